@@ -1,0 +1,65 @@
+"""The errors that the engine raises on purpose.
+
+    EngineError
+    ├── SetupError            the user can act: shown as problem + remedy, never with a traceback
+    │   ├── InputError        a file that was read is wrong; carries every problem found in it
+    │   ├── ModelFileError    a model file cannot be used
+    │   └── StoreError        the run store cannot be read or written
+    │       └── RunBusyError  another process is working on the same run
+    └── EngineBug             we can act: logged whole
+
+Knows: words for people. Does not know: files, models, Qt.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+MOST_PROBLEMS_SHOWN = 50
+
+
+class EngineError(Exception):
+    """Root of everything that engine/ raises on purpose."""
+
+
+class SetupError(EngineError):
+    """The user can mend it: `problem` says where and what was found, `remedy` names the next step."""
+
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(problem, remedy)
+        self.problem = problem
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.problem}\n{self.remedy}"
+
+
+class InputError(SetupError):
+    """A dataset, submission or scores file is wrong. `problems` lists all that was found, up to 50."""
+
+    def __init__(self, path: Path, problems: Sequence[str], remedy: str) -> None:
+        self.path = path
+        self.problems = tuple(problems[:MOST_PROBLEMS_SHOWN])
+        left_out = len(problems) - len(self.problems)
+        if len(problems) == 1:
+            text = f"{path.name}: {problems[0]}"
+        else:
+            text = f"{path.name}: {len(problems)} problems.\n" + "\n".join(f"  {p}" for p in self.problems)
+        if left_out:
+            text += f"\n  and {left_out} more."
+        super().__init__(text, remedy)
+
+
+class ModelFileError(SetupError):
+    """A model file cannot be used: not a GGUF, damaged, of the wrong kind, too large, or changed."""
+
+
+class StoreError(SetupError):
+    """The run store cannot be opened, read or written."""
+
+
+class RunBusyError(StoreError):
+    """Another process is working on the same run."""
+
+
+class EngineBug(EngineError):
+    """We got it wrong: logged whole, shown with the wish for a report."""

@@ -1,0 +1,140 @@
+"""The records that the rooms of the engine hand to each other: frozen, checked when made.
+
+Knows: the words of the field (item, criterion, preference, order, reading, judgment).
+Does not know: files, models, how anything is computed.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from engine.errors import SetupError
+
+
+class Preference(StrEnum):
+    """Which response a judge, human or model, prefers on one criterion."""
+
+    A = "A"
+    B = "B"
+    BOTH_GOOD = "both_good"
+    BOTH_BAD = "both_bad"
+
+    @property
+    def swapped(self) -> "Preference":
+        """The same preference with the two responses exchanged."""
+        return _SWAPPED[self]
+
+
+_SWAPPED = {
+    Preference.A: Preference.B,
+    Preference.B: Preference.A,
+    Preference.BOTH_GOOD: Preference.BOTH_GOOD,
+    Preference.BOTH_BAD: Preference.BOTH_BAD,
+}
+
+PREFERENCES: tuple[Preference, ...] = tuple(Preference)
+
+
+class Order(StrEnum):
+    """Which response the model sees first."""
+
+    AB = "AB"
+    BA = "BA"
+
+    def arrange(self, a: str, b: str) -> tuple[str, str]:
+        """The two responses in the order in which the model sees them."""
+        return (a, b) if self is Order.AB else (b, a)
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """One question asked of an item.
+
+    `name` is the prefix of its columns (`overall_quality`), `question` what the model is asked,
+    `weight` its share in the weighted judge (not negative, any scale).
+    """
+
+    name: str
+    question: str
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.name.isidentifier():
+            raise SetupError(
+                f"Criterion name {self.name!r} cannot be part of a column name.",
+                "Use letters, digits and underscores.",
+            )
+        if not math.isfinite(self.weight) or self.weight < 0:
+            raise SetupError(
+                f"Criterion {self.name}: weight {self.weight} is negative or not a number.",
+                "Use 0 or a positive number.",
+            )
+
+    @property
+    def title(self) -> str:
+        """The name as words: `overall quality`."""
+        return self.name.replace("_", " ")
+
+
+@dataclass(frozen=True)
+class Rubric:
+    """An ordered set of criteria. `tie_threshold` is in weighted score points (0 to 10)."""
+
+    name: str
+    criteria: tuple[Criterion, ...]
+    tie_threshold: float = 0.5
+
+    def __post_init__(self) -> None:
+        names = self.names
+        if not names:
+            raise SetupError(f"Rubric {self.name!r} has no criteria.", "Choose at least one.")
+        if len(set(names)) < len(names):
+            raise SetupError(f"Rubric {self.name!r} names a criterion twice.", "Name each once.")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the criteria, in order."""
+        return tuple(criterion.name for criterion in self.criteria)
+
+    def only(self, names: tuple[str, ...]) -> "Rubric":
+        """The rubric cut down to the named criteria, in the rubric's own order. SetupError for an unknown name."""
+        unknown = [name for name in names if name not in self.names]
+        if unknown:
+            raise SetupError(
+                f"Unknown criterion: {', '.join(unknown)}.", f"Choose from {', '.join(self.names)}."
+            )
+        kept = tuple(criterion for criterion in self.criteria if criterion.name in names)
+        return Rubric(self.name, kept, self.tie_threshold)
+
+
+@dataclass(frozen=True)
+class Gold:
+    """What a human said of one item on one criterion; either part may be missing."""
+
+    preference: Preference | None = None
+    explanation: str | None = None
+
+
+@dataclass(frozen=True)
+class Item:
+    """One instruction with two responses and, by criterion name, the human labels that are known."""
+
+    id: str
+    instruction: str
+    output_a: str
+    output_b: str
+    gold: Mapping[str, Gold] = field(default_factory=dict)
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 (hex) of the three texts; neither the id nor the labels take part."""
+        return digest([self.instruction, self.output_a, self.output_b])
+
+
+def digest(value: object) -> str:
+    """SHA-256 (hex) of a value's canonical JSON."""
+    text = json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
