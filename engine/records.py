@@ -100,7 +100,7 @@ class Rubric:
         return tuple(criterion.name for criterion in self.criteria)
 
     def only(self, names: tuple[str, ...]) -> "Rubric":
-        """The rubric cut down to the named criteria, in the rubric's own order. SetupError for an unknown name."""
+        """The rubric cut down to the named criteria, in its own order; SetupError for an unknown name."""
         unknown = [name for name in names if name not in self.names]
         if unknown:
             raise SetupError(
