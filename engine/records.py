@@ -138,3 +138,85 @@ def digest(value: object) -> str:
     """SHA-256 (hex) of a value's canonical JSON."""
     text = json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the model said of one item and criterion in one order.
+
+    `log_probs`: natural-log probabilities of the four labels, in the order of `PREFERENCES`, out of the
+    model's whole vocabulary, as the model saw the responses: A is the first one shown. Not yet un-swapped.
+    """
+
+    order: Order
+    log_probs: tuple[float, float, float, float]
+
+    @property
+    def format_mass(self) -> float:
+        """Share (0 to 1) of all probability that the four labels hold; low: the format was not understood."""
+        return sum(math.exp(value) for value in self.log_probs)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why: one or two sentences, written for `preference`. `cut` where the length limit ended it."""
+
+    text: str
+    preference: Preference
+    cut: bool = False
+
+
+@dataclass(frozen=True)
+class Shortening:
+    """Characters left out of the middle of each response so that the item fits the context."""
+
+    left_out_a: int
+    left_out_b: int
+
+
+@dataclass(frozen=True)
+class JudgedItem:
+    """All that the model gave for one item, raw: decisions are derived from it.
+
+    `position`: place in the dataset, from 0. `readings`, `explanations`, `unscored` (the reason) by
+    criterion; each criterion has readings or a reason. `seconds`: wall time of its share of the group.
+    """
+
+    position: int
+    item_id: str
+    content_hash: str
+    readings: Mapping[str, tuple[Reading, ...]]
+    explanations: Mapping[str, Explanation] = field(default_factory=dict)
+    unscored: Mapping[str, str] = field(default_factory=dict)
+    shortening: Shortening | None = None
+    seconds: float = 0.0
+    tokens_read: int = 0
+    tokens_generated: int = 0
+
+
+@dataclass(frozen=True)
+class Judgment:
+    """Both readings of one item and criterion put together.
+
+    `probabilities`: of the four labels, un-swapped, averaged, summing to 1, in the order of `PREFERENCES`.
+    `flipped`: whether the two orders alone disagree, None where there is one order only.
+    `format_mass`: the mean over the orders.
+    """
+
+    item_id: str
+    criterion: str
+    preference: Preference
+    probabilities: tuple[float, float, float, float]
+    flipped: bool | None
+    format_mass: float
+    readings: tuple[Reading, ...]
+    explanation: Explanation | None = None
+
+
+@dataclass(frozen=True)
+class Unscored:
+    """A judgment that could not be made, with the reason; never a default label."""
+
+    item_id: str
+    criterion: str
+    reason: str

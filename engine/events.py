@@ -1,0 +1,51 @@
+"""What a run reports while it works: frozen records, safe to send to another thread.
+
+Knows: the story of a run. Does not know: who listens.
+"""
+
+from dataclasses import dataclass
+
+from engine.records import JudgedItem
+
+
+@dataclass(frozen=True)
+class RunStarted:
+    """The first event. `judged` of `items` were in the store already."""
+
+    run_id: int
+    items: int
+    judged: int
+
+
+@dataclass(frozen=True)
+class ModelOpened:
+    """The model is loaded. `note`: what a person should know of its chat template, or empty."""
+
+    note: str
+
+
+@dataclass(frozen=True)
+class TokensEvaluated:
+    """Tokens read and generated since the last event of this kind; comes within items too."""
+
+    tokens: int
+
+
+@dataclass(frozen=True)
+class ItemJudged:
+    """One item is in the store."""
+
+    judged: JudgedItem
+
+
+@dataclass(frozen=True)
+class RunEnded:
+    """The last event. `stopped`: whether it was asked to stop before all items were judged."""
+
+    run_id: int
+    items: int
+    judged: int
+    stopped: bool
+
+
+RunEvent = RunStarted | ModelOpened | TokensEvaluated | ItemJudged | RunEnded

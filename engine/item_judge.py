@@ -1,0 +1,230 @@
+"""Items judged by an open session: both orders, all criteria, then the explanations together.
+
+Knows: the way from items to raw results. Does not know: stores, files, how a run goes on.
+"""
+
+import time
+import unicodedata
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from engine.chat_template import ChatTemplate
+from engine.events import TokensEvaluated
+from engine.examples import ExamplePool
+from engine.llama_session import Job, LlamaSession, Sampling
+from engine.preference import decide
+from engine.prompt_tokens import (
+    PromptTokens,
+    common_prefix,
+    lead_tokens,
+    stem_tokens,
+    tokenize_explanation,
+    tokenize_prompt,
+)
+from engine.prompts import PromptTree, build_prompt
+from engine.records import (
+    Explanation,
+    Item,
+    JudgedItem,
+    Judgment,
+    Order,
+    Preference,
+    Reading,
+    Rubric,
+    Shortening,
+    digest,
+)
+from engine.settings import JudgeSettings
+from engine.shortening import shorten
+from engine.submission import unsafe_explanation
+
+Placed = tuple[int, Item]  # position in the dataset, item
+Progress = Iterator[TokensEvaluated]
+
+
+@dataclass
+class _Work:
+    """One item on its way."""
+
+    position: int
+    original: Item
+    item: Item
+    shortening: Shortening | None = None
+    trees: dict[Order, PromptTree] = field(default_factory=dict)
+    tokens: dict[Order, PromptTokens] = field(default_factory=dict)
+    cells: int = 0
+    readings: dict[str, list[Reading]] = field(default_factory=dict)
+    explanations: dict[str, Explanation] = field(default_factory=dict)
+    seconds: float = 0.0
+    tokens_read: int = 0
+    tokens_generated: int = 0
+
+
+class ItemJudge:
+    """Judges items with one session, rubric and set of settings."""
+
+    def __init__(
+        self,
+        session: LlamaSession,
+        template: ChatTemplate,
+        rubric: Rubric,
+        settings: JudgeSettings,
+        examples: ExamplePool,
+    ) -> None:
+        """Read the stem; raises what the session raises."""
+        self._session = session
+        self._template = template
+        self._rubric = rubric
+        self._settings = settings
+        self._examples = examples
+        self._stem = stem_tokens(rubric, examples, template)
+        self._lead = lead_tokens(rubric, template)
+        self._told = 0
+        session.hold_stem(self._stem)
+
+    def judge(self, group: Sequence[Placed]) -> Generator[TokensEvaluated, None, list[JudgedItem]]:
+        """Judge a group: reports progress, returns the results in the order of the group.
+
+        Items that do not fit the context come back unscored. The same group gives the same results.
+        """
+        works = [self._prepare(position, item) for position, item in group]
+        for batch in self._batches([work for work in works if work.cells <= self._settings.context]):
+            yield from self._judge_batch(batch)
+        return [self._result(work) for work in works]
+
+    def _prepare(self, position: int, item: Item) -> _Work:
+        work = self._tokenized(position, item, item)
+        if work.cells > self._settings.context and self._settings.shorten:
+            context = self._settings.context
+            shortened = shorten(item, lambda short: self._tokenized(position, item, short).cells <= context)
+            if shortened:
+                work = replace(self._tokenized(position, item, shortened[0]), shortening=shortened[1])
+        return work
+
+    def _tokenized(self, position: int, original: Item, item: Item) -> _Work:
+        # The examples are chosen by the item as it is, so that shortening does not change them.
+        examples = self._examples.for_item(original)
+        work = _Work(position, original, item)
+        for order in self._settings.orders:
+            tree = build_prompt(item, order, self._rubric, examples)
+            work.trees[order] = tree
+            work.tokens[order] = tokenize_prompt(tree, self._template)
+        work.cells = len(self._stem) + self._own_cells(work)
+        return work
+
+    def _own_cells(self, work: _Work) -> int:
+        """Room that an item takes beside the stem, explanations included."""
+        cells = 0
+        for tokens in work.tokens.values():
+            cells = max(cells, tokens.cells - common_prefix([self._stem, tokens.trunk]))
+        if self._settings.explains:
+            cells += len(self._rubric.criteria) * (self._lead + self._settings.max_explanation_tokens)
+        return cells
+
+    def _batches(self, works: Sequence[_Work]) -> Iterator[list[_Work]]:
+        """As many items at once as the context holds, in their order."""
+        batch: list[_Work] = []
+        cells = len(self._stem)
+        for work in works:
+            own = work.cells - len(self._stem)
+            if batch and cells + own > self._settings.context:
+                yield batch
+                batch, cells = [], len(self._stem)
+            batch.append(work)
+            cells += own
+        if batch:
+            yield batch
+
+    def _judge_batch(self, batch: Sequence[_Work]) -> Progress:
+        """BA first, so that AB, which the explanations continue, can stay in the cache."""
+        for order in sorted(self._settings.orders, key=lambda order: order is Order.AB):
+            kept = order is Order.AB and self._settings.explains
+            for slot, work in enumerate(batch):
+                self._read(slot if kept else 0, work, order)
+                if not kept:
+                    self._session.release([0])
+                yield self._progress()
+        if self._settings.explains:
+            self._explain(batch)
+            self._session.release(range(len(batch)))
+            yield self._progress()
+
+    def _read(self, slot: int, work: _Work, order: Order) -> None:
+        started, read = time.perf_counter(), self._session.tokens_read
+        tokens = work.tokens[order]
+        self._session.read_trunk(slot, tokens.trunk)
+        scores = self._session.score(slot, tokens.branches)
+        for criterion, row in zip(self._rubric.names, scores, strict=True):
+            a, b, both_good, both_bad = (float(value) for value in row)
+            reading = Reading(order, (a, b, both_good, both_bad))
+            work.readings.setdefault(criterion, []).append(reading)
+        work.seconds += time.perf_counter() - started
+        work.tokens_read += self._session.tokens_read - read
+
+    def _explain(self, batch: Sequence[_Work]) -> None:
+        """Write all explanations of a batch together, each for its decided label."""
+        started = time.perf_counter()
+        read, generated = self._session.tokens_read, self._session.tokens_generated
+        jobs: list[Job] = []
+        meant: list[tuple[_Work, str, Preference]] = []
+        for slot, work in enumerate(batch):
+            for branch, criterion in enumerate(self._rubric.names):
+                judgment = decide(self._result(work), criterion)
+                if isinstance(judgment, Judgment):
+                    jobs.append(self._job(slot, branch, work, judgment))
+                    meant.append((work, criterion, judgment.preference))
+        sampling = Sampling(self._settings.max_explanation_tokens, self._settings.temperature)
+        for (work, criterion, preference), written in zip(
+            meant, self._session.generate(jobs, sampling), strict=True
+        ):
+            text = tidy(written.data, written.cut)
+            if text:
+                work.explanations[criterion] = Explanation(text, preference, written.cut)
+        share = len(batch)
+        for work in batch:
+            work.seconds += (time.perf_counter() - started) / share
+            work.tokens_read += (self._session.tokens_read - read) // share
+            work.tokens_generated += (self._session.tokens_generated - generated) // share
+
+    def _job(self, slot: int, branch: int, work: _Work, judgment: Judgment) -> Job:
+        prompt = tokenize_explanation(work.trees[Order.AB], branch, judgment.preference, self._template)
+        # Each text has a seed of its own, so that it does not depend on what else is written with it.
+        key = [self._settings.seed, work.original.content_hash, judgment.criterion]
+        return Job(slot, branch, prompt, seed=int(digest(key)[:15], 16))
+
+    def _result(self, work: _Work) -> JudgedItem:
+        unscored = {}
+        if not work.readings:
+            reason = f"needs {work.cells:,} tokens, the context holds {self._settings.context:,}"
+            unscored = dict.fromkeys(self._rubric.names, reason)
+        return JudgedItem(
+            position=work.position,
+            item_id=work.original.id,
+            content_hash=work.original.content_hash,
+            readings={name: tuple(readings) for name, readings in work.readings.items()},
+            explanations=work.explanations,
+            unscored=unscored,
+            shortening=work.shortening,
+            seconds=work.seconds,
+            tokens_read=work.tokens_read,
+            tokens_generated=work.tokens_generated,
+        )
+
+    def _progress(self) -> TokensEvaluated:
+        now = self._session.tokens_read + self._session.tokens_generated
+        tokens, self._told = now - self._told, now
+        return TokensEvaluated(tokens)
+
+
+def tidy(data: bytes, cut: bool) -> str:
+    """A generated explanation as one line of text: no control characters, no half sentence where it was cut.
+
+    A lone word that table readers take for a missing value (`None`) gets a full stop.
+    """
+    text = data.decode("utf-8", "ignore" if cut else "replace")
+    text = "".join(" " if unicodedata.category(char) in {"Cc", "Zl", "Zp"} else char for char in text)
+    text = " ".join(text.split())
+    end = max(text.rfind(mark) for mark in (". ", "! ", "? "))
+    if cut and end > 0:
+        text = text[: end + 1]
+    return f"{text}." if text and unsafe_explanation(text) else text

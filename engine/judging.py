@@ -1,0 +1,138 @@
+"""A run: one dataset judged with one model and one set of settings, from the first item to the last.
+
+Knows: the order of things, and what makes two runs the same. Does not know: llama.cpp's calls, SQL, windows.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.cancel import Cancelled, CancelToken
+from engine.chat_template import ChatTemplate
+from engine.dataset import Dataset
+from engine.errors import ModelFileError
+from engine.events import ItemJudged, ModelOpened, RunEnded, RunEvent, RunStarted
+from engine.examples import ExamplePool
+from engine.item_judge import ItemJudge, Placed
+from engine.llama_library import LlamaModel, library_version
+from engine.llama_session import LlamaSession, SessionShape
+from engine.model_trial import CheckedModel
+from engine.prompts import PROMPT_VERSION
+from engine.records import Rubric, digest
+from engine.run_store import RunIdentity, RunStore
+from engine.settings import JudgeSettings, MachineSettings
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """All that a run needs to know."""
+
+    dataset: Dataset
+    rubric: Rubric
+    settings: JudgeSettings
+    machine: MachineSettings
+    model: CheckedModel
+    examples: ExamplePool = field(default_factory=ExamplePool)
+
+    def identity(self) -> RunIdentity:
+        """What the store knows a run by. Texts, model, prompts and settings take part; file names do not."""
+        settings = {**self.settings.as_json(), "examples": self.examples.hash}
+        asked = [[criterion.name, criterion.question] for criterion in self.rubric.criteria]
+        return RunIdentity(
+            key=digest([self.dataset.hash, self.model.hash, PROMPT_VERSION, asked, settings]),
+            dataset_path=self.dataset.path,
+            dataset_hash=self.dataset.hash,
+            items=len(self.dataset),
+            model_path=self.model.path,
+            model_name=self.model.name,
+            model_hash=self.model.hash,
+            prompt_version=PROMPT_VERSION,
+            criteria=self.rubric.names,
+            settings=settings,
+        )
+
+
+@dataclass(frozen=True)
+class OpenModel:
+    """A session with the chat template of its model."""
+
+    session: LlamaSession
+    template: ChatTemplate
+
+
+OpenModelFactory = Callable[[], AbstractContextManager[OpenModel]]
+
+
+@contextmanager
+def open_model(plan: RunPlan, cancel: CancelToken) -> Iterator[OpenModel]:
+    """The model of a plan, loaded, with room for the plan's settings. Raises ModelFileError or Cancelled."""
+    plan.model.check_unchanged()
+    slots = plan.settings.items_at_once if plan.settings.explains else 1
+    shape = SessionShape(plan.settings.context, slots, len(plan.rubric.criteria))
+    with LlamaModel(plan.model.path, plan.machine.gpu_layers, cancel=cancel) as model:
+        if plan.settings.context > model.trained_context:
+            raise ModelFileError(
+                f"{plan.model.path.name}: a context of {plan.settings.context:,} tokens is more than the"
+                f" {model.trained_context:,} that the model was trained with.",
+                f"Use --context {model.trained_context} or less.",
+            )
+        with LlamaSession(model, shape, plan.machine.threads, cancel) as session:
+            yield OpenModel(session, ChatTemplate(model.chat_template, session.vocabulary))
+
+
+def run_judging(
+    plan: RunPlan, store: RunStore, open_model: OpenModelFactory, fresh: bool = False
+) -> Iterator[RunEvent]:
+    """Judge what the store does not hold yet; the last event is RunEnded, also where the run was stopped.
+
+    `open_model` is called only where something is left to judge; its CancelToken stops the run. Groups of
+    items are fixed by their position, and stored together, so that a resumed run meets the same batches
+    as an unbroken one. Raises StoreError, RunBusyError, ModelFileError.
+    """
+    with store.begin(plan.identity(), fresh) as run:
+        judged = store.positions(run.id)
+        groups = _missing_groups(plan, judged)
+        yield RunStarted(run.id, len(plan.dataset), len(judged))
+        stopped = False
+        try:
+            if groups:
+                with open_model() as opened:
+                    store.describe(run.id, _manifest(plan, opened.template))
+                    yield ModelOpened(opened.template.note)
+                    yield from _judge_groups(plan, opened, groups, store, run.id)
+        except Cancelled:
+            stopped = True
+        yield RunEnded(run.id, len(plan.dataset), len(store.positions(run.id)), stopped)
+
+
+def _judge_groups(
+    plan: RunPlan, opened: OpenModel, groups: Sequence[Sequence[int]], store: RunStore, run_id: int
+) -> Iterator[RunEvent]:
+    judge = ItemJudge(opened.session, opened.template, plan.rubric, plan.settings, plan.examples)
+    for group in groups:
+        placed: list[Placed] = [(position, plan.dataset[position]) for position in group]
+        results = yield from judge.judge(placed)
+        store.add(run_id, results)
+        for result in results:
+            yield ItemJudged(result)
+
+
+def _missing_groups(plan: RunPlan, judged: set[int]) -> list[range]:
+    """Groups of positions of which none is stored; a group is stored whole."""
+    size, items = plan.settings.items_at_once, len(plan.dataset)
+    groups = (range(start, min(start + size, items)) for start in range(0, items, size))
+    return [group for group in groups if group.start not in judged]
+
+
+def _manifest(plan: RunPlan, template: ChatTemplate) -> Mapping[str, Any]:
+    """How a run was made, beyond what identifies it."""
+    return {
+        "llama_cpp": library_version(),
+        "chat_template_hash": digest(template.source),
+        "chat_template_note": template.note,
+        "system_message_merged": template.merges_system,
+        "model_bytes": plan.model.size_bytes,
+        "threads": plan.machine.threads,
+        "gpu_layers": plan.machine.gpu_layers,
+    }

@@ -1,0 +1,111 @@
+"""llama.cpp itself: started once, its log kept, a model file opened and closed.
+
+Knows: llama_cpp's model handles. Does not know: contexts, prompts, judging.
+"""
+
+import ctypes
+import functools
+import logging
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import llama_cpp
+
+from engine.cancel import CancelToken
+from engine.errors import ModelFileError
+
+log = logging.getLogger(__name__)
+
+_ERROR = 4  # ggml_log_level
+_last_errors: deque[str] = deque(maxlen=8)
+
+
+@llama_cpp.llama_log_callback  # type: ignore[untyped-decorator]
+def _keep_log(level: int, text: bytes, _user_data: object) -> None:
+    line = text.decode("utf-8", "replace").strip()
+    if level == _ERROR and line:
+        _last_errors.append(line)
+    log.debug("%s", line)
+
+
+@functools.cache
+def start_library() -> None:
+    """Start llama.cpp's backends, once in a process, and send its log to `logging`."""
+    llama_cpp.llama_log_set(_keep_log, ctypes.c_void_p(0))
+    llama_cpp.llama_backend_init()
+
+
+def last_errors() -> str:
+    """The last error lines that llama.cpp logged, joined; empty when there were none."""
+    return "; ".join(_last_errors)
+
+
+def library_version() -> str:
+    """The build of llama.cpp, for the manifest of a run."""
+    build = llama_cpp.llama_version().decode("utf-8", "replace")
+    return f"llama.cpp {build} (llama-cpp-python {llama_cpp.__version__})"
+
+
+def gpu_offload_supported() -> bool:
+    """True where llama.cpp was built with a GPU backend."""
+    return bool(llama_cpp.llama_supports_gpu_offload())
+
+
+class LlamaModel:
+    """An open model file. Close it, or use it in a `with` block; its users must be closed before it."""
+
+    def __init__(
+        self,
+        path: Path,
+        gpu_layers: int = 0,
+        vocabulary_only: bool = False,
+        cancel: CancelToken | None = None,
+    ) -> None:
+        """Open a checked file. ModelFileError where llama.cpp refuses it, Cancelled where `cancel` is set."""
+        start_library()
+        cancel = cancel or CancelToken()
+        params = llama_cpp.llama_model_default_params()
+        params.n_gpu_layers = gpu_layers
+        params.vocab_only = vocabulary_only
+        goes_on = llama_cpp.llama_progress_callback(lambda _share, _data: not cancel.requested)
+        params.progress_callback = goes_on
+        _last_errors.clear()
+        self.path = path
+        self.pointer: Any = llama_cpp.llama_model_load_from_file(str(path).encode("utf-8"), params)
+        if not self.pointer:
+            cancel.raise_if_requested()
+            raise ModelFileError(
+                f"{path.name}: llama.cpp cannot load this model: {last_errors() or 'no reason given'}.",
+                "Download the file again, or choose another model.",
+            )
+
+    @property
+    def trained_context(self) -> int:
+        """Tokens of context that the model was trained with."""
+        return int(llama_cpp.llama_model_n_ctx_train(self.pointer))
+
+    @property
+    def keeps_state(self) -> bool:
+        """True for recurrent and hybrid models: their memory cannot be cut back to a prefix."""
+        return bool(
+            llama_cpp.llama_model_is_recurrent(self.pointer) or llama_cpp.llama_model_is_hybrid(self.pointer)
+        )
+
+    @property
+    def chat_template(self) -> str | None:
+        """The model's own Jinja template, None where it has none."""
+        text = llama_cpp.llama_model_chat_template(self.pointer, None)
+        return text.decode("utf-8", "replace") if text else None
+
+    def close(self) -> None:
+        """Give the memory back. May be called twice."""
+        if self.pointer:
+            llama_cpp.llama_model_free(self.pointer)
+            self.pointer = None
+
+    def __enter__(self) -> "LlamaModel":
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()

@@ -1,0 +1,367 @@
+"""A model at work: prompts that share prefixes, read into one KV cache; label scores; explanations.
+
+Sequence 0 holds the stem. Each slot (one item in one order) has a trunk sequence and one sequence for each
+branch; a prefix already held is copied, not read again. The cache is unified, so a copy takes no room.
+
+Knows: llama_cpp's context, batches and memory. Does not know: what the tokens say, items, stores.
+"""
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import llama_cpp
+import numpy as np
+import numpy.typing as npt
+
+from engine.cancel import Cancelled, CancelToken
+from engine.errors import EngineBug, ModelFileError
+from engine.llama_library import LlamaModel, last_errors
+from engine.llama_vocabulary import Vocabulary
+from engine.preference import FloatArray, log_softmax
+from engine.prompt_tokens import BranchTokens, common_prefix
+
+BATCH = 512  # tokens in one call; small enough that a GPU, which cannot be interrupted, answers Stop soon
+_STEM = 0
+_ABORTED = 2
+_ALL = -1
+_FIRST_CHOICES = 64  # how many ends in a row are passed over before a text has begun
+
+
+@dataclass(frozen=True)
+class SessionShape:
+    """How large a session is: `context` tokens in all, `slots` items at once, `branches` questions each."""
+
+    context: int
+    slots: int
+    branches: int
+
+    @property
+    def sequences(self) -> int:
+        """The stem, each slot's trunk and branches, and one to try long labels in."""
+        return 2 + self.slots * (1 + self.branches)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One text to generate: which branch it continues, the ids up to where it begins, its own seed."""
+
+    slot: int
+    branch: int
+    prompt: tuple[int, ...]
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How tokens are chosen: greedy at temperature 0. At most `max_tokens` are generated for a job."""
+
+    max_tokens: int
+    temperature: float = 0.0
+
+
+@dataclass(frozen=True)
+class Generated:
+    """The bytes that a job wrote; `cut` where `max_tokens` ended it."""
+
+    data: bytes
+    cut: bool
+
+
+@dataclass(frozen=True)
+class _Feed:
+    """Tokens to append to a sequence; the logits after the last `wanted` of them are returned."""
+
+    sequence: int
+    tokens: Sequence[int]
+    wanted: int = 1
+
+
+_Entry = tuple[int, int, int, bool, int]  # token, position, sequence, logits wanted, index of its feed
+
+
+class LlamaSession:
+    """The context of one model. Belongs to the thread that made it; close it before its model."""
+
+    def __init__(self, model: LlamaModel, shape: SessionShape, threads: int, cancel: CancelToken) -> None:
+        """Make room for `shape`. ModelFileError where there is no memory for it."""
+        self._owner = threading.get_ident()
+        self._cancel = cancel
+        self._model = model
+        self.vocabulary = Vocabulary(model)
+        self.shape = shape
+        self.tokens_read = 0
+        self.tokens_generated = 0
+        self._context: Any = llama_cpp.llama_init_from_model(model.pointer, self._params(threads))
+        if not self._context:
+            raise ModelFileError(
+                f"{model.path.name}: no room for a context of {shape.context:,} tokens"
+                f" ({last_errors() or 'llama.cpp gives no reason'}).",
+                "Use a smaller --context, or close other programs.",
+            )
+        self._memory = llama_cpp.llama_get_memory(self._context)
+        # llama.cpp keeps only the pointer: the callback lives as long as the session.
+        self._abort = llama_cpp.ggml_abort_callback(lambda _data: cancel.requested)
+        llama_cpp.llama_set_abort_callback(self._context, self._abort, None)
+        self._batch = _Batch(BATCH)
+        self._held: dict[int, list[int]] = {}
+
+    def _params(self, threads: int) -> Any:
+        params = llama_cpp.llama_context_default_params()
+        params.n_ctx = self.shape.context
+        params.n_batch = params.n_ubatch = BATCH
+        params.n_seq_max = self.shape.sequences
+        # Logits are wanted of few tokens; the default makes room for those of a whole batch.
+        params.n_outputs_max = min(BATCH, max(self.shape.sequences, 16))
+        params.n_threads = params.n_threads_batch = threads
+        params.kv_unified = True
+        params.no_perf = True
+        return params
+
+    def hold_stem(self, tokens: Sequence[int]) -> None:
+        """Read what all prompts begin with, once."""
+        self._forget(_STEM)
+        self._read([_Feed(_STEM, tokens)] if tokens else [])
+
+    def read_trunk(self, slot: int, tokens: Sequence[int]) -> None:
+        """Read what the branches of a slot share; the slot must be free."""
+        trunk = self._trunk(slot)
+        start = self._copy(_STEM, trunk, tokens)
+        self._read([_Feed(trunk, tokens[start:])] if tokens[start:] else [])
+
+    def score(self, slot: int, branches: Sequence[BranchTokens]) -> FloatArray:
+        """Natural-log probabilities of each branch's labels: shape (branches, labels), at most 0 each."""
+        feeds = []
+        for index, branch in enumerate(branches):
+            sequence = self._branch(slot, index)
+            start = self._copy(self._trunk(slot), sequence, branch.prompt[:-1])
+            feeds.append(_Feed(sequence, branch.prompt[start:]))
+        log_probs = [log_softmax(row[-1]) for row in self._read(feeds)]
+        return np.array(
+            [
+                [
+                    row[label[0]] + self._rest(self._branch(slot, index), branch.prompt, label)
+                    for label in branch.labels
+                ]
+                for index, (branch, row) in enumerate(zip(branches, log_probs, strict=True))
+            ]
+        )
+
+    def _rest(self, sequence: int, prompt: Sequence[int], label: Sequence[int]) -> float:
+        """Log-probability of a label's tokens after its first; 0 for the usual label of one token."""
+        if len(label) == 1:
+            return 0.0
+        scratch = self.shape.sequences - 1
+        start = self._copy(sequence, scratch, prompt)
+        tokens = [*prompt[start:], *label[:-1]]
+        (rows,) = self._read([_Feed(scratch, tokens, wanted=len(label) - 1)])
+        self._forget(scratch)
+        return float(sum(log_softmax(row)[token] for row, token in zip(rows, label[1:], strict=True)))
+
+    def generate(self, jobs: Sequence[Job], sampling: Sampling) -> list[Generated]:
+        """Continue all jobs together, each until it ends its turn or its line, or reaches the limit.
+
+        Line ends and turn ends are not chosen before a job has written something.
+        """
+        writers = [_Writer(job, sampling, self.vocabulary) for job in jobs]
+        feeds = []
+        for job in jobs:
+            sequence = self._branch(job.slot, job.branch)
+            start = self._cut_back(sequence, job.prompt[:-1])
+            feeds.append(_Feed(sequence, job.prompt[start:]))
+        logits = self._read(feeds)
+        active = writers
+        while active:
+            for writer, rows in zip(active, logits, strict=True):
+                writer.write(rows[-1])
+            self.tokens_generated += len(active)
+            active = [writer for writer in active if not writer.done]
+            logits = self._read(
+                [_Feed(self._branch(w.job.slot, w.job.branch), [w.tokens[-1]]) for w in active], written=True
+            )
+        return [Generated(writer.text(), writer.cut) for writer in writers]
+
+    def release(self, slots: Iterable[int]) -> None:
+        """Give the room of slots back."""
+        for slot in slots:
+            for sequence in range(self._trunk(slot), self._trunk(slot) + 1 + self.shape.branches):
+                self._forget(sequence)
+
+    def close(self) -> None:
+        """Give the memory back. May be called twice."""
+        if self._context:
+            llama_cpp.llama_free(self._context)
+            self._context = None
+
+    def __enter__(self) -> "LlamaSession":
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+    def _trunk(self, slot: int) -> int:
+        return 1 + slot * (1 + self.shape.branches)
+
+    def _branch(self, slot: int, index: int) -> int:
+        return self._trunk(slot) + 1 + index
+
+    def _copy(self, source: int, target: int, tokens: Sequence[int]) -> int:
+        """Let `target` share the prefix of `tokens` that `source` holds; how many tokens that is."""
+        held = self._held.get(source, [])
+        shared = common_prefix([held, tokens])
+        self._forget(target)
+        if self._model.keeps_state and shared < len(held):
+            return 0
+        if shared:
+            llama_cpp.llama_memory_seq_cp(self._memory, source, target, 0, shared)
+            self._held[target] = list(tokens[:shared])
+        return shared
+
+    def _cut_back(self, sequence: int, tokens: Sequence[int]) -> int:
+        """Remove from `sequence` what does not begin `tokens`; how many tokens stay."""
+        held = self._held.get(sequence, [])
+        shared = common_prefix([held, tokens])
+        if shared == len(held):
+            return shared
+        if self._model.keeps_state:
+            self._forget(sequence)
+            return 0
+        llama_cpp.llama_memory_seq_rm(self._memory, sequence, shared, _ALL)
+        self._held[sequence] = held[:shared]
+        return shared
+
+    def _forget(self, sequence: int) -> None:
+        if self._held.pop(sequence, None):
+            llama_cpp.llama_memory_seq_rm(self._memory, sequence, _ALL, _ALL)
+
+    def _read(self, feeds: Sequence[_Feed], written: bool = False) -> list[FloatArray]:
+        """Append tokens to sequences, all in one row of batches; wanted logits, (wanted, vocabulary) each."""
+        if threading.get_ident() != self._owner:
+            raise EngineBug(f"LlamaSession used from {threading.current_thread().name}")
+        entries = []
+        for index, feed in enumerate(feeds):
+            start = len(self._held.get(feed.sequence, []))
+            first_wanted = len(feed.tokens) - feed.wanted
+            for offset, token in enumerate(feed.tokens):
+                entries.append((token, start + offset, feed.sequence, offset >= first_wanted, index))
+            self._held.setdefault(feed.sequence, []).extend(feed.tokens)
+        try:
+            rows = self._evaluate(entries)
+        except BaseException:
+            # Some of it may be in the cache: nothing there can be relied on.
+            self._held.clear()
+            llama_cpp.llama_memory_clear(self._memory, True)
+            raise
+        if not written:
+            self.tokens_read += len(entries)
+        return [np.array(rows[index]) for index in range(len(feeds))]
+
+    def _evaluate(self, entries: Sequence[_Entry]) -> dict[int, list[FloatArray]]:
+        """The wanted logits by feed, in order."""
+        rows: dict[int, list[FloatArray]] = {}
+        for begin in range(0, len(entries), BATCH):
+            part = entries[begin : begin + BATCH]
+            self._decode(part)
+            for place, (*_, wanted, index) in enumerate(part):
+                if wanted:
+                    rows.setdefault(index, []).append(self._logits(place))
+        return rows
+
+    def _decode(self, entries: Sequence[_Entry]) -> None:
+        self._cancel.raise_if_requested()
+        result = llama_cpp.llama_decode(self._context, self._batch.filled(entries))
+        if result == _ABORTED:
+            raise Cancelled
+        if result != 0:
+            raise EngineBug(f"llama_decode returned {result} for {len(entries)} tokens: {last_errors()}")
+
+    def _logits(self, place: int) -> FloatArray:
+        row = llama_cpp.llama_get_logits_ith(self._context, place)
+        return np.ctypeslib.as_array(row, shape=(self.vocabulary.size,)).astype(np.float64)
+
+
+class _Batch:
+    """A llama_batch over arrays of numpy, filled again for each call."""
+
+    def __init__(self, size: int) -> None:
+        self._tokens = np.zeros(size, dtype=np.int32)
+        self._positions = np.zeros(size, dtype=np.int32)
+        self._sequences = np.zeros(size, dtype=np.int32)
+        self._counts = np.ones(size, dtype=np.int32)
+        self._wanted = np.zeros(size, dtype=np.int8)
+        pointer = self._sequences.ctypes.data
+        step = self._sequences.itemsize
+        self._sequence_pointers = np.array([pointer + step * i for i in range(size)], dtype=np.uintp)
+        self._struct = llama_cpp.llama_batch(
+            n_tokens=0,
+            token=_as(self._tokens, "token"),
+            embd=None,
+            pos=_as(self._positions, "pos"),
+            n_seq_id=_as(self._counts, "n_seq_id"),
+            seq_id=_as(self._sequence_pointers, "seq_id"),
+            logits=_as(self._wanted, "logits"),
+        )
+
+    def filled(self, entries: Sequence[_Entry]) -> Any:
+        """The batch that holds these entries; valid until the next call."""
+        count = len(entries)
+        tokens, positions, sequences, wanted, _ = zip(*entries, strict=True)
+        self._tokens[:count] = tokens
+        self._positions[:count] = positions
+        self._sequences[:count] = sequences
+        self._wanted[:count] = wanted
+        self._struct.n_tokens = count
+        return self._struct
+
+
+_FIELD_TYPES: Mapping[str, Any] = {name: kind for name, kind, *_ in llama_cpp.llama_batch._fields_}
+
+
+def _as(array: npt.NDArray[Any], field: str) -> Any:
+    return array.ctypes.data_as(_FIELD_TYPES[field])
+
+
+class _Writer:
+    """One job's growing text."""
+
+    def __init__(self, job: Job, sampling: Sampling, vocabulary: Vocabulary) -> None:
+        self.job = job
+        self.tokens: list[int] = []
+        self.done = False
+        self.cut = False
+        self._data = b""
+        self._sampling = sampling
+        self._vocabulary = vocabulary
+        self._random = np.random.default_rng(job.seed)
+
+    def write(self, logits: FloatArray) -> None:
+        """Choose the next token and see whether it ends the text."""
+        scores = logits.copy()
+        token = self._choose(scores)
+        for _ in range(_FIRST_CHOICES):
+            if self._data.strip() or not self._ends(token):
+                break
+            scores[token] = -np.inf
+            token = self._choose(scores)
+        self.tokens.append(token)
+        if self._ends(token):
+            self._data += self._vocabulary.piece(token).split(b"\n")[0]
+            self.done = True
+            return
+        self._data += self._vocabulary.piece(token)
+        if len(self.tokens) == self._sampling.max_tokens:
+            self.done = self.cut = True
+
+    def text(self) -> bytes:
+        """The bytes written so far."""
+        return self._data
+
+    def _choose(self, scores: FloatArray) -> int:
+        if self._sampling.temperature == 0:
+            return int(np.argmax(scores))
+        probabilities = np.exp(log_softmax(scores / self._sampling.temperature))
+        return int(self._random.choice(len(scores), p=probabilities / probabilities.sum()))
+
+    def _ends(self, token: int) -> bool:
+        return self._vocabulary.ends_reply(token) or b"\n" in self._vocabulary.piece(token)

@@ -1,0 +1,98 @@
+"""A model's tokenizer: text to token ids and back, and what each special token is.
+
+Knows: llama_cpp's vocabulary calls. Does not know: chat templates, whose text it is, judging.
+"""
+
+import ctypes
+from functools import cached_property
+
+import llama_cpp
+
+from engine.llama_library import LlamaModel
+from engine.prompt_parts import SpecialToken
+
+_NO_TOKEN = -1
+
+
+class Vocabulary:
+    """The tokenizer of an open LlamaModel; it must not outlive the model."""
+
+    def __init__(self, model: LlamaModel) -> None:
+        self._pointer = llama_cpp.llama_model_get_vocab(model.pointer)
+        self.size = int(llama_cpp.llama_vocab_n_tokens(self._pointer))
+
+    def tokenize(self, text: str, parse_special: bool = False) -> list[int]:
+        """Token ids of `text`; nothing is added. Control tokens are recognised only with `parse_special`."""
+        data = text.encode("utf-8")
+        room = len(data) + 16
+        while True:
+            ids = (llama_cpp.llama_token * room)()
+            count = llama_cpp.llama_tokenize(self._pointer, data, len(data), ids, room, False, parse_special)
+            if count >= 0:
+                return list(ids[:count])
+            room = -count
+
+    def piece(self, token: int) -> bytes:
+        """The bytes that a token writes; control tokens write nothing."""
+        room = 64
+        while True:
+            buffer = ctypes.create_string_buffer(room)
+            count = llama_cpp.llama_token_to_piece(self._pointer, token, buffer, room, 0, False)
+            if count >= 0:
+                return buffer.raw[:count]
+            room = -count
+
+    def ends_reply(self, token: int) -> bool:
+        """True for a token with which a model ends its turn."""
+        return bool(llama_cpp.llama_vocab_is_eog(self._pointer, token))
+
+    @property
+    def bos(self) -> int | None:
+        """The token that begins a text, where the model has one."""
+        return self._known(llama_cpp.llama_vocab_bos(self._pointer))
+
+    @property
+    def bos_text(self) -> str:
+        """The literal of `bos`, empty where there is none."""
+        return "" if self.bos is None else self._text(self.bos)
+
+    @property
+    def eos_text(self) -> str:
+        """The literal of the token that ends a text, empty where there is none."""
+        eos = self._known(llama_cpp.llama_vocab_eos(self._pointer))
+        return "" if eos is None else self._text(eos)
+
+    @property
+    def wants_bos(self) -> bool:
+        """True where each text must begin with `bos`."""
+        return self.bos is not None and bool(llama_cpp.llama_vocab_get_add_bos(self._pointer))
+
+    @cached_property
+    def special_tokens(self) -> tuple[SpecialToken, ...]:
+        """Control, unknown and user-defined tokens, the longest literal first (as llama.cpp matches them)."""
+        found = []
+        control = llama_cpp.LLAMA_TOKEN_ATTR_CONTROL | llama_cpp.LLAMA_TOKEN_ATTR_UNKNOWN
+        wanted = control | llama_cpp.LLAMA_TOKEN_ATTR_USER_DEFINED
+        for token in range(self.size):
+            attributes = int(llama_cpp.llama_vocab_get_attr(self._pointer, token))
+            text = self._text(token) if attributes & wanted else ""
+            if text:
+                found.append(
+                    SpecialToken(
+                        id=token,
+                        text=text,
+                        control=bool(attributes & control),
+                        strips_left=bool(attributes & llama_cpp.LLAMA_TOKEN_ATTR_LSTRIP),
+                        strips_right=bool(attributes & llama_cpp.LLAMA_TOKEN_ATTR_RSTRIP),
+                    )
+                )
+        return tuple(sorted(found, key=lambda special: -len(special.text.encode("utf-8"))))
+
+    @staticmethod
+    def _known(token: int) -> int | None:
+        # llama.cpp ends the process when it is asked for the text of token -1.
+        return None if token == _NO_TOKEN else int(token)
+
+    def _text(self, token: int) -> str:
+        text: bytes = llama_cpp.llama_vocab_get_text(self._pointer, token)
+        return text.decode("utf-8", "replace")

@@ -1,0 +1,90 @@
+"""The steps by which a run store came to its present form, in order; each is done once.
+
+Knows: the tables. Does not know: what reads and writes them.
+"""
+
+import sqlite3
+
+STEPS: tuple[tuple[str, str], ...] = (
+    (
+        "001_runs",
+        """
+        CREATE TABLE run (
+            id INTEGER PRIMARY KEY,
+            key TEXT NOT NULL,
+            created TEXT NOT NULL,
+            dataset_path TEXT NOT NULL,
+            dataset_hash TEXT NOT NULL,
+            items INTEGER NOT NULL,
+            model_path TEXT NOT NULL,
+            model_name TEXT NOT NULL,
+            model_hash TEXT NOT NULL,
+            prompt_version TEXT NOT NULL,
+            criteria TEXT NOT NULL,
+            settings TEXT NOT NULL,
+            manifest TEXT NOT NULL DEFAULT '{}',
+            worker INTEGER
+        );
+        CREATE INDEX run_by_key ON run (key);
+        CREATE TABLE judged_item (
+            run_id INTEGER NOT NULL REFERENCES run (id),
+            position INTEGER NOT NULL,
+            item_id TEXT NOT NULL,
+            content_hash TEXT NOT NULL,
+            left_out_a INTEGER,
+            left_out_b INTEGER,
+            seconds REAL NOT NULL,
+            tokens_read INTEGER NOT NULL,
+            tokens_generated INTEGER NOT NULL,
+            PRIMARY KEY (run_id, position)
+        ) WITHOUT ROWID;
+        CREATE TABLE reading (
+            run_id INTEGER NOT NULL,
+            position INTEGER NOT NULL,
+            criterion TEXT NOT NULL,
+            seen_order TEXT NOT NULL,
+            log_a REAL,
+            log_b REAL,
+            log_both_good REAL,
+            log_both_bad REAL,
+            PRIMARY KEY (run_id, position, criterion, seen_order)
+        ) WITHOUT ROWID;
+        CREATE TABLE explanation (
+            run_id INTEGER NOT NULL,
+            position INTEGER NOT NULL,
+            criterion TEXT NOT NULL,
+            preference TEXT NOT NULL,
+            text TEXT NOT NULL,
+            cut INTEGER NOT NULL,
+            PRIMARY KEY (run_id, position, criterion)
+        ) WITHOUT ROWID;
+        CREATE TABLE unscored (
+            run_id INTEGER NOT NULL,
+            position INTEGER NOT NULL,
+            criterion TEXT NOT NULL,
+            reason TEXT NOT NULL,
+            PRIMARY KEY (run_id, position, criterion)
+        ) WITHOUT ROWID;
+        """,
+    ),
+)
+
+
+def upgrade(connection: sqlite3.Connection) -> None:
+    """Bring a store up to the last step: all of it or nothing.
+
+    Raises ValueError for a store that a newer version has written.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version > len(STEPS):
+            raise ValueError(f"its version is {version}, this program knows {len(STEPS)}")
+        for _name, statements in STEPS[version:]:
+            for statement in statements.split(";"):
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {len(STEPS)}")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")

@@ -1,0 +1,53 @@
+"""The pieces of a prompt: text, each marked with whose it is, and the special tokens between them.
+
+Knows: own text (written for this project) and foreign text (from a dataset).
+Does not know: what the text says, how it is tokenized, chat templates.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of text. Foreign text may say anything and must never act as a control token."""
+
+    text: str
+    foreign: bool = False
+
+
+def own(text: str) -> Part:
+    """Text of this project."""
+    return Part(text)
+
+
+def foreign(text: str) -> Part:
+    """Text of somebody else: an instruction, a response, a human explanation."""
+    return Part(text, foreign=True)
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """What a model is shown: the system's words, the user's words, and how its reply begins."""
+
+    system: tuple[Part, ...]
+    user: tuple[Part, ...]
+    reply: str
+
+    def with_reply(self, reply: str) -> "Conversation":
+        """The same question with another beginning of the reply."""
+        return Conversation(self.system, self.user, reply)
+
+
+@dataclass(frozen=True)
+class SpecialToken:
+    """A token with a meaning of its own.
+
+    `control`: recognised only where control tokens are asked for. Otherwise user-defined: recognised in
+    any text. `strips_left`, `strips_right`: white space beside it belongs to it.
+    """
+
+    id: int
+    text: str
+    control: bool
+    strips_left: bool = False
+    strips_right: bool = False

@@ -1,0 +1,96 @@
+"""A prompt tree as token ids: what its branches share, and what each label would add.
+
+Whole prompts are tokenized and the shared prefix is found in the ids, so that sharing can never change
+how a text is tokenized.
+
+Knows: prompt trees, chat templates. Does not know: how ids are evaluated.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.chat_template import ChatTemplate
+from engine.examples import ExamplePool
+from engine.prompts import PromptTree, build_prompt, explanation_reply, verdict_reply
+from engine.records import PREFERENCES, Item, Order, Preference, Rubric
+
+
+@dataclass(frozen=True)
+class BranchTokens:
+    """One criterion's whole prompt, and the ids that each of the four labels adds to it (1 or more)."""
+
+    prompt: tuple[int, ...]
+    labels: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class PromptTokens:
+    """The prompts of one item and order; `trunk` is the prefix they share, shorter than each of them."""
+
+    trunk: tuple[int, ...]
+    branches: tuple[BranchTokens, ...]
+
+    @property
+    def cells(self) -> int:
+        """Tokens of context that the tree takes: the trunk once, each branch's own part."""
+        own = sum(len(branch.prompt) + max(map(len, branch.labels)) for branch in self.branches)
+        return len(self.trunk) + own - len(self.trunk) * len(self.branches)
+
+    @property
+    def separate_tokens(self) -> int:
+        """Tokens that the same prompts would take one by one."""
+        return sum(len(branch.prompt) for branch in self.branches)
+
+
+def tokenize_prompt(tree: PromptTree, template: ChatTemplate) -> PromptTokens:
+    """Token ids of all branches of a tree."""
+    branches = tuple(_branch(tree, index, template) for index in range(len(tree.branches)))
+    shared = common_prefix([branch.prompt for branch in branches])
+    # A branch needs one token of its own, after which the label is read.
+    length = min(shared, *(len(branch.prompt) - 1 for branch in branches))
+    return PromptTokens(branches[0].prompt[:length], branches)
+
+
+def tokenize_explanation(
+    tree: PromptTree, branch: int, preference: Preference, template: ChatTemplate
+) -> tuple[int, ...]:
+    """Token ids of a branch up to where the explanation of `preference` begins."""
+    return tuple(template.tokenize(tree.question(branch, explanation_reply(preference))))
+
+
+def stem_tokens(rubric: Rubric, examples: ExamplePool, template: ChatTemplate) -> tuple[int, ...]:
+    """What all prompts of a run begin with, found with two items that differ from their first letter on."""
+    prompts = []
+    for text in ("a", "Z"):
+        probe = Item("probe", text, text, text)
+        tree = build_prompt(probe, Order.AB, rubric, examples.for_item(probe))
+        prompts.append(template.tokenize(tree.question(0)))
+    return tuple(prompts[0][: common_prefix(prompts)])
+
+
+def lead_tokens(rubric: Rubric, template: ChatTemplate) -> int:
+    """The most tokens that the start of an explanation takes after the question."""
+    tree = build_prompt(Item("probe", "a", "a", "a"), Order.AB, rubric)
+    asked = len(tokenize_prompt(tree, template).branches[0].prompt)
+    return max(len(tokenize_explanation(tree, 0, label, template)) for label in PREFERENCES) - asked
+
+
+def common_prefix(sequences: Sequence[Sequence[int]]) -> int:
+    """Length of the prefix that all sequences share."""
+    length = 0
+    for ids in zip(*sequences, strict=False):
+        if len(set(ids)) > 1:
+            break
+        length += 1
+    return length
+
+
+def _branch(tree: PromptTree, index: int, template: ChatTemplate) -> BranchTokens:
+    """The prompt ends where the four labelled replies part ways."""
+    replies = [template.tokenize(tree.question(index, verdict_reply(label))) for label in PREFERENCES]
+    length = common_prefix(replies)
+    # Where one reply is a prefix of another, it would add no token: read one token earlier.
+    length = min(length, *(len(reply) - 1 for reply in replies))
+    return BranchTokens(
+        prompt=tuple(replies[0][:length]), labels=tuple(tuple(reply[length:]) for reply in replies)
+    )

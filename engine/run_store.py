@@ -1,0 +1,319 @@
+"""The run store: what models said, kept in one SQLite file; nothing judged is ever lost.
+
+Raw readings are stored, decisions are derived. One transaction holds one group of items.
+
+Knows: runs, judged items, SQLite, the lock of a run. Does not know: models, prompts, decisions.
+"""
+
+import json
+import math
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from engine.errors import RunBusyError, StoreError
+from engine.migrations import upgrade
+from engine.records import Explanation, JudgedItem, Order, Preference, Reading, Shortening
+
+_BUSY_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class RunIdentity:
+    """What a run is: two runs with the same `key` would give the same results."""
+
+    key: str
+    dataset_path: Path
+    dataset_hash: str
+    items: int
+    model_path: Path
+    model_name: str
+    model_hash: str
+    prompt_version: str
+    criteria: tuple[str, ...]
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run as the store holds it. `judged`: items in the store; `manifest`: how it was made."""
+
+    id: int
+    created: datetime
+    identity: RunIdentity
+    judged: int
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """True once all items are in the store."""
+        return self.judged == self.identity.items
+
+
+class RunStore:
+    """An open store. A connection belongs to the thread that made it; close it when done."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the store, made where it is missing. StoreError where that is not possible."""
+        self.path = path
+        with self._errors("open"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+        try:
+            with self._errors("open"):
+                self._db.execute("PRAGMA journal_mode = WAL")
+                # FULL: what was committed is on the disk, also when the battery ends.
+                self._db.execute("PRAGMA synchronous = FULL")
+                self._upgrade()
+        except StoreError:
+            self._db.close()
+            raise
+
+    def _upgrade(self) -> None:
+        try:
+            upgrade(self._db)
+        except ValueError as error:
+            raise StoreError(
+                f"The run store {self.path} was written by a newer version of Tiebreak: {error}.",
+                "Use that version, or name another file with --store.",
+            ) from error
+
+    def close(self) -> None:
+        """Close the connection. May be called twice."""
+        self._db.close()
+
+    def __enter__(self) -> "RunStore":
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+    @contextmanager
+    def begin(self, identity: RunIdentity, fresh: bool = False) -> Iterator[StoredRun]:
+        """Start a run, or go on with the latest of the same key unless `fresh`, and keep others from it.
+
+        RunBusyError where another process works on it.
+        """
+        run_id = self._find_or_add(identity, fresh)
+        lock = FileLock(self._lock_path(run_id))
+        try:
+            with self._errors("lock"):
+                lock.acquire(blocking=False)
+        except Timeout as error:
+            raise self._busy(run_id) from error
+        try:
+            with self._transaction():
+                self._db.execute("UPDATE run SET worker = ? WHERE id = ?", (os.getpid(), run_id))
+            yield self.run(run_id)
+        finally:
+            lock.release()
+
+    def add(self, run_id: int, judged: Sequence[JudgedItem]) -> None:
+        """Store a group of items: all of them or none."""
+        with self._transaction():
+            for item in judged:
+                self._add_item(run_id, item)
+
+    def describe(self, run_id: int, manifest: Mapping[str, Any]) -> None:
+        """Store how a run is made: versions, template, threads."""
+        with self._transaction():
+            self._db.execute("UPDATE run SET manifest = ? WHERE id = ?", (_json(manifest), run_id))
+
+    def runs(self) -> list[StoredRun]:
+        """All runs, the oldest first."""
+        with self._errors("read"):
+            rows = self._db.execute("SELECT id FROM run ORDER BY id").fetchall()
+        return [self.run(run_id) for (run_id,) in rows]
+
+    def run(self, run_id: int) -> StoredRun:
+        """One run. StoreError where the store does not hold it."""
+        with self._errors("read"):
+            row = self._db.execute(
+                "SELECT created, key, dataset_path, dataset_hash, items, model_path, model_name, model_hash,"
+                " prompt_version, criteria, settings, manifest,"
+                " (SELECT count(*) FROM judged_item WHERE run_id = run.id) FROM run WHERE id = ?",
+                (run_id,),
+            ).fetchone()
+        if row is None:
+            raise StoreError(f"The run store {self.path} holds no run {run_id}.", "List its runs with: runs")
+        created, key, dataset_path, dataset_hash, items, model_path, model_name, model_hash, *rest = row
+        prompt_version, criteria, settings, manifest, judged = rest
+        identity = RunIdentity(
+            key=key,
+            dataset_path=Path(dataset_path),
+            dataset_hash=dataset_hash,
+            items=items,
+            model_path=Path(model_path),
+            model_name=model_name,
+            model_hash=model_hash,
+            prompt_version=prompt_version,
+            criteria=tuple(json.loads(criteria)),
+            settings=json.loads(settings),
+        )
+        return StoredRun(run_id, datetime.fromisoformat(created), identity, judged, json.loads(manifest))
+
+    def positions(self, run_id: int) -> set[int]:
+        """Places in the dataset whose items are judged."""
+        with self._errors("read"):
+            rows = self._db.execute("SELECT position FROM judged_item WHERE run_id = ?", (run_id,))
+            return {position for (position,) in rows}
+
+    def judged(self, run_id: int) -> Iterator[JudgedItem]:
+        """The judged items of a run, in the order of its dataset."""
+        with self._errors("read"):
+            rows = self._db.execute(
+                "SELECT position, item_id, content_hash, left_out_a, left_out_b, seconds, tokens_read,"
+                " tokens_generated FROM judged_item WHERE run_id = ? ORDER BY position",
+                (run_id,),
+            ).fetchall()
+            for row in rows:
+                yield self._judged_item(run_id, row)
+
+    def _judged_item(self, run_id: int, row: tuple[Any, ...]) -> JudgedItem:
+        position, item_id, content_hash, left_out_a, left_out_b, seconds, read, generated = row
+        place = (run_id, position)
+        readings: dict[str, list[Reading]] = {}
+        for criterion, order, *values in self._db.execute(
+            "SELECT criterion, seen_order, log_a, log_b, log_both_good, log_both_bad FROM reading"
+            " WHERE run_id = ? AND position = ?",
+            place,
+        ):
+            a, b, both_good, both_bad = (math.nan if value is None else value for value in values)
+            readings.setdefault(criterion, []).append(Reading(Order(order), (a, b, both_good, both_bad)))
+        explanations = {
+            criterion: Explanation(text, Preference(preference), bool(cut))
+            for criterion, preference, text, cut in self._db.execute(
+                "SELECT criterion, preference, text, cut FROM explanation WHERE run_id = ? AND position = ?",
+                place,
+            )
+        }
+        unscored = self._db.execute(
+            "SELECT criterion, reason FROM unscored WHERE run_id = ? AND position = ?", place
+        )
+        return JudgedItem(
+            position=position,
+            item_id=item_id,
+            content_hash=content_hash,
+            readings={criterion: tuple(values) for criterion, values in readings.items()},
+            explanations=explanations,
+            unscored=dict(unscored.fetchall()),
+            shortening=None if left_out_a is None else Shortening(left_out_a, left_out_b),
+            seconds=seconds,
+            tokens_read=read,
+            tokens_generated=generated,
+        )
+
+    def _add_item(self, run_id: int, item: JudgedItem) -> None:
+        place = (run_id, item.position)
+        left_out = (
+            (item.shortening.left_out_a, item.shortening.left_out_b) if item.shortening else (None, None)
+        )
+        self._db.execute(
+            "INSERT INTO judged_item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                *place,
+                item.item_id,
+                item.content_hash,
+                *left_out,
+                item.seconds,
+                item.tokens_read,
+                item.tokens_generated,
+            ),
+        )
+        self._db.executemany(
+            "INSERT INTO reading VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (*place, criterion, reading.order.value, *reading.log_probs)
+                for criterion, readings in item.readings.items()
+                for reading in readings
+            ],
+        )
+        self._db.executemany(
+            "INSERT INTO explanation VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                (*place, criterion, said.preference.value, said.text, said.cut)
+                for criterion, said in item.explanations.items()
+            ],
+        )
+        self._db.executemany(
+            "INSERT INTO unscored VALUES (?, ?, ?, ?)",
+            [(*place, criterion, reason) for criterion, reason in item.unscored.items()],
+        )
+
+    def _find_or_add(self, identity: RunIdentity, fresh: bool) -> int:
+        with self._transaction():
+            found = self._db.execute("SELECT max(id) FROM run WHERE key = ?", (identity.key,)).fetchone()
+            if found[0] is not None and not fresh:
+                return int(found[0])
+            added = self._db.execute(
+                "INSERT INTO run (key, created, dataset_path, dataset_hash, items, model_path, model_name,"
+                " model_hash, prompt_version, criteria, settings) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    identity.key,
+                    datetime.now(UTC).isoformat(timespec="seconds"),
+                    str(identity.dataset_path),
+                    identity.dataset_hash,
+                    identity.items,
+                    str(identity.model_path),
+                    identity.model_name,
+                    identity.model_hash,
+                    identity.prompt_version,
+                    _json(identity.criteria),
+                    _json(identity.settings),
+                ),
+            )
+            return int(added.lastrowid or 0)
+
+    def _lock_path(self, run_id: int) -> Path:
+        return self.path.with_name(f"{self.path.name}.run-{run_id}.lock")
+
+    def _busy(self, run_id: int) -> RunBusyError:
+        (worker,) = self._db.execute("SELECT worker FROM run WHERE id = ?", (run_id,)).fetchone()
+        return RunBusyError(
+            f"Run {run_id} is being judged by another process (process id {worker}).",
+            "Wait until it ends, or stop it; this command then goes on where it stopped.",
+        )
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._errors("write"):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    @contextmanager
+    def _errors(self, action: str) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(
+                f"Cannot {action} the run store {self.path}: {error}.", _remedy(error)
+            ) from error
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _remedy(error: Exception) -> str:
+    """The next step for what SQLite or the system said."""
+    text = str(error)
+    if "locked" in text or "busy" in text:
+        return "Another program holds it. Close that program, then give the same command again."
+    if "full" in text or "No space" in text:
+        return "The disk is full. Make room, then give the same command again: what was judged is kept."
+    if "not a database" in text or "malformed" in text:
+        return "The file is damaged or something else. Name another file with --store."
+    return "Name a file in a folder where you may write with --store."

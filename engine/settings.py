@@ -1,0 +1,85 @@
+"""The settings of a run: frozen, checked when made, saved with it.
+
+Knows: what can be chosen, and what is sensible. Does not know: how it is used.
+"""
+
+import math
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+import psutil
+
+from engine.errors import SetupError
+from engine.records import Order
+
+DEFAULT_CONTEXT = 8192
+SMALLEST_CONTEXT = 256
+
+
+class Mode(StrEnum):
+    """What a run makes: labels alone, or labels and explanations."""
+
+    LABELS = "labels"
+    EXPLAIN = "explain"
+
+
+@dataclass(frozen=True)
+class JudgeSettings:
+    """What decides the results of a run, apart from dataset, model and prompts.
+
+    `context`: tokens that fit the model's cache at once. `max_explanation_tokens`: 1 or more.
+    `temperature`: 0 is greedy. `seed`: any integer, used where the temperature is not 0.
+    `shorten`: leave out the middle of long responses where an item does not fit.
+    `items_at_once`: items whose explanations are written together; part of what makes a repeat exact.
+    """
+
+    mode: Mode = Mode.EXPLAIN
+    orders: tuple[Order, ...] = (Order.AB, Order.BA)
+    context: int = DEFAULT_CONTEXT
+    max_explanation_tokens: int = 120
+    temperature: float = 0.0
+    seed: int = 0
+    shorten: bool = False
+    items_at_once: int = 1
+
+    def __post_init__(self) -> None:
+        _at_least("context", self.context, SMALLEST_CONTEXT)
+        _at_least("explanation length", self.max_explanation_tokens, 1)
+        _at_least("items at once", self.items_at_once, 1)
+        if not math.isfinite(self.temperature) or self.temperature < 0:
+            raise SetupError(
+                f"The temperature is {self.temperature}.", "Use 0 (greedy) or a positive number."
+            )
+        if Order.AB not in self.orders:
+            raise SetupError("The orders leave out AB.", "Use AB alone, or AB and BA.")
+
+    @property
+    def explains(self) -> bool:
+        """True where explanations are written."""
+        return self.mode is Mode.EXPLAIN
+
+    def as_json(self) -> dict[str, Any]:
+        """The settings as plain values, for the store and for a run's identity."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class MachineSettings:
+    """How the computer works: speed, and results by rounding only; not part of a run's identity."""
+
+    threads: int
+    gpu_layers: int
+
+    def __post_init__(self) -> None:
+        _at_least("number of threads", self.threads, 1)
+
+
+def default_threads() -> int:
+    """The physical cores of this computer."""
+    return psutil.cpu_count(logical=False) or psutil.cpu_count() or 1
+
+
+def _at_least(what: str, value: int, least: int) -> None:
+    if value < least:
+        raise SetupError(f"The {what} is {value}.", f"Use {least} or more.")

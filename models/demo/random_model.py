@@ -1,0 +1,251 @@
+"""Small GGUF models with random weights: they run like any other, and know nothing.
+
+Used for the placeholder in models/ and by the tests, which need several tokenizer and template families.
+
+    python models/demo/random_model.py models/demo-judge.gguf
+
+Knows: the GGUF format through the `gguf` package. Does not know: the engine.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import gguf
+import numpy as np
+import numpy.typing as npt
+
+CHATML = (
+    "{% for message in messages %}{{ '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+)
+HEADERS = (
+    "{{ bos_token }}{% for message in messages %}{{ '<|start_header_id|>' + message.role + '<|end_header_id|>\\n\\n'"
+    " + message.content | trim + '<|eot_id|>' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|start_header_id|>assistant<|end_header_id|>\\n\\n' }}{% endif %}"
+)
+INSTRUCTIONS = (
+    "{% if messages[0].role == 'system' %}{% set rest = messages[1:] %}"
+    "{% set opening = '<<SYS>>\\n' + messages[0].content + '\\n<</SYS>>\\n\\n' %}"
+    "{% else %}{% set rest = messages %}{% set opening = '' %}{% endif %}"
+    "{% for message in rest %}{% if message.role == 'user' %}"
+    "{{ bos_token + '[INST] ' + (opening if loop.first else '') + message.content + ' [/INST]' }}"
+    "{% else %}{{ ' ' + message.content + ' ' + eos_token }}{% endif %}{% endfor %}"
+)
+NO_SYSTEM = (
+    "{{ bos_token }}{% for message in messages %}{% if message.role == 'system' %}"
+    "{{ raise_exception('no system messages here') }}{% endif %}"
+    "{{ '<start_of_turn>' + ('model' if message.role == 'assistant' else message.role) + '\\n'"
+    " + message.content | trim + '<end_of_turn>\\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<start_of_turn>model\\n' }}{% endif %}"
+)
+
+_NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = range(1, 7)
+_VERDICTS = (" A", " B", " C", " D")
+
+
+@dataclass
+class TokenTable:
+    """A vocabulary as GGUF keeps it. `kind`: `gpt2` (byte-level BPE) or `llama` (SentencePiece)."""
+
+    kind: str
+    pre: str
+    tokens: list[str] = field(default_factory=list)
+    types: list[int] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
+    merges: list[str] = field(default_factory=list)
+
+    def add(self, text: str, kind: int = _NORMAL, score: float = 0.0) -> int:
+        """Append a token; its id."""
+        self.tokens.append(text)
+        self.types.append(kind)
+        self.scores.append(score)
+        return len(self.tokens) - 1
+
+
+def byte_level_bpe(
+    control: Sequence[str], pre: str = "llama-bpe", words: Sequence[str] = _VERDICTS
+) -> TokenTable:
+    """All bytes, whole `words` by merges, and control tokens, of which the first two are BOS and EOS."""
+    table = TokenTable("gpt2", pre)
+    for text in _BYTE_TEXTS:
+        table.add(text)
+    for word in words:
+        pieces = [_BYTE_TEXTS[byte] for byte in word.encode("utf-8")]
+        made = pieces[0]
+        for piece in pieces[1:]:
+            merge = f"{made} {piece}"
+            made += piece
+            if merge not in table.merges:
+                table.merges.append(merge)
+            if made not in table.tokens:
+                table.add(made)
+    for text in control:
+        table.add(text, _CONTROL)
+    return table
+
+
+def sentence_pieces(
+    control: Sequence[str], words: Sequence[str] = _VERDICTS, user_defined: Sequence[str] = ()
+) -> TokenTable:
+    """Unknown, BOS and EOS, bytes, letters and `words` with their scores, and further special tokens."""
+    table = TokenTable("llama", "default")
+    table.add("<unk>", _UNKNOWN)
+    table.add("<s>", _CONTROL)
+    table.add("</s>", _CONTROL)
+    for byte in range(256):
+        table.add(f"<0x{byte:02X}>", _BYTE)
+    for code in range(33, 127):
+        table.add(chr(code), score=-1000.0 - code)
+    table.add("▁", score=-999.0)
+    for rank, word in enumerate(words):
+        table.add(word.replace(" ", "▁"), score=-float(rank + 1))
+    for text in control:
+        table.add(text, _CONTROL)
+    for text in user_defined:
+        table.add(text, _USER_DEFINED)
+    return table
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The size of a random Llama."""
+
+    layers: int = 2
+    width: int = 32
+    heads: int = 4
+    kv_heads: int = 2
+    feed_forward: int = 64
+    context: int = 8192
+
+
+def write_random_model(
+    path: Path,
+    table: TokenTable,
+    template: str | None,
+    shape: Shape | None = None,
+    seed: int = 0,
+    name: str = "random weights",
+) -> Path:
+    """Write a Llama with random weights over a token table; the path."""
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_name(name)
+    bos, eos = _ends(table)
+    writer.add_tokenizer_model(table.kind)
+    writer.add_tokenizer_pre(table.pre)
+    writer.add_token_list(table.tokens)
+    writer.add_token_types(table.types)
+    if table.kind == "llama":
+        writer.add_token_scores(table.scores)
+        writer.add_add_space_prefix(True)
+    else:
+        writer.add_token_merges(table.merges)
+    writer.add_bos_token_id(bos)
+    writer.add_eos_token_id(eos)
+    writer.add_add_bos_token(table.kind == "llama" or table.pre == "llama-bpe")
+    if template is not None:
+        writer.add_chat_template(template)
+    _add_weights(writer, shape or Shape(), len(table.tokens), seed)
+    return _written(writer, path)
+
+
+def add_random_weights(vocabulary: Path, path: Path, template: str | None, seed: int = 0) -> Path:
+    """Write a model with the real tokenizer of a vocabulary-only file and random weights; the path."""
+    writer = gguf.GGUFWriter(path, "llama")
+    size = 0
+    for key, value in gguf.GGUFReader(vocabulary).fields.items():
+        if not key.startswith("tokenizer.ggml."):
+            continue
+        content = value.contents()
+        if key == "tokenizer.ggml.tokens":
+            size = len(content)
+        _add_field(writer, key, value.types, content)
+    if template is not None:
+        writer.add_chat_template(template)
+    _add_weights(writer, Shape(), size, seed)
+    return _written(writer, path)
+
+
+def _add_field(writer: gguf.GGUFWriter, key: str, types: list[Any], content: Any) -> None:
+    if types[0] == gguf.GGUFValueType.ARRAY:
+        writer.add_array(key, content)
+    else:
+        writer.add_key_value(key, content, types[0])
+
+
+def _add_weights(writer: gguf.GGUFWriter, shape: Shape, vocabulary: int, seed: int) -> None:
+    writer.add_block_count(shape.layers)
+    writer.add_context_length(shape.context)
+    writer.add_embedding_length(shape.width)
+    writer.add_feed_forward_length(shape.feed_forward)
+    writer.add_head_count(shape.heads)
+    writer.add_head_count_kv(shape.kv_heads)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_rope_dimension_count(shape.width // shape.heads)
+    writer.add_vocab_size(vocabulary)
+    writer.add_file_type(gguf.LlamaFileType.MOSTLY_F16)
+    kv_width = shape.width // shape.heads * shape.kv_heads
+    random = np.random.default_rng(seed)
+
+    def matrix(name: str, rows: int, columns: int, scale: float = 1.0) -> None:
+        weights = random.standard_normal((rows, columns)) * scale / np.sqrt(columns)
+        writer.add_tensor(name, weights.astype(np.float16))
+
+    def ones(name: str) -> None:
+        gain: npt.NDArray[np.float32] = np.ones(shape.width, dtype=np.float32)
+        writer.add_tensor(name, gain)
+
+    matrix("token_embd.weight", vocabulary, shape.width, scale=4.0)
+    for block in range(shape.layers):
+        ones(f"blk.{block}.attn_norm.weight")
+        matrix(f"blk.{block}.attn_q.weight", shape.width, shape.width, scale=2.0)
+        matrix(f"blk.{block}.attn_k.weight", kv_width, shape.width, scale=2.0)
+        matrix(f"blk.{block}.attn_v.weight", kv_width, shape.width)
+        matrix(f"blk.{block}.attn_output.weight", shape.width, shape.width)
+        ones(f"blk.{block}.ffn_norm.weight")
+        matrix(f"blk.{block}.ffn_gate.weight", shape.feed_forward, shape.width)
+        matrix(f"blk.{block}.ffn_up.weight", shape.feed_forward, shape.width)
+        matrix(f"blk.{block}.ffn_down.weight", shape.width, shape.feed_forward)
+    ones("output_norm.weight")
+    matrix("output.weight", vocabulary, shape.width, scale=2.0)
+
+
+def _ends(table: TokenTable) -> tuple[int, int]:
+    """Ids of the first two control tokens: BOS and EOS."""
+    first, second, *_ = (index for index, kind in enumerate(table.types) if kind == _CONTROL)
+    return first, second
+
+
+def _written(writer: gguf.GGUFWriter, path: Path) -> Path:
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
+def _byte_texts() -> list[str]:
+    """How byte-level BPE writes each byte: printable ones as themselves, the others from U+0100 on."""
+    shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    texts = []
+    moved = 256
+    for byte in range(256):
+        if byte in shown:
+            texts.append(chr(byte))
+        else:
+            texts.append(chr(moved))
+            moved += 1
+    return texts
+
+
+_BYTE_TEXTS = _byte_texts()
+
+if __name__ == "__main__":
+    write_random_model(
+        Path(sys.argv[1]),
+        byte_level_bpe(["<|begin_of_text|>", "<|eot_id|>", "<|start_header_id|>", "<|end_header_id|>"]),
+        HEADERS,
+        name="placeholder with random weights",
+    )
