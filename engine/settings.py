@@ -15,6 +15,7 @@ from engine.records import Order
 
 DEFAULT_CONTEXT = 8192
 SMALLEST_CONTEXT = 256
+ITEMS_AT_ONCE = 4  # whose explanations are written together; more gains little and loses more at a stop
 
 
 class Mode(StrEnum):

@@ -2,10 +2,13 @@
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from tests.small_models import FAMILIES
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -17,6 +20,13 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("no real data: set TIEBREAK_TEST_DATA to the folder that holds eloquent/ and human/")
     return folder
+
+
+@pytest.fixture(scope="session")
+def small_model(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The file of a small model with random weights, by its family in small_models.py."""
+    folder = tmp_path_factory.mktemp("models")
+    return cache(lambda family: FAMILIES[family](folder / f"{family}.gguf"))
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,84 @@
+"""`check`: what a dataset or submission is, or what is wrong with it.
+
+Knows: its arguments and what it prints. The files are `dataset.py`'s and `submission.py`'s.
+"""
+
+import argparse
+from collections import Counter
+from pathlib import Path
+
+from engine.commands.console import DONE, command_parser, table
+from engine.dataset import REQUIRED_COLUMNS, Dataset, load_dataset
+from engine.errors import InputError
+from engine.records import PREFERENCES
+from engine.submission import Submission, check_submission, read_submission
+from engine.table_files import open_table
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of `check`."""
+    arguments = command_parser(
+        "check",
+        "Say what FILE is: a dataset (id, instruction, output_a, output_b, labels) or a submission (id and\n"
+        "labels). All its problems are listed, with row and column; exit code 2 where there are any.",
+    )
+    arguments.add_argument("file", type=Path, metavar="FILE")
+    arguments.add_argument(
+        "--against", type=Path, metavar="DATASET", help="check that the submission answers this dataset"
+    )
+    return arguments
+
+
+def run(options: argparse.Namespace) -> int:
+    """Describe the file, or raise with its problems."""
+    if options.against is None and not _is_submission(options.file):
+        print(_describe_dataset(load_dataset(options.file)))
+        return DONE
+    submission = read_submission(options.file)
+    print(_describe_submission(submission, options.file))
+    if options.against is not None:
+        dataset = load_dataset(options.against)
+        problems = check_submission(submission, dataset)
+        if problems:
+            raise InputError(options.file, problems, f"Mend them: {dataset.name} is what it must answer.")
+        print(f"It answers {dataset.name} completely: {len(dataset)} items.")
+    return DONE
+
+
+def _is_submission(path: Path) -> bool:
+    """Whether the columns are a submission's: none of the texts that a dataset must have."""
+    columns = open_table(path).columns
+    texts = REQUIRED_COLUMNS[1:]
+    return (
+        columns is not None
+        and not any(name in columns for name in texts)
+        and any(name.endswith("_preference") for name in columns)
+    )
+
+
+def _describe_dataset(dataset: Dataset) -> str:
+    lines = [f"{dataset.name}: a dataset of {len(dataset):,} items."]
+    lines += [f"Note: {notice}" for notice in dataset.notices]
+    counts = {name: Counter(dataset.frame[f"{name}_preference"]) for name in dataset.criteria}
+    if not counts:
+        return "\n".join([*lines, "It has no human labels."])
+    return "\n".join([*lines, _label_table(counts, "not labelled")])
+
+
+def _describe_submission(submission: Submission, path: Path) -> str:
+    kind = "labels and explanations (sub-task 2)" if submission.with_explanations else "labels (sub-task 1)"
+    counts = {
+        name: Counter(row.predictions[name].preference or "" for row in submission.rows)
+        for name in submission.criteria
+    }
+    return f"{path.name}: a submission of {kind}, {len(submission.rows):,} items.\n" + _label_table(
+        counts, "empty"
+    )
+
+
+def _label_table(counts: dict[str, Counter[str]], nothing: str) -> str:
+    labels = [*PREFERENCES, ""]
+    return table(
+        ["criterion", *PREFERENCES, nothing],
+        [[name, *(str(count[label]) for label in labels)] for name, count in counts.items()],
+    )

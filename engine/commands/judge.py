@@ -1,0 +1,230 @@
+"""`judge`: judge a dataset with a model, write a submission, print what it is worth.
+
+Knows: its arguments, the order of a whole job, what it prints. The work is `judging.py`'s.
+"""
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+
+from engine.cancel import CancelToken
+from engine.commands.console import (
+    INCOMPLETE,
+    command_parser,
+    interruptible,
+    percent,
+    table,
+    tell,
+)
+from engine.commands.progress import RunProgress
+from engine.commands.runs import distribution, export_results, warn_of_gaps
+from engine.dataset import Dataset, load_dataset
+from engine.errors import SetupError
+from engine.events import RunEnded, RunEvent
+from engine.examples import ExamplePool, choose_examples
+from engine.files import check_writable
+from engine.judging import RunPlan, open_model, run_judging
+from engine.llama_library import gpu_offload_supported
+from engine.metrics import CriterionScore, mean
+from engine.model_files import ModelFile, check_memory, read_model_file
+from engine.model_trial import checked_model
+from engine.paths import default_store, demo_model
+from engine.records import Order, Rubric
+from engine.results import load_results, score_results
+from engine.rubric import ELOQUENT
+from engine.run_store import RunStore
+from engine.settings import (
+    DEFAULT_CONTEXT,
+    ITEMS_AT_ONCE,
+    JudgeSettings,
+    MachineSettings,
+    Mode,
+    default_threads,
+)
+
+_ALL_LAYERS = 999
+_DEMO = "demo"
+_DEMO_NOTE = "The demo model is a placeholder with random weights: its judgments mean nothing."
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of `judge`."""
+    arguments = command_parser(
+        "judge",
+        "Judge each item of DATASET on each criterion and write the predictions as a submission.\n"
+        "DATASET is TSV, CSV, JSON, JSON Lines or Parquet, plain or .gz. Whatever was judged is kept in the\n"
+        "run store: the same command goes on where it was stopped.",
+    )
+    arguments.add_argument("dataset", type=Path, metavar="DATASET")
+    arguments.add_argument("--model", required=True, metavar="PATH", help="a GGUF file, or 'demo'")
+    arguments.add_argument("--out", type=Path, required=True, metavar="FILE.tsv", help="the submission")
+    arguments.add_argument("--json", type=Path, metavar="FILE", help="every judgment with its readings")
+    _add_judging(arguments.add_argument_group("judging"))
+    _add_machine(arguments.add_argument_group("computer"))
+    run_store = arguments.add_argument_group("run store")
+    run_store.add_argument("--store", type=Path, default=default_store(), metavar="FILE")
+    run_store.add_argument("--fresh", action="store_true", help="a new run, also where one could go on")
+    return arguments
+
+
+def _add_judging(group: argparse._ArgumentGroup) -> None:
+    defaults = JudgeSettings()
+    group.add_argument(
+        "--mode",
+        choices=[mode.value for mode in Mode],
+        default=defaults.mode.value,
+        help="labels alone (no text is generated), or labels and explanations (default)",
+    )
+    group.add_argument(
+        "--orders",
+        choices=["both", "one"],
+        default="both",
+        help="show the responses in both orders (default), or in one for half the time",
+    )
+    group.add_argument("--criteria", metavar="A,B", help=f"some of {','.join(ELOQUENT.names)}")
+    group.add_argument("--items", type=int, metavar="N", help="the first N items only")
+    group.add_argument("--examples", type=Path, metavar="FILE", help="labelled items to show the model")
+    group.add_argument("--shots", type=int, default=3, metavar="K", help="how many of them (3)")
+    group.add_argument(
+        "--max-explanation-tokens", type=int, default=defaults.max_explanation_tokens, metavar="N"
+    )
+    group.add_argument("--temperature", type=float, default=defaults.temperature, metavar="T")
+    group.add_argument("--seed", type=int, default=defaults.seed, metavar="N")
+    group.add_argument(
+        "--shorten", action="store_true", help="leave out the middle of responses that do not fit"
+    )
+
+
+def _add_machine(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--context",
+        type=int,
+        metavar="N",
+        help=f"tokens the model can hold ({DEFAULT_CONTEXT}, or what it was trained with)",
+    )
+    group.add_argument("--threads", type=int, metavar="N", help="processor cores to use (the physical ones)")
+    group.add_argument(
+        "--gpu-layers", type=int, metavar="N", help="layers on the GPU (all, where there is one)"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Judge, write and print; the exit code."""
+    for path in filter(None, (options.out, options.json)):
+        check_writable(path)
+    with interruptible() as cancel:
+        plan = _plan(options, cancel)
+        with RunStore(options.store) as store:
+            events = run_judging(plan, store, lambda: open_model(plan, cancel), options.fresh)
+            return _report(_follow(events), plan, store, options)
+
+
+def _plan(options: argparse.Namespace, cancel: CancelToken) -> RunPlan:
+    rubric = ELOQUENT.only(tuple(options.criteria.split(","))) if options.criteria else ELOQUENT
+    path = demo_model() if options.model == _DEMO else Path(options.model)
+    described = read_model_file(path)
+    settings = _settings(options, described)
+    dataset = load_dataset(options.dataset, cancel=cancel)
+    if options.items is not None:
+        if options.items < 1:
+            raise SetupError(f"--items is {options.items}.", "Use 1 or more.")
+        dataset = dataset.head(options.items)
+    for notice in dataset.notices:
+        tell(f"{dataset.name}: {notice}")
+    if options.model == _DEMO:
+        tell(_DEMO_NOTE)
+    warning = check_memory(described, settings.context)
+    if warning:
+        tell(warning)
+    return RunPlan(
+        dataset=dataset,
+        rubric=rubric,
+        settings=settings,
+        machine=_machine(options),
+        model=checked_model(path, cancel),
+        examples=_examples(options, rubric, cancel),
+    )
+
+
+def _settings(options: argparse.Namespace, model: ModelFile) -> JudgeSettings:
+    mode = Mode(options.mode)
+    return JudgeSettings(
+        mode=mode,
+        orders=(Order.AB, Order.BA) if options.orders == "both" else (Order.AB,),
+        context=options.context or min(DEFAULT_CONTEXT, model.trained_context),
+        max_explanation_tokens=options.max_explanation_tokens,
+        temperature=options.temperature,
+        seed=options.seed,
+        shorten=options.shorten,
+        items_at_once=ITEMS_AT_ONCE if mode is Mode.EXPLAIN else 1,
+    )
+
+
+def _machine(options: argparse.Namespace) -> MachineSettings:
+    layers = options.gpu_layers
+    if layers is None:
+        layers = _ALL_LAYERS if gpu_offload_supported() else 0
+    threads = default_threads() if options.threads is None else options.threads
+    return MachineSettings(threads=threads, gpu_layers=layers)
+
+
+def _examples(options: argparse.Namespace, rubric: Rubric, cancel: CancelToken) -> ExamplePool:
+    if options.examples is None:
+        return ExamplePool()
+    return choose_examples(load_dataset(options.examples, cancel=cancel), rubric, options.shots)
+
+
+def _follow(events: Iterable[RunEvent]) -> RunEnded:
+    """Show progress until the run ends; its last event."""
+    with RunProgress() as progress:
+        for event in events:
+            progress.show(event)
+            if isinstance(event, RunEnded):
+                ended = event
+    return ended
+
+
+def _report(ended: RunEnded, plan: RunPlan, store: RunStore, options: argparse.Namespace) -> int:
+    if ended.stopped:
+        tell(
+            f"Run {ended.run_id} stopped: {ended.judged} of {ended.items} items are judged and kept.\n"
+            "The same command goes on from there."
+        )
+        return INCOMPLETE
+    results = load_results(store, ended.run_id)
+    scores = score_results(results, plan.dataset)
+    orders = "both orders" if len(plan.settings.orders) > 1 else "one order"
+    print(f"Run {ended.run_id}: {ended.items} items of {plan.dataset.name}, {plan.model.name}, {orders}")
+    print(f"\n{distribution(scores)}")
+    if any(score.labelled for score in scores):
+        print(f"\n{_accuracy_table(scores, plan.dataset)}")
+    print()
+    export_results(results, options.out, options.json)
+    return warn_of_gaps(results)
+
+
+def _accuracy_table(scores: list[CriterionScore], dataset: Dataset) -> str:
+    """Accuracy against human labels, next to what always giving the most frequent label reaches."""
+    labelled = [score for score in scores if score.labelled]
+    rows = [
+        [
+            score.criterion,
+            f"{score.labelled}",
+            percent(score.accuracy),
+            percent(score.baseline),
+            score.most_frequent or "-",
+        ]
+        for score in labelled
+    ]
+    rows.append(
+        [
+            "mean",
+            "",
+            percent(mean([score.accuracy for score in labelled if score.accuracy is not None])),
+            percent(mean([score.baseline for score in labelled if score.baseline is not None])),
+            "",
+        ]
+    )
+    return f"Against the human labels of {dataset.name}:\n" + table(
+        ["criterion", "labels", "accuracy", "always the commonest", "which is"], rows
+    )

@@ -1,0 +1,151 @@
+"""`runs`: what the store holds, and its submissions again without judging.
+
+Knows: its arguments and what it prints. Runs are `run_store.py`'s, their forms `results.py`'s.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+from engine.commands.console import DONE, INCOMPLETE, command_parser, percent, table, tell
+from engine.files import write_whole
+from engine.metrics import CriterionScore
+from engine.paths import default_store
+from engine.records import PREFERENCES
+from engine.results import RunResults, as_json, load_results, score_results, submission_of
+from engine.run_store import RunStore, StoredRun
+from engine.submission import write_submission
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of `runs`."""
+    arguments = command_parser("runs", "What the run store holds.")
+    arguments.set_defaults(action=_list, store=default_store())
+    actions = arguments.add_subparsers(metavar="ACTION", title="actions (none: list all runs)")
+    _add_store(arguments)
+    show = actions.add_parser("show", help="one run: settings, labels, what could not be scored")
+    show.add_argument("id", type=int, metavar="ID")
+    _add_store(show)
+    show.set_defaults(action=_show)
+    export = actions.add_parser("export", help="write a run's submission again, without judging")
+    export.add_argument("id", type=int, metavar="ID")
+    export.add_argument("--out", type=Path, required=True, metavar="FILE.tsv")
+    export.add_argument("--json", type=Path, metavar="FILE", help="every judgment with its readings")
+    _add_store(export)
+    export.set_defaults(action=_export)
+    return arguments
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do what the action says."""
+    with RunStore(options.store) as store:
+        return int(options.action(store, options))
+
+
+def export_results(results: RunResults, out: Path | None, json_path: Path | None) -> None:
+    """Write a run's submission and its JSON, where a path is given, and say so."""
+    if out:
+        write_submission(out, submission_of(results))
+        print(f"Submission: {out}")
+    if json_path:
+        text = json.dumps(as_json(results), ensure_ascii=False, indent=1, allow_nan=False)
+        write_whole(json_path, text.encode("utf-8"))
+        print(f"Judgments: {json_path}")
+
+
+def warn_of_gaps(results: RunResults) -> int:
+    """Say what is missing from a run; the exit code that follows from it."""
+    run = results.run
+    if not run.complete:
+        tell(f"Run {run.id} is not complete: {run.judged} of {run.identity.items} items are judged.")
+    if results.unscored:
+        tell(f"{results.unscored} judgments are unscored; their cells are empty. See: runs show {run.id}")
+    if results.unexplained:
+        tell(f"{results.unexplained} judgments have no explanation: the model wrote nothing.")
+    return DONE if run.complete and not results.unscored and not results.unexplained else INCOMPLETE
+
+
+def distribution(scores: list[CriterionScore]) -> str:
+    """A table of the predicted labels, flips and format mass of each criterion."""
+    header = ["criterion", *(label.value for label in PREFERENCES), "unscored", "flipped", "format mass"]
+    return table(
+        header,
+        [
+            [
+                score.criterion,
+                *(str(score.predicted.get(label, 0)) for label in PREFERENCES),
+                str(score.unscored),
+                percent(score.flipped),
+                "-" if score.format_mass is None else f"{score.format_mass:.3f}",
+            ]
+            for score in scores
+        ],
+    )
+
+
+def _list(store: RunStore, _options: argparse.Namespace) -> int:
+    runs = store.runs()
+    if not runs:
+        print(f"No runs yet in {store.path}.")
+        return DONE
+    rows = [_summary(run) for run in runs]
+    print(table(["run", "created (UTC)", "items", "mode", "dataset", "model"], rows))
+    return DONE
+
+
+def _summary(run: StoredRun) -> list[str]:
+    identity = run.identity
+    return [
+        str(run.id),
+        f"{run.created:%Y-%m-%d %H:%M}",
+        f"{run.judged}/{identity.items}",
+        identity.settings["mode"],
+        identity.dataset_path.name,
+        identity.model_name,
+    ]
+
+
+def _show(store: RunStore, options: argparse.Namespace) -> int:
+    results = load_results(store, options.id)
+    run, identity = results.run, results.run.identity
+    facts = {
+        "run": f"{run.id}, created {run.created:%Y-%m-%d %H:%M} UTC",
+        "items": f"{run.judged} of {identity.items} judged",
+        "dataset": f"{identity.dataset_path} ({identity.dataset_hash[:12]})",
+        "model": f"{identity.model_name}, {identity.model_path} ({identity.model_hash[:12]})",
+        "prompt": f"version {identity.prompt_version}",
+        **{key.replace("_", " "): _plain(value) for key, value in identity.settings.items()},
+        **{key.replace("_", " "): _plain(value) for key, value in run.manifest.items() if value != ""},
+        "tokens": f"{sum(item.tokens_read for item in results.judged):,} read,"
+        f" {sum(item.tokens_generated for item in results.judged):,} generated",
+        "shortened": f"{sum(item.shortening is not None for item in results.judged)} items",
+    }
+    width = max(map(len, facts))
+    print("\n".join(f"{name.ljust(width)}  {value}" for name, value in facts.items()))
+    print("\n" + distribution(score_results(results, None)))
+    _print_unscored(results)
+    return DONE
+
+
+def _print_unscored(results: RunResults) -> None:
+    reasons = [(item.item_id, name, why) for item in results.judged for name, why in item.unscored.items()]
+    for item_id, criterion, reason in reasons[:50]:
+        print(f"unscored: item {item_id}, {criterion}: {reason}")
+    if len(reasons) > 50:
+        print(f"and {len(reasons) - 50} more.")
+
+
+def _export(store: RunStore, options: argparse.Namespace) -> int:
+    results = load_results(store, options.id)
+    export_results(results, options.out, options.json)
+    return warn_of_gaps(results)
+
+
+def _plain(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _add_store(arguments: argparse.ArgumentParser) -> None:
+    arguments.add_argument(
+        "--store", type=Path, default=argparse.SUPPRESS, metavar="FILE", help="another run store"
+    )

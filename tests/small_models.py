@@ -1,0 +1,82 @@
+"""Small models with random weights, one for each tokenizer and template family; made once in a session."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from models.demo.random_model import (
+    CHATML,
+    HEADERS,
+    INSTRUCTIONS,
+    NO_SYSTEM,
+    Shape,
+    add_random_weights,
+    byte_level_bpe,
+    sentence_pieces,
+    write_random_model,
+)
+
+HEADER_TOKENS = ("<|begin_of_text|>", "<|eot_id|>", "<|start_header_id|>", "<|end_header_id|>")
+CHATML_TOKENS = ("<|endoftext|>", "<|im_end|>", "<|im_start|>")
+TURN_TOKENS = ("<start_of_turn>", "<end_of_turn>")
+
+
+def _headers(path: Path) -> Path:
+    return write_random_model(path, byte_level_bpe(HEADER_TOKENS), HEADERS)
+
+
+def _chatml(path: Path) -> Path:
+    return write_random_model(path, byte_level_bpe(CHATML_TOKENS, pre="qwen2"), CHATML)
+
+
+def _instructions(path: Path) -> Path:
+    return write_random_model(path, sentence_pieces([]), INSTRUCTIONS)
+
+
+def _no_system(path: Path) -> Path:
+    return write_random_model(path, sentence_pieces(TURN_TOKENS), NO_SYSTEM)
+
+
+def _user_defined_turns(path: Path) -> Path:
+    table = sentence_pieces([], user_defined=("<|im_start|>", "<|im_end|>", "  "))
+    return write_random_model(path, table, CHATML)
+
+
+def _no_template(path: Path) -> Path:
+    return write_random_model(path, byte_level_bpe(HEADER_TOKENS), None)
+
+
+def _split_letters(path: Path) -> Path:
+    """Only ` A` is one token here: the other letters take two, so whole token sequences are scored."""
+    return write_random_model(path, byte_level_bpe(HEADER_TOKENS, words=[" A"]), HEADERS)
+
+
+def _short_context(path: Path) -> Path:
+    return write_random_model(path, byte_level_bpe(HEADER_TOKENS), HEADERS, Shape(context=1024))
+
+
+FAMILIES: dict[str, Callable[[Path], Path]] = {
+    "headers": _headers,
+    "chatml": _chatml,
+    "instructions": _instructions,
+    "no_system": _no_system,
+    "user_defined_turns": _user_defined_turns,
+    "no_template": _no_template,
+    "split_letters": _split_letters,
+    "short_context": _short_context,
+}
+
+REAL_PAIRS = {
+    "llama-3.1": ("llama-bpe", "meta-llama-Llama-3.1-8B-Instruct"),
+    "llama-3.2": ("llama-bpe", "meta-llama-Llama-3.2-3B-Instruct"),
+    "qwen2.5": ("qwen2", "Qwen-Qwen2.5-7B-Instruct"),
+    "phi-3.5": ("phi-3", "microsoft-Phi-3.5-mini-instruct"),
+    "gemma-on-spm": ("llama-spm", "google-gemma-2-2b-it"),
+    "mistral-on-spm": ("llama-spm", "mistralai-Mistral-Nemo-Instruct-2407"),
+}
+
+
+def real_model(data: Path, pair: str, path: Path) -> Path:
+    """Random weights behind a real tokenizer and a real chat template."""
+    vocabulary, template = REAL_PAIRS[pair]
+    source = (data / "templates" / f"{template}.jinja").read_text(encoding="utf-8")
+    return add_random_weights(data / "vocabularies" / f"{vocabulary}.gguf", path, source)
