@@ -1,0 +1,58 @@
+"""Imports go one way: main -> gui -> engine, main -> engine/commands -> the rest of engine."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SOURCES = sorted([ROOT / "main.py", *(ROOT / "engine").rglob("*.py"), *(ROOT / "gui").rglob("*.py")])
+
+
+def imported(path: Path) -> set[str]:
+    """Every module that a file imports, also inside functions and by name."""
+    modules = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            modules |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            modules |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return modules
+
+
+def wrong_directions(path: Path) -> list[str]:
+    """The imports of a file that its room does not allow."""
+    room = path.relative_to(ROOT)
+    modules = imported(path)
+    forbidden: set[str] = set()
+    if room.parts[0] == "engine":
+        forbidden |= {"PySide6", "gui", "main", "models", "tests"}
+        if room.parts[1] != "commands":
+            forbidden.add("engine.commands")
+        if not room.name.startswith("llama_"):
+            forbidden.add("llama_cpp")
+    if room.parts[0] == "gui":
+        forbidden |= {"main", "engine.commands", "llama_cpp", "models", "tests"}
+        if room.parts[1] == "pages":
+            forbidden.add("gui.pages")
+    return sorted(
+        module for module in modules for root in forbidden if module == root or module.startswith(f"{root}.")
+    )
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_go_one_way(path: Path) -> None:
+    assert not wrong_directions(path)
+
+
+def test_the_test_sees_a_wrong_direction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.engine.test_imports.ROOT", tmp_path)
+    source = tmp_path / "engine" / "records.py"
+    source.parent.mkdir()
+    source.write_text("def f():\n    import llama_cpp\n    from engine import commands\n", encoding="utf-8")
+    assert wrong_directions(source) == ["engine.commands", "llama_cpp"]
+
+
+def test_packaging_does_not_shadow_the_library_of_that_name() -> None:
+    assert not (ROOT / "packaging" / "__init__.py").exists()

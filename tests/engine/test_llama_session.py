@@ -1,0 +1,229 @@
+"""Shared prefixes, label scores, generation and Stop, on real llama.cpp with small random models."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.cancel import Cancelled, CancelToken
+from engine.chat_template import ChatTemplate
+from engine.errors import EngineBug, ModelFileError
+from engine.examples import ExamplePool
+from engine.llama_library import LlamaModel
+from engine.llama_session import Job, LlamaSession, Sampling, SessionShape
+from engine.preference import FloatArray
+from engine.prompt_tokens import (
+    BranchTokens,
+    PromptTokens,
+    stem_tokens,
+    tokenize_explanation,
+    tokenize_prompt,
+)
+from engine.prompts import build_prompt
+from engine.records import Item, Order, Preference
+from engine.rubric import ELOQUENT
+
+SmallModel = Callable[[str], Path]
+
+ITEM = Item("1", "Name a prime number above 90.", "97 is prime: nothing divides it.", "91, of course!")
+# F16 logits differ by up to 4e-3 between batch shapes, so the log-probability of a token by twice that.
+TOLERANCE = 8e-3
+
+
+@contextmanager
+def session_of(
+    path: Path, slots: int = 1, branches: int = 5, context: int = 4096, cancel: CancelToken | None = None
+) -> Iterator[tuple[LlamaSession, ChatTemplate]]:
+    cancel = cancel or CancelToken()
+    with LlamaModel(path) as model:
+        shape = SessionShape(context, slots, branches)
+        with LlamaSession(model, shape, threads=2, cancel=cancel) as session:
+            yield session, ChatTemplate(model.chat_template, session.vocabulary)
+
+
+def prompt_for(template: ChatTemplate, order: Order = Order.AB) -> PromptTokens:
+    return tokenize_prompt(build_prompt(ITEM, order, ELOQUENT), template)
+
+
+def shared_scores(session: LlamaSession, template: ChatTemplate) -> FloatArray:
+    prompt = prompt_for(template)
+    session.hold_stem(stem_tokens(ELOQUENT, ExamplePool(), template))
+    session.read_trunk(0, prompt.trunk)
+    scores = session.score(0, prompt.branches)
+    session.release([0])
+    return scores
+
+
+def separate_scores(session: LlamaSession, branch: BranchTokens) -> FloatArray:
+    """One prompt read whole, in a cache that holds nothing else."""
+    session.hold_stem([])
+    session.read_trunk(0, [])
+    scores = session.score(0, [branch])
+    session.release([0])
+    return scores[0]
+
+
+@pytest.mark.parametrize("family", ["headers", "chatml", "instructions", "no_system", "split_letters"])
+def test_shared_prefixes_give_the_scores_of_separate_prompts(small_model: SmallModel, family: str) -> None:
+    with session_of(small_model(family)) as (session, template):
+        shared = shared_scores(session, template)
+        for row, branch in zip(shared, prompt_for(template).branches, strict=True):
+            difference = np.abs(row - separate_scores(session, branch))
+            assert (difference < [TOLERANCE * len(label) for label in branch.labels]).all()
+
+
+def test_sharing_reads_far_fewer_tokens(small_model: SmallModel) -> None:
+    with session_of(small_model("headers")) as (session, template):
+        shared_scores(session, template)
+        assert session.tokens_read < 0.4 * prompt_for(template).separate_tokens
+
+
+def test_the_same_work_in_a_new_session_gives_exactly_the_same(small_model: SmallModel) -> None:
+    results = []
+    for _ in range(2):
+        with session_of(small_model("headers")) as (session, template):
+            results.append(shared_scores(session, template))
+    assert np.array_equal(*results)
+
+
+def test_what_was_judged_before_does_not_change_a_score_by_one_bit(small_model: SmallModel) -> None:
+    with session_of(small_model("headers")) as (session, template):
+        first = shared_scores(session, template)
+        prompt = prompt_for(template, Order.BA)
+        session.read_trunk(0, prompt.trunk)
+        session.score(0, prompt.branches)
+        session.release([0])
+        assert np.array_equal(first, shared_scores(session, template))
+
+
+def test_labels_of_several_tokens_are_scored_whole(small_model: SmallModel) -> None:
+    """P(token) x P(next token), checked against the two steps taken one by one."""
+    with session_of(small_model("split_letters"), branches=1) as (session, template):
+        branch = prompt_for(template).branches[0]
+        assert [len(label) for label in branch.labels] == [1, 2, 2, 2]
+        whole = separate_scores(session, branch)
+        for index in (1, 2, 3):
+            first, second = branch.labels[index]
+            one = separate_scores(session, BranchTokens(branch.prompt, ((first,),)))
+            two = separate_scores(session, BranchTokens((*branch.prompt, first), ((second,),)))
+            assert whole[index] == pytest.approx(one[0] + two[0], abs=TOLERANCE)
+
+
+def test_probabilities_are_of_the_whole_vocabulary(small_model: SmallModel) -> None:
+    with session_of(small_model("headers"), branches=1) as (session, template):
+        prompt = prompt_for(template).branches[0].prompt
+        every_token = tuple((token,) for token in range(session.vocabulary.size))
+        scores = separate_scores(session, BranchTokens(prompt, every_token))
+    assert np.exp(scores).sum() == pytest.approx(1.0)
+
+
+def explain(session: LlamaSession, template: ChatTemplate, sampling: Sampling, seed: int = 0) -> list[bytes]:
+    tree = build_prompt(ITEM, Order.AB, ELOQUENT)
+    prompt = tokenize_prompt(tree, template)
+    session.hold_stem(stem_tokens(ELOQUENT, ExamplePool(), template))
+    session.read_trunk(0, prompt.trunk)
+    session.score(0, prompt.branches)
+    jobs = [
+        Job(0, branch, tokenize_explanation(tree, branch, Preference.BOTH_GOOD, template), seed + branch)
+        for branch in range(5)
+    ]
+    written = [generated.data for generated in session.generate(jobs, sampling)]
+    session.release([0])
+    return written
+
+
+def test_explanations_written_together_are_those_written_alone(small_model: SmallModel) -> None:
+    with session_of(small_model("headers")) as (session, template):
+        together = explain(session, template, Sampling(max_tokens=24))
+        tree = build_prompt(ITEM, Order.AB, ELOQUENT)
+        for branch, expected in enumerate(together):
+            prompt = tokenize_explanation(tree, branch, Preference.BOTH_GOOD, template)
+            session.hold_stem([])
+            (alone,) = session.generate([Job(0, branch, prompt)], Sampling(max_tokens=24))
+            session.release([0])
+            assert alone.data == expected
+
+
+def test_a_limit_cuts_and_says_so(small_model: SmallModel) -> None:
+    with session_of(small_model("headers")) as (session, template):
+        tree = build_prompt(ITEM, Order.AB, ELOQUENT)
+        prompt = tokenize_explanation(tree, 0, Preference.A, template)
+        (generated,) = session.generate([Job(0, 0, prompt)], Sampling(max_tokens=3))
+    assert generated.cut
+    assert session.tokens_generated == 3
+
+
+def test_sampling_repeats_with_its_seed_and_varies_with_another(small_model: SmallModel) -> None:
+    warm = Sampling(max_tokens=16, temperature=1.0)
+    with session_of(small_model("headers")) as (session, template):
+        once, again, other = (explain(session, template, warm, seed) for seed in (1, 1, 100))
+    assert once == again
+    assert once != other
+
+
+def test_stop_works_while_a_prompt_is_read_and_the_session_is_as_good_as_new(small_model: SmallModel) -> None:
+    path = small_model("headers")
+    with session_of(path, context=8192) as (session, template):
+        expected = shared_scores(session, template)
+    cancel = CancelToken()
+    with session_of(path, context=8192, cancel=cancel) as (session, template):
+        threading.Timer(0.05, cancel.cancel).start()
+        with pytest.raises(Cancelled):  # noqa: PT012 - which read it is does not matter
+            while True:
+                session.hold_stem([5] * 8000)
+        cancel._flag.clear()
+        assert np.array_equal(shared_scores(session, template), expected)
+
+
+def test_stop_answers_within_a_second(small_model: SmallModel) -> None:
+    cancel = CancelToken()
+    with session_of(small_model("headers"), context=8192, cancel=cancel) as (session, _):
+        threading.Timer(0.1, cancel.cancel).start()
+        started = time.monotonic()
+        with pytest.raises(Cancelled):  # noqa: PT012 - which read it is does not matter
+            while True:
+                session.hold_stem([5] * 8000)
+    assert time.monotonic() - started < 1.1
+
+
+def test_another_thread_may_not_use_the_session(small_model: SmallModel) -> None:
+    caught: list[Exception] = []
+
+    def intrude(session: LlamaSession) -> None:
+        try:
+            session.hold_stem([1, 2])
+        except EngineBug as error:
+            caught.append(error)
+
+    with session_of(small_model("headers")) as (session, _):
+        thread = threading.Thread(target=intrude, args=(session,), name="intruder")
+        thread.start()
+        thread.join()
+    assert "intruder" in str(caught[0])
+
+
+def test_a_context_without_room_is_an_error_with_a_remedy(small_model: SmallModel) -> None:
+    with (
+        LlamaModel(small_model("headers")) as model,
+        pytest.raises(ModelFileError, match="no room for a context") as caught,
+    ):
+        LlamaSession(model, SessionShape(2**31 - 512, 1, 5), threads=1, cancel=CancelToken())
+    assert "--context" in caught.value.remedy
+
+
+def test_loading_can_be_stopped(small_model: SmallModel) -> None:
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(Cancelled):
+        LlamaModel(small_model("headers"), cancel=cancel)
+
+
+def test_a_file_that_llama_cpp_refuses_is_an_error_with_its_reason(tmp_path: Path) -> None:
+    path = tmp_path / "bad.gguf"
+    path.write_bytes(b"GGUF" + bytes(60))
+    with pytest.raises(ModelFileError, match=r"bad\.gguf: llama\.cpp cannot load this model: .+"):
+        LlamaModel(path)

@@ -1,0 +1,320 @@
+"""Raw tables: text comes back as written, and every wrong file is named by place and remedy."""
+
+import csv
+import gzip
+import io
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from engine.delimited import Splitter
+from engine.errors import InputError, SetupError
+from engine.table_files import Row, Table, open_table
+
+Save = Callable[[str, bytes], Path]
+
+not_root = pytest.mark.skipif(
+    hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may read what is forbidden"
+)
+CELLS = st.text(
+    st.one_of(st.sampled_from('a\n\r\t," é😀\0\ufeff\u2028'), st.characters(exclude_categories=["Cs"]))
+)
+
+
+@pytest.fixture
+def save(tmp_path: Path) -> Save:
+    def save(name: str, data: bytes) -> Path:
+        path = tmp_path / name
+        path.write_bytes(data)
+        return path
+
+    return save
+
+
+def read(path: Path) -> tuple[Table, list[Row]]:
+    table = open_table(path)
+    return table, list(table.rows())
+
+
+def problems_in(path: Path) -> list[str]:
+    table, _ = read(path)
+    return table.problems
+
+
+def parquet_bytes(columns: dict[str, object]) -> bytes:
+    sink = io.BytesIO()
+    parquet.write_table(pa.table(columns), sink)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "rows"),
+    [
+        (b"a\tb\n1\t2\n", [(2, "1", "2")]),
+        (b"a\tb\n1\t2", [(2, "1", "2")]),
+        (b"a\tb\n1\t", [(2, "1", "")]),
+        (b"\xef\xbb\xbfa\tb\n1\t2\n", [(2, "1", "2")]),
+        (b"a\tb\r\n1\t2\r\n", [(2, "1", "2")]),
+        (b"a\tb\r1\t2\r3\t4\r", [(2, "1", "2"), (3, "3", "4")]),
+        (b"a\tb\n\n1\t2\n\n3\t4\n\n", [(3, "1", "2"), (5, "3", "4")]),
+        (b"a\tb\r\n\r\n1\t2\r\n", [(3, "1", "2")]),
+        (b'a\tb\n"x\ny\n"\tz\n3\t4\n', [(2, "x\ny\n", "z"), (5, "3", "4")]),
+        (b'a\tb\n"x\r\ny\tz"\t""\r\n', [(2, "x\r\ny\tz", "")]),
+        (b'a\tb\n5" disk\tsay "hi"\n', [(2, '5" disk', 'say "hi"')]),
+        (b'a\tb\n"say ""hi"""\t""""\n', [(2, 'say "hi"', '"')]),
+        (b"a\tb\nx\ry\tz\r\n", [(2, "x\ry", "z\r")]),
+        (b"a\tb\r\nx\ry\tz\r\r\n", [(2, "x\ry", "z\r")]),
+        (b"a\tb\n 1 \tNA\n", [(2, " 1 ", "NA")]),
+        (b"a\tb\n\0\tx\0y\n", [(2, "\0", "x\0y")]),
+        ("a\tb\né\u2028\t\ufeff日\n".encode(), [(2, "é\u2028", "\ufeff日")]),
+        (b'"a"\t"b"\n"1"\t2\n', [(2, "1", "2")]),
+    ],
+)
+def test_tsv_cells_and_line_numbers(save: Save, data: bytes, rows: list[tuple[int, str, str]]) -> None:
+    table, found = read(save("x.tsv", data))
+    assert [(row.number, row.cells["a"], row.cells["b"]) for row in found] == rows
+    assert table.problems == []
+
+
+@given(st.lists(st.lists(CELLS, min_size=2, max_size=4), min_size=1), st.sampled_from("\t,"))
+def test_what_the_csv_module_writes_is_cut_into_the_same_cells(rows: list[list[str]], delimiter: str) -> None:
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows([["first", "line"], *rows])
+    _, *records = Splitter(text.getvalue().encode(), delimiter.encode()).records()
+    assert [[cell.text for cell in record.cells] for record in records] == rows
+
+
+@given(st.text('a\n\t"', max_size=30))
+def test_the_csv_module_in_strict_mode_agrees_on_text_without_carriage_returns(text: str) -> None:
+    try:
+        expected = [row for row in csv.reader(io.StringIO(text), delimiter="\t", strict=True) if row]
+    except csv.Error:
+        expected = None
+    try:
+        records = list(Splitter(text.encode(), b"\t").records())
+        found = [[cell.text for cell in record.cells] for record in records]
+    except Exception as error:  # noqa: BLE001
+        assert type(error).__name__ == "QuotingError"
+        found = None
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "problems"),
+    [
+        (b"a\tb\n1\n1\t2\n1\t2\t3\n", ["line 2: 1 cells, but the header has 2.", "line 4: 3 cells"]),
+        (b"a\tb\nx\xe9\t\xff\n", ["line 2, a: byte 0xe9 at offset 5 is not UTF-8", "line 2, b: byte 0xff"]),
+        (b'\xef\xbb\xbfa\tb\n"x""\xe9"\t1\n', ["line 2, a: byte 0xe9 at offset 11"]),
+        (b"\xe9\tb\n1\t2\n", ["line 1, column 1: byte 0xe9 at offset 0"]),
+        (
+            b'a\tb\n1\t2\n3\t"x\ny\n',
+            ["line 3, b: a quote opens the cell and is never closed.", "Nothing after line 3"],
+        ),
+        (
+            b'a\tb\n"x\n" y\t2\n',
+            ["line 2, a: a quote opens the cell, closes on line 3, and text goes on", "Nothing after"],
+        ),
+        (b'a\tb\n"x\n"\t"y\n', ["line 3, b: a quote opens the cell and is never closed.", "Nothing after"]),
+    ],
+)
+def test_tsv_problems_name_line_and_column(save: Save, data: bytes, problems: list[str]) -> None:
+    found = problems_in(save("x.tsv", data))
+    assert len(found) == len(problems)
+    assert all(text.startswith(start) for text, start in zip(found, problems, strict=True))
+
+
+def test_a_header_with_an_open_quote_is_refused(save: Save) -> None:
+    with pytest.raises(InputError, match="line 1, column 2: a quote opens the cell and is never closed"):
+        open_table(save("x.tsv", b'a\t"b\n1\t2\n'))
+
+
+PAGE = b"<!DOCTYPE html>\n<html><body>404, not found</body></html>"
+PARQUET = parquet_bytes({"a": ["x"]})
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "problem", "remedy"),
+    [
+        ("x.tsv", b"", "is empty", "saved or downloaded completely"),
+        ("x.json", b"\xef\xbb\xbf \n", "is empty", "saved or downloaded completely"),
+        ("x.csv.gz", gzip.compress(b""), "is empty", "saved or downloaded completely"),
+        ("x.tsv", gzip.compress(b"a\tb\n"), "is gzip-compressed", r"Rename it to x\.tsv\.gz"),
+        ("x.tsv.gz", b"a\tb\n", "is not gzip-compressed", r"Take \.gz off"),
+        ("x.tsv.gz", gzip.compress(b"a\tb\n" * 99)[:-9], "damaged or cut short", "again"),
+        ("x.tsv.gz", b"\x1f\x8b\x08\0" + b"\xff" * 40, "damaged or cut short", "again"),
+        ("x.tsv", b"a,b\n1,2\n", "looks like CSV, not TSV", "suffix"),
+        ("x.csv", b"a\tb\n1\t2\n", "looks like TSV, not CSV", "suffix"),
+        ("x.csv", b"a;b\n1;2\n", "looks like text separated by semicolons, not CSV", "export it again"),
+        ("x.tsv", b'[{"a": 1}]', "looks like JSON, not TSV", "suffix"),
+        ("x.csv", b'{"a": 1}\n{"a": 2}\n', "looks like JSON, not CSV", "suffix"),
+        ("x.json", b"a\tb\n1\t2\n", "looks like TSV, not JSON", "suffix"),
+        ("x.jsonl", b'[\n{"a": 1}]', "looks like JSON, not JSON Lines", "suffix"),
+        ("x.jsonl", b'{\n"a": [{"b": 1}]}', "looks like JSON, not JSON Lines", "suffix"),
+        ("x.json", b'{"a": 1}\n{"a": 2}\n', r"line 2, column 1: a second value begins.*\.jsonl", "Mend"),
+        ("x.json", PARQUET, "looks like Parquet, not JSON", "suffix"),
+        ("x.parquet", b"a\tb\n", r"is not a Parquet file \(no PAR1 mark\)", "suffix"),
+        ("x.parquet", PARQUET[:-20], "is a Parquet file cut short", "Download it again"),
+        ("x.parquet", b"PAR1" + b"\x07" * 99 + b"PAR1", "the Parquet file is damaged", "again"),
+        ("x.csv", "a,b\n".encode("utf-16"), "is UTF-16 text", "Save it as UTF-8"),
+        ("x.csv", b"\xfe\xff" + "a,b\n".encode("utf-16-be"), "is UTF-16 text", "Save it as UTF-8"),
+        ("x.csv", b"PK\x03\x04\x14\0", "an Excel workbook", "export the sheet as CSV UTF-8"),
+        ("x.tsv", b"version https://git-lfs.github.com/spec/v1\noid", "is a Git LFS pointer", "git lfs pull"),
+        ("x.tsv", PAGE, "is a web page", "Download the file itself"),
+        ("x.parquet", PAGE, "is a web page", "Download the file itself"),
+        ("x.xlsx", b"", r"unknown suffix '\.xlsx'", r"Use \.tsv, \.csv"),
+        ("x.gz", b"", "no suffix that names its format", r"Use \.tsv, \.csv"),
+        ("x", b"", "no suffix that names its format", r"Use \.tsv, \.csv"),
+    ],
+)
+def test_a_file_that_is_not_what_its_name_says(
+    save: Save, name: str, data: bytes, problem: str, remedy: str
+) -> None:
+    with pytest.raises(InputError, match=f"(?s){problem}.*{remedy}") as caught:
+        open_table(save(name, data))
+    assert len(caught.value.problems) == 1
+
+
+@pytest.mark.parametrize("name", ["x.TSV", "x.Tsv.GZ", "two.parts.tsv"])
+def test_the_suffix_decides_whatever_its_letter_case(save: Save, name: str) -> None:
+    data = b"a\tb\n1\t2\n"
+    _, rows = read(save(name, gzip.compress(data) if name.endswith("GZ") else data))
+    assert rows == [Row(2, {"a": "1", "b": "2"})]
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match=r"x\.tsv does not exist"):
+        open_table(tmp_path / "x.tsv")
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / "x.tsv").mkdir()
+    with pytest.raises(SetupError, match="is a folder"):
+        open_table(tmp_path / "x.tsv")
+
+
+@not_root
+def test_a_forbidden_file_is_named(save: Save) -> None:
+    path = save("x.tsv", b"a\tb\n")
+    path.chmod(0)
+    with pytest.raises(SetupError, match="No permission to read"):
+        open_table(path)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("7", "7"),
+        ("1.0", "1.0"),
+        ("-1.50e+07", "-1.50e+07"),
+        ("NaN", "NaN"),
+        ("9" * 5000, "9" * 5000),
+        ("true", "true"),
+        ("false", "false"),
+        ("null", ""),
+        ('""', ""),
+        ('"null"', "null"),
+        ('" x "', " x "),
+        (r'"\u0000\r\n\ud83d\ude00"', "\0\r\n😀"),
+        ('{"b": [1.0, "é\\n", null, true], "a": {}}', '{"b": [1.0, "é\\n", null, true], "a": {}}'),
+    ],
+)
+@pytest.mark.parametrize("name", ["x.json", "x.jsonl"])
+def test_a_json_value_as_text(save: Save, name: str, value: str, text: str) -> None:
+    record = f'{{"a": {value}}}'
+    _, rows = read(save(name, (f"[{record}]" if name == "x.json" else record).encode()))
+    assert rows == [Row(1, {"a": text})]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'[{"a": "1"}, {"a": "2"}]',
+        b'\xef\xbb\xbf{"data": [{"a": "1"}, {"a": "2"}]}',
+        b'{"version": 1, "tags": ["x"], "rows": [{"a": "1"}, {"a": "2"}]}',
+    ],
+)
+def test_json_records_stand_in_a_list_or_under_one_key(save: Save, data: bytes) -> None:
+    _, rows = read(save("x.json", data))
+    assert rows == [Row(1, {"a": "1"}), Row(2, {"a": "2"})]
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b'[{"a": 1},\n {"a" 2}]', "line 2, column 7: invalid JSON"),
+        (b'[{"a": "x\xe9"}]', "line 1: byte 0xe9 at offset 9 is not UTF-8"),
+        (b'{"a": [{"b": 1}], "c": [{"d": 1}]}', r"holds 2 lists of records \(a, c\)"),
+        (b'{"id": {"0": 1}, "instruction": {"0": "x"}}', "holds no list of records"),
+        (b"[" * 200_000, "nested too deeply|invalid JSON"),
+    ],
+)
+def test_json_that_holds_no_list_of_records(save: Save, data: bytes, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        open_table(save("x.json", data))
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (b"{\xe9}", "line 2: byte 0xe9 at offset 12 is not UTF-8."),
+        (b'{"a": 1', "line 2, column 8: invalid JSON (Expecting ',' delimiter)."),
+        (b'{"a": "x\ty"}', "line 2, column 9: invalid JSON (Invalid control character at)."),
+        (b'["a"]', "line 2: not an object with a key for each column."),
+        (b'{"a": 1, "a": 2}', "line 2: names 'a' more than once."),
+        (rb'{"a": "x\ud800"}', r"line 2, a: \ud800 is half a character (a lone surrogate), not text."),
+    ],
+)
+def test_a_wrong_json_line_is_named_and_the_others_are_read(save: Save, line: bytes, problem: str) -> None:
+    table, rows = read(save("x.jsonl", b'{"a": "1"}\n' + line + b'\r\n\n{"a": "4"}'))
+    assert table.problems == [problem]
+    assert rows == [Row(1, {"a": "1"}), Row(4, {"a": "4"})]
+
+
+def test_columns_of_json_are_the_keys_met_so_far(save: Save) -> None:
+    table, _ = read(save("x.ndjson", b'{"b": 1}\n{"a": 1, "b": 2}\n'))
+    assert table.columns == ["b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        (pa.array([7, None, -1]), ["7", "", "-1"]),
+        (pa.array([1.0, 0.1]), ["1.0", "0.1"]),
+        (pa.array([True, None]), ["true", ""]),
+        (pa.array(["NA", "", None, "x\0\r\n"]), ["NA", "", "", "x\0\r\n"]),
+        (pa.array(["é", "é"], pa.large_string()), ["é", "é"]),
+        (pa.array(["A", "B", "A"]).dictionary_encode(), ["A", "B", "A"]),
+        (pa.array([b"x"]), ["x"]),
+        (pa.array([["é", None]]), ['["é", null]']),
+        (pa.nulls(1), [""]),
+    ],
+)
+def test_a_parquet_value_as_text(save: Save, values: pa.Array, texts: list[str]) -> None:
+    _, rows = read(save("x.parquet", parquet_bytes({"a": values})))
+    assert [row.cells["a"] for row in rows] == texts
+
+
+def test_bad_utf8_in_parquet_is_named_by_row_and_column(save: Save) -> None:
+    broken = pa.array([b"fine", b"caf\xe9"]).view(pa.string())
+    assert problems_in(save("x.parquet", parquet_bytes({"a": broken}))) == [
+        "row 2, a: byte 0xe9 at offset 3 is not UTF-8."
+    ]
+
+
+def test_only_the_wanted_columns_are_read(save: Save) -> None:
+    data = {"a": ["1"], "b": ["2"], "c": ["3"]}
+    for path in (
+        save("x.parquet", parquet_bytes(dict(data))),
+        save("x.json", json.dumps([{"a": "1", "b": "2", "c": "3"}]).encode()),
+        save("x.csv", b"a,b,c\n1,2,3\n"),
+    ):
+        table = open_table(path)
+        assert [row.cells for row in table.rows(["c", "a", "z"])] == [{"a": "1", "c": "3"}]
+        assert table.columns == ["a", "b", "c"]
