@@ -103,11 +103,11 @@ class RunStore:
         """
         run_id = self._find_or_add(identity, fresh)
         lock = FileLock(self._lock_path(run_id))
-        try:
-            with self._errors("lock"):
+        with self._errors("lock"):
+            try:
                 lock.acquire(blocking=False)
-        except Timeout as error:
-            raise self._busy(run_id) from error
+            except Timeout as error:
+                raise self._busy(run_id) from error
         try:
             with self._transaction():
                 self._db.execute("UPDATE run SET worker = ? WHERE id = ?", (os.getpid(), run_id))

@@ -6,6 +6,7 @@ import io
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from engine.delimited import Splitter
+from engine.delimited import QuotingError, Splitter
 from engine.errors import InputError, SetupError
 from engine.table_files import Row, Table, open_table
 
@@ -93,16 +94,12 @@ def test_what_the_csv_module_writes_is_cut_into_the_same_cells(rows: list[list[s
 
 @given(st.text('a\n\t"', max_size=30))
 def test_the_csv_module_in_strict_mode_agrees_on_text_without_carriage_returns(text: str) -> None:
-    try:
+    expected: list[list[str]] | None = None
+    found: list[list[str]] | None = None
+    with suppress(csv.Error):
         expected = [row for row in csv.reader(io.StringIO(text), delimiter="\t", strict=True) if row]
-    except csv.Error:
-        expected = None
-    try:
-        records = list(Splitter(text.encode(), b"\t").records())
-        found = [[cell.text for cell in record.cells] for record in records]
-    except Exception as error:  # noqa: BLE001
-        assert type(error).__name__ == "QuotingError"
-        found = None
+    with suppress(QuotingError):
+        found = [[cell.text for cell in row.cells] for row in Splitter(text.encode(), b"\t").records()]
     assert found == expected
 
 
@@ -264,7 +261,7 @@ def test_json_that_holds_no_list_of_records(save: Save, data: bytes, problem: st
     ("line", "problem"),
     [
         (b"{\xe9}", "line 2: byte 0xe9 at offset 12 is not UTF-8."),
-        (b'{"a": 1', "line 2, column 8: invalid JSON (Expecting ',' delimiter)."),
+        (b'{"a" 1}', "line 2, column 6: invalid JSON (Expecting ':' delimiter)."),
         (b'{"a": "x\ty"}', "line 2, column 9: invalid JSON (Invalid control character at)."),
         (b'["a"]', "line 2: not an object with a key for each column."),
         (b'{"a": 1, "a": 2}', "line 2: names 'a' more than once."),

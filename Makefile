@@ -1,0 +1,33 @@
+# make judge   set everything up, judge the sample dataset, write submission.tsv, print what it is worth
+# make test    set everything up, then ruff, mypy and pytest
+# make clean   remove the virtual environment and what tools left behind
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+OUT ?= submission.tsv
+
+.PHONY: judge test clean
+
+judge: $(VENV)/run-time
+	$(BIN)/python main.py judge examples/sample.tsv --model demo --max-explanation-tokens 40 --out $(OUT)
+
+test: $(VENV)/run-time $(VENV)/development
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest
+
+$(VENV)/run-time: requirements.txt packaging/system_packages.sh
+	sh packaging/system_packages.sh $(PYTHON)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --upgrade pip
+	$(BIN)/python -m pip install --disable-pip-version-check -r requirements.txt
+	touch $@
+
+$(VENV)/development: requirements-dev.txt $(VENV)/run-time
+	$(BIN)/python -m pip install --disable-pip-version-check -r requirements-dev.txt
+	touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

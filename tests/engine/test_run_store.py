@@ -1,0 +1,173 @@
+"""The store: whole groups or nothing, resume, one process to a run, and errors that say what to do."""
+
+import math
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.errors import RunBusyError, StoreError
+from engine.migrations import STEPS
+from engine.records import Explanation, JudgedItem, Order, Preference, Reading, Shortening
+from engine.run_store import RunIdentity, RunStore
+
+IDENTITY = RunIdentity(
+    key="key",
+    dataset_path=Path("data.tsv"),
+    dataset_hash="d" * 64,
+    items=3,
+    model_path=Path("model.gguf"),
+    model_name="a model",
+    model_hash="m" * 64,
+    prompt_version="1",
+    criteria=("safety",),
+    settings={"mode": "explain"},
+)
+
+
+def judged_item(position: int) -> JudgedItem:
+    return JudgedItem(
+        position=position,
+        item_id=f"id {position}",
+        content_hash="c" * 64,
+        readings={
+            "safety": (
+                Reading(Order.AB, (-1.0, -2.0, -3.5, -1e-17)),
+                Reading(Order.BA, (-4.0, -3.0, -2.0, -0.1)),
+            )
+        },
+        explanations={"safety": Explanation("Response A «é» shouts.", Preference.B, cut=True)},
+        unscored={"relevance": "too long"},
+        shortening=Shortening(10, 0),
+        seconds=0.25,
+        tokens_read=100,
+        tokens_generated=7,
+    )
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[RunStore]:
+    with RunStore(tmp_path / "runs.sqlite") as opened:
+        yield opened
+
+
+def test_what_is_stored_comes_back_exactly(store: RunStore) -> None:
+    with store.begin(IDENTITY) as run:
+        store.add(run.id, [judged_item(1), judged_item(0)])
+    assert list(store.judged(run.id)) == [judged_item(0), judged_item(1)]
+
+
+def test_a_log_probability_that_is_not_a_number_comes_back_as_such(store: RunStore) -> None:
+    broken = replace(judged_item(0), readings={"safety": (Reading(Order.AB, (math.nan, -1.0, -1.0, -1.0)),)})
+    with store.begin(IDENTITY) as run:
+        store.add(run.id, [broken])
+    (back,) = store.judged(run.id)
+    assert math.isnan(back.readings["safety"][0].log_probs[0])
+
+
+def test_the_same_key_goes_on_with_the_same_run(store: RunStore) -> None:
+    with store.begin(IDENTITY) as first:
+        store.add(first.id, [judged_item(0)])
+    with store.begin(IDENTITY) as second:
+        assert (second.id, second.judged, second.identity) == (first.id, 1, IDENTITY)
+
+
+def test_another_key_and_a_fresh_start_are_new_runs(store: RunStore) -> None:
+    ids = []
+    for identity, fresh in [(IDENTITY, False), (replace(IDENTITY, key="other"), False), (IDENTITY, True)]:
+        with store.begin(identity, fresh) as run:
+            ids.append(run.id)
+    assert len(set(ids)) == 3
+    with store.begin(IDENTITY) as run:
+        assert run.id == ids[-1]
+
+
+def test_a_group_is_stored_whole_or_not_at_all(store: RunStore) -> None:
+    with store.begin(IDENTITY) as run:
+        store.add(run.id, [judged_item(0)])
+        with pytest.raises(StoreError, match="UNIQUE"):
+            store.add(run.id, [judged_item(1), judged_item(0)])
+        assert store.positions(run.id) == {0}
+
+
+def test_a_run_is_held_by_one_process(store: RunStore) -> None:
+    with store.begin(IDENTITY) as run, RunStore(store.path) as other:
+        with pytest.raises(RunBusyError, match=f"process id {os.getpid()}"), other.begin(IDENTITY):
+            pass
+        assert other.run(run.id).identity == IDENTITY
+
+
+def test_the_hold_on_a_run_ends_with_it(store: RunStore) -> None:
+    with store.begin(IDENTITY):
+        pass
+    with RunStore(store.path) as other, other.begin(IDENTITY) as run:
+        assert run.judged == 0
+
+
+def test_an_unknown_run_is_an_error(store: RunStore) -> None:
+    with pytest.raises(StoreError, match="holds no run 7"):
+        store.run(7)
+
+
+def test_a_store_of_a_newer_version_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "runs.sqlite"
+    with sqlite3.connect(path) as db:
+        db.execute(f"PRAGMA user_version = {len(STEPS) + 1}")
+    db.close()
+    with pytest.raises(StoreError, match="newer version"):
+        RunStore(path)
+
+
+def test_two_processes_can_make_the_same_store_at_once(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from engine.run_store import RunStore;"
+        " RunStore(Path(sys.argv[1])).close()"
+    )
+    path = str(tmp_path / "runs.sqlite")
+    children = [subprocess.Popen([sys.executable, "-c", program, path]) for _ in range(4)]
+    assert [child.wait() for child in children] == [0, 0, 0, 0]
+
+
+def test_a_file_that_is_no_store_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("my notes " * 500, encoding="utf-8")
+    with pytest.raises(StoreError, match=r"notes\.txt: file is not a database") as caught:
+        RunStore(path)
+    assert "--store" in caught.value.remedy
+    assert path.read_text(encoding="utf-8").startswith("my notes")
+
+
+def test_a_folder_where_nothing_can_be_written_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+    blocker = tmp_path / "file"
+    blocker.touch()
+    with pytest.raises(StoreError, match="Cannot open the run store") as caught:
+        RunStore(blocker / "runs.sqlite")
+    assert "--store" in caught.value.remedy
+
+
+def test_a_full_disk_is_said_and_loses_nothing(store: RunStore) -> None:
+    with store.begin(IDENTITY) as run:
+        store.add(run.id, [judged_item(0)])
+        (pages,) = store._db.execute("PRAGMA page_count").fetchone()
+        store._db.execute(f"PRAGMA max_page_count = {pages}")
+        huge = replace(judged_item(1), explanations={"safety": Explanation("x" * 100_000, Preference.A)})
+        with pytest.raises(StoreError, match="full") as caught:
+            store.add(run.id, [huge])
+        assert "what was judged is kept" in caught.value.remedy
+        assert list(store.judged(run.id)) == [judged_item(0)]
+
+
+def test_a_store_locked_by_another_program_is_said(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    store._db.execute("PRAGMA busy_timeout = 50")
+    blocker = sqlite3.connect(store.path, isolation_level=None)
+    blocker.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreError, match="locked") as caught, store.begin(IDENTITY):
+        pass
+    blocker.execute("ROLLBACK")
+    blocker.close()
+    assert "Close that program" in caught.value.remedy
