@@ -219,7 +219,7 @@ class ItemJudge:
 def tidy(data: bytes, cut: bool) -> str:
     """A generated explanation as one line of text: no control characters, no half sentence where it was cut.
 
-    A lone word that table readers take for a missing value (`None`) gets a full stop.
+    Empty where nothing was said, or only what table readers take for a missing value or a number.
     """
     text = data.decode("utf-8", "ignore" if cut else "replace")
     text = "".join(" " if unicodedata.category(char) in {"Cc", "Zl", "Zp"} else char for char in text)
@@ -227,4 +227,4 @@ def tidy(data: bytes, cut: bool) -> str:
     end = max(text.rfind(mark) for mark in (". ", "! ", "? "))
     if cut and end > 0:
         text = text[: end + 1]
-    return f"{text}." if text and unsafe_explanation(text) else text
+    return "" if unsafe_explanation(text) else text

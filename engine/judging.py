@@ -41,10 +41,10 @@ class RunPlan:
         asked = [[criterion.name, criterion.question] for criterion in self.rubric.criteria]
         return RunIdentity(
             key=digest([self.dataset.hash, self.model.hash, PROMPT_VERSION, asked, settings]),
-            dataset_path=self.dataset.path,
+            dataset_path=self.dataset.path.resolve(),
             dataset_hash=self.dataset.hash,
             items=len(self.dataset),
-            model_path=self.model.path,
+            model_path=self.model.path.resolve(),
             model_name=self.model.name,
             model_hash=self.model.hash,
             prompt_version=PROMPT_VERSION,

@@ -19,7 +19,7 @@ import numpy as np
 
 from engine.cancel import CancelToken
 from engine.chat_template import ChatTemplate
-from engine.errors import ModelFileError, SetupError
+from engine.errors import EngineBug, ModelFileError, SetupError
 from engine.examples import ExamplePool
 from engine.llama_library import LlamaModel, library_version
 from engine.llama_session import Job, LlamaSession, Sampling, SessionShape
@@ -30,10 +30,16 @@ from engine.prompts import build_prompt
 from engine.records import Item, Order
 from engine.rubric import ELOQUENT
 
-TRIAL_COMMAND = ("models", "check", "--in-this-process")
+TRIAL_COMMAND = ("models", "--in-this-process", "check")
 _CHUNK = 1 << 22
 _POLL_SECONDS = 0.1
+if sys.platform == "win32":
+    _NO_WINDOW = subprocess.CREATE_NO_WINDOW
+else:
+    _NO_WINDOW = 0
 _KILLED = -9  # by the system, for want of memory, or by a person: says nothing of the file
+_WINDOWS_ABORT = 3
+_WINDOWS_FAULTS = 0xC0000000  # and above: how Windows reports what other systems report as a signal
 
 
 @dataclass(frozen=True)
@@ -113,15 +119,14 @@ def try_model(path: Path) -> None:
 
 
 def _try_in_child(path: Path, cancel: CancelToken) -> str:
-    """What is wrong with the file, empty where nothing is. Raises Cancelled."""
-    hidden = {"creationflags": subprocess.CREATE_NO_WINDOW} if sys.platform == "win32" else {}
+    """What is wrong with the file, empty where nothing is. Raises Cancelled, and EngineBug."""
     child = subprocess.Popen(
         [*self_command(), *TRIAL_COMMAND, str(path)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env=child_environment(GGML_NO_BACKTRACE="1"),
-        **hidden,
+        creationflags=_NO_WINDOW,
     )
     try:
         # No limit in time: a large model on a slow disk may take minutes.
@@ -151,7 +156,9 @@ def _verdict_of(path: Path, code: int, said: bytes) -> str:
             f"{path.name}: the trial of this model was ended by the system, most likely for want of memory.",
             "Close other programs, or choose a smaller model.",
         )
-    how = f"signal {-code}" if code < 0 else f"exit code {code}"
+    if not (code < 0 or code == _WINDOWS_ABORT or code >= _WINDOWS_FAULTS):
+        raise EngineBug(f"The trial of {path.name} failed for another reason than the file (exit code {code}).")
+    how = f"signal {-code}" if code < 0 else f"code {code:#x}"
     return f"llama.cpp breaks down on this file ({how}): it is damaged, or of a kind this version cannot run."
 
 

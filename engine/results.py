@@ -32,7 +32,7 @@ class RunResults:
     @property
     def explains(self) -> bool:
         """True for a run that writes explanations."""
-        return self.run.identity.settings["mode"] == Mode.EXPLAIN
+        return Mode(self.run.identity.settings["mode"]) is Mode.EXPLAIN
 
     @property
     def unexplained(self) -> int:

@@ -7,7 +7,8 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from engine.commands.console import DONE, command_parser, table
+from engine.commands.console import DONE, command_parser
+from engine.commands.console import table as text_table
 from engine.dataset import REQUIRED_COLUMNS, Dataset, load_dataset
 from engine.errors import InputError
 from engine.records import PREFERENCES
@@ -47,12 +48,12 @@ def run(options: argparse.Namespace) -> int:
 
 def _is_submission(path: Path) -> bool:
     """Whether the columns are a submission's: none of the texts that a dataset must have."""
-    columns = open_table(path).columns
+    table = open_table(path)
     texts = REQUIRED_COLUMNS[1:]
     return (
-        columns is not None
-        and not any(name in columns for name in texts)
-        and any(name.endswith("_preference") for name in columns)
+        table.has_header
+        and not any(name in table.columns for name in texts)
+        and any(name.endswith("_preference") for name in table.columns)
     )
 
 
@@ -78,7 +79,7 @@ def _describe_submission(submission: Submission, path: Path) -> str:
 
 def _label_table(counts: dict[str, Counter[str]], nothing: str) -> str:
     labels = [*PREFERENCES, ""]
-    return table(
+    return text_table(
         ["criterion", *PREFERENCES, nothing],
         [[name, *(str(count[label]) for label in labels)] for name, count in counts.items()],
     )

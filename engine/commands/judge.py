@@ -151,7 +151,7 @@ def _settings(options: argparse.Namespace, model: ModelFile) -> JudgeSettings:
     return JudgeSettings(
         mode=mode,
         orders=(Order.AB, Order.BA) if options.orders == "both" else (Order.AB,),
-        context=options.context or min(DEFAULT_CONTEXT, model.trained_context),
+        context=min(DEFAULT_CONTEXT, model.trained_context) if options.context is None else options.context,
         max_explanation_tokens=options.max_explanation_tokens,
         temperature=options.temperature,
         seed=options.seed,

@@ -6,6 +6,7 @@ Knows: events and tqdm. Does not know: how anything is judged.
 import sys
 import time
 from collections import deque
+from typing import NoReturn
 
 from tqdm import tqdm
 
@@ -21,7 +22,7 @@ class RunProgress:
     """Shows each event of one run; use it in a `with` block."""
 
     def __init__(self) -> None:
-        self._bar: tqdm[None] | None = None
+        self._bar: tqdm[NoReturn] | None = None
         self._unscored = 0
         self._spans: deque[tuple[float, int]] = deque()
 

@@ -108,14 +108,14 @@ def _summary(run: StoredRun) -> list[str]:
 def _show(store: RunStore, options: argparse.Namespace) -> int:
     results = load_results(store, options.id)
     run, identity = results.run, results.run.identity
+    made = {**identity.settings, **run.manifest}
     facts = {
         "run": f"{run.id}, created {run.created:%Y-%m-%d %H:%M} UTC",
         "items": f"{run.judged} of {identity.items} judged",
         "dataset": f"{identity.dataset_path} ({identity.dataset_hash[:12]})",
         "model": f"{identity.model_name}, {identity.model_path} ({identity.model_hash[:12]})",
         "prompt": f"version {identity.prompt_version}",
-        **{key.replace("_", " "): _plain(value) for key, value in identity.settings.items()},
-        **{key.replace("_", " "): _plain(value) for key, value in run.manifest.items() if value != ""},
+        **{key.replace("_", " "): _plain(value) for key, value in made.items() if value != ""},
         "tokens": f"{sum(item.tokens_read for item in results.judged):,} read,"
         f" {sum(item.tokens_generated for item in results.judged):,} generated",
         "shortened": f"{sum(item.shortening is not None for item in results.judged)} items",
@@ -142,6 +142,8 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
 
 
 def _plain(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 

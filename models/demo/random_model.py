@@ -18,11 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 CHATML = (
-    "{% for message in messages %}{{ '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}"
-    "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+    "{% for message in messages %}"
+    "{{ '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
 )
 HEADERS = (
-    "{{ bos_token }}{% for message in messages %}{{ '<|start_header_id|>' + message.role + '<|end_header_id|>\\n\\n'"
+    "{{ bos_token }}{% for message in messages %}"
+    "{{ '<|start_header_id|>' + message.role + '<|end_header_id|>\\n\\n'"
     " + message.content | trim + '<|eot_id|>' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|start_header_id|>assistant<|end_header_id|>\\n\\n' }}{% endif %}"
 )
@@ -126,10 +128,10 @@ def write_random_model(
     table: TokenTable,
     template: str | None,
     shape: Shape | None = None,
-    seed: int = 0,
+    *,
     name: str = "random weights",
 ) -> Path:
-    """Write a Llama with random weights over a token table; the path."""
+    """Write a Llama with random weights over a token table, the same at each call; the path."""
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_name(name)
     bos, eos = _ends(table)
@@ -147,11 +149,11 @@ def write_random_model(
     writer.add_add_bos_token(table.kind == "llama" or table.pre == "llama-bpe")
     if template is not None:
         writer.add_chat_template(template)
-    _add_weights(writer, shape or Shape(), len(table.tokens), seed)
+    _add_weights(writer, shape or Shape(), len(table.tokens))
     return _written(writer, path)
 
 
-def add_random_weights(vocabulary: Path, path: Path, template: str | None, seed: int = 0) -> Path:
+def add_random_weights(vocabulary: Path, path: Path, template: str | None) -> Path:
     """Write a model with the real tokenizer of a vocabulary-only file and random weights; the path."""
     writer = gguf.GGUFWriter(path, "llama")
     size = 0
@@ -164,7 +166,7 @@ def add_random_weights(vocabulary: Path, path: Path, template: str | None, seed:
         _add_field(writer, key, value.types, content)
     if template is not None:
         writer.add_chat_template(template)
-    _add_weights(writer, Shape(), size, seed)
+    _add_weights(writer, Shape(), size)
     return _written(writer, path)
 
 
@@ -175,7 +177,7 @@ def _add_field(writer: gguf.GGUFWriter, key: str, types: list[Any], content: Any
         writer.add_key_value(key, content, types[0])
 
 
-def _add_weights(writer: gguf.GGUFWriter, shape: Shape, vocabulary: int, seed: int) -> None:
+def _add_weights(writer: gguf.GGUFWriter, shape: Shape, vocabulary: int) -> None:
     writer.add_block_count(shape.layers)
     writer.add_context_length(shape.context)
     writer.add_embedding_length(shape.width)
@@ -187,7 +189,7 @@ def _add_weights(writer: gguf.GGUFWriter, shape: Shape, vocabulary: int, seed: i
     writer.add_vocab_size(vocabulary)
     writer.add_file_type(gguf.LlamaFileType.MOSTLY_F16)
     kv_width = shape.width // shape.heads * shape.kv_heads
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
 
     def matrix(name: str, rows: int, columns: int, scale: float = 1.0) -> None:
         weights = random.standard_normal((rows, columns)) * scale / np.sqrt(columns)

@@ -51,8 +51,13 @@ def records(draw: st.DrawFn) -> Records:
 def item_of(record: dict[str, str]) -> Item:
     label, explanation = record["safety_preference"], record["safety_explanation"]
     gold = Gold(Preference(label) if label else None, explanation or None)
-    texts = [record[name] for name in ("id", "instruction", "output_a", "output_b")]
-    return Item(*texts, gold={"safety": gold} if label or explanation else {})
+    return Item(
+        record["id"],
+        record["instruction"],
+        record["output_a"],
+        record["output_b"],
+        {"safety": gold} if label or explanation else {},
+    )
 
 
 @pytest.fixture(scope="session")
@@ -207,7 +212,7 @@ def test_the_hash_follows_the_order_of_items(save: SaveRows) -> None:
         ("both-bad", "the nearest is 'both_bad'"),
         ("bothgood", "the nearest is 'both_good'"),
         ("tie", "labels are A, B, both_good, both_bad"),
-        ("NA", "the nearest is 'A'"),
+        ("NA", "labels are A, B, both_good, both_bad"),
         ("\x1b[31m", "labels are A, B, both_good, both_bad"),
     ],
 )
@@ -239,7 +244,7 @@ def test_an_unknown_label_is_named_with_the_nearest(save: SaveRows, label: str, 
             [
                 "line 2, id: the id is empty.",
                 "line 3, safety_preference: unknown label 'C'; labels are A, B, both_good, both_bad.",
-                "line 5: 3 cells, but the header has 5.",
+                "line 5: cells found: 3; the header has 5.",
                 "line 6, safety_preference: unknown label 'b'; the nearest is 'B'.",
             ],
         ),

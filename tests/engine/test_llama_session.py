@@ -62,9 +62,9 @@ def separate_scores(session: LlamaSession, branch: BranchTokens) -> FloatArray:
     """One prompt read whole, in a cache that holds nothing else."""
     session.hold_stem([])
     session.read_trunk(0, [])
-    scores = session.score(0, [branch])
+    (scores,) = session.score(0, [branch])
     session.release([0])
-    return scores[0]
+    return np.array(scores)
 
 
 @pytest.mark.parametrize("family", ["headers", "chatml", "instructions", "no_system", "split_letters"])
@@ -87,7 +87,7 @@ def test_the_same_work_in_a_new_session_gives_exactly_the_same(small_model: Smal
     for _ in range(2):
         with session_of(small_model("headers")) as (session, template):
             results.append(shared_scores(session, template))
-    assert np.array_equal(*results)
+    assert np.array_equal(results[0], results[1])
 
 
 def test_what_was_judged_before_does_not_change_a_score_by_one_bit(small_model: SmallModel) -> None:

@@ -106,7 +106,10 @@ def test_the_csv_module_in_strict_mode_agrees_on_text_without_carriage_returns(t
 @pytest.mark.parametrize(
     ("data", "problems"),
     [
-        (b"a\tb\n1\n1\t2\n1\t2\t3\n", ["line 2: 1 cells, but the header has 2.", "line 4: 3 cells"]),
+        (
+            b"a\tb\n1\n1\t2\n1\t2\t3\n",
+            ["line 2: cells found: 1; the header has 2.", "line 4: cells found: 3"],
+        ),
         (b"a\tb\nx\xe9\t\xff\n", ["line 2, a: byte 0xe9 at offset 5 is not UTF-8", "line 2, b: byte 0xff"]),
         (b'\xef\xbb\xbfa\tb\n"x""\xe9"\t1\n', ["line 2, a: byte 0xe9 at offset 11"]),
         (b"\xe9\tb\n1\t2\n", ["line 1, column 1: byte 0xe9 at offset 0"]),

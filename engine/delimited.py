@@ -1,0 +1,100 @@
+r"""Cut the bytes of a TSV or CSV file into rows of cells.
+
+The rules are those of RFC 4180 and of Python's csv module in its strict mode: a cell that begins with
+a quote ends at its closing quote and may hold anything, `""` inside it is one quote; in any other cell
+quotes are plain characters. Two things differ, so that text comes back as it was written. A file has
+one line end, that of its first line, and other carriage returns outside quotes are text (csv.writer
+leaves a lone `\r` unquoted before Python 3.13). And cells stay bytes with their offsets, so that a
+wrong byte can be named by place and memory holds the file once.
+
+Knows: delimiters, quotes, line ends, line numbers. Does not know: files, columns, what a cell means.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class Cell(NamedTuple):
+    """The bytes of one cell as they stand in the file, from byte `start`; inner quotes still doubled."""
+
+    raw: bytes
+    start: int
+    quoted: bool
+
+    @property
+    def text(self) -> str:
+        """What the cell says; UnicodeDecodeError where the bytes are not UTF-8."""
+        text = self.raw.decode("utf-8")
+        return text.replace('""', '"') if self.quoted else text
+
+
+class Record(NamedTuple):
+    """One row: the number of the line on which it begins (from 1) and its cells."""
+
+    line: int
+    cells: list[Cell]
+
+
+class QuotingError(Exception):
+    """A quoted cell has no proper end. `cell` counts from 0; `closed_on` is None where nothing closes it."""
+
+    def __init__(self, line: int, cell: int, closed_on: int | None) -> None:
+        super().__init__(line, cell, closed_on)
+        self.line = line
+        self.cell = cell
+        self.closed_on = closed_on
+
+
+class Splitter:
+    """Cuts `data`, from byte `start` on, at `delimiter` (one byte) and at line ends."""
+
+    def __init__(self, data: bytes, delimiter: bytes, start: int = 0) -> None:
+        self._data = data
+        self._start = start
+        self._delimiter = delimiter
+        # Only files of the classic Mac end their lines with a lone carriage return.
+        self._newline = b"\n" if b"\n" in data else b"\r"
+        first_line = data[: data.find(self._newline) + 1]
+        self._strip_return = first_line.endswith(b"\r\n")
+        self._quoted = re.compile(rb'"([^"]*+(?:""[^"]*+)*+)"')
+        self._plain = re.compile(rb"[^%s%s]*" % (delimiter, self._newline))
+        self._cell_end = re.compile(rb"%s|\r?%s|\Z" % (delimiter, self._newline))
+
+    def records(self) -> Iterator[Record]:
+        """Every row in order, blank lines left out. QuotingError ends them: no row after it is sure."""
+        position, line = self._start, 1
+        while position < len(self._data):
+            cells, after = self._cut_record(position, line)
+            if len(cells) > 1 or cells[0].raw or cells[0].quoted:
+                yield Record(line, cells)
+            line += self._data.count(self._newline, position, after)
+            position = after
+
+    def _cut_record(self, position: int, line: int) -> tuple[list[Cell], int]:
+        """The cells of the row at `position`, and the position after its line end."""
+        data, start = self._data, position
+        cells: list[Cell] = []
+        while True:
+            quoted = data.startswith(b'"', position)
+            match = (self._quoted if quoted else self._plain).match(data, position)
+            end = match and self._cell_end.match(data, match.end())
+            if match is None or end is None:
+                raise self._quoting_error(start, position, line, len(cells), match)
+            if end.group() == self._delimiter:
+                cells.append(Cell(match.group(quoted), match.start(quoted), quoted))
+                position = end.end()
+                continue
+            raw = match.group(quoted)
+            if self._strip_return and not quoted and end.group():
+                raw = raw.removesuffix(b"\r")
+            cells.append(Cell(raw, match.start(quoted), quoted))
+            return cells, end.end()
+
+    def _quoting_error(
+        self, start: int, opened: int, line: int, cell: int, match: re.Match[bytes] | None
+    ) -> QuotingError:
+        opened_on = line + self._data.count(self._newline, start, opened)
+        if match is None:
+            return QuotingError(opened_on, cell, None)
+        return QuotingError(opened_on, cell, opened_on + match.group().count(self._newline))

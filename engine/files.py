@@ -1,0 +1,86 @@
+"""Write a file whole or not at all.
+
+Knows: one path and its bytes. Does not know: formats, what the bytes mean.
+"""
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from engine.errors import SetupError
+
+_REMEDIES = {
+    errno.ENOSPC: "The disk is full: free some space, or choose another disk.",
+    errno.EDQUOT: "Your share of the disk is used up: free some space, or choose another disk.",
+    errno.EFBIG: "The file is too large for this disk: choose another disk.",
+    errno.EROFS: "The disk is read-only: choose another folder.",
+    errno.ENAMETOOLONG: "Choose a shorter file name.",
+    errno.ENOENT: "Create the folder first, or choose another.",
+}
+_NO_PERMISSION = (
+    "Close the file in other programs, see that neither it nor its folder is read-only, "
+    "or choose another place."
+)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Put `data` at `path`, replacing what was there; a symbolic link is followed.
+
+    The bytes are on disk before the name points at them. Raises SetupError (folder missing, not a
+    plain file, read-only, disk full, in use by another program), and then the old file is untouched.
+    """
+    target = _writable_target(path)
+    part = _part_of(target)
+    with _os_errors_as_setup_errors(path):
+        try:
+            with part.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def check_writable(path: Path) -> None:
+    """Raise the SetupError that `write_whole` would raise now; leaves no trace."""
+    part = _part_of(_writable_target(path))
+    with _os_errors_as_setup_errors(path):
+        try:
+            part.touch()
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def _part_of(target: Path) -> Path:
+    return target.with_name(f".{target.name}.{os.getpid()}.part")
+
+
+def _writable_target(path: Path) -> Path:
+    """Where the bytes go, once links are followed; SetupError where they must not or cannot go."""
+    with _os_errors_as_setup_errors(path):
+        target = path.resolve()
+        if target.is_dir():
+            raise SetupError(f"{path} is a folder.", "Choose a file name inside it.")
+        if not target.parent.is_dir():
+            raise SetupError(f"The folder {target.parent} does not exist.", _REMEDIES[errno.ENOENT])
+        if target.is_file():
+            # Replacing asks the folder for permission, not the file: a protected file would be lost.
+            with target.open("r+b"):
+                pass
+        elif target.exists():
+            raise SetupError(f"{path} is a device or a pipe, not a file.", "Choose another name.")
+        return target
+
+
+@contextmanager
+def _os_errors_as_setup_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except PermissionError as error:
+        raise SetupError(f"No permission to write {path}: {error.strerror}.", _NO_PERMISSION) from error
+    except OSError as error:
+        remedy = _REMEDIES.get(error.errno or 0, "Choose another folder or disk.")
+        raise SetupError(f"{path} could not be written: {error.strerror or error}.", remedy) from error

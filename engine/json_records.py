@@ -1,0 +1,141 @@
+"""Read the records of JSON and JSON Lines, numbers as they are written.
+
+Knows: JSON, line numbers, what text a JSON value becomes in a table cell.
+Does not know: files, columns, which keys a record should have.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+
+class JsonNumber(str):
+    """A number as it stands in the file: `7`, `1.0`, `1e5`, `NaN`. float() reads it."""
+
+    __slots__ = ()
+
+
+class JsonObject(dict[str, object]):
+    """An object that names a key twice; `twice` says which. Other objects are plain dicts."""
+
+    twice: tuple[str, ...] = ()
+
+
+class JsonRecord(NamedTuple):
+    """`number` counts records (JSON) or lines (JSON Lines) from 1; `value` is any JSON value."""
+
+    number: int
+    value: object
+
+
+class JsonProblem(Exception):
+    """Bytes that are no JSON, or no list of records; the text says what and where."""
+
+
+def read_json(data: bytes, start: int = 0) -> list[JsonRecord]:
+    """The records of a JSON file: a list, or an object that holds exactly one list of records.
+
+    Raises JsonProblem where the bytes are anything else.
+    """
+    value = parse_json(data, start)
+    if isinstance(value, dict):
+        value = _only_list(value)
+    if not isinstance(value, list):
+        raise JsonProblem("holds one value, not a list of records.")
+    return [JsonRecord(number, record) for number, record in enumerate(value, start=1)]
+
+
+def read_json_lines(data: bytes, start: int = 0) -> Iterator[JsonRecord | JsonProblem]:
+    """The record of each line that is not blank, or the problem of that line."""
+    number = 0
+    while start < len(data):
+        newline = data.find(b"\n", start)
+        end = len(data) if newline < 0 else newline
+        number += 1
+        if data[start:end].strip():
+            yield _record_of_line(data[start:end], number, start)
+        start = end + 1
+
+
+def parse_json(data: bytes, start: int = 0) -> object:
+    """The value that the bytes from `start` on spell; JsonProblem names the line and column of an error."""
+    try:
+        return _DECODER.decode(data[start:].decode("utf-8"))
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        if error.msg == "Extra data":
+            hint = "a second value begins; if each line is a record, give the file the suffix .jsonl"
+            raise JsonProblem(f"{where}: {hint}.") from error
+        raise JsonProblem(f"{where}: invalid JSON ({error.msg}).") from error
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, start + error.start) + 1
+        raise JsonProblem(f"line {line}: {undecodable(error, start)}") from error
+    except RecursionError as error:
+        raise JsonProblem("lists or objects are nested too deeply.") from error
+
+
+def cell_text(value: object) -> str:
+    """What a JSON value says as the text of a cell: null is empty, lists and objects stay JSON.
+
+    RecursionError where it is nested more deeply than Python can follow.
+    """
+    if isinstance(value, str):
+        return str(value)
+    return "" if value is None else _dump(value)
+
+
+def undecodable(error: UnicodeDecodeError, offset: int) -> str:
+    """Says which byte of the file is not UTF-8; `offset` is where the decoded bytes began."""
+    byte = error.object[error.start]
+    return f"byte 0x{byte:02x} at offset {offset + error.start:,} is not UTF-8."
+
+
+def _record_of_line(line: bytes, number: int, offset: int) -> JsonRecord | JsonProblem:
+    try:
+        return JsonRecord(number, _DECODER.decode(line.decode("utf-8")))
+    except json.JSONDecodeError as error:
+        return JsonProblem(f"line {number}, column {error.colno}: invalid JSON ({error.msg}).")
+    except UnicodeDecodeError as error:
+        return JsonProblem(f"line {number}: {undecodable(error, offset)}")
+    except RecursionError:
+        return JsonProblem(f"line {number}: lists or objects are nested too deeply.")
+
+
+def _only_list(value: dict[str, object]) -> object:
+    lists = {key: inner for key, inner in value.items() if _is_list_of_records(inner)}
+    if len(lists) == 1:
+        return next(iter(lists.values()))
+    if lists:
+        raise JsonProblem(f"holds {len(lists)} lists of records ({', '.join(lists)}); it may hold one.")
+    raise JsonProblem("is an object that holds no list of records.")
+
+
+def _is_list_of_records(value: object) -> bool:
+    return isinstance(value, list) and any(isinstance(record, dict) for record in value)
+
+
+def _dump(value: object) -> str:
+    """JSON of a parsed value, as json.dumps writes it but with numbers as they were written."""
+    if isinstance(value, JsonNumber):
+        return str(value)
+    if isinstance(value, dict):
+        members = (f"{_dump(key)}: {_dump(inner)}" for key, inner in value.items())
+        return "{" + ", ".join(members) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_dump, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _object(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
+    members = dict(pairs)
+    if len(members) == len(pairs):
+        return members
+    twofold = JsonObject(members)
+    twofold.twice = tuple(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+    return twofold
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_float=JsonNumber, parse_int=JsonNumber, parse_constant=JsonNumber
+)

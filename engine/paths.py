@@ -1,0 +1,89 @@
+"""Where things are: the user's folders, the files of the project, this program itself.
+
+Knows: environment variables and the home folder; nothing else in the engine reads them.
+Does not know: what is in the folders. Nothing is created here.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import platformdirs
+
+_APP = "Tiebreak"
+_OWN_HOME = "TIEBREAK_HOME"
+
+
+def data_folder() -> Path:
+    """Where runs and settings are kept."""
+    return _own_folder("data") or platformdirs.user_data_path(_APP, appauthor=False)
+
+
+def default_store() -> Path:
+    """The run store that is used where no other is named."""
+    return data_folder() / "runs.sqlite"
+
+
+def cache_folder() -> Path:
+    """Where things are kept that can be computed again."""
+    return _own_folder("cache") or platformdirs.user_cache_path(_APP, appauthor=False)
+
+
+def log_folder() -> Path:
+    """Where log files are written."""
+    return _own_folder("logs") or platformdirs.user_log_path(_APP, appauthor=False)
+
+
+def models_folder() -> Path:
+    """Where the user may put model files for this program alone."""
+    return _own_folder("models") or platformdirs.user_data_path(_APP, appauthor=False) / "models"
+
+
+def _own_folder(name: str) -> Path | None:
+    own_home = environment(_OWN_HOME)
+    return Path(own_home).absolute() / name if own_home else None
+
+
+def home() -> Path:
+    """The user's home folder; the current folder where the system names none."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path.cwd()
+
+
+def environment(name: str) -> str | None:
+    """An environment variable; None where it is unset or empty."""
+    return os.environ.get(name) or None
+
+
+def child_environment(**changes: str) -> dict[str, str]:
+    """This process's environment with `changes`, for a child process."""
+    return {**os.environ, **changes}
+
+
+def project_models_folder() -> Path:
+    """The `models` folder that comes with the program, from source or inside the bundle."""
+    return _program_folder() / "models"
+
+
+def demo_model() -> Path:
+    """The small model that comes with the program."""
+    return project_models_folder() / "demo-judge.gguf"
+
+
+def self_command() -> list[str]:
+    """How to start this program again: the command line up to its own arguments."""
+    if _frozen():
+        return [sys.executable]
+    return [sys.executable, str(_program_folder() / "main.py")]
+
+
+def _frozen() -> bool:
+    return bool(getattr(sys, "frozen", False))
+
+
+def _program_folder() -> Path:
+    # PyInstaller unpacks what it bundles into sys._MEIPASS.
+    bundle: str | None = getattr(sys, "_MEIPASS", None)
+    return Path(bundle) if _frozen() and bundle else Path(__file__).resolve().parent.parent

@@ -1,0 +1,248 @@
+r"""Write, read and check the task's two TSV formats.
+
+Sub-task 1: `id`, then `<criterion>_preference` for each criterion. Sub-task 2: the same with
+`<criterion>_explanation` after each preference. Whoever scores a submission may read it with a plain
+`pandas.read_csv(path, sep="\t")`; what is written here comes back from that unchanged.
+
+Knows: these formats and what pandas does to cells. Does not know: models, runs, scores.
+"""
+
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from engine.dataset import Dataset, check_id, column_problems, label_problem
+from engine.errors import InputError, SetupError
+from engine.files import write_whole
+from engine.records import Preference
+from engine.rubric import ELOQUENT
+from engine.table_files import Row, Table, open_table
+
+_PREFERENCE = "_preference"
+_EXPLANATION = "_explanation"
+_MOST_SHOWN = 10
+_LONGEST_SHOWN = 20
+
+# The cells that pandas takes for a missing value, quoted or not.
+_MISSING_WORDS = frozenset(
+    (
+        *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
+        *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
+    )
+)
+_NUMBER_OR_TRUTH = re.compile(
+    r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*|\s*[+-]?inf(inity)?\s*|true|false", re.I
+)
+_NEVER_READ_BACK = re.compile("[\0\ud800-\udfff]")
+_NEEDS_QUOTES = re.compile('[\t\n\r"]')
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What was predicted for one item on one criterion; no preference means unscored."""
+
+    preference: Preference | None = None
+    explanation: str | None = None
+
+
+@dataclass(frozen=True)
+class SubmissionRow:
+    """The predictions for one item, by criterion name."""
+
+    id: str
+    predictions: Mapping[str, Prediction]
+
+
+@dataclass(frozen=True)
+class Submission:
+    """Predictions for the `criteria`, in the order of their columns; `path` is where they were read."""
+
+    rows: tuple[SubmissionRow, ...]
+    criteria: tuple[str, ...]
+    with_explanations: bool
+    path: Path | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        return submission_columns(self.criteria, self.with_explanations)
+
+
+def submission_columns(criteria: Iterable[str], with_explanations: bool) -> tuple[str, ...]:
+    """The columns of a submission for these criteria, in order."""
+    parts = (_PREFERENCE, _EXPLANATION) if with_explanations else (_PREFERENCE,)
+    return ("id", *(f"{name}{part}" for name in criteria for part in parts))
+
+
+def unsafe_explanation(text: str) -> bool:
+    """True for a text that pandas.read_csv would not give back: quoting does not help it.
+
+    Such are the empty text, the words that pandas takes for a missing value (`None`, `N/A`, `nan`), a
+    number or truth value alone (`7`, `1.`, `true`), and texts with a NUL or a lone surrogate.
+    """
+    return (
+        text in _MISSING_WORDS
+        or _NUMBER_OR_TRUTH.fullmatch(text) is not None
+        or _NEVER_READ_BACK.search(text) is not None
+    )
+
+
+def write_submission(path: Path, submission: Submission) -> None:
+    """Write a submission whole or not at all; an unscored prediction is an empty cell.
+
+    Raises SetupError where the file cannot be written, or an id or explanation would not come back.
+    """
+    _refuse_unsafe(submission)
+    lines = ["\t".join(submission.columns)]
+    lines += ["\t".join(map(_quoted, _cells(row, submission))) for row in submission.rows]
+    write_whole(path, "".join(f"{line}\n" for line in lines).encode("utf-8"))
+
+
+def read_submission(path: Path) -> Submission:
+    """The submission in a file, for whichever criteria its columns name; an empty cell is unscored.
+
+    Raises SetupError where the file cannot be read, InputError with all problems found in it: columns
+    out of order, missing or foreign, an unknown label, an id that is empty or used twice.
+    """
+    table = open_table(path)
+    if not table.has_header:
+        raise InputError(path, ["is JSON; a submission is TSV."], "Choose the .tsv file.")
+    criteria = tuple(name.removesuffix(_PREFERENCE) for name in table.columns if name.endswith(_PREFERENCE))
+    with_explanations = any(name.endswith(_EXPLANATION) for name in table.columns)
+    table.problems += _header_problems(table, submission_columns(criteria, with_explanations))
+    first_rows: dict[str, int] = {}
+    rows = []
+    for row in table.rows():
+        _check_cells(table, row, first_rows)
+        if not table.problems:
+            rows.append(_submission_row(row, criteria))
+    table.raise_problems()
+    if not rows:
+        raise InputError(path, ["has no rows."], "Check that it was saved or downloaded completely.")
+    return Submission(tuple(rows), criteria, with_explanations, path)
+
+
+def check_submission(submission: Submission, dataset: Dataset) -> list[str]:
+    """What keeps a submission from being the official one for this dataset; nothing if all is well.
+
+    Unknown labels cannot occur here: read_submission refuses them.
+    """
+    return [
+        *_column_differences(submission),
+        *_id_differences([row.id for row in submission.rows], dataset.ids),
+        *_empty_cells(submission),
+    ]
+
+
+def _cells(row: SubmissionRow, submission: Submission) -> Iterator[str]:
+    yield row.id
+    for name in submission.criteria:
+        prediction = row.predictions.get(name, Prediction())
+        yield prediction.preference or ""
+        if submission.with_explanations:
+            yield prediction.explanation or ""
+
+
+def _quoted(cell: str) -> str:
+    # csv.writer leaves a lone carriage return bare before Python 3.13, and pandas then ends the row there.
+    if _NEEDS_QUOTES.search(cell) is None:
+        return cell
+    doubled = cell.replace('"', '""')
+    return f'"{doubled}"'
+
+
+def _refuse_unsafe(submission: Submission) -> None:
+    unsafe = []
+    for row in submission.rows:
+        if row.id in _MISSING_WORDS or _NEVER_READ_BACK.search(row.id):
+            unsafe.append(f"id {row.id!r}")
+        cells = zip(submission.columns, _cells(row, submission), strict=True)
+        unsafe += [
+            f"{column} of id {row.id!r} ({cell[:_LONGEST_SHOWN]!r})"
+            for column, cell in cells
+            if cell and column.endswith(_EXPLANATION) and unsafe_explanation(cell)
+        ]
+    if unsafe:
+        raise SetupError(
+            f"pandas would not give back what is written as {_some(unsafe)}.",
+            "Use a sentence as explanation, and an id that is no word for a missing value.",
+        )
+
+
+def _header_problems(table: Table, expected: Sequence[str]) -> list[str]:
+    problems = column_problems(table, ["id"], list(dict.fromkeys(table.columns)))
+    if len(expected) == 1:
+        return [*problems, "no column names a criterion (such as 'relevance_preference')."]
+    if not problems and tuple(table.columns) != tuple(expected):
+        found, wanted = ", ".join(table.columns), ", ".join(expected)
+        problems.append(f"the columns are {found}; in a submission they are {wanted}.")
+    return problems
+
+
+def _check_cells(table: Table, row: Row, first_rows: dict[str, int]) -> None:
+    for name, text in row.cells.items():
+        if name.endswith(_PREFERENCE) and text and (problem := label_problem(text)):
+            table.report(row.number, problem, name)
+    check_id(table, row, first_rows)
+
+
+def _submission_row(row: Row, criteria: Iterable[str]) -> SubmissionRow:
+    predictions = {}
+    for name in criteria:
+        label = row.cells[name + _PREFERENCE]
+        explanation = row.cells.get(name + _EXPLANATION)
+        predictions[name] = Prediction(Preference(label) if label else None, explanation or None)
+    return SubmissionRow(row.cells["id"], predictions)
+
+
+def _column_differences(submission: Submission) -> Iterator[str]:
+    official = submission_columns(ELOQUENT.names, submission.with_explanations)
+    if missing := [name for name in official if name not in submission.columns]:
+        yield f"official columns are missing: {', '.join(missing)}."
+    if foreign := [name for name in submission.columns if name not in official]:
+        yield f"columns are not official: {', '.join(foreign)}."
+    shared = [name for name in official if name in submission.columns]
+    if shared != [name for name in submission.columns if name in official]:
+        yield f"columns are out of order; the official order is {', '.join(official)}."
+
+
+def _id_differences(ids: Sequence[str], expected: Sequence[str]) -> Iterator[str]:
+    known, present = set(expected), set(ids)
+    if missing := [item_id for item_id in expected if item_id not in present]:
+        yield f"ids missing ({len(missing):,} of {len(expected):,}): {_some(missing)}."
+    if extra := [item_id for item_id in dict.fromkeys(ids) if item_id not in known]:
+        yield f"ids that are not in the dataset ({len(extra):,}): {_some(extra)}."
+    if twice := [item_id for item_id, count in Counter(ids).items() if count > 1]:
+        yield f"ids that occur more than once ({len(twice):,}): {_some(twice)}."
+    if rewritten := _rewritten_as_numbers(ids):
+        yield f"ids that change when read as numbers ({len(rewritten):,}): {_some(rewritten)}."
+
+
+def _rewritten_as_numbers(ids: Sequence[str]) -> list[str]:
+    """The ids that a plain pandas.read_csv gives back otherwise, as where 007 becomes 7."""
+    # The second column keeps pandas from skipping an empty id as a blank line.
+    text = "id\trest\n" + "".join(f"{_quoted(item_id)}\t\n" for item_id in ids)
+    read = pd.read_csv(io.StringIO(text), sep="\t", low_memory=False)["id"].astype(str)
+    return [f"{written} becomes {back}" for written, back in zip(ids, read, strict=True) if written != back]
+
+
+def _empty_cells(submission: Submission) -> Iterator[str]:
+    for name in submission.criteria:
+        made = [(row.id, row.predictions.get(name, Prediction())) for row in submission.rows]
+        if unscored := [item_id for item_id, prediction in made if prediction.preference is None]:
+            yield f"empty cells in {name}{_PREFERENCE} ({len(unscored):,}): ids {_some(unscored)}."
+        unexplained = [item_id for item_id, prediction in made if not prediction.explanation]
+        if submission.with_explanations and unexplained:
+            yield f"empty cells in {name}{_EXPLANATION} ({len(unexplained):,}): ids {_some(unexplained)}."
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    more = len(names) - _MOST_SHOWN
+    shown = ", ".join(name if name.isprintable() else repr(name) for name in names[:_MOST_SHOWN])
+    return f"{shown} and {more:,} more" if more > 0 else shown

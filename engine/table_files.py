@@ -1,0 +1,267 @@
+"""Read a table of text cells from TSV, CSV, JSON, JSON Lines or Parquet, plain or gzip-compressed.
+
+Whatever the format, a row is its number in the file and its text by column; text is never changed.
+
+Knows: how each format holds rows, and how to say what is wrong with one.
+Does not know: which columns a table should have, what a cell means.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from engine.delimited import Cell, QuotingError, Record, Splitter
+from engine.errors import InputError
+from engine.file_formats import UTF8_MARK, FileFormat, read_data_file
+from engine.json_records import (
+    JsonObject,
+    JsonProblem,
+    JsonRecord,
+    cell_text,
+    read_json,
+    read_json_lines,
+    undecodable,
+)
+
+_PARQUET_ROWS_AT_ONCE = 1024
+_MEND = "Mend what is named above, then load the file again."
+
+
+class Row(NamedTuple):
+    """`number` as Table.row_word counts it, from 1; `cells` are texts by column name."""
+
+    number: int
+    cells: dict[str, str]
+
+
+class Table(ABC):
+    """A table whose rows can be read once. What is wrong with them is added to `problems` on the way.
+
+    `columns` are the names in the file, in order and as often as they occur. Where `has_header` is
+    false they are the keys met so far, and a row may lack some of them.
+    """
+
+    row_word: ClassVar[str]
+    has_header: ClassVar[bool] = True
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.columns: list[str] = []
+        self.problems: list[str] = []
+
+    @abstractmethod
+    def rows(self, wanted: Collection[str] | None = None) -> Iterator[Row]:
+        """The rows in order, with the cells of the `wanted` columns (None: of all) that the file has.
+
+        A row that cannot be read is left out and named in `problems`.
+        """
+
+    def report(self, number: int, problem: str, column: str | None = None) -> None:
+        """Add a problem of one row, and of one of its cells where `column` is given."""
+        cell = "" if column is None else f", {column}"
+        self.problems.append(f"{self.row_word} {number}{cell}: {problem}")
+
+    def raise_problems(self) -> None:
+        """Raise InputError with all problems, if there are any."""
+        if self.problems:
+            raise InputError(self.path, self.problems, _MEND)
+
+
+def open_table(path: Path) -> Table:
+    """The table in a file whose name says its format.
+
+    Raises SetupError where the file cannot be read, InputError where it is not what its name says.
+    """
+    data_format, data = read_data_file(path)
+    start = len(UTF8_MARK) if data.startswith(UTF8_MARK) else 0
+    match data_format:
+        case FileFormat.TSV:
+            return _DelimitedTable(path, Splitter(data, b"\t", start))
+        case FileFormat.CSV:
+            return _DelimitedTable(path, Splitter(data, b",", start))
+        case FileFormat.JSON:
+            return _JsonTable(path, _json_records(path, data, start))
+        case FileFormat.JSON_LINES:
+            return _JsonLinesTable(path, read_json_lines(data, start))
+        case FileFormat.PARQUET:
+            return _ParquetTable(path, data)
+
+
+def read_json_records(path: Path) -> Sequence[JsonRecord]:
+    """The records of a JSON file (.json, .json.gz), whatever they are; the errors are those of open_table."""
+    data_format, data = read_data_file(path)
+    if data_format is not FileFormat.JSON:
+        raise InputError(path, [f"is {data_format}; a JSON file is needed here."], "Export it as .json.")
+    return _json_records(path, data, len(UTF8_MARK) if data.startswith(UTF8_MARK) else 0)
+
+
+def _json_records(path: Path, data: bytes, start: int) -> Sequence[JsonRecord]:
+    try:
+        return read_json(data, start)
+    except JsonProblem as problem:
+        raise InputError(path, [str(problem)], _MEND) from problem
+
+
+class _DelimitedTable(Table):
+    row_word = "line"
+
+    def __init__(self, path: Path, splitter: Splitter) -> None:
+        super().__init__(path)
+        self._records = splitter.records()
+        header = self._next_record()
+        if header is None:
+            self.raise_problems()
+            raise InputError(path, ["has no rows."], "Check that it was saved or downloaded completely.")
+        for number, cell in enumerate(header.cells, start=1):
+            self.columns.append(self._text(header.line, cell, f"column {number}"))
+
+    def rows(self, wanted: Collection[str] | None = None) -> Iterator[Row]:
+        width = len(self.columns)
+        places = {name: place for place, name in enumerate(self.columns) if wanted is None or name in wanted}
+        while record := self._next_record():
+            if len(record.cells) != width:
+                self.report(record.line, f"cells found: {len(record.cells)}; the header has {width}.")
+                continue
+            before = len(self.problems)
+            cells = {name: self._text(record.line, record.cells[at], name) for name, at in places.items()}
+            if len(self.problems) == before:
+                yield Row(record.line, cells)
+
+    def _next_record(self) -> Record | None:
+        try:
+            return next(self._records, None)
+        except QuotingError as error:
+            known = error.cell < len(self.columns)
+            column = self.columns[error.cell] if known else f"column {error.cell + 1}"
+            found = "a quote opens the cell and is never closed."
+            if error.closed_on is not None:
+                found = (
+                    f"a quote opens the cell, closes on line {error.closed_on}, and text goes on after it."
+                )
+            self.report(error.line, f'{found} A quote inside a quoted cell is written "".', column)
+            self.problems.append(f"Nothing after line {error.line} was read.")
+            return None
+
+    def _text(self, line: int, cell: Cell, column: str) -> str:
+        try:
+            return cell.text
+        except UnicodeDecodeError as error:
+            self.report(line, undecodable(error, cell.start), column)
+            return ""
+
+
+class _JsonTable(Table):
+    row_word = "record"
+    has_header = False
+
+    def __init__(
+        self, path: Path, records: Sequence[JsonRecord] | Iterator[JsonRecord | JsonProblem]
+    ) -> None:
+        super().__init__(path)
+        self._records = records
+
+    def rows(self, wanted: Collection[str] | None = None) -> Iterator[Row]:
+        known: dict[str, None] = {}
+        for record in self._records:
+            if isinstance(record, JsonProblem):
+                self.problems.append(str(record))
+                continue
+            if not isinstance(record.value, dict):
+                self.report(record.number, "not an object with a key for each column.")
+                continue
+            known.update(dict.fromkeys(record.value))
+            if len(known) > len(self.columns):
+                self.columns = list(known)
+            before = len(self.problems)
+            if isinstance(record.value, JsonObject):
+                self.report(
+                    record.number, f"names {', '.join(map(repr, record.value.twice))} more than once."
+                )
+            cells = {
+                name: self._text(record.number, name, value)
+                for name, value in record.value.items()
+                if wanted is None or name in wanted
+            }
+            if len(self.problems) == before:
+                yield Row(record.number, cells)
+
+    def _text(self, number: int, name: str, value: object) -> str:
+        try:
+            text = cell_text(value)
+        except RecursionError:
+            self.report(number, "lists or objects are nested too deeply.", name)
+            return ""
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            found = f"\\u{ord(text[error.start]):04x} is half a character (a lone surrogate), not text."
+            self.report(number, found, name)
+        return text
+
+
+class _JsonLinesTable(_JsonTable):
+    row_word = "line"
+
+
+class _ParquetTable(Table):
+    row_word = "row"
+
+    def __init__(self, path: Path, data: bytes) -> None:
+        super().__init__(path)
+        try:
+            self._file = parquet.ParquetFile(pa.BufferReader(data))
+            self.columns = list(self._file.schema_arrow.names)
+        except (pa.ArrowException, OSError) as error:
+            raise self._damaged(error) from error
+
+    def rows(self, wanted: Collection[str] | None = None) -> Iterator[Row]:
+        names = [name for name in dict.fromkeys(self.columns) if wanted is None or name in wanted]
+        number = 0
+        try:
+            for batch in self._file.iter_batches(_PARQUET_ROWS_AT_ONCE, columns=names):
+                columns = [_parquet_values(batch.column(batch.schema.names.index(name))) for name in names]
+                for values in zip(*columns, strict=True):
+                    number += 1
+                    before = len(self.problems)
+                    named = zip(names, values, strict=True)
+                    cells = {name: self._text(number, name, value) for name, value in named}
+                    if len(self.problems) == before:
+                        yield Row(number, cells)
+        except (pa.ArrowException, OSError) as error:
+            raise self._damaged(error) from error
+
+    def _text(self, number: int, name: str, value: object) -> str:
+        if not isinstance(value, bytes):
+            return _parquet_text(value)
+        try:
+            return value.decode("utf-8")
+        except UnicodeDecodeError as error:
+            self.report(number, undecodable(error, 0), name)
+            return ""
+
+    def _damaged(self, error: Exception) -> InputError:
+        found = f"the Parquet file is damaged ({error})."
+        return InputError(self.path, [found], "Download or export it again.")
+
+
+def _parquet_values(column: pa.Array) -> list[object]:
+    """The values as Python objects, strings as bytes: pyarrow reads Parquet without looking for bad UTF-8."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        column = column.cast(pa.large_binary())
+    values: list[object] = column.to_pylist()
+    return values
+
+
+def _parquet_text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool | list | dict):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)
