@@ -96,8 +96,8 @@ class LlamaSession:
         self._context: Any = llama_cpp.llama_init_from_model(model.pointer, self._params(threads))
         if not self._context:
             raise ModelFileError(
-                f"{model.path.name}: no room for a context of {shape.context:,} tokens"
-                f" ({last_errors() or 'llama.cpp gives no reason'}).",
+                f"{model.path.name}: llama.cpp makes no room for a context of {shape.context:,} tokens"
+                f" ({last_errors() or 'it gives no reason'}).",
                 "Use a smaller --context, or close other programs.",
             )
         self._memory = llama_cpp.llama_get_memory(self._context)
@@ -340,7 +340,7 @@ class _Writer:
         scores = logits.copy()
         token = self._choose(scores)
         for _ in range(_FIRST_CHOICES):
-            if self._data.strip() or not self._ends(token):
+            if self._has_begun() or not self._ends(token):
                 break
             scores[token] = -np.inf
             token = self._choose(scores)
@@ -362,6 +362,10 @@ class _Writer:
             return int(np.argmax(scores))
         probabilities = np.exp(log_softmax(scores / self._sampling.temperature))
         return int(self._random.choice(len(scores), p=probabilities / probabilities.sum()))
+
+    def _has_begun(self) -> bool:
+        """True once a letter or a digit is written."""
+        return any(char.isalnum() for char in self._data.decode("utf-8", "ignore"))
 
     def _ends(self, token: int) -> bool:
         return self._vocabulary.ends_reply(token) or b"\n" in self._vocabulary.piece(token)

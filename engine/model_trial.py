@@ -157,7 +157,7 @@ def _verdict_of(path: Path, code: int, said: bytes) -> str:
             "Close other programs, or choose a smaller model.",
         )
     if not (code < 0 or code == _WINDOWS_ABORT or code >= _WINDOWS_FAULTS):
-        raise EngineBug(f"The trial of {path.name} failed for another reason than the file (exit code {code}).")
+        raise EngineBug(f"the trial of {path.name} ended for another reason than the file: exit code {code}")
     how = f"signal {-code}" if code < 0 else f"code {code:#x}"
     return f"llama.cpp breaks down on this file ({how}): it is damaged, or of a kind this version cannot run."
 

@@ -75,8 +75,14 @@ REAL_PAIRS = {
 }
 
 
-def real_model(data: Path, pair: str, path: Path) -> Path:
-    """Random weights behind a real tokenizer and a real chat template."""
+def real_parts(data: Path, pair: str) -> tuple[Path, str]:
+    """The file of a real tokenizer, and a real chat template."""
     vocabulary, template = REAL_PAIRS[pair]
     source = (data / "templates" / f"{template}.jinja").read_text(encoding="utf-8")
-    return add_random_weights(data / "vocabularies" / f"{vocabulary}.gguf", path, source)
+    return data / "vocabularies" / f"{vocabulary}.gguf", source
+
+
+def real_model(data: Path, pair: str, path: Path) -> Path:
+    """Random weights behind a real tokenizer and a real chat template."""
+    vocabulary, template = real_parts(data, pair)
+    return add_random_weights(vocabulary, path, template)

@@ -12,7 +12,7 @@ from engine.llama_library import LlamaModel
 from engine.llama_vocabulary import Vocabulary
 from engine.prompt_parts import Conversation, foreign, own
 from models.demo.random_model import INSTRUCTIONS
-from tests.small_models import REAL_PAIRS, real_model
+from tests.small_models import REAL_PAIRS, real_parts
 
 SmallModel = Callable[[str], Path]
 
@@ -36,10 +36,11 @@ FAMILIES = ["headers", "chatml", "instructions", "no_system"]
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[tuple[Vocabulary, ChatTemplate]]:
+def opened(path: Path, template: str | None = None) -> Iterator[tuple[Vocabulary, ChatTemplate]]:
+    """A model's tokenizer with its own template, or another."""
     with LlamaModel(path, vocabulary_only=True) as model:
         vocabulary = Vocabulary(model)
-        yield vocabulary, ChatTemplate(model.chat_template, vocabulary)
+        yield vocabulary, ChatTemplate(template or model.chat_template, vocabulary)
 
 
 def asked(text: str) -> Conversation:
@@ -103,18 +104,16 @@ def test_turns_written_as_plain_text_cannot_be_written_by_a_response(small_model
 
 
 @pytest.mark.parametrize("pair", REAL_PAIRS)
-def test_real_tokenizers_and_templates_give_the_ids_of_the_ordinary_way(
-    shared_data: Path, tmp_path: Path, pair: str
-) -> None:
-    with opened(real_model(shared_data, pair, tmp_path / "model.gguf")) as (vocabulary, template):
+def test_real_tokenizers_and_templates_give_the_ids_of_the_ordinary_way(shared_data: Path, pair: str) -> None:
+    with opened(*real_parts(shared_data, pair)) as (vocabulary, template):
         assert not template.note
         for text in HARMLESS:
             assert template.tokenize(asked(text)) == ordinary_ids(vocabulary, template, text), text
 
 
 @pytest.mark.parametrize("pair", REAL_PAIRS)
-def test_real_tokenizers_admit_no_control_token(shared_data: Path, tmp_path: Path, pair: str) -> None:
-    with opened(real_model(shared_data, pair, tmp_path / "model.gguf")) as (vocabulary, template):
+def test_real_tokenizers_admit_no_control_token(shared_data: Path, pair: str) -> None:
+    with opened(*real_parts(shared_data, pair)) as (vocabulary, template):
         expected = special_count(vocabulary, template.tokenize(asked("harmless")))
         for text in HOSTILE:
             assert special_count(vocabulary, template.tokenize(asked(text))) == expected, text

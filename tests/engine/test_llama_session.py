@@ -41,7 +41,7 @@ def session_of(
     cancel = cancel or CancelToken()
     with LlamaModel(path) as model:
         shape = SessionShape(context, slots, branches)
-        with LlamaSession(model, shape, threads=2, cancel=cancel) as session:
+        with LlamaSession(model, shape, threads=1, cancel=cancel) as session:
             yield session, ChatTemplate(model.chat_template, session.vocabulary)
 
 
@@ -110,7 +110,7 @@ def test_labels_of_several_tokens_are_scored_whole(small_model: SmallModel) -> N
             first, second = branch.labels[index]
             one = separate_scores(session, BranchTokens(branch.prompt, ((first,),)))
             two = separate_scores(session, BranchTokens((*branch.prompt, first), ((second,),)))
-            assert whole[index] == pytest.approx(one[0] + two[0], abs=TOLERANCE)
+            assert whole[index] == pytest.approx(one[0] + two[0], abs=2 * TOLERANCE)
 
 
 def test_probabilities_are_of_the_whole_vocabulary(small_model: SmallModel) -> None:
@@ -206,12 +206,13 @@ def test_another_thread_may_not_use_the_session(small_model: SmallModel) -> None
     assert "intruder" in str(caught[0])
 
 
-def test_a_context_without_room_is_an_error_with_a_remedy(small_model: SmallModel) -> None:
+def test_a_context_that_llama_cpp_refuses_is_an_error_with_its_reason(small_model: SmallModel) -> None:
     with (
         LlamaModel(small_model("headers")) as model,
-        pytest.raises(ModelFileError, match="no room for a context") as caught,
+        pytest.raises(ModelFileError, match=r"context of 4,096 tokens \(.*n_seq_max") as caught,
     ):
-        LlamaSession(model, SessionShape(2**31 - 512, 1, 5), threads=1, cancel=CancelToken())
+        # More sequences than llama.cpp knows: refused at once, as a cache without memory would be.
+        LlamaSession(model, SessionShape(4096, 60, 5), threads=1, cancel=CancelToken())
     assert "--context" in caught.value.remedy
 
 

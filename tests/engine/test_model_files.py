@@ -144,7 +144,7 @@ def test_a_tight_model_is_announced_with_the_estimate() -> None:
     notice = check_memory(described(), 8192, Memory(3 * GIB, 16 * GIB))
     assert notice is not None
     assert "llama.gguf with a context of 8,192 tokens needs about 5.9 GiB (weights 4.6 GiB" in notice
-    assert "KV cache 1.0 GiB, buffers 295 MiB); 3.0 GiB of 16.0 GiB are free" in notice
+    assert "KV cache 1.0 GiB, buffers 296 MiB); 3.0 GiB of 16.0 GiB are free" in notice
 
 
 @pytest.mark.parametrize("memory", [Memory(GIB, 16 * GIB), Memory(4 * GIB, 5 * GIB)])
@@ -318,33 +318,34 @@ OWN_SETTINGS = (
 
 
 @pytest.mark.parametrize(
-    ("platform", "program", "place"),
-    [(platform, *place) for platform, places in PLACES.items() for place in ON_ALL_SYSTEMS + places],
+    ("platform", "place"),
+    [(platform, place) for platform, places in PLACES.items() for place in ON_ALL_SYSTEMS + places],
 )
 def test_models_of_other_programs_are_found_where_they_keep_them(
-    private_home: Path, put: Put, monkeypatch: pytest.MonkeyPatch, platform: str, program: str, place: str
+    private_home: Path, put: Put, monkeypatch: pytest.MonkeyPatch, platform: str, place: tuple[str, str]
 ) -> None:
+    program, folder = place
     for variable in OWN_SETTINGS:
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(sys, "platform", platform)
-    model = put(private_home / place / "publisher" / "model.gguf")
+    model = put(private_home / folder / "publisher" / "model.gguf")
     found = [one for one in find_models(usual_folders()) if one.path.is_relative_to(private_home)]
     assert [(one.path, one.source) for one in found] == [(model, program)]
 
 
 @pytest.mark.parametrize(
-    ("variable", "program", "inner"),
+    ("variable", "program"),
     [
-        ("OLLAMA_MODELS", "Ollama", ""),
-        ("HF_HOME", "Hugging Face", "hub"),
-        ("HF_HUB_CACHE", "Hugging Face", ""),
-        ("LLAMA_CACHE", "llama.cpp", ""),
+        ("OLLAMA_MODELS", "Ollama"),
+        ("HF_HOME", "Hugging Face"),
+        ("HF_HUB_CACHE", "Hugging Face"),
+        ("LLAMA_CACHE", "llama.cpp"),
     ],
 )
 def test_folders_named_in_the_environment_are_searched(
-    tmp_path: Path, put: Put, monkeypatch: pytest.MonkeyPatch, variable: str, program: str, inner: str
+    tmp_path: Path, put: Put, monkeypatch: pytest.MonkeyPatch, variable: str, program: str
 ) -> None:
-    model = put(tmp_path / "elsewhere" / inner / "model.gguf")
+    model = put(tmp_path / "elsewhere" / "hub" / "model.gguf")
     monkeypatch.delenv("HF_HUB_CACHE", raising=False)
     monkeypatch.setenv(variable, str(tmp_path / "elsewhere"))
     found = [one for one in find_models(usual_folders()) if one.path == model]

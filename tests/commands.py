@@ -1,0 +1,47 @@
+"""The program in a child process, as its user starts it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MAIN = ROOT / "main.py"
+
+
+def start(*arguments: object) -> subprocess.Popen[str]:
+    """A command at work; its output is text."""
+    return subprocess.Popen(
+        [sys.executable, str(MAIN), *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        env=os.environ | {"PYTHONIOENCODING": "utf-8"},
+    )
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """A command that has ended."""
+    child = start(*arguments)
+    out, err = child.communicate(timeout=120)
+    return subprocess.CompletedProcess(list(map(str, arguments)), child.returncode, out, err)
+
+
+def wait_until(condition: Callable[[], bool], child: subprocess.Popen[str]) -> None:
+    """Wait for something that a command at work brings about."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert child.poll() is None, f"it ended before that: {child.communicate()}"
+        assert time.monotonic() < deadline, "it did not come about in a minute"
+        time.sleep(0.01)
+
+
+def interrupt(child: subprocess.Popen[str]) -> None:
+    """What Ctrl-C does."""
+    if sys.platform == "win32":
+        child.send_signal(signal.CTRL_C_EVENT)
+    else:
+        child.send_signal(signal.SIGINT)

@@ -1,0 +1,276 @@
+"""Whole runs with real llama.cpp: what comes out, that it repeats, and what does not fit."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.cancel import CancelToken
+from engine.dataset import Dataset, load_dataset
+from engine.errors import ModelFileError
+from engine.events import ItemJudged, ModelOpened, RunEnded, RunEvent, RunStarted, TokensEvaluated
+from engine.examples import choose_examples
+from engine.judging import RunPlan, open_model, run_judging
+from engine.model_trial import CheckedModel
+from engine.preference import decide
+from engine.records import JudgedItem, Judgment, Order, Unscored
+from engine.results import load_results, score_results, submission_of
+from engine.rubric import ELOQUENT
+from engine.run_store import RunStore
+from engine.settings import JudgeSettings, MachineSettings, Mode
+from tests.commands import ROOT
+from tests.small_models import real_model
+
+SmallModel = Callable[[str], Path]
+
+SAMPLE = ROOT / "examples" / "sample.tsv"
+SETTINGS = JudgeSettings(context=8192, max_explanation_tokens=12, items_at_once=2)
+
+
+@pytest.fixture(scope="module")
+def sample() -> Dataset:
+    return load_dataset(SAMPLE).head(5)
+
+
+@pytest.fixture
+def make_plan(small_model: SmallModel, sample: Dataset) -> Callable[..., RunPlan]:
+    def plan(family: str = "headers", dataset: Dataset = sample, **settings: object) -> RunPlan:
+        path = small_model(family)
+        state = path.stat()
+        return RunPlan(
+            dataset=dataset,
+            rubric=ELOQUENT,
+            settings=replace(SETTINGS, **settings),  # type: ignore[arg-type]
+            machine=MachineSettings(threads=1, gpu_layers=0),
+            model=CheckedModel(path, family, family, state.st_size, state.st_mtime_ns),
+        )
+
+    return plan
+
+
+def judged_by(plan: RunPlan, store_path: Path) -> list[JudgedItem]:
+    """All items of a run, after it has ended."""
+    with RunStore(store_path) as store:
+        *_, ended = run_judging(plan, store, lambda: open_model(plan, CancelToken()))
+        assert isinstance(ended, RunEnded)
+        assert not ended.stopped
+        return [without_time(item) for item in store.judged(ended.run_id)]
+
+
+def without_time(item: JudgedItem) -> JudgedItem:
+    return replace(item, seconds=0.0)
+
+
+def stop_after(items: int, events: Iterable[RunEvent], cancel: CancelToken) -> RunEnded:
+    """Ask a run to stop once some items are judged; how it ended."""
+    judged = 0
+    for event in events:
+        judged += isinstance(event, ItemJudged)
+        if judged == items:
+            cancel.cancel()
+        if isinstance(event, RunEnded):
+            ended = event
+    return ended
+
+
+@pytest.mark.parametrize(
+    "family", ["headers", "chatml", "instructions", "no_system", "no_template", "split_letters"]
+)
+def test_every_family_of_models_judges_and_explains(
+    make_plan: Callable[..., RunPlan], sample: Dataset, tmp_path: Path, family: str
+) -> None:
+    judged = judged_by(make_plan(family, dataset=sample.head(2)), tmp_path / "runs.sqlite")
+    for item in judged:
+        for criterion in ELOQUENT.names:
+            judgment = decide(item, criterion)
+            assert isinstance(judgment, Judgment)
+            assert sum(judgment.probabilities) == pytest.approx(1)
+            assert 0 < judgment.format_mass < 1
+            assert {reading.order for reading in judgment.readings} == set(Order)
+            assert judgment.explanation
+            assert judgment.explanation.preference is judgment.preference
+
+
+@pytest.mark.parametrize("pair", ["llama-3.1", "qwen2.5", "phi-3.5"])
+def test_real_tokenizers_and_templates_judge(
+    make_plan: Callable[..., RunPlan], sample: Dataset, shared_data: Path, tmp_path: Path, pair: str
+) -> None:
+    path = real_model(shared_data, pair, tmp_path / "model.gguf")
+    state = path.stat()
+    model = CheckedModel(path, pair, pair, state.st_size, state.st_mtime_ns)
+    plan = replace(make_plan(dataset=sample.head(1)), model=model)
+    (item,) = judged_by(plan, tmp_path / "runs.sqlite")
+    assert set(item.explanations) == set(ELOQUENT.names)
+    assert not item.unscored
+
+
+def test_a_run_tells_its_story_in_order(make_plan: Callable[..., RunPlan], tmp_path: Path) -> None:
+    plan = make_plan()
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        events = list(run_judging(plan, store, lambda: open_model(plan, CancelToken())))
+    assert [type(event) for event in events[:2]] == [RunStarted, ModelOpened]
+    assert events[-1] == RunEnded(run_id=1, items=5, judged=5, stopped=False)
+    assert [event.judged.position for event in events if isinstance(event, ItemJudged)] == [0, 1, 2, 3, 4]
+    counted = sum(event.tokens for event in events if isinstance(event, TokensEvaluated))
+    judged = [event.judged for event in events if isinstance(event, ItemJudged)]
+    assert counted >= sum(item.tokens_read + item.tokens_generated for item in judged) > 0
+
+
+@pytest.mark.parametrize("settings", [{}, {"temperature": 0.8, "seed": 7}, {"mode": Mode.LABELS}])
+def test_a_repeated_run_gives_exactly_the_same(
+    make_plan: Callable[..., RunPlan], tmp_path: Path, settings: dict[str, object]
+) -> None:
+    plan = make_plan(**settings)
+    assert judged_by(plan, tmp_path / "one.sqlite") == judged_by(plan, tmp_path / "two.sqlite")
+
+
+@pytest.mark.parametrize("stop_at", [1, 2, 4])
+def test_a_stopped_run_goes_on_to_exactly_the_unbroken_result(
+    make_plan: Callable[..., RunPlan], tmp_path: Path, stop_at: int
+) -> None:
+    plan = make_plan()
+    unbroken = judged_by(plan, tmp_path / "unbroken.sqlite")
+    cancel = CancelToken()
+    with RunStore(tmp_path / "stopped.sqlite") as store:
+        ended = stop_after(stop_at, run_judging(plan, store, lambda: open_model(plan, cancel)), cancel)
+        assert ended.stopped
+        assert stop_at <= ended.judged < 5
+    assert judged_by(plan, tmp_path / "stopped.sqlite") == unbroken
+
+
+def test_a_complete_run_is_not_judged_again(make_plan: Callable[..., RunPlan], tmp_path: Path) -> None:
+    plan = make_plan(mode=Mode.LABELS)
+    judged_by(plan, tmp_path / "runs.sqlite")
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        events = list(run_judging(plan, store, lambda: pytest.fail("the model was opened")))
+    assert [type(event) for event in events] == [RunStarted, RunEnded]
+
+
+def test_labels_are_those_of_a_run_with_explanations(
+    make_plan: Callable[..., RunPlan], tmp_path: Path
+) -> None:
+    labels = judged_by(make_plan(mode=Mode.LABELS), tmp_path / "labels.sqlite")
+    explained = judged_by(make_plan(), tmp_path / "explained.sqlite")
+    for without, with_text in zip(labels, explained, strict=True):
+        for criterion in ELOQUENT.names:
+            one, other = decide(without, criterion), decide(with_text, criterion)
+            assert isinstance(one, Judgment)
+            assert isinstance(other, Judgment)
+            # Another batch shape: equal up to the rounding of the cache.
+            assert np.allclose(one.probabilities, other.probabilities, atol=0.02)
+    assert not any(item.explanations or item.tokens_generated for item in labels)
+
+
+def test_one_order_reads_about_half_as_much(make_plan: Callable[..., RunPlan], tmp_path: Path) -> None:
+    both = judged_by(make_plan(mode=Mode.LABELS), tmp_path / "both.sqlite")
+    one = judged_by(make_plan(mode=Mode.LABELS, orders=(Order.AB,)), tmp_path / "one.sqlite")
+    share = sum(item.tokens_read for item in one) / sum(item.tokens_read for item in both)
+    assert 0.45 < share < 0.55
+    judgment = decide(one[0], "safety")
+    assert isinstance(judgment, Judgment)
+    assert judgment.flipped is None
+
+
+def test_what_does_not_fit_is_unscored_with_the_numbers(
+    make_plan: Callable[..., RunPlan], sample: Dataset, tmp_path: Path
+) -> None:
+    plan = make_plan(mode=Mode.LABELS, context=1800, items_at_once=1)
+    judged = judged_by(plan, tmp_path / "runs.sqlite")
+    outcomes = [decide(item, "safety") for item in judged]
+    unscored = [outcome for outcome in outcomes if isinstance(outcome, Unscored)]
+    assert 0 < len(unscored) < len(outcomes)
+    assert unscored[0].reason.startswith("needs ")
+    assert unscored[0].reason.endswith("tokens, the context holds 1,800")
+
+
+def test_what_does_not_fit_is_shortened_where_that_is_wanted(
+    make_plan: Callable[..., RunPlan], tmp_path: Path
+) -> None:
+    longer = load_dataset(SAMPLE).head(12)
+    plan = make_plan(dataset=longer, mode=Mode.LABELS, context=1800, items_at_once=1)
+    unscored = [item.item_id for item in judged_by(plan, tmp_path / "plain.sqlite") if item.unscored]
+    shortening = replace(plan, settings=replace(plan.settings, shorten=True))
+    judged = judged_by(shortening, tmp_path / "short.sqlite")
+    shortened = [item.item_id for item in judged if item.shortening]
+    assert shortened
+    assert set(shortened) | {item.item_id for item in judged if item.unscored} == set(unscored)
+
+
+def test_examples_are_read_once_and_change_the_result(
+    make_plan: Callable[..., RunPlan], tmp_path: Path
+) -> None:
+    plan = make_plan(mode=Mode.LABELS, items_at_once=1)
+    pool = choose_examples(load_dataset(SAMPLE), ELOQUENT, shots=1)
+    shown = replace(plan, examples=pool)
+    without = judged_by(plan, tmp_path / "without.sqlite")
+    with_examples = judged_by(shown, tmp_path / "with.sqlite")
+    assert shown.identity().key != plan.identity().key
+    assert [item.readings for item in without] != [item.readings for item in with_examples]
+    read_more = sum(item.tokens_read for item in with_examples) - sum(item.tokens_read for item in without)
+    assert read_more < 0.1 * sum(item.tokens_read for item in without)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"settings": replace(SETTINGS, seed=1)},
+        {"rubric": ELOQUENT.only(("safety",))},
+        {"model": CheckedModel(Path("m"), "m", "another hash", 1, 1)},
+        {"dataset": load_dataset(SAMPLE).head(4)},
+    ],
+    ids=["settings", "rubric", "model", "dataset"],
+)
+def test_whatever_can_change_the_result_makes_another_run(
+    make_plan: Callable[..., RunPlan], change: dict[str, object]
+) -> None:
+    plan = make_plan()
+    assert replace(plan, **change).identity().key != plan.identity().key  # type: ignore[arg-type]
+
+
+def test_speed_settings_do_not_make_another_run(make_plan: Callable[..., RunPlan]) -> None:
+    plan = make_plan()
+    faster = replace(plan, machine=MachineSettings(threads=2, gpu_layers=0))
+    assert faster.identity().key == plan.identity().key
+
+
+def test_a_context_above_the_trained_one_is_refused(
+    make_plan: Callable[..., RunPlan], tmp_path: Path
+) -> None:
+    plan = make_plan("short_context")
+    with (
+        RunStore(tmp_path / "runs.sqlite") as store,
+        pytest.raises(ModelFileError, match="trained with") as caught,
+    ):
+        list(run_judging(plan, store, lambda: open_model(plan, CancelToken())))
+    assert "--context 1024" in caught.value.remedy
+
+
+def test_a_model_that_changed_since_it_was_checked_is_refused(
+    make_plan: Callable[..., RunPlan], tmp_path: Path
+) -> None:
+    plan = make_plan()
+    stale = replace(plan, model=replace(plan.model, size_bytes=plan.model.size_bytes + 1))
+    with (
+        RunStore(tmp_path / "runs.sqlite") as store,
+        pytest.raises(ModelFileError, match="has changed since it was checked"),
+    ):
+        list(run_judging(stale, store, lambda: open_model(stale, CancelToken())))
+
+
+def test_a_run_becomes_a_submission_and_scores(
+    make_plan: Callable[..., RunPlan], sample: Dataset, tmp_path: Path
+) -> None:
+    judged_by(make_plan(), tmp_path / "runs.sqlite")
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        results = load_results(store, 1)
+    submission = submission_of(results)
+    assert [row.id for row in submission.rows] == sample.ids
+    assert submission.with_explanations
+    scores = score_results(results, sample)
+    right = sum(
+        row.predictions["safety"].preference is item.gold["safety"].preference
+        for row, item in zip(submission.rows, sample, strict=True)
+    )
+    assert next(score.accuracy for score in scores if score.criterion == "safety") == right / 5
