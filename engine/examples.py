@@ -44,6 +44,8 @@ def choose_examples(items: Iterable[Item], rubric: Rubric, shots: int) -> Exampl
     Items without a label on the rubric's criteria, and repeated instructions, are left out. SetupError
     where fewer than `shots` different instructions are labelled.
     """
+    if shots < 1:
+        raise SetupError(f"The number of examples is {shots}.", "Use 1 or more, or leave --examples out.")
     candidates: dict[str, Item] = {}
     for item in sorted(items, key=_length):
         if _shown_labels(item, rubric):

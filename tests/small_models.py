@@ -54,6 +54,12 @@ def _short_context(path: Path) -> Path:
     return write_random_model(path, byte_level_bpe(HEADER_TOKENS), HEADERS, Shape(context=1024))
 
 
+def _slow(path: Path) -> Path:
+    """Large enough that a long prompt takes many seconds."""
+    shape = Shape(layers=8, width=512, heads=8, kv_heads=8, feed_forward=1024)
+    return write_random_model(path, byte_level_bpe(HEADER_TOKENS), HEADERS, shape)
+
+
 FAMILIES: dict[str, Callable[[Path], Path]] = {
     "headers": _headers,
     "chatml": _chatml,
@@ -63,6 +69,7 @@ FAMILIES: dict[str, Callable[[Path], Path]] = {
     "no_template": _no_template,
     "split_letters": _split_letters,
     "short_context": _short_context,
+    "slow": _slow,
 }
 
 REAL_PAIRS = {

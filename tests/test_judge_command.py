@@ -1,0 +1,231 @@
+"""`judge` in a child process: killed, interrupted, run twice at once, without network, with wrong input."""
+
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.commands import MAIN, ROOT, interrupt, run, start, wait_until
+
+SmallModel = Callable[[str], Path]
+
+SAMPLE = ROOT / "examples" / "sample.tsv"
+
+
+class Job:
+    """One `judge` command with files of its own."""
+
+    def __init__(self, folder: Path, model: Path, *options: object) -> None:
+        folder.mkdir(exist_ok=True)
+        self.out = folder / "submission.tsv"
+        self.store = folder / "runs.sqlite"
+        self.arguments = ["judge", SAMPLE, "--model", model, "--out", self.out, "--store", self.store]
+        self.arguments += ["--items", 16, "--max-explanation-tokens", 16, "--threads", 1, *options]
+
+    def stored(self, statement: str = "SELECT count(*) FROM judged_item") -> int:
+        """A number from the store; 0 until it exists."""
+        if not self.store.exists():
+            return 0
+        db = sqlite3.connect(self.store)
+        try:
+            return int(db.execute(statement).fetchone()[0])
+        except sqlite3.OperationalError:
+            return 0
+        finally:
+            db.close()
+
+    def model_is_open(self) -> bool:
+        return bool(self.stored("SELECT count(*) FROM run WHERE manifest != '{}'"))
+
+
+@pytest.fixture
+def model(small_model: SmallModel) -> Path:
+    return small_model("headers")
+
+
+def test_a_judged_sample_is_an_answer_to_it(tmp_path: Path, model: Path) -> None:
+    job = Job(tmp_path, model, "--items", 48, "--json", tmp_path / "all.json")
+    done = run(*job.arguments)
+    assert done.returncode == 0, done.stderr
+    assert "always the commonest" in done.stdout
+    read = pd.read_csv(job.out, sep="\t")
+    assert list(read["id"]) == list(range(1, 49))
+    judgment = json.loads((tmp_path / "all.json").read_text("utf-8"))["items"][0]["judgments"]["safety"]
+    assert judgment["preference"] == read["safety_preference"][0]
+    assert judgment["explanation"]["text"] == read["safety_explanation"][0]
+    assert len(judgment["readings"]) == 2
+    checked = run("check", job.out, "--against", SAMPLE)
+    assert checked.returncode == 0, checked.stderr
+
+
+@pytest.mark.parametrize("kill_at", [0, 4, 12])
+def test_a_killed_run_goes_on_to_the_same_submission(tmp_path: Path, model: Path, kill_at: int) -> None:
+    unbroken, killed = Job(tmp_path / "unbroken", model), Job(tmp_path / "killed", model)
+    assert run(*unbroken.arguments).returncode == 0
+    child = start(*killed.arguments)
+    wait_until(lambda: killed.model_is_open() and killed.stored() >= kill_at, child)
+    child.kill()
+    child.communicate()
+    kept = killed.stored()
+    assert kill_at <= kept < 16
+    assert not killed.out.exists()
+    again = run(*killed.arguments)
+    assert again.returncode == 0, again.stderr
+    assert f"goes on: {kept} of 16" in again.stderr or kept == 0
+    assert killed.out.read_bytes() == unbroken.out.read_bytes()
+
+
+def test_ctrl_c_stops_while_a_prompt_is_read_and_says_how_to_go_on(
+    tmp_path: Path, small_model: SmallModel
+) -> None:
+    job = Job(tmp_path, small_model("slow"))
+    child = start(*job.arguments)
+    wait_until(job.model_is_open, child)
+    time.sleep(0.5)
+    assert child.poll() is None
+    started = time.monotonic()
+    interrupt(child)
+    _, err = child.communicate(timeout=30)
+    assert time.monotonic() - started < 2
+    assert child.returncode == 1
+    assert "0 of 16 items are judged and kept" in err
+    assert "The same command goes on from there" in err
+    assert "Traceback" not in err
+    assert not job.out.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM to send")
+def test_a_request_to_end_stops_cleanly_too(tmp_path: Path, model: Path) -> None:
+    job = Job(tmp_path, model, "--items", 48)
+    child = start(*job.arguments)
+    wait_until(lambda: job.stored() >= 4, child)
+    child.send_signal(signal.SIGTERM)
+    _, err = child.communicate(timeout=30)
+    assert child.returncode == 1
+    assert f"{job.stored()} of 48 items are judged and kept" in err
+
+
+def test_a_second_process_is_kept_from_the_same_run(tmp_path: Path, small_model: SmallModel) -> None:
+    job = Job(tmp_path, small_model("slow"))
+    child = start(*job.arguments)
+    wait_until(job.model_is_open, child)
+    second = run(*job.arguments)
+    still_at_work = child.poll() is None
+    interrupt(child)
+    child.communicate(timeout=30)
+    assert still_at_work
+    assert second.returncode == 2
+    assert f"is being judged by another process (process id {child.pid})" in second.stderr
+
+
+def test_a_fresh_run_is_a_new_one_and_the_old_one_stays(tmp_path: Path, model: Path) -> None:
+    job = Job(tmp_path, model, "--items", 4)
+    assert run(*job.arguments).returncode == 0
+    assert "Run 2" in run(*job.arguments, "--fresh").stdout
+    listed = run("runs", "--store", job.store)
+    assert listed.stdout.count("4/4") == 2
+
+
+def test_a_finished_run_is_exported_again_without_its_model(tmp_path: Path, small_model: SmallModel) -> None:
+    model = tmp_path / "model.gguf"
+    model.write_bytes(small_model("headers").read_bytes())
+    job = Job(tmp_path, model, "--items", 4)
+    assert run(*job.arguments).returncode == 0
+    model.unlink()
+    exported = run("runs", "export", 1, "--out", tmp_path / "again.tsv", "--store", job.store)
+    assert exported.returncode == 0, exported.stderr
+    assert (tmp_path / "again.tsv").read_bytes() == job.out.read_bytes()
+
+
+def test_unscored_items_are_empty_cells_and_exit_code_1(tmp_path: Path, model: Path) -> None:
+    job = Job(tmp_path, model, "--mode", "labels", "--context", 1800)
+    done = run(*job.arguments)
+    assert done.returncode == 1
+    assert "judgments are unscored; their cells are empty" in done.stderr
+    read = pd.read_csv(job.out, sep="\t")
+    assert len(read) == 16
+    assert 0 < read["safety_preference"].isna().sum() < 16
+    shown = run("runs", "show", 1, "--store", job.store)
+    assert "tokens, the context holds 1,800" in shown.stdout
+
+
+def test_a_subset_of_the_criteria_in_one_order(tmp_path: Path, model: Path) -> None:
+    criteria = ["--criteria", "safety,relevance", "--orders", "one", "--mode", "labels"]
+    job = Job(tmp_path, model, *criteria)
+    assert run(*job.arguments).returncode == 0
+    assert list(pd.read_csv(job.out, sep="\t")) == ["id", "relevance_preference", "safety_preference"]
+
+
+def test_no_socket_is_opened(tmp_path: Path, model: Path) -> None:
+    """The whole job with a hook that fails on any use of the network."""
+    job = Job(tmp_path, model, "--items", 4)
+    program = (
+        "import sys\n"
+        "def hook(event, _arguments):\n"
+        "    if event.startswith('socket.'):\n"
+        "        raise RuntimeError('network: ' + event)\n"
+        "sys.addaudithook(hook)\n"
+        f"sys.path.insert(0, {str(ROOT)!r})\n"
+        "from main import main\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *map(str, job.arguments)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "problem", "remedy"),
+    [
+        (["--criteria", "charm"], "Unknown criterion: charm", "Choose from relevance"),
+        (["--items", "0"], "--items is 0", "Use 1 or more"),
+        (["--context", "100"], "The context is 100", "Use 256 or more"),
+        (["--context", "9000"], "a context of 9,000 tokens is more than the 8,192", "--context 8192"),
+        (["--temperature", "-1"], "The temperature is -1.0", "Use 0 (greedy)"),
+        (["--threads", "0"], "The number of threads is 0", "Use 1 or more"),
+        (["--shots", "0", "--examples", SAMPLE], "The number of examples is 0", "Use 1 or more"),
+        (["--out", "nowhere/at/all.tsv"], "does not exist", "Create the folder"),
+        (["--examples", "missing.tsv"], "missing.tsv", "name"),
+        (["--model", "missing.gguf"], "missing.gguf", ""),
+    ],
+)
+def test_wrong_input_is_a_problem_with_a_remedy(
+    tmp_path: Path, model: Path, options: list[object], problem: str, remedy: str
+) -> None:
+    done = run(*Job(tmp_path, model, *options).arguments)
+    assert done.returncode == 2
+    assert problem in done.stderr
+    assert remedy in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_unknown_commands_and_none_are_answered_with_the_usage() -> None:
+    for arguments in ([], ["jugde"]):
+        done = run(*arguments)
+        assert done.returncode == 2
+        assert "judge   judge a dataset" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["judge", "check", "models", "runs", "weigh"])
+def test_each_command_explains_itself(command: str) -> None:
+    done = run(command, "--help")
+    assert done.returncode == 0
+    assert f"main.py {command}" in done.stdout
+
+
+def test_help_does_not_wait_for_the_libraries() -> None:
+    program = (
+        "import sys, main; main.main(['--help']); print(sorted({'pandas', 'llama_cpp'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=MAIN.parent, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.endswith("[]\n")
