@@ -8,11 +8,14 @@ import logging
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from logging.handlers import RotatingFileHandler
 from types import FrameType
 
 from engine.cancel import Cancelled, CancelToken
 from engine.errors import EngineBug, SetupError
+from engine.paths import log_folder
+from engine.version import VERSION
 
 log = logging.getLogger(__name__)
 
@@ -49,10 +52,24 @@ def run_command(
         # Whoever read our output has gone; there is nobody left to tell.
         sys.stdout = None
         return INCOMPLETE
-    except EngineBug as error:
-        log.exception("fault")
-        tell(f"This is a fault of Tiebreak, not yours: {error}\nWhat was judged is kept.")
-        return FAULT
+    except Exception as error:  # the outermost place: nothing may end in a traceback
+        return _report_fault(error)
+
+
+def _report_fault(error: Exception) -> int:
+    """Log a fault of the program whole, and say where."""
+    path = log_folder() / "tiebreak.log"
+    handler: logging.Handler = logging.NullHandler()
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handler = RotatingFileHandler(path, maxBytes=1_000_000, backupCount=3, encoding="utf-8")
+    log.addHandler(handler)
+    log.error("Tiebreak %s, %s", VERSION, sys.argv, exc_info=error)
+    log.removeHandler(handler)
+    handler.close()
+    what = str(error) if isinstance(error, EngineBug) else f"{type(error).__name__}: {error}"
+    tell(f"This is a fault of Tiebreak, not yours: {what}\nWhat was judged is kept. Details: {path}")
+    return FAULT
 
 
 def tell(text: str) -> None:

@@ -1,0 +1,61 @@
+"""How commands end: words and exit codes for what went wrong."""
+
+import argparse
+
+import pytest
+
+from engine.cancel import Cancelled
+from engine.commands.console import percent, run_command, table
+from engine.errors import EngineBug, InputError, SetupError
+from engine.paths import log_folder
+
+
+def ended(error: BaseException) -> int:
+    def fail(_options: argparse.Namespace) -> int:
+        raise error
+
+    return run_command(argparse.ArgumentParser(), fail, [])
+
+
+def test_what_the_user_can_mend_is_problem_and_remedy(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended(SetupError("The file is gone.", "Put it back.")) == 2
+    assert capsys.readouterr().err == "The file is gone.\nPut it back.\n"
+
+
+@pytest.mark.parametrize("error", [Cancelled(), KeyboardInterrupt()])
+def test_a_stop_is_no_error(error: BaseException, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended(error) == 1
+    assert capsys.readouterr().err == "Stopped.\n"
+
+
+@pytest.mark.parametrize("error", [EngineBug("the cache is gone"), ZeroDivisionError("division by zero")])
+def test_a_fault_of_the_program_is_logged_whole_and_said(
+    error: Exception, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    assert ended(error) == 3
+    caplog.clear()
+    said = capsys.readouterr().err
+    assert str(error) in said
+    assert "Traceback" not in said
+    log = (log_folder() / "tiebreak.log").read_text("utf-8")
+    assert "Traceback" in log
+    assert str(error) in log
+
+
+def test_all_problems_of_a_file_are_listed_up_to_fifty(tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("x") / "data.tsv"
+    error = InputError(path, [f"line {number}: wrong" for number in range(60)], "Mend them.")
+    assert error.problem.splitlines()[0] == "data.tsv: 60 problems."
+    assert error.problem.count("wrong") == 50
+    assert error.problem.endswith("and 10 more.")
+
+
+def test_a_table_lines_its_columns_up() -> None:
+    assert table(["name", "n"], [["a", "10"], ["long name", "9"]]) == (
+        "name        n\na          10\nlong name   9"
+    )
+
+
+@pytest.mark.parametrize(("share", "text"), [(None, "-"), (0.5, "50.0 %"), (1, "100.0 %")])
+def test_percent(share: float | None, text: str) -> None:
+    assert percent(share) == text

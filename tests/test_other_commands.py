@@ -1,0 +1,167 @@
+"""`check`, `models`, `runs` and `weigh`: what they print, and how they refuse."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.commands import ROOT, run
+
+SmallModel = Callable[[str], Path]
+
+SAMPLE = ROOT / "examples" / "sample.tsv"
+
+
+def test_check_describes_a_dataset() -> None:
+    done = run("check", SAMPLE)
+    assert done.returncode == 0
+    assert "sample.tsv: a dataset of 48 items." in done.stdout
+    assert "1 response is empty" in done.stdout
+
+
+def test_check_lists_all_problems_of_a_dataset(tmp_path: Path) -> None:
+    path = tmp_path / "bad.tsv"
+    path.write_text(
+        "id\tinstruction\toutput_a\toutput_b\tsafety_preference\n1\tq\ta\tb\tA\n1\tq\ta\tb\tbest\n",
+        encoding="utf-8",
+    )
+    done = run("check", path)
+    assert done.returncode == 2
+    assert "bad.tsv: 2 problems." in done.stderr
+    assert "line 3, id: id '1' is already that of line 2." in done.stderr
+    assert "line 3, safety_preference: unknown label 'best'" in done.stderr
+
+
+def test_check_holds_a_submission_against_its_dataset(tmp_path: Path) -> None:
+    path = tmp_path / "submission.tsv"
+    path.write_text("id\tsafety_preference\n1\tA\n99\tB\n", encoding="utf-8")
+    alone = run("check", path)
+    assert alone.returncode == 0
+    assert "a submission of labels (sub-task 1), 2 items" in alone.stdout
+    against = run("check", path, "--against", SAMPLE)
+    assert against.returncode == 2
+    for problem in ("ids missing (47 of 48)", "not in the dataset (1): 99", "official columns are missing"):
+        assert problem in against.stderr
+
+
+@pytest.mark.parametrize("command", ["check", "weigh"])
+def test_a_missing_file_is_a_problem_with_a_remedy(command: str) -> None:
+    options = ["--weights", "x=1"] if command == "weigh" else []
+    done = run(command, "missing.json", *options)
+    assert done.returncode == 2
+    assert "missing.json" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_models_lists_what_is_in_a_folder(small_model: SmallModel, tmp_path: Path) -> None:
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "deep" / "er" / "good.gguf").write_bytes(small_model("headers").read_bytes())
+    (tmp_path / "bad.gguf").write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
+    done = run("models", tmp_path)
+    assert done.returncode == 0
+    assert "good.gguf" in done.stdout
+    assert "fits" in done.stdout
+    assert "LFS" in done.stderr
+
+
+def test_models_without_a_folder_lists_the_demo_model() -> None:
+    done = run("models")
+    assert done.returncode == 0
+    assert "demo-judge.gguf" in done.stdout
+
+
+def test_models_check_says_that_a_model_can_judge(small_model: SmallModel) -> None:
+    done = run("models", "check", small_model("instructions"))
+    assert done.returncode == 0, done.stderr
+    assert "it can judge" in done.stdout
+
+
+def _truncated(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        (_truncated, "truncated|incomplete|ends"),
+        (lambda _: b"", "empty"),
+        (lambda _: b"hello " * 100, "not a GGUF"),
+        (lambda _: b"version https://git-lfs.github.com/spec/v1\n", "LFS"),
+        (lambda data: data.replace(b"llama.block_count", b"llama.block_kount"), "block_count"),
+        (lambda data: data.replace(b"blk.1.attn_q.weight", b"blk.1.attn_X.weight"), "llama.cpp cannot load"),
+    ],
+    ids=["truncated", "empty", "text", "lfs", "missing key", "missing tensor"],
+)
+def test_models_check_says_what_is_wrong_with_a_file(
+    small_model: SmallModel, tmp_path: Path, damage: Callable[[bytes], bytes], problem: str
+) -> None:
+    path = tmp_path / "damaged.gguf"
+    path.write_bytes(damage(small_model("headers").read_bytes()))
+    done = run("models", "check", path)
+    assert done.returncode == 2
+    assert any(word in done.stderr for word in problem.split("|")), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_runs_of_a_new_store_are_none(tmp_path: Path) -> None:
+    done = run("runs", "--store", tmp_path / "runs.sqlite")
+    assert done.returncode == 0
+    assert "No runs yet" in done.stdout
+
+
+def test_runs_show_of_an_unknown_run_is_refused(tmp_path: Path) -> None:
+    done = run("runs", "show", 9, "--store", tmp_path / "runs.sqlite")
+    assert done.returncode == 2
+    assert "holds no run 9" in done.stderr
+
+
+def _scores(path: Path, *comparisons: dict[str, object]) -> Path:
+    path.write_text(json.dumps(list(comparisons)), encoding="utf-8")
+    return path
+
+
+def test_weigh_prints_the_weighted_judge(tmp_path: Path) -> None:
+    path = _scores(
+        tmp_path / "scores.json",
+        {
+            "id": "1",
+            "scores_a": {"quality": 8, "relevance": 7},
+            "scores_b": {"quality": 6, "relevance": 8},
+        },
+        {
+            "id": "2",
+            "scores_a": {"quality": 5, "relevance": 6},
+            "scores_b": {"quality": 7, "relevance": 8},
+        },
+    )
+    done = run("weigh", path, "--weights", "quality=0.6,relevance=0.4", "--tie-threshold", "0.5")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {
+        "results": [{"id": "1", "winner": "A", "margin": 0.8}, {"id": "2", "winner": "B", "margin": 2.0}],
+        "win_rate_a": 0.5,
+        "win_rate_b": 0.5,
+        "tie_rate": 0.0,
+        "avg_margin": 1.4,
+    }
+
+
+def test_weigh_refuses_an_absent_criterion_with_its_id(tmp_path: Path) -> None:
+    path = _scores(
+        tmp_path / "scores.json", {"id": "seven", "scores_a": {"quality": 8}, "scores_b": {"relevance": 8}}
+    )
+    done = run("weigh", path, "--weights", "quality=1")
+    assert done.returncode == 2
+    assert "seven" in done.stderr
+    assert "quality" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "weights", ["quality", "quality=", "=1", "a=1,a=2", "a=x", "a=-1", "a=0", "a=nan", ""]
+)
+def test_weigh_refuses_weights_that_mean_nothing(tmp_path: Path, weights: str) -> None:
+    path = _scores(tmp_path / "scores.json", {"id": "1", "scores_a": {"a": 1}, "scores_b": {"a": 1}})
+    done = run("weigh", path, f"--weights={weights}")
+    assert done.returncode == 2
+    assert "eight" in done.stderr
+    assert "Traceback" not in done.stderr
