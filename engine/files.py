@@ -5,7 +5,7 @@ Knows: one path and its bytes. Does not know: formats, what the bytes mean.
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -52,6 +52,20 @@ def check_writable(path: Path) -> None:
             part.touch()
         finally:
             part.unlink(missing_ok=True)
+
+
+def check_targets(written: Mapping[str, Path | None], read: Mapping[str, Path]) -> None:
+    """See before long work that what will be written can be, and overwrites neither what is read nor itself.
+
+    Both by the name that people know them by; None is not written. Raises SetupError.
+    """
+    taken = {path.resolve(): f"the {name}" for name, path in read.items()}
+    for name, path in written.items():
+        if path is None:
+            continue
+        if (other := taken.setdefault(path.resolve(), f"the file of {name}")) != f"the file of {name}":
+            raise SetupError(f"{name} {path} is {other}: it would be overwritten.", "Choose another name.")
+        check_writable(path)
 
 
 def _part_of(target: Path) -> Path:

@@ -207,6 +207,30 @@ def test_wrong_input_is_a_problem_with_a_remedy(
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("read", ["dataset", "model", "examples", "store"])
+@pytest.mark.parametrize("written", ["--out", "--json"])
+def test_what_is_read_is_never_overwritten(
+    tmp_path: Path, small_model: SmallModel, read: str, written: str
+) -> None:
+    files = {
+        "dataset": tmp_path / "data.tsv",
+        "model": tmp_path / "model.gguf",
+        "examples": tmp_path / "examples.tsv",
+        "store": tmp_path / "runs.sqlite",
+    }
+    for name in ("dataset", "examples"):
+        files[name].write_bytes(SAMPLE.read_bytes())
+    files["model"].write_bytes(small_model("headers").read_bytes())
+    before = files[read].read_bytes() if files[read].exists() else None
+    targets = {"--out": tmp_path / "out.tsv", "--json": tmp_path / "out.json", written: files[read]}
+    named = [part for pair in targets.items() for part in pair]
+    read_options = ["--model", files["model"], "--examples", files["examples"], "--store", files["store"]]
+    done = run("judge", files["dataset"], *read_options, *named)
+    assert done.returncode == 2
+    assert "would be overwritten" in done.stderr
+    assert (files[read].read_bytes() if files[read].exists() else None) == before
+
+
 def test_unknown_commands_and_none_are_answered_with_the_usage() -> None:
     for arguments in ([], ["jugde"]):
         done = run(*arguments)

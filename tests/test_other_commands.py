@@ -116,6 +116,15 @@ def test_runs_show_of_an_unknown_run_is_refused(tmp_path: Path) -> None:
     assert "holds no run 9" in done.stderr
 
 
+def test_an_export_never_overwrites_the_store(tmp_path: Path) -> None:
+    store = tmp_path / "runs.sqlite"
+    run("runs", "--store", store)
+    done = run("runs", "export", 1, "--out", store, "--store", store)
+    assert done.returncode == 2
+    assert "would be overwritten" in done.stderr
+    assert store.read_bytes().startswith(b"SQLite format 3")
+
+
 def _scores(path: Path, *comparisons: dict[str, object]) -> Path:
     path.write_text(json.dumps(list(comparisons)), encoding="utf-8")
     return path

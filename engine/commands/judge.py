@@ -22,7 +22,7 @@ from engine.dataset import Dataset, load_dataset
 from engine.errors import SetupError
 from engine.events import RunEnded, RunEvent
 from engine.examples import ExamplePool, choose_examples
-from engine.files import check_writable
+from engine.files import check_targets
 from engine.judging import RunPlan, open_model, run_judging
 from engine.llama_library import gpu_offload_supported
 from engine.metrics import CriterionScore, mean
@@ -110,8 +110,10 @@ def _add_machine(group: argparse._ArgumentGroup) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Judge, write and print; the exit code."""
-    for path in filter(None, (options.out, options.json)):
-        check_writable(path)
+    read = {"dataset": options.dataset, "model": Path(options.model), "run store": options.store}
+    if options.examples:
+        read["examples"] = options.examples
+    check_targets({"--out": options.out, "--json": options.json}, read)
     with interruptible() as cancel:
         plan = _plan(options, cancel)
         with RunStore(options.store) as store:

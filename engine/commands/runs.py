@@ -8,13 +8,15 @@ import json
 from pathlib import Path
 
 from engine.commands.console import DONE, INCOMPLETE, command_parser, percent, table, tell
-from engine.files import write_whole
+from engine.files import check_targets, write_whole
 from engine.metrics import CriterionScore
 from engine.paths import default_store
 from engine.records import PREFERENCES
 from engine.results import RunResults, as_json, load_results, score_results, submission_of
 from engine.run_store import RunStore, StoredRun
 from engine.submission import write_submission
+
+_LEAST_SHOWN = 0.001
 
 
 def parser() -> argparse.ArgumentParser:
@@ -76,11 +78,17 @@ def distribution(scores: list[CriterionScore]) -> str:
                 *(str(score.predicted.get(label, 0)) for label in PREFERENCES),
                 str(score.unscored),
                 percent(score.flipped),
-                "-" if score.format_mass is None else f"{score.format_mass:.3f}",
+                _mass(score.format_mass),
             ]
             for score in scores
         ],
     )
+
+
+def _mass(mass: float | None) -> str:
+    if mass is None:
+        return "-"
+    return f"{mass:.3f}" if mass >= _LEAST_SHOWN else f"<{_LEAST_SHOWN}"
 
 
 def _list(store: RunStore, _options: argparse.Namespace) -> int:
@@ -136,6 +144,7 @@ def _print_unscored(results: RunResults) -> None:
 
 
 def _export(store: RunStore, options: argparse.Namespace) -> int:
+    check_targets({"--out": options.out, "--json": options.json}, {"run store": store.path})
     results = load_results(store, options.id)
     export_results(results, options.out, options.json)
     return warn_of_gaps(results)
