@@ -1,14 +1,9 @@
-"""GGUF model files on disk: where they are, what they are, how much memory they take.
+"""A GGUF model file: what it is, and how much memory it takes.
 
-Knows: headers, the folders of other programs, a formula for memory. Does not know: llama.cpp, tensor data.
+Knows: headers, a formula for memory. Does not know: where files are, llama.cpp, tensor data.
 """
 
-import dataclasses
-import json
-import re
-import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -18,8 +13,8 @@ import psutil
 
 from engine.errors import ModelFileError
 from engine.gguf_header import GgufHeader, read_header
-from engine.gguf_precheck import HeaderValues, precheck
-from engine.paths import environment, home, models_folder, project_models_folder
+from engine.gguf_precheck import precheck
+from engine.gguf_values import HeaderValues
 
 _BYTES_PER_F16 = 2
 _BYTES_PER_LOGIT = 4
@@ -222,186 +217,3 @@ def check_memory(model: ModelFile, context: int, memory: Memory | None = None) -
 
 def _amount(n_bytes: int) -> str:
     return f"{n_bytes / (1 << 30):,.1f} GiB" if n_bytes >= 1 << 30 else f"{n_bytes / (1 << 20):,.0f} MiB"
-
-
-@dataclass(frozen=True)
-class FoundModel:
-    """A model file that was found, or a file or folder that cannot be used, with the reason.
-
-    `source`: the program whose folder it is in, `LM Studio`; else the name of the folder searched.
-    """
-
-    path: Path
-    model: ModelFile | None
-    error: ModelFileError | None
-    source: str
-
-
-def usual_folders() -> list[Path]:
-    """Folders in which this program and others keep model files, those that exist."""
-    return [folder for _, folder in _usual_places(sys.platform) if _is_folder(folder)]
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except OSError:
-        return False
-
-
-class _SystemFolders(NamedTuple):
-    """Where programs keep what they configure, what they own, and what they can fetch again."""
-
-    settings: Path
-    data: Path
-    cache: Path
-
-
-def _system_folders(platform: str) -> _SystemFolders:
-    if platform == "win32":
-        roaming = _folder_from("APPDATA", home() / "AppData" / "Roaming")
-        local = _folder_from("LOCALAPPDATA", home() / "AppData" / "Local")
-        return _SystemFolders(roaming, local, local)
-    if platform == "darwin":
-        support = home() / "Library" / "Application Support"
-        return _SystemFolders(support, support, home() / "Library" / "Caches")
-    return _SystemFolders(
-        _folder_from("XDG_CONFIG_HOME", home() / ".config"),
-        _folder_from("XDG_DATA_HOME", home() / ".local" / "share"),
-        _folder_from("XDG_CACHE_HOME", home() / ".cache"),
-    )
-
-
-def _folder_from(variable: str, default: Path) -> Path:
-    named = environment(variable)
-    return Path(named) if named else default
-
-
-def _usual_places(platform: str) -> Iterator[tuple[str, Path]]:
-    """Name of a program and a folder where it keeps models, on the system that `sys.platform` names."""
-    settings, data, cache = _system_folders(platform)
-    yield "Tiebreak", models_folder()
-    yield "Tiebreak", project_models_folder()
-    yield "LM Studio", home() / ".lmstudio" / "models"
-    yield "LM Studio", home() / ".cache" / "lm-studio" / "models"
-    for jan in (settings / "Jan" / "data", data / "Jan" / "data", home() / "jan"):
-        yield "Jan", jan / "llamacpp" / "models"
-        yield "Jan", jan / "models"
-    yield "GPT4All", data / "nomic.ai" / "GPT4All"
-    yield "Ollama", _folder_from("OLLAMA_MODELS", home() / ".ollama" / "models")
-    if platform == "linux":
-        yield "Ollama", Path("/usr/share/ollama/.ollama/models")
-    hugging_face = _folder_from("HF_HOME", home() / ".cache" / "huggingface")
-    yield "Hugging Face", _folder_from("HF_HUB_CACHE", hugging_face / "hub")
-    yield "llama.cpp", _folder_from("LLAMA_CACHE", cache / "llama.cpp")
-
-
-def _source_of(folder: Path) -> str:
-    for program, place in _usual_places(sys.platform):
-        if folder.absolute().is_relative_to(place):
-            return program
-    return folder.name or str(folder)
-
-
-def find_models(folders: Iterable[Path]) -> Iterator[FoundModel]:
-    """Model files in the folders, at any depth, each file once; one by one, as headers take time to read.
-
-    Links are followed. Unfinished downloads and image projectors are left out. What cannot be read, a
-    file or a folder, comes with its error.
-    """
-    seen: set[Path] = set()
-    for folder in folders:
-        source = _source_of(folder)
-        pending = [folder]
-        while pending:
-            here = pending.pop()
-            try:
-                files, inner = _listing(here, seen)
-            except OSError as error:
-                yield FoundModel(here, None, _unreadable_folder(here, error), source)
-                continue
-            pending.extend(reversed(inner))
-            names = _ollama_names(here)
-            for path in files:
-                if names is None or path.name in names:
-                    yield _found(path, source, names)
-
-
-def _listing(folder: Path, seen: set[Path]) -> tuple[list[Path], list[Path]]:
-    """The model files and the folders in a folder that were not seen before, by name."""
-    entries = sorted(folder.iterdir())
-    files = [path for path in entries if path.is_file() and _may_be_model(path) and _is_new(path, seen)]
-    return files, [path for path in entries if path.is_dir() and _is_new(path, seen)]
-
-
-def _is_new(path: Path, seen: set[Path]) -> bool:
-    target = path.resolve()
-    if target in seen:
-        return False
-    seen.add(target)
-    return True
-
-
-_OLLAMA_BLOB = re.compile(r"sha256-[0-9a-f]{64}")
-_OLLAMA_MODEL_LAYER = "application/vnd.ollama.image.model"
-
-
-def _may_be_model(path: Path) -> bool:
-    # "._" begins the notes that macOS leaves beside each file on foreign disks.
-    if path.name.lower().startswith(("incomplete", "mmproj", "._")):
-        return False
-    return path.suffix.lower() == ".gguf" or (_is_blob(path) and _begins_as_gguf(path))
-
-
-def _is_blob(path: Path) -> bool:
-    return path.parent.name == "blobs" and _OLLAMA_BLOB.fullmatch(path.name) is not None
-
-
-def _begins_as_gguf(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(4) == b"GGUF"
-    except OSError:
-        return True  # reading it will say why not
-
-
-def _ollama_names(folder: Path) -> dict[str, str] | None:
-    """Name of the blob file -> `model:tag`, of all models that Ollama lists; None for other folders.
-
-    Ollama keeps projectors and adapters as blobs too: only its manifests tell which is which.
-    """
-    manifests = folder.parent / "manifests"
-    if folder.name != "blobs" or not _is_folder(manifests):
-        return None
-    names: dict[str, str] = {}
-    for manifest in sorted(manifests.glob("*/*/*/*")):
-        for digest in _model_digests(manifest):
-            _, space, model, tag = manifest.relative_to(manifests).parts
-            name = f"{model}:{tag}" if space == "library" else f"{space}/{model}:{tag}"
-            names.setdefault(digest.replace(":", "-"), name)
-    return names
-
-
-def _model_digests(manifest: Path) -> list[str]:
-    try:
-        layers = json.loads(manifest.read_bytes())["layers"]
-        return [str(layer["digest"]) for layer in layers if layer["mediaType"] == _OLLAMA_MODEL_LAYER]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []  # not a manifest: its blob is left out, as Ollama leaves it out
-
-
-def _found(path: Path, source: str, names: dict[str, str] | None) -> FoundModel:
-    try:
-        model = read_model_file(path)
-    except ModelFileError as error:
-        return FoundModel(path, None, error, source)
-    if names:
-        model = dataclasses.replace(model, name=names[path.name])
-    return FoundModel(path, model, None, source)
-
-
-def _unreadable_folder(folder: Path, error: OSError) -> ModelFileError:
-    return ModelFileError(
-        f"{folder}: the folder cannot be read: {error.strerror or error}.",
-        "Check its name and your permission, or choose another folder.",
-    )

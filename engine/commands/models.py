@@ -9,16 +9,14 @@ from pathlib import Path
 from engine.commands.console import DONE, command_parser, interruptible, megabytes, table, tell
 from engine.errors import ModelFileError
 from engine.model_files import (
-    FoundModel,
     ModelFile,
     available_memory,
     check_memory,
-    find_models,
     fit,
     memory_needed,
     read_model_file,
-    usual_folders,
 )
+from engine.model_finder import FoundModel, find_models, usual_folders
 from engine.model_trial import checked_model, trial_report
 from engine.settings import DEFAULT_CONTEXT
 

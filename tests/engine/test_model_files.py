@@ -1,9 +1,5 @@
-"""Model files described, their memory estimated, and found in the folders of many programs."""
+"""Model files described by their headers, and their memory estimated."""
 
-import json
-import os
-import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,18 +10,15 @@ from engine.errors import ModelFileError
 from engine.gguf_header import GgufHeader, TensorInfo, Value, read_header
 from engine.model_files import (
     Fit,
-    FoundModel,
     Memory,
     MemoryEstimate,
     ModelFile,
     available_memory,
     check_memory,
     describe,
-    find_models,
     fit,
     memory_needed,
     read_model_file,
-    usual_folders,
 )
 
 SmallModel = Callable[[str], Path]
@@ -158,210 +151,3 @@ def test_a_tiny_model_fits_this_machine(small_model: SmallModel) -> None:
     available, total = available_memory()
     assert 0 < available <= total
     assert check_memory(read_model_file(small_model("chatml")), 256) is None
-
-
-@pytest.fixture
-def put(small_model: SmallModel) -> Callable[[Path], Path]:
-    """Copies a sound model to a path, whose folders it makes."""
-
-    def copy(path: Path) -> Path:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return Path(shutil.copyfile(small_model("chatml"), path))
-
-    return copy
-
-
-Put = Callable[[Path], Path]
-
-
-def paths(found: list[FoundModel]) -> list[Path]:
-    return [one.path for one in found]
-
-
-def test_models_are_found_at_any_depth_and_described(tmp_path: Path, put: Put) -> None:
-    tree = tmp_path / "tree"
-    deep, upper = put(tree / "a" / "b" / "c" / "deep.gguf"), put(tree / "UPPER.GGUF")
-    found = list(find_models([tree]))
-    assert paths(found) == [upper, deep]
-    assert [one.model for one in found] == [read_model_file(upper), read_model_file(deep)]
-    assert {one.source for one in found} == {"tree"}
-
-
-@pytest.mark.parametrize(
-    "name", ["incomplete-x.gguf", "x.gguf.part", "mmproj-x.gguf", "._x.gguf", "x.bin", "sha256-" + "0" * 64]
-)
-def test_unfinished_downloads_and_helpers_are_left_out(tmp_path: Path, put: Put, name: str) -> None:
-    put(tmp_path / "tree" / name)
-    assert not list(find_models([tmp_path / "tree"]))
-
-
-def test_a_bad_file_comes_with_its_error_and_the_rest_is_found(tmp_path: Path, put: Put) -> None:
-    good, bad = put(tmp_path / "tree" / "good.gguf"), tmp_path / "tree" / "bad.gguf"
-    bad.write_bytes(b"<html>")
-    first, second = find_models([tmp_path / "tree"])
-    assert (first.path, first.model) == (bad, None)
-    assert first.error is not None
-    assert "web page" in first.error.problem
-    assert (second.path, second.error) == (good, None)
-
-
-def test_a_folder_that_cannot_be_read_is_reported_and_the_rest_is_found(tmp_path: Path, put: Put) -> None:
-    model = put(tmp_path / "tree" / "model.gguf")
-    missing, found = find_models([tmp_path / "gone", tmp_path / "tree"])
-    assert missing.error is not None
-    assert "gone: the folder cannot be read" in missing.error.problem
-    assert found.path == model
-
-
-def test_a_file_in_two_of_the_folders_is_listed_once(tmp_path: Path, put: Put) -> None:
-    model = put(tmp_path / "tree" / "inner" / "model.gguf")
-    assert paths(list(find_models([tmp_path / "tree" / "inner", tmp_path / "tree"]))) == [model]
-
-
-def link(path: Path, target: Path) -> None:
-    try:
-        path.symlink_to(target, target_is_directory=target.is_dir())
-    except OSError:
-        pytest.skip("this system does not let us make links")
-
-
-def test_links_are_followed_and_their_target_is_listed_once(tmp_path: Path, put: Put) -> None:
-    blob = put(tmp_path / "tree" / "blobs" / "0123")
-    snapshots = tmp_path / "tree" / "snapshots"
-    snapshots.mkdir()
-    link(snapshots / "first.gguf", blob)
-    link(snapshots / "second.gguf", blob)
-    assert paths(list(find_models([tmp_path / "tree"]))) == [snapshots / "first.gguf"]
-
-
-def test_loops_and_dangling_links_do_no_harm(tmp_path: Path, put: Put) -> None:
-    model = put(tmp_path / "tree" / "model.gguf")
-    link(tmp_path / "tree" / "up", tmp_path / "tree")
-    link(tmp_path / "tree" / "itself.gguf", tmp_path / "tree" / "itself.gguf")
-    link(tmp_path / "tree" / "gone.gguf", tmp_path / "nowhere.gguf")
-    assert {path.resolve() for path in paths(list(find_models([tmp_path / "tree"])))} == {model.resolve()}
-
-
-MODEL, PROJECTOR, ORPHAN = ("sha256-" + digit * 64 for digit in "abc")
-
-
-def ollama(folder: Path, put: Put, name: str = "library/tiny/1b") -> Path:
-    """An Ollama folder with a model, its projector and its template, and a model that no manifest names."""
-    for blob in (MODEL, PROJECTOR, ORPHAN):
-        put(folder / "blobs" / blob)
-    (folder / "blobs" / ("sha256-" + "d" * 64)).write_text("{{ .Prompt }}", encoding="utf-8")
-    kinds = {MODEL: "model", PROJECTOR: "projector"}
-    layers = [
-        {"mediaType": f"application/vnd.ollama.image.{kind}", "digest": blob.replace("-", ":")}
-        for blob, kind in kinds.items()
-    ]
-    manifest = folder / "manifests" / "example.org" / name
-    manifest.parent.mkdir(parents=True)
-    manifest.write_text(json.dumps({"layers": layers}), encoding="utf-8")
-    (manifest.parent / "broken").write_text("{", encoding="utf-8")
-    return folder
-
-
-@pytest.mark.parametrize(
-    ("manifest", "name"), [("library/tiny/1b", "tiny:1b"), ("someone/tiny/1b", "someone/tiny:1b")]
-)
-def test_models_of_ollama_have_the_names_of_its_manifests(
-    tmp_path: Path, put: Put, manifest: str, name: str
-) -> None:
-    (found,) = find_models([ollama(tmp_path / "ollama", put, manifest)])
-    assert found.path.name == MODEL
-    assert found.model is not None
-    assert found.model.name == name
-
-
-def test_blobs_without_manifests_are_listed_if_they_are_models(tmp_path: Path, put: Put) -> None:
-    folder = ollama(tmp_path / "ollama", put)
-    shutil.rmtree(folder / "manifests")
-    assert [path.name for path in paths(list(find_models([folder])))] == [MODEL, PROJECTOR, ORPHAN]
-
-
-def test_the_programs_own_folders_are_among_the_usual_ones(private_home: Path) -> None:
-    own = private_home / "tiebreak" / "models"
-    assert own not in usual_folders()
-    own.mkdir(parents=True)
-    assert usual_folders()[0] == own
-
-
-PLACES = {
-    "linux": [
-        ("Jan", ".config/Jan/data/llamacpp/models"),
-        ("GPT4All", ".local/share/nomic.ai/GPT4All"),
-        ("llama.cpp", ".cache/llama.cpp"),
-    ],
-    "darwin": [
-        ("Jan", "Library/Application Support/Jan/data/llamacpp/models"),
-        ("GPT4All", "Library/Application Support/nomic.ai/GPT4All"),
-        ("llama.cpp", "Library/Caches/llama.cpp"),
-    ],
-    "win32": [
-        ("Jan", "AppData/Roaming/Jan/data/llamacpp/models"),
-        ("GPT4All", "AppData/Local/nomic.ai/GPT4All"),
-        ("llama.cpp", "AppData/Local/llama.cpp"),
-    ],
-}
-ON_ALL_SYSTEMS = [
-    ("Tiebreak", "tiebreak/models"),
-    ("LM Studio", ".lmstudio/models"),
-    ("LM Studio", ".cache/lm-studio/models"),
-    ("Ollama", ".ollama/models"),
-    ("Hugging Face", ".cache/huggingface/hub"),
-]
-OWN_SETTINGS = (
-    *("APPDATA", "LOCALAPPDATA", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"),
-    *("OLLAMA_MODELS", "HF_HOME", "HF_HUB_CACHE", "LLAMA_CACHE"),
-)
-
-
-@pytest.mark.parametrize(
-    ("platform", "place"),
-    [(platform, place) for platform, places in PLACES.items() for place in ON_ALL_SYSTEMS + places],
-)
-def test_models_of_other_programs_are_found_where_they_keep_them(
-    private_home: Path, put: Put, monkeypatch: pytest.MonkeyPatch, platform: str, place: tuple[str, str]
-) -> None:
-    program, folder = place
-    for variable in OWN_SETTINGS:
-        monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr(sys, "platform", platform)
-    model = put(private_home / folder / "publisher" / "model.gguf")
-    found = [one for one in find_models(usual_folders()) if one.path.is_relative_to(private_home)]
-    assert [(one.path, one.source) for one in found] == [(model, program)]
-
-
-@pytest.mark.parametrize(
-    ("variable", "program"),
-    [
-        ("OLLAMA_MODELS", "Ollama"),
-        ("HF_HOME", "Hugging Face"),
-        ("HF_HUB_CACHE", "Hugging Face"),
-        ("LLAMA_CACHE", "llama.cpp"),
-    ],
-)
-def test_folders_named_in_the_environment_are_searched(
-    tmp_path: Path, put: Put, monkeypatch: pytest.MonkeyPatch, variable: str, program: str
-) -> None:
-    model = put(tmp_path / "elsewhere" / "hub" / "model.gguf")
-    monkeypatch.delenv("HF_HUB_CACHE", raising=False)
-    monkeypatch.setenv(variable, str(tmp_path / "elsewhere"))
-    found = [one for one in find_models(usual_folders()) if one.path == model]
-    assert [one.source for one in found] == [program]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
-def test_an_unreadable_folder_is_reported_and_the_rest_is_found(tmp_path: Path, put: Put) -> None:
-    if os.access("/", os.W_OK):
-        pytest.skip("this user may read everything")
-    closed = put(tmp_path / "tree" / "closed" / "model.gguf").parent
-    model = put(tmp_path / "tree" / "open" / "model.gguf")
-    closed.chmod(0)
-    try:
-        found = {one.path: one.error for one in find_models([tmp_path / "tree"])}
-    finally:
-        closed.chmod(0o700)
-    assert set(found) == {closed, model}
-    assert found[closed] is not None
