@@ -1,9 +1,20 @@
 """Tiebreak's entry point: a sub-command runs headless. Wiring only."""
 
 import sys
+
+if sys.version_info < (3, 11):  # noqa: UP036 - said in words, before an import fails
+    sys.exit(f"Tiebreak needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
+
 from importlib import import_module
 
-from engine.commands.console import run_command
+try:
+    from engine.commands.console import DONE, WRONG_INPUT, guarded
+except ModuleNotFoundError as error:
+    sys.exit(
+        f"The package {error.name} is missing: this Python is not the one that Tiebreak was set up for.\n"
+        "After `make judge` write .venv/bin/python main.py ..., or activate the environment first."
+    )
+
 from engine.version import VERSION
 
 COMMANDS = {
@@ -37,18 +48,18 @@ def main(arguments: list[str]) -> int:
     """Run one sub-command; its exit code."""
     if arguments[:1] in (["--help"], ["-h"]):
         print(usage())
-        return 0
+        return DONE
     if arguments[:1] == ["--version"]:
         print(f"Tiebreak {VERSION}")
-        return 0
+        return DONE
     if not arguments or arguments[0] not in COMMANDS:
         found = f"There is no command {arguments[0]!r}.\n\n" if arguments else ""
         print(found + usage(), file=sys.stderr)
-        return 2
+        return WRONG_INPUT
     # Only the chosen command is imported: --help need not wait for pandas and llama.cpp.
     command = import_module(f"engine.commands.{arguments[0]}")
-    return run_command(command.parser(), command.run, arguments[1:])
+    return int(command.run(command.parser().parse_args(arguments[1:])))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(guarded(lambda: main(sys.argv[1:])))

@@ -13,6 +13,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import lru_cache
 from typing import Any
 
@@ -25,8 +26,17 @@ from engine.prompt_parts import Conversation, Part, SpecialToken, own
 
 PLAIN_TEMPLATE = "{% for message in messages %}{{ message.content }}\n\n{% endfor %}"
 
-_TURN_TEXT = re.compile(r"\[/?[A-Z_]+\]|<</?[A-Z]+>>|</?[|｜]?[A-Za-z_▁]+[|｜]?>")
-_MARKUP_TOKEN = re.compile(r"</?[|｜].+[|｜]>|\[/?[A-Z_]+\]")
+# How templates write turns where they use no control tokens: [INST], <<SYS>>, <user>, ### Response:, USER:
+_ROLES = "system|user|human|assistant|instruction|input|response|question|answer|model|gpt"
+_TURN_TEXT = re.compile(
+    rf"\[/?[A-Z_]+\]|<</?[A-Z]+>>|</?[|｜]?[A-Za-z_▁]+[|｜]?>|(?:\#+\ *)?\b(?:{_ROLES})\b\ ?:", re.I
+)
+# User-defined tokens are recognised in any text; these are markup, others are words of the language.
+_MARKUP_TOKEN = re.compile(
+    r"</?[|｜].+[|｜]>|\[/?[A-Z_]+\]|</?\w*(?:turn|think|tool|channel|unused|image)\w*>", re.I
+)
+# A day that stays the same: a prompt with today's date could not be repeated tomorrow.
+_FIXED_DAY = date(2024, 7, 26)
 _OPEN_THOUGHT = re.compile(r"<think>\s*$")
 _SYSTEM, _USER, _REPLY = "system", "user", "reply"
 _C_SPACE = " \t\n\v\f\r"
@@ -36,6 +46,7 @@ _TEMPLATE_FAILURES = (
     ArithmeticError,
     AttributeError,
     LookupError,
+    MemoryError,
     RecursionError,
     TypeError,
     ValueError,
@@ -50,28 +61,30 @@ class _Frame:
     slots: tuple[str, ...]  # slots[i] stands between pieces[i] and pieces[i + 1]
 
 
-class TemplateError(Exception):
+class UnusableTemplateError(Exception):
     """A template that does not do what a chat template must; the plain format is used instead."""
 
 
 class ChatTemplate:
     """Turns conversations into token ids for one model.
 
-    `note` says why the plain format stands in for the model's own, and is empty where it does not;
-    `merges_system` is true where the template knows no system message and the user's message carries it.
+    `source` is the template in use. `note` says why it is plain text and not the model's own, and is empty
+    where it is its own; `merges_system` is true where the template knows no system message and the user's
+    message carries it.
     """
 
     def __init__(self, source: str | None, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        self.source = source
         self.note = ""
         if source is None:
             self.note = "The model has no chat template: plain text is used."
         try:
             self._frame = _render_frame(source or PLAIN_TEMPLATE, vocabulary)
-        except TemplateError as error:
+        except UnusableTemplateError as error:
             self.note = f"The model's chat template cannot be used ({error}): plain text is used."
+            source = None
             self._frame = _render_frame(PLAIN_TEMPLATE, vocabulary)
+        self.source = source or PLAIN_TEMPLATE
         self.merges_system = _SYSTEM not in self._frame.slots
         self._harmful = _harmful_text(self._frame, vocabulary.special_tokens)
         self._tokenize_run = lru_cache(maxsize=64)(self._tokenize_plain)
@@ -183,12 +196,12 @@ def _harmful_text(frame: _Frame, special_tokens: Sequence[SpecialToken]) -> re.P
 def _render_frame(source: str, vocabulary: Vocabulary) -> _Frame:
     """The template's own text around a system and a user message, and how a reply begins.
 
-    Raises TemplateError where the template fails, drops or repeats a message.
+    Raises UnusableTemplateError where the template fails, drops or repeats a message.
     """
     render = _renderer(source, vocabulary)
     try:
         return _frame_of(render, with_system=True)
-    except TemplateError:
+    except UnusableTemplateError:
         return _frame_of(render, with_system=False)
 
 
@@ -207,7 +220,7 @@ def _frame_of(render: Callable[..., str], with_system: bool) -> _Frame:
         text = text.rstrip() + "\n\n</think>\n\n"
     for slot in slots:
         if text.count(marks[slot]) != 1:
-            raise TemplateError(f"it writes the {slot} message {text.count(marks[slot])} times")
+            raise UnusableTemplateError(f"it writes the {slot} message {text.count(marks[slot])} times")
     slots.sort(key=lambda slot: text.index(marks[slot]))
     pieces = re.split("|".join(marks[slot] for slot in slots), text)
     return _Frame(pieces=(*pieces, ""), slots=(*slots, _REPLY))
@@ -220,7 +233,7 @@ def _spoken_start(render: Callable[..., str], messages: list[dict[str, str]], ma
     """
     try:
         spoken = render(messages=[*messages, {"role": "assistant", "content": mark}])
-    except TemplateError:
+    except UnusableTemplateError:
         return ""
     return spoken.split(mark)[0] if spoken.count(mark) == 1 else ""
 
@@ -248,18 +261,18 @@ def _renderer(source: str, vocabulary: Vocabulary) -> Callable[..., str]:
     def refuse(message: str) -> str:
         raise jinja2.TemplateError(message)
 
-    # No `strftime_now`: a prompt that holds today's date could not be repeated tomorrow.
     known = {
         "bos_token": vocabulary.bos_text,
         "eos_token": vocabulary.eos_text,
         "raise_exception": refuse,
         "enable_thinking": False,
+        "strftime_now": _FIXED_DAY.strftime,
     }
 
     def render(**values: Any) -> str:
         try:
             return environment.from_string(source).render(**known, **values)
         except _TEMPLATE_FAILURES as error:
-            raise TemplateError(str(error) or type(error).__name__) from error
+            raise UnusableTemplateError(str(error) or type(error).__name__) from error
 
     return render

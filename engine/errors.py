@@ -4,6 +4,7 @@
     ├── SetupError            the user can act: shown as problem + remedy, never with a traceback
     │   ├── InputError        a file that was read is wrong; carries every problem found in it
     │   ├── ModelFileError    a model file cannot be used
+    │   │   └── NoRoomError   ... for want of memory at the moment
     │   └── StoreError        the run store cannot be read or written
     │       └── RunBusyError  another process is working on the same run
     └── EngineBug             we can act: logged whole
@@ -51,6 +52,10 @@ class InputError(SetupError):
 
 class ModelFileError(SetupError):
     """A model file cannot be used: not a GGUF, damaged, of the wrong kind, too large, or changed."""
+
+
+class NoRoomError(ModelFileError):
+    """There is no memory for it now; says nothing of the file."""
 
 
 class StoreError(SetupError):

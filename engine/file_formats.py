@@ -4,20 +4,30 @@ Knows: suffixes, gzip, the marks by which formats are told apart. Does not know:
 """
 
 import gzip
+import stat
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 
 from engine.errors import InputError, SetupError
 
 UTF8_MARK = b"\xef\xbb\xbf"
+SAVE_AS_UTF8 = "Save it as UTF-8 (in Excel: 'CSV UTF-8'; in Notepad: Save as, Encoding UTF-8)."
+
 _GZIP_MARK = b"\x1f\x8b"
 _PARQUET_MARK = b"PAR1"
 # Enough for any header; a comma or a tab beyond it decides nothing.
 _HEADER_BYTES = 65_536
 
 _SUFFIXES = "Use .tsv, .csv, .json, .jsonl, .ndjson or .parquet, each also followed by .gz."
-_AS_UTF8 = "Save it as UTF-8 (in Excel: 'CSV UTF-8'; in Notepad: Save as, Encoding UTF-8)."
+_SEMICOLONS = "text separated by semicolons"
+_MODEL = "is a model, not a table of data."
+_WHAT_A_DATASET_IS = (
+    "Give it as the model. A dataset is a table of instructions with two responses each: "
+    ".tsv, .csv, .json, .jsonl or .parquet."
+)
 
 
 class FileFormat(StrEnum):
@@ -39,18 +49,27 @@ _BY_SUFFIX = {
     ".parquet": FileFormat.PARQUET,
 }
 
-# First bytes that no table has, what they are, and what to do.
+# First bytes that no table has, in lower case, what they are, and what to do.
 _STRANGERS = (
-    (b"\xff\xfe", "is UTF-16 text", _AS_UTF8),
-    (b"\xfe\xff", "is UTF-16 text", _AS_UTF8),
-    (b"PK\x03\x04", "is a ZIP archive or an Excel workbook", "Unpack it, or export the sheet as CSV UTF-8."),
+    ((b"\xff\xfe", b"\xfe\xff"), "is UTF-16 text.", SAVE_AS_UTF8),
     (
-        b"version https://git-lfs",
-        "is a Git LFS pointer, not the data",
+        (b"pk\x03\x04",),
+        "is a ZIP archive or an Excel workbook.",
+        "Unpack it, or export the sheet as CSV UTF-8.",
+    ),
+    (
+        (b"version https://git-lfs",),
+        "is a Git LFS pointer, not the data.",
         "Fetch the data with 'git lfs pull', or download the file itself.",
     ),
-    (b"<!doctype html", "is a web page, not the data", "Download the file itself (its 'raw' address)."),
-    (b"<html", "is a web page, not the data", "Download the file itself (its 'raw' address)."),
+    (
+        (b"<!doctype html", b"<html"),
+        "is a web page, not the data.",
+        "Download the file itself (its 'raw' address).",
+    ),
+    # With the first byte of the version: a column may be called GGUF.
+    ((b"gguf\0", b"gguf\1", b"gguf\2", b"gguf\3"), _MODEL, _WHAT_A_DATASET_IS),
+    ((b"sqlite format 3\0",), "is an SQLite database.", "Export the table in it as CSV or TSV."),
 )
 
 
@@ -60,8 +79,10 @@ def read_data_file(path: Path) -> tuple[FileFormat, bytes]:
     Raises SetupError where the file cannot be read, InputError where its content is plainly something
     else than its name says.
     """
-    data_format, packed = _claimed_format(path)
-    data = _read_bytes(path)
+    with _os_errors_as_setup_errors(path):
+        _refuse_folders_and_devices(path)
+        data_format, packed = _claimed_format(path)
+        data = path.read_bytes()
     if packed:
         data = _unpack(path, data)
     elif data.startswith(_GZIP_MARK):
@@ -71,21 +92,10 @@ def read_data_file(path: Path) -> tuple[FileFormat, bytes]:
     return data_format, data
 
 
-def _claimed_format(path: Path) -> tuple[FileFormat, bool]:
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    packed = suffixes[-1:] == [".gz"]
-    suffix = "".join(suffixes[:-1][-1:] if packed else suffixes[-1:])
-    if suffix not in _BY_SUFFIX:
-        found = f"has the unknown suffix '{suffix}'." if suffix else "has no suffix that names its format."
-        raise InputError(path, [found], _SUFFIXES)
-    return _BY_SUFFIX[suffix], packed
-
-
-def _read_bytes(path: Path) -> bytes:
-    if path.is_dir():
-        raise SetupError(f"{path} is a folder.", "Choose a file inside it.")
+@contextmanager
+def _os_errors_as_setup_errors(path: Path) -> Iterator[None]:
     try:
-        return path.read_bytes()
+        yield
     except FileNotFoundError as error:
         raise SetupError(f"{path} does not exist.", "Check the name and the folder.") from error
     except PermissionError as error:
@@ -96,24 +106,48 @@ def _read_bytes(path: Path) -> bytes:
         ) from error
 
 
+def _refuse_folders_and_devices(path: Path) -> None:
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise SetupError(f"{path} is a folder.", "Choose a file inside it.")
+    if not stat.S_ISREG(mode):
+        # Reading a pipe that nobody writes to would never end.
+        raise SetupError(f"{path} is a device or a pipe, not a file.", "Save what it gives, and choose that.")
+
+
+def _claimed_format(path: Path) -> tuple[FileFormat, bool]:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    packed = suffixes[-1:] == [".gz"]
+    suffix = "".join(suffixes[:-1][-1:] if packed else suffixes[-1:])
+    if suffix == ".gguf":
+        raise InputError(path, [_MODEL], _WHAT_A_DATASET_IS)
+    if suffix not in _BY_SUFFIX:
+        found = f"has the unknown suffix '{suffix}'." if suffix else "has no suffix that names its format."
+        raise InputError(path, [found], _SUFFIXES)
+    return _BY_SUFFIX[suffix], packed
+
+
 def _unpack(path: Path, data: bytes) -> bytes:
     if data and not data.startswith(_GZIP_MARK):
         raise InputError(path, ["is not gzip-compressed."], "Take .gz off its name.")
     try:
-        return gzip.decompress(data)
+        unpacked = gzip.decompress(data)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(
             path, [f"the gzip compression is damaged or cut short ({error})."], "Download or pack it again."
         ) from error
+    if unpacked.startswith(_GZIP_MARK):
+        raise InputError(path, ["is gzip-compressed twice."], "Unpack it once, and let .gz end its name.")
+    return unpacked
 
 
 def _refuse_strangers(path: Path, data: bytes) -> None:
     start = data[:64].removeprefix(UTF8_MARK).lstrip()
     if not start:
         raise InputError(path, ["is empty."], "Check that it was saved or downloaded completely.")
-    for mark, found, remedy in _STRANGERS:
-        if start.lower().startswith(mark.lower()):
-            raise InputError(path, [f"{found}."], remedy)
+    for marks, found, remedy in _STRANGERS:
+        if start.lower().startswith(marks):
+            raise InputError(path, [found], remedy)
 
 
 def _refuse_other_format(path: Path, data: bytes, claimed: FileFormat) -> None:
@@ -123,14 +157,30 @@ def _refuse_other_format(path: Path, data: bytes, claimed: FileFormat) -> None:
             found = "is a Parquet file cut short." if is_parquet else "is not a Parquet file (no PAR1 mark)."
             raise InputError(path, [found], "Download it again, or give it the suffix of what it is.")
         return
-    header = data[:_HEADER_BYTES].removeprefix(UTF8_MARK).lstrip().splitlines()[0]
-    shown = FileFormat.PARQUET if is_parquet else _text_format(header, claimed)
-    if shown != claimed:
+    start = data[:_HEADER_BYTES].removeprefix(UTF8_MARK).lstrip()
+    header = start.splitlines()[0]
+    if not is_parquet and _is_binary(start, header, claimed):
         raise InputError(
             path,
-            [f"looks like {shown}, not {claimed}."],
-            "Give it the suffix of what it is, or export it again.",
+            ["is binary data, or UTF-16 text without its mark."],
+            f"{SAVE_AS_UTF8} If it is no text, choose another file.",
         )
+    shown = FileFormat.PARQUET if is_parquet else _text_format(header, claimed)
+    if shown != claimed:
+        remedy = "Give it the suffix of what it is, or export it again."
+        if shown == _SEMICOLONS:
+            remedy = "Export it with commas (.csv) or tabs (.tsv) between the cells."
+        raise InputError(path, [f"looks like {shown}, not {claimed}."], remedy)
+
+
+def _is_binary(start: bytes, header: bytes, claimed: FileFormat) -> bool:
+    """Whether NULs show that this is no UTF-8 text; one inside a cell of a text shows nothing."""
+    if b"\0" not in start:
+        return False
+    # All of a JSON file may be one line; in UTF-16 its bracket alone has a NUL.
+    never_nul = header if claimed in (FileFormat.TSV, FileFormat.CSV) else header[:2]
+    undecodable = len(start) - len(start.decode("utf-8", "ignore").encode("utf-8"))
+    return b"\0" in never_nul or undecodable > len(start) // 10
 
 
 def _text_format(header: bytes, claimed: FileFormat) -> str:
@@ -140,6 +190,6 @@ def _text_format(header: bytes, claimed: FileFormat) -> str:
         if claimed is FileFormat.JSON or (claimed is FileFormat.JSON_LINES and is_json_lines):
             return claimed
         return FileFormat.JSON
-    delimiters = {b"\t": FileFormat.TSV, b",": FileFormat.CSV, b";": "text separated by semicolons"}
+    delimiters = {b"\t": FileFormat.TSV, b",": FileFormat.CSV, b";": _SEMICOLONS}
     found = [name for delimiter, name in delimiters.items() if delimiter in header]
     return claimed if claimed in found or not found else found[0]

@@ -9,13 +9,13 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from engine.chat_template import ChatTemplate
+from engine.errors import SetupError
 from engine.events import TokensEvaluated
 from engine.examples import ExamplePool
 from engine.llama_session import Job, LlamaSession, Sampling
 from engine.preference import decide
 from engine.prompt_tokens import (
     PromptTokens,
-    common_prefix,
     lead_tokens,
     stem_tokens,
     tokenize_explanation,
@@ -40,6 +40,8 @@ from engine.submission import unsafe_explanation
 
 Placed = tuple[int, Item]  # position in the dataset, item
 Progress = Iterator[TokensEvaluated]
+
+_CHARACTERS_PER_TOKEN = 32  # more than any real text has on average
 
 
 @dataclass
@@ -71,13 +73,19 @@ class ItemJudge:
         settings: JudgeSettings,
         examples: ExamplePool,
     ) -> None:
-        """Read the stem; raises what the session raises."""
+        """Read the stem. SetupError where it alone fills the context; else what the session raises."""
         self._session = session
         self._template = template
         self._rubric = rubric
         self._settings = settings
         self._examples = examples
         self._stem = stem_tokens(rubric, examples, template)
+        if len(self._stem) >= settings.context:
+            raise SetupError(
+                f"The labels' meanings and the examples take {len(self._stem):,} tokens, the context holds"
+                f" {settings.context:,}: no item fits beside them.",
+                "Use a larger --context, fewer --shots or shorter examples.",
+            )
         self._lead = lead_tokens(rubric, template)
         self._told = 0
         session.hold_stem(self._stem)
@@ -96,7 +104,11 @@ class ItemJudge:
         work = self._tokenized(position, item, item)
         if work.cells > self._settings.context and self._settings.shorten:
             context = self._settings.context
-            shortened = shorten(item, lambda short: self._tokenized(position, item, short).cells <= context)
+            shortened = shorten(
+                item,
+                lambda short: self._tokenized(position, item, short).cells <= context,
+                most=context * _CHARACTERS_PER_TOKEN,
+            )
             if shortened:
                 work = replace(self._tokenized(position, item, shortened[0]), shortening=shortened[1])
         return work
@@ -106,6 +118,7 @@ class ItemJudge:
         examples = self._examples.for_item(original)
         work = _Work(position, original, item)
         for order in self._settings.orders:
+            self._session.raise_if_cancelled()
             tree = build_prompt(item, order, self._rubric, examples)
             work.trees[order] = tree
             work.tokens[order] = tokenize_prompt(tree, self._template)
@@ -114,9 +127,11 @@ class ItemJudge:
 
     def _own_cells(self, work: _Work) -> int:
         """Room that an item takes beside the stem, explanations included."""
-        cells = 0
-        for tokens in work.tokens.values():
-            cells = max(cells, tokens.cells - common_prefix([self._stem, tokens.trunk]))
+        stem = len(self._stem)
+        cells = max(
+            tokens.cells - (stem if tokens.trunk[:stem] == self._stem else 0)
+            for tokens in work.tokens.values()
+        )
         if self._settings.explains:
             cells += len(self._rubric.criteria) * (self._lead + self._settings.max_explanation_tokens)
         return cells

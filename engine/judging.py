@@ -36,11 +36,13 @@ class RunPlan:
     examples: ExamplePool = field(default_factory=ExamplePool)
 
     def identity(self) -> RunIdentity:
-        """What the store knows a run by. Texts, model, prompts and settings take part; file names do not."""
+        """What the store knows a run by: all that can change a result; no names, labels or threads."""
         settings = {**self.settings.as_json(), "examples": self.examples.hash}
         asked = [[criterion.name, criterion.question] for criterion in self.rubric.criteria]
         return RunIdentity(
-            key=digest([self.dataset.hash, self.model.hash, PROMPT_VERSION, asked, settings]),
+            key=digest(
+                [self.dataset.hash, self.model.hash, library_version(), PROMPT_VERSION, asked, settings]
+            ),
             dataset_path=self.dataset.path.resolve(),
             dataset_hash=self.dataset.hash,
             items=len(self.dataset),

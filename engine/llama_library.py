@@ -6,6 +6,7 @@ Knows: llama_cpp's model handles. Does not know: contexts, prompts, judging.
 import ctypes
 import functools
 import logging
+import os
 from collections import deque
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,7 @@ class LlamaModel:
         params.progress_callback = goes_on
         _last_errors.clear()
         self.path = path
-        self.pointer: Any = llama_cpp.llama_model_load_from_file(str(path).encode("utf-8"), params)
+        self.pointer: Any = llama_cpp.llama_model_load_from_file(os.fsencode(path), params)
         if not self.pointer:
             cancel.raise_if_requested()
             raise ModelFileError(

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.cancel import Cancelled, CancelToken
-from engine.errors import EngineBug, ModelFileError
+from engine.errors import EngineBug, NoRoomError
 from engine.llama_library import LlamaModel, last_errors
 from engine.llama_vocabulary import Vocabulary
 from engine.preference import FloatArray, log_softmax
@@ -85,7 +85,7 @@ class LlamaSession:
     """The context of one model. Belongs to the thread that made it; close it before its model."""
 
     def __init__(self, model: LlamaModel, shape: SessionShape, threads: int, cancel: CancelToken) -> None:
-        """Make room for `shape`. ModelFileError where there is no memory for it."""
+        """Make room for `shape`. NoRoomError where there is none."""
         self._owner = threading.get_ident()
         self._cancel = cancel
         self._model = model
@@ -95,7 +95,7 @@ class LlamaSession:
         self.tokens_generated = 0
         self._context: Any = llama_cpp.llama_init_from_model(model.pointer, self._params(threads))
         if not self._context:
-            raise ModelFileError(
+            raise NoRoomError(
                 f"{model.path.name}: llama.cpp makes no room for a context of {shape.context:,} tokens"
                 f" ({last_errors() or 'it gives no reason'}).",
                 "Use a smaller --context, or close other programs.",
@@ -104,7 +104,9 @@ class LlamaSession:
         # llama.cpp keeps only the pointer: the callback lives as long as the session.
         self._abort = llama_cpp.ggml_abort_callback(lambda _data: cancel.requested)
         llama_cpp.llama_set_abort_callback(self._context, self._abort, None)
-        self._batch = _Batch(BATCH)
+        # llama.cpp makes batches no larger than the context.
+        self._batch_size = int(llama_cpp.llama_n_batch(self._context))
+        self._batch = _Batch(self._batch_size)
         self._held: dict[int, list[int]] = {}
 
     def _params(self, threads: int) -> Any:
@@ -118,6 +120,10 @@ class LlamaSession:
         params.kv_unified = True
         params.no_perf = True
         return params
+
+    def raise_if_cancelled(self) -> None:
+        """Raise Cancelled where the session was asked to stop; for work beside it."""
+        self._cancel.raise_if_requested()
 
     def hold_stem(self, tokens: Sequence[int]) -> None:
         """Read what all prompts begin with, once."""
@@ -260,8 +266,8 @@ class LlamaSession:
     def _evaluate(self, entries: Sequence[_Entry]) -> dict[int, list[FloatArray]]:
         """The wanted logits by feed, in order."""
         rows: dict[int, list[FloatArray]] = {}
-        for begin in range(0, len(entries), BATCH):
-            part = entries[begin : begin + BATCH]
+        for begin in range(0, len(entries), self._batch_size):
+            part = entries[begin : begin + self._batch_size]
             self._decode(part)
             for place, (*_, wanted, index) in enumerate(part):
                 if wanted:

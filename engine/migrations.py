@@ -5,6 +5,7 @@ Knows: the tables. Does not know: what reads and writes them.
 
 import sqlite3
 
+APPLICATION_ID = 0x54424B31  # "TBK1", in the header of the file
 STEPS: tuple[tuple[str, str], ...] = (
     (
         "001_runs",
@@ -73,16 +74,23 @@ STEPS: tuple[tuple[str, str], ...] = (
 def upgrade(connection: sqlite3.Connection) -> None:
     """Bring a store up to the last step: all of it or nothing.
 
-    Raises ValueError for a store that a newer version has written.
+    Raises ValueError for a store that a newer version has written, and for a database that is no store.
     """
     connection.execute("BEGIN IMMEDIATE")
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if application != APPLICATION_ID and (tables or version):
+            raise ValueError("it is the database of another program")
         if version > len(STEPS):
-            raise ValueError(f"its version is {version}, this program knows {len(STEPS)}")
+            raise ValueError(
+                f"a newer Tiebreak wrote it: its version is {version}, this program knows {len(STEPS)}"
+            )
         for _name, statements in STEPS[version:]:
             for statement in statements.split(";"):
                 connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {len(STEPS)}")
     except BaseException:
         connection.execute("ROLLBACK")

@@ -75,7 +75,6 @@ class ModelFile:
     quantisation: str
     parameters: int
     trained_context: int
-    layers: int
     kv_bytes_per_token: int
     vocabulary_size: int
     has_chat_template: bool
@@ -99,7 +98,6 @@ def describe(header: GgufHeader, path: Path) -> ModelFile:
         quantisation=_quantisation(header, values),
         parameters=sum(tensor.n_elements for tensor in header.tensors),
         trained_context=values.integer(values.key("context_length")) or 0,
-        layers=values.integer(values.key("block_count")) or 0,
         kv_bytes_per_token=_kv_bytes_per_token(values),
         vocabulary_size=len(values.tokens),
         has_chat_template=bool(values.get("tokenizer.chat_template")),
@@ -203,9 +201,9 @@ def check_memory(model: ModelFile, context: int, memory: Memory | None = None) -
     if verdict is Fit.FITS:
         return None
     found = (
-        f"{model.path.name} with a context of {context:,} tokens needs about {_amount(estimate.total)}"
-        f" (weights {_amount(estimate.weights)}, KV cache {_amount(estimate.kv_cache)}, buffers"
-        f" {_amount(estimate.buffers)}); {_amount(memory.available)} of {_amount(memory.total)} are free"
+        f"{model.path.name} with a context of {context:,} tokens needs about {amount(estimate.total)}"
+        f" (weights {amount(estimate.weights)}, KV cache {amount(estimate.kv_cache)}, buffers"
+        f" {amount(estimate.buffers)}); {amount(memory.available)} of {amount(memory.total)} are free"
     )
     if verdict is Fit.DOES_NOT_FIT:
         raise ModelFileError(
@@ -215,5 +213,6 @@ def check_memory(model: ModelFile, context: int, memory: Memory | None = None) -
     return f"{found}. It will run, but slowly where the weights must be read from the disk again."
 
 
-def _amount(n_bytes: int) -> str:
+def amount(n_bytes: int) -> str:
+    """A size in bytes, for people."""
     return f"{n_bytes / (1 << 30):,.1f} GiB" if n_bytes >= 1 << 30 else f"{n_bytes / (1 << 20):,.0f} MiB"

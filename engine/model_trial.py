@@ -19,12 +19,12 @@ import numpy as np
 
 from engine.cancel import CancelToken
 from engine.chat_template import ChatTemplate
-from engine.errors import EngineBug, ModelFileError, SetupError
+from engine.errors import EngineBug, ModelFileError, NoRoomError, SetupError
 from engine.examples import ExamplePool
 from engine.llama_library import LlamaModel, library_version
 from engine.llama_session import Job, LlamaSession, Sampling, SessionShape
 from engine.model_files import read_model_file
-from engine.paths import cache_folder, child_environment, self_command
+from engine.paths import cache_folder, child_environment, self_command, text_of_path
 from engine.prompt_tokens import stem_tokens, tokenize_prompt
 from engine.prompts import build_prompt
 from engine.records import Item, Order
@@ -32,7 +32,14 @@ from engine.rubric import ELOQUENT
 
 TRIAL_COMMAND = ("models", "--in-this-process", "check")
 _CHUNK = 1 << 22
+_GOOD, _REFUSED, _NO_ROOM = 0, 2, 4  # exit codes of the trial
 _POLL_SECONDS = 0.1
+if sys.platform == "win32":
+    _NO_WINDOW = subprocess.CREATE_NO_WINDOW
+else:
+    _NO_WINDOW = 0
+_SIGNALS_OF_BAD_FILES = {-4, -6, -7, -8, -11}  # ILL, ABRT, BUS, FPE, SEGV as Popen reports them
+_WINDOWS_CRASHES = {3, 0xC0000005, 0xC0000094, 0xC000001D, 0xC0000409}  # abort, access, division, code, stack
 if sys.platform == "win32":
     _NO_WINDOW = subprocess.CREATE_NO_WINDOW
 else:
@@ -80,12 +87,9 @@ def checked_model(path: Path, cancel: CancelToken) -> CheckedModel:
         model = CheckedModel(path, described.name, file_hash, before.st_size, before.st_mtime_ns)
         model.check_unchanged()
         memory.remember_hash(path, file_hash)
-        verdict = memory.verdict(file_hash)
-        if verdict is None:
-            verdict = _try_in_child(path, cancel)
-            memory.remember_verdict(file_hash, verdict)
-    if verdict:
-        raise ModelFileError(f"{path.name}: {verdict}", "Download the file again, or choose another model.")
+        if not memory.found_good(file_hash):
+            _try_in_child(path, cancel)
+            memory.remember_good(file_hash)
     return model
 
 
@@ -118,8 +122,8 @@ def try_model(path: Path) -> None:
             session.generate([Job(0, 0, prompt.branches[0].prompt)], Sampling(max_tokens=4))
 
 
-def _try_in_child(path: Path, cancel: CancelToken) -> str:
-    """What is wrong with the file, empty where nothing is. Raises Cancelled, and EngineBug."""
+def _try_in_child(path: Path, cancel: CancelToken) -> None:
+    """Try the file where it can do no harm. Raises ModelFileError, NoRoomError, Cancelled, EngineBug."""
     child = subprocess.Popen(
         [*self_command(), *TRIAL_COMMAND, str(path)],
         stdin=subprocess.DEVNULL,
@@ -127,6 +131,8 @@ def _try_in_child(path: Path, cancel: CancelToken) -> str:
         stderr=subprocess.DEVNULL,
         env=child_environment(GGML_NO_BACKTRACE="1"),
         creationflags=_NO_WINDOW,
+        # Away from the terminal, whose Ctrl-C is for us alone: we then end the child.
+        start_new_session=True,
     )
     try:
         # No limit in time: a large model on a slow disk may take minutes.
@@ -141,25 +147,40 @@ def _try_in_child(path: Path, cancel: CancelToken) -> str:
         if child.poll() is None:
             child.kill()
             child.communicate()
-    return _verdict_of(path, child.returncode, said)
+    cancel.raise_if_requested()
+    _raise_what_was_found(path, child.returncode, said)
 
 
-def _verdict_of(path: Path, code: int, said: bytes) -> str:
-    if code == 0:
-        return ""
-    try:
-        return str(json.loads(said)["problem"]).removeprefix(f"{path.name}: ")
-    except (ValueError, KeyError, TypeError):
-        pass
-    if code == _KILLED:
+def _raise_what_was_found(path: Path, code: int, said: bytes) -> None:
+    if code == _GOOD:
+        return
+    report = _read_report(said)
+    if report and code == _REFUSED:
+        raise ModelFileError(*report)
+    if report and code == _NO_ROOM:
+        raise NoRoomError(*report)
+    if code in _SIGNALS_OF_BAD_FILES or (sys.platform == "win32" and code in _WINDOWS_CRASHES):
         raise ModelFileError(
-            f"{path.name}: the trial of this model was ended by the system, most likely for want of memory.",
+            f"{path.name}: llama.cpp breaks down on this file (code {code}): it is damaged, or of a kind that"
+            " this version cannot run, or there is too little memory for it.",
+            "Download the file again, close other programs, or choose another model.",
+        )
+    if code < 0:
+        raise NoRoomError(
+            f"{path.name}: the trial of this model was ended from outside (signal {-code}), most likely for"
+            " want of memory.",
             "Close other programs, or choose a smaller model.",
         )
-    if not (code < 0 or code == _WINDOWS_ABORT or code >= _WINDOWS_FAULTS):
-        raise EngineBug(f"the trial of {path.name} ended for another reason than the file: exit code {code}")
-    how = f"signal {-code}" if code < 0 else f"code {code:#x}"
-    return f"llama.cpp breaks down on this file ({how}): it is damaged, or of a kind this version cannot run."
+    raise EngineBug(f"the trial of {path.name} ended for another reason than the file: exit code {code}")
+
+
+def _read_report(said: bytes) -> tuple[str, str] | None:
+    """The problem and remedy in the child's line of JSON; None where it ended without one."""
+    try:
+        report = json.loads(said)
+        return str(report["problem"]), str(report["remedy"])
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 def trial_report(path: Path) -> tuple[int, str]:
@@ -167,8 +188,9 @@ def trial_report(path: Path) -> tuple[int, str]:
     try:
         try_model(path)
     except SetupError as error:
-        return 2, json.dumps({"problem": error.problem})
-    return 0, "{}"
+        code = _NO_ROOM if isinstance(error, NoRoomError) else _REFUSED
+        return code, json.dumps({"problem": error.problem, "remedy": error.remedy})
+    return _GOOD, "{}"
 
 
 def _hash(path: Path, cancel: CancelToken) -> str:
@@ -186,9 +208,10 @@ def _hash(path: Path, cancel: CancelToken) -> str:
 
 
 class _TrialMemory:
-    """Hashes by path, size and time of change; verdicts by hash and build of llama.cpp.
+    """Hashes by path, size and time of change; which contents a build of llama.cpp ran well.
 
-    It only saves time: where it cannot be read or written, everything is computed again.
+    It only saves time: where it cannot be read or written, everything is done again. What was found bad
+    is not kept: the reason may have been the computer's, and trying again costs seconds.
     """
 
     def __init__(self, db: sqlite3.Connection) -> None:
@@ -198,39 +221,33 @@ class _TrialMemory:
                 "CREATE TABLE IF NOT EXISTS file"
                 " (path TEXT PRIMARY KEY, size INTEGER, modified_ns INTEGER, hash TEXT)"
             )
-            db.execute(
-                "CREATE TABLE IF NOT EXISTS verdict"
-                " (hash TEXT, build TEXT, problem TEXT, PRIMARY KEY (hash, build))"
-            )
+            db.execute("CREATE TABLE IF NOT EXISTS good (hash TEXT, build TEXT, PRIMARY KEY (hash, build))")
 
     def hash_of(self, path: Path) -> str | None:
-        return self._one(
+        return self._first(
             "SELECT hash FROM file WHERE path = ? AND size = ? AND modified_ns = ?", self._state(path)
         )
 
     def remember_hash(self, path: Path, file_hash: str) -> None:
         self._write("INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?)", (*self._state(path), file_hash))
 
-    def verdict(self, file_hash: str) -> str | None:
-        return self._one(
-            "SELECT problem FROM verdict WHERE hash = ? AND build = ?", (file_hash, library_version())
-        )
+    def found_good(self, file_hash: str) -> bool:
+        statement = "SELECT hash FROM good WHERE hash = ? AND build = ?"
+        return self._first(statement, (file_hash, library_version())) is not None
 
-    def remember_verdict(self, file_hash: str, problem: str) -> None:
-        self._write(
-            "INSERT OR REPLACE INTO verdict VALUES (?, ?, ?)", (file_hash, library_version(), problem)
-        )
+    def remember_good(self, file_hash: str) -> None:
+        self._write("INSERT OR REPLACE INTO good VALUES (?, ?)", (file_hash, library_version()))
 
     @staticmethod
     def _state(path: Path) -> tuple[str, int, int]:
         state = path.stat()
-        return str(path.resolve()), state.st_size, state.st_mtime_ns
+        return text_of_path(path.resolve()), state.st_size, state.st_mtime_ns
 
-    def _one(self, statement: str, values: tuple[str | int, ...]) -> str | None:
-        row = None
+    def _first(self, statement: str, values: tuple[str | int, ...]) -> str | None:
+        row: tuple[str] | None = None
         with suppress(sqlite3.Error):
             row = self._db.execute(statement, values).fetchone()
-        return None if row is None else str(row[0])
+        return row[0] if row else None
 
     def _write(self, statement: str, values: tuple[str | int, ...]) -> None:
         with suppress(sqlite3.Error):

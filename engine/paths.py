@@ -52,6 +52,11 @@ def home() -> Path:
         return Path.cwd()
 
 
+def text_of_path(path: Path) -> str:
+    """The path as text that any file can hold: names that are not UTF-8 (on Linux) have bytes written out."""
+    return str(path).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def environment(name: str) -> str | None:
     """An environment variable; None where it is unset or empty."""
     return os.environ.get(name) or None

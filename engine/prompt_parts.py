@@ -33,10 +33,6 @@ class Conversation:
     user: tuple[Part, ...]
     reply: str
 
-    def with_reply(self, reply: str) -> "Conversation":
-        """The same question with another beginning of the reply."""
-        return Conversation(self.system, self.user, reply)
-
 
 @dataclass(frozen=True)
 class SpecialToken:

@@ -3,7 +3,7 @@
 Knows: judged items and what each form holds. Does not know: SQL, how files are written, models.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,17 +104,6 @@ def as_json(results: RunResults) -> dict[str, Any]:
             _item_json(item, {name: column[index] for name, column in results.judgments.items()})
             for index, item in enumerate(results.judged)
         ],
-    }
-
-
-def label_counts(columns: Iterable[CriterionScore]) -> dict[str, dict[str, int]]:
-    """How often each label was predicted, by criterion; unscored ones under `unscored`."""
-    return {
-        score.criterion: {
-            **{label.value: score.predicted.get(label, 0) for label in PREFERENCES},
-            "unscored": score.unscored,
-        }
-        for score in columns
     }
 
 

@@ -5,6 +5,7 @@ Raw readings are stored, decisions are derived. One transaction holds one group 
 Knows: runs, judged items, SQLite, the lock of a run. Does not know: models, prompts, decisions.
 """
 
+import errno
 import json
 import math
 import os
@@ -20,6 +21,7 @@ from filelock import FileLock, Timeout
 
 from engine.errors import RunBusyError, StoreError
 from engine.migrations import upgrade
+from engine.paths import text_of_path
 from engine.records import Explanation, JudgedItem, Order, Preference, Reading, Shortening
 
 _BUSY_SECONDS = 10.0
@@ -68,10 +70,10 @@ class RunStore:
             self._db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
         try:
             with self._errors("open"):
+                self._upgrade()
                 self._db.execute("PRAGMA journal_mode = WAL")
                 # FULL: what was committed is on the disk, also when the battery ends.
                 self._db.execute("PRAGMA synchronous = FULL")
-                self._upgrade()
         except StoreError:
             self._db.close()
             raise
@@ -81,8 +83,7 @@ class RunStore:
             upgrade(self._db)
         except ValueError as error:
             raise StoreError(
-                f"The run store {self.path} was written by a newer version of Tiebreak: {error}.",
-                "Use that version, or name another file with --store.",
+                f"{self.path} cannot be used as run store: {error}.", "Name another file with --store."
             ) from error
 
     def close(self) -> None:
@@ -258,10 +259,10 @@ class RunStore:
                 (
                     identity.key,
                     datetime.now(UTC).isoformat(timespec="seconds"),
-                    str(identity.dataset_path),
+                    text_of_path(identity.dataset_path),
                     identity.dataset_hash,
                     identity.items,
-                    str(identity.model_path),
+                    text_of_path(identity.model_path),
                     identity.model_name,
                     identity.model_hash,
                     identity.prompt_version,
@@ -287,11 +288,11 @@ class RunStore:
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                self._db.execute("COMMIT")
             except BaseException:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
-            self._db.execute("COMMIT")
 
     @contextmanager
     def _errors(self, action: str) -> Iterator[None]:
@@ -307,13 +308,14 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _remedy(error: Exception) -> str:
+def _remedy(error: sqlite3.Error | OSError) -> str:
     """The next step for what SQLite or the system said."""
-    text = str(error)
-    if "locked" in text or "busy" in text:
+    # The extended codes hold the plain one in their last byte.
+    code = error.errno if isinstance(error, OSError) else getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return "Another program holds it. Close that program, then give the same command again."
-    if "full" in text or "No space" in text:
+    if code == (errno.ENOSPC if isinstance(error, OSError) else sqlite3.SQLITE_FULL):
         return "The disk is full. Make room, then give the same command again: what was judged is kept."
-    if "not a database" in text or "malformed" in text:
+    if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
         return "The file is damaged or something else. Name another file with --store."
     return "Name a file in a folder where you may write with --store."

@@ -15,6 +15,8 @@ from engine.records import Order
 
 DEFAULT_CONTEXT = 8192
 SMALLEST_CONTEXT = 256
+LOWEST_TEMPERATURE = 0.01  # below it sampling is greedy, and numbers overflow
+MOST_THREADS = 512  # GGML_MAX_N_THREADS; more end the process
 ITEMS_AT_ONCE = 2  # measured: 4 % faster than 1; 4 or 8 add nothing, and lose more at a stop
 
 
@@ -48,9 +50,10 @@ class JudgeSettings:
         _at_least("context", self.context, SMALLEST_CONTEXT)
         _at_least("explanation length", self.max_explanation_tokens, 1)
         _at_least("items at once", self.items_at_once, 1)
-        if not math.isfinite(self.temperature) or self.temperature < 0:
+        if self.temperature != 0 and not LOWEST_TEMPERATURE <= self.temperature < math.inf:
             raise SetupError(
-                f"The temperature is {self.temperature}.", "Use 0 (greedy) or a positive number."
+                f"The temperature is {self.temperature}.",
+                f"Use 0 (greedy), or {LOWEST_TEMPERATURE} or more.",
             )
         if Order.AB not in self.orders:
             raise SetupError("The orders leave out AB.", "Use AB alone, or AB and BA.")
@@ -61,8 +64,17 @@ class JudgeSettings:
         return self.mode is Mode.EXPLAIN
 
     def as_json(self) -> dict[str, Any]:
-        """The settings as plain values, for the store and for a run's identity."""
-        return asdict(self)
+        """The settings that count, as plain values, for the store and for a run's identity.
+
+        Without explanations none of theirs counts, and without a temperature no seed.
+        """
+        values = asdict(self)
+        if not self.explains:
+            for name in ("max_explanation_tokens", "temperature", "items_at_once"):
+                del values[name]
+        if not self.explains or self.temperature == 0:
+            del values["seed"]
+        return values
 
 
 @dataclass(frozen=True)
@@ -74,6 +86,9 @@ class MachineSettings:
 
     def __post_init__(self) -> None:
         _at_least("number of threads", self.threads, 1)
+        _at_least("number of GPU layers", self.gpu_layers, 0)
+        if self.threads > MOST_THREADS:
+            raise SetupError(f"The number of threads is {self.threads}.", f"Use {MOST_THREADS} or fewer.")
 
 
 def default_threads() -> int:

@@ -11,13 +11,14 @@ from engine.records import Item, Shortening
 _LEAST = 200  # characters of each response that always stay
 
 
-def shorten(item: Item, fits: Callable[[Item], bool]) -> tuple[Item, Shortening] | None:
+def shorten(item: Item, fits: Callable[[Item], bool], most: int) -> tuple[Item, Shortening] | None:
     """The item with as much of its responses as fits; None where the rest alone is too long.
 
-    Both responses are held to the same length, so that only those above it lose their middle.
+    Both responses are held to the same length, so that only those above it lose their middle. `most`:
+    characters of a response that cannot fit in any case, so that no more are tried.
     """
-    longest = max(len(item.output_a), len(item.output_b))
-    least, most = _LEAST, longest
+    least = _LEAST
+    most = min(most, max(len(item.output_a), len(item.output_b)))
     if least >= most or not fits(_held_to(item, least)):
         return None
     while most - least > 1:

@@ -5,47 +5,47 @@
 #     sh packaging/system_packages.sh [PYTHON]
 set -eu
 python=${1:-python3}
-missing=""
+name=$(basename "$python")
 
-need() { # need PACKAGE COMMAND...: remember PACKAGE where COMMAND fails
-    package=$1
-    shift
-    "$@" >/dev/null 2>&1 || missing="$missing $package"
+find_missing() { # sets $missing to the packages, by Debian's names
+    missing=""
+    if ! command -v "$python" >/dev/null 2>&1; then
+        missing="$name $name-venv"
+    elif ! "$python" -c 'import ensurepip, venv' >/dev/null 2>&1; then
+        missing="$name-venv"
+    fi
+    command -v cc >/dev/null 2>&1 || missing="$missing gcc"
+    command -v c++ >/dev/null 2>&1 || missing="$missing g++"
+    command -v cmake >/dev/null 2>&1 || missing="$missing cmake"
 }
 
-need python3 command -v "$python"
-if command -v "$python" >/dev/null 2>&1; then
-    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
-        echo "Tiebreak needs Python 3.11 or newer; $python is $("$python" --version 2>&1)." >&2
-        echo "Install a newer one and name it: make PYTHON=python3.12 ..." >&2
+check_version() {
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' && return
+    echo "Tiebreak needs Python 3.11 or newer; $python is $("$python" --version 2>&1)." >&2
+    echo "Install a newer one and name it: make PYTHON=python3.12 ..." >&2
+    exit 2
+}
+
+find_missing
+if [ -n "$missing" ]; then
+    install="apt-get install --yes --no-install-recommends $missing"
+    if [ "$(uname -s)" = Darwin ]; then
+        echo "Missing: $missing. Install them with: xcode-select --install; brew install cmake python" >&2
         exit 2
-    }
-    need python3-venv "$python" -c 'import ensurepip, venv'
-else
-    missing="$missing python3-venv"
+    elif ! command -v apt-get >/dev/null 2>&1; then
+        echo "Missing: $missing (Debian's names). Install them with your system's package manager." >&2
+        exit 2
+    elif [ "$(id -u)" -ne 0 ]; then
+        echo "Missing: $missing. Install them with:" >&2
+        echo "    sudo apt-get update && sudo $install" >&2
+        exit 2
+    fi
+    echo "Installing: $missing"
+    DEBIAN_FRONTEND=noninteractive
+    export DEBIAN_FRONTEND
+    apt-get update --quiet
+    $install
+    find_missing
+    [ -z "$missing" ] || { echo "Still missing: $missing." >&2; exit 2; }
 fi
-need gcc command -v cc
-need g++ command -v c++
-need cmake command -v cmake
-
-[ -z "$missing" ] && exit 0
-
-case $(uname -s) in
-Darwin)
-    echo "Missing:$missing. Install them with: xcode-select --install; brew install cmake python" >&2
-    exit 2
-    ;;
-esac
-if ! command -v apt-get >/dev/null 2>&1; then
-    echo "Missing:$missing (Debian's names). Install them with your system's package manager." >&2
-    exit 2
-fi
-install="apt-get install --yes --no-install-recommends$missing"
-if [ "$(id -u)" -ne 0 ]; then
-    echo "Missing:$missing. Install them with:" >&2
-    echo "    sudo apt-get update && sudo $install" >&2
-    exit 2
-fi
-echo "Installing:$missing"
-apt-get update --quiet
-$install
+check_version

@@ -14,11 +14,15 @@ MAIN = ROOT / "main.py"
 
 def start(*arguments: object) -> subprocess.Popen[str]:
     """A command at work; its output is text."""
+    own_group = 0
+    if sys.platform == "win32":
+        own_group = subprocess.CREATE_NEW_PROCESS_GROUP
     return subprocess.Popen(
         [sys.executable, str(MAIN), *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
+        creationflags=own_group,
         env=os.environ | {"PYTHONIOENCODING": "utf-8"},
     )
 
@@ -42,6 +46,6 @@ def wait_until(condition: Callable[[], bool], child: subprocess.Popen[str]) -> N
 def interrupt(child: subprocess.Popen[str]) -> None:
     """What Ctrl-C does."""
     if sys.platform == "win32":
-        child.send_signal(signal.CTRL_C_EVENT)
+        child.send_signal(signal.CTRL_BREAK_EVENT)
     else:
         child.send_signal(signal.SIGINT)

@@ -12,6 +12,7 @@ from models.demo.random_model import (
     add_random_weights,
     byte_level_bpe,
     sentence_pieces,
+    write_random_mamba,
     write_random_model,
 )
 
@@ -60,6 +61,10 @@ def _slow(path: Path) -> Path:
     return write_random_model(path, byte_level_bpe(HEADER_TOKENS), HEADERS, shape)
 
 
+def _mamba(path: Path) -> Path:
+    return write_random_mamba(path, byte_level_bpe(HEADER_TOKENS), HEADERS)
+
+
 FAMILIES: dict[str, Callable[[Path], Path]] = {
     "headers": _headers,
     "chatml": _chatml,
@@ -70,6 +75,7 @@ FAMILIES: dict[str, Callable[[Path], Path]] = {
     "split_letters": _split_letters,
     "short_context": _short_context,
     "slow": _slow,
+    "mamba": _mamba,
 }
 
 REAL_PAIRS = {

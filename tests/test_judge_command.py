@@ -189,12 +189,19 @@ def test_no_socket_is_opened(tmp_path: Path, model: Path) -> None:
         (["--items", "0"], "--items is 0", "Use 1 or more"),
         (["--context", "100"], "The context is 100", "Use 256 or more"),
         (["--context", "9000"], "a context of 9,000 tokens is more than the 8,192", "--context 8192"),
+        (["--context", "256"], "take 900 tokens, the context holds 256", "larger --context"),
         (["--temperature", "-1"], "The temperature is -1.0", "Use 0 (greedy)"),
+        (["--temperature", "1e-310"], "The temperature is 1e-310", "0.01 or more"),
         (["--threads", "0"], "The number of threads is 0", "Use 1 or more"),
+        (["--threads", "100000"], "The number of threads is 100000", "512 or fewer"),
+        (["--gpu-layers", "-5"], "The number of GPU layers is -5", "Use 0 or more"),
+        (["--criteria", ","], "--criteria: cannot read ','", "relevance,naturalness"),
+        (["--shots", "2"], "--shots without --examples", "--examples"),
+        (["--out", "submission.csv"], "a submission is TSV", "Name it submission.tsv"),
         (["--shots", "0", "--examples", SAMPLE], "The number of examples is 0", "Use 1 or more"),
         (["--out", "nowhere/at/all.tsv"], "does not exist", "Create the folder"),
         (["--examples", "missing.tsv"], "missing.tsv", "name"),
-        (["--model", "missing.gguf"], "missing.gguf", ""),
+        (["--model", "missing.gguf"], "missing.gguf", "Check"),
     ],
 )
 def test_wrong_input_is_a_problem_with_a_remedy(
@@ -223,11 +230,13 @@ def test_what_is_read_is_never_overwritten(
     files["model"].write_bytes(small_model("headers").read_bytes())
     before = files[read].read_bytes() if files[read].exists() else None
     targets = {"--out": tmp_path / "out.tsv", "--json": tmp_path / "out.json", written: files[read]}
+    # A submission must be called .tsv, so only such a file could be meant by --out.
+    refusal = "would be overwritten" if written == "--json" or files[read].suffix == ".tsv" else "is TSV"
     named = [part for pair in targets.items() for part in pair]
     read_options = ["--model", files["model"], "--examples", files["examples"], "--store", files["store"]]
     done = run("judge", files["dataset"], *read_options, *named)
     assert done.returncode == 2
-    assert "would be overwritten" in done.stderr
+    assert refusal in done.stderr
     assert (files[read].read_bytes() if files[read].exists() else None) == before
 
 

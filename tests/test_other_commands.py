@@ -1,12 +1,15 @@
 """`check`, `models`, `runs` and `weigh`: what they print, and how they refuse."""
 
 import json
+import shlex
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.commands import ROOT, run
+from tests.commands import MAIN, ROOT, run
 
 SmallModel = Callable[[str], Path]
 
@@ -110,18 +113,43 @@ def test_runs_of_a_new_store_are_none(tmp_path: Path) -> None:
     assert "No runs yet" in done.stdout
 
 
-def test_runs_show_of_an_unknown_run_is_refused(tmp_path: Path) -> None:
+def test_runs_show_of_a_store_that_is_not_there_makes_none(tmp_path: Path) -> None:
     done = run("runs", "show", 9, "--store", tmp_path / "runs.sqlite")
     assert done.returncode == 2
-    assert "holds no run 9" in done.stderr
+    assert "There is no run store" in done.stderr
+    assert not (tmp_path / "runs.sqlite").exists()
 
 
-def test_an_export_never_overwrites_the_store(tmp_path: Path) -> None:
-    store = tmp_path / "runs.sqlite"
-    run("runs", "--store", store)
-    done = run("runs", "export", 1, "--out", store, "--store", store)
+@pytest.mark.parametrize("place", ["nowhere", "a file.gguf"])
+def test_models_of_a_folder_that_is_none_is_refused(tmp_path: Path, place: str) -> None:
+    (tmp_path / "a file.gguf").touch()
+    done = run("models", tmp_path / place)
     assert done.returncode == 2
-    assert "would be overwritten" in done.stderr
+    assert "There is no folder" in done.stderr or "models check" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell")
+@pytest.mark.parametrize("redirection", ["| true", "> /dev/full", "2>&-", ">&-"])
+def test_output_that_cannot_be_written_ends_without_a_traceback(redirection: str) -> None:
+    command = shlex.join([sys.executable, str(MAIN), "check", str(SAMPLE)]) + f" {redirection}"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode in (0, 1, 2)
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+def test_an_export_never_overwrites_what_the_run_read(small_model: SmallModel, tmp_path: Path) -> None:
+    data, store = tmp_path / "data.tsv", tmp_path / "runs.sqlite"
+    data.write_bytes(SAMPLE.read_bytes())
+    judged = ["--items", 1, "--mode", "labels", "--out", tmp_path / "out.tsv", "--store", store]
+    assert run("judge", data, "--model", small_model("headers"), *judged).returncode == 0
+    for target in (["--out", data], ["--out", tmp_path / "new.tsv", "--json", store]):
+        done = run("runs", "export", 1, *target, "--store", store)
+        assert done.returncode == 2
+        assert "would be overwritten" in done.stderr
+    assert data.read_bytes() == SAMPLE.read_bytes()
     assert store.read_bytes().startswith(b"SQLite format 3")
 
 

@@ -5,11 +5,13 @@ Knows: the terminal, exit codes, signals. Does not know: what any command does.
 
 import argparse
 import logging
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from logging.handlers import RotatingFileHandler
+from pathlib import Path
 from types import FrameType
 
 from engine.cancel import Cancelled, CancelToken
@@ -32,16 +34,12 @@ def command_parser(name: str, description: str) -> argparse.ArgumentParser:
     )
 
 
-def run_command(
-    parser: argparse.ArgumentParser,
-    run: Callable[[argparse.Namespace], int],
-    arguments: Sequence[str],
-) -> int:
-    """Parse, run, and turn what went wrong into words and an exit code."""
-    _speak_utf8()
-    options = parser.parse_args(arguments)
+def guarded(action: Callable[[], int]) -> int:
+    """Do the whole work of the program, and turn what went wrong into words and an exit code."""
+    _prepare_streams()
     try:
-        return run(options)
+        code = _exit_code_of(action)
+        _flush_output()
     except SetupError as error:
         tell(f"{error.problem}\n{error.remedy}")
         return WRONG_INPUT
@@ -50,10 +48,37 @@ def run_command(
         return INCOMPLETE
     except BrokenPipeError:
         # Whoever read our output has gone; there is nobody left to tell.
-        sys.stdout = None
+        _drop_output()
         return INCOMPLETE
     except Exception as error:  # the outermost place: nothing may end in a traceback
         return _report_fault(error)
+    return code
+
+
+def _exit_code_of(action: Callable[[], int]) -> int:
+    try:
+        return action()
+    except SystemExit as end:  # how argparse ends, after --help too
+        return end.code if isinstance(end.code, int) else DONE
+
+
+def _flush_output() -> None:
+    """Write what is still held back, here, where its failure can be said."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _drop_output()
+        raise SetupError(
+            f"What was printed could not be written: {error.strerror}.", "Make room, or print elsewhere."
+        ) from error
+
+
+def _drop_output() -> None:
+    """Let nothing more be written: Python would try again at its end, and complain."""
+    with Path(os.devnull).open("w", encoding="utf-8") as nothing:
+        os.dup2(nothing.fileno(), sys.stdout.fileno())
 
 
 def _report_fault(error: Exception) -> int:
@@ -68,7 +93,7 @@ def _report_fault(error: Exception) -> int:
     log.removeHandler(handler)
     handler.close()
     what = str(error) if isinstance(error, EngineBug) else f"{type(error).__name__}: {error}"
-    tell(f"This is a fault of Tiebreak, not yours: {what}\nWhat was judged is kept. Details: {path}")
+    tell(f"This is a fault of Tiebreak, not yours: {what}\nDetails: {path}")
     return FAULT
 
 
@@ -83,11 +108,16 @@ def interruptible() -> Iterator[CancelToken]:
     cancel = CancelToken()
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
-        tell("\nStopping ...")
         cancel.cancel()
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+        # The signal may have come in the middle of another message, which must not be entered twice.
+        with suppress(OSError, RuntimeError):
+            tell("\nStopping ...")
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if sys.platform == "win32":
+        numbers.append(signal.SIGBREAK)
+    before = {number: signal.signal(number, stop) for number in numbers}
     try:
         yield cancel
     finally:
@@ -97,10 +127,11 @@ def interruptible() -> Iterator[CancelToken]:
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Columns side by side; the first is aligned left, the others right."""
-    widths = [max(len(row[index]) for row in (header, *rows)) for index in range(len(header))]
+    shown = [[printable(cell) for cell in row] for row in (header, *rows)]
+    widths = [max(len(row[index]) for row in shown) for index in range(len(header))]
     lines = []
-    for row in (header, *rows):
-        first, *others = (cell for cell in row)
+    for row in shown:
+        first, *others = row
         cells = [first.ljust(widths[0])]
         cells += [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
         lines.append("  ".join(cells).rstrip())
@@ -112,13 +143,16 @@ def percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.1f} %"
 
 
-def megabytes(size: float) -> str:
-    """A size in bytes, for people."""
-    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
+def printable(text: str) -> str:
+    """Foreign text for a terminal: what is not printable, such as an escape sequence, is written out."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
-def _speak_utf8() -> None:
-    """Ids and texts of any script can be printed, also on a Windows console with another code page."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+def _prepare_streams() -> None:
+    """Text of any script can be printed, also on a Windows console, and closed streams take it quietly."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - for good
+        elif hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")

@@ -13,16 +13,16 @@ from engine.commands.console import (
     command_parser,
     interruptible,
     percent,
+    printable,
     table,
     tell,
 )
 from engine.commands.progress import RunProgress
-from engine.commands.runs import distribution, export_results, warn_of_gaps
+from engine.commands.runs import check_outputs, distribution, export_results, warn_of_gaps
 from engine.dataset import Dataset, load_dataset
 from engine.errors import SetupError
 from engine.events import RunEnded, RunEvent
 from engine.examples import ExamplePool, choose_examples
-from engine.files import check_targets
 from engine.judging import RunPlan, open_model, run_judging
 from engine.llama_library import gpu_offload_supported
 from engine.metrics import CriterionScore, mean
@@ -43,6 +43,7 @@ from engine.settings import (
 )
 
 _ALL_LAYERS = 999
+_SHOTS = 3
 _DEMO = "demo"
 _DEMO_NOTE = "The demo model is a placeholder with random weights: its judgments mean nothing."
 
@@ -84,7 +85,7 @@ def _add_judging(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--criteria", metavar="A,B", help=f"some of {','.join(ELOQUENT.names)}")
     group.add_argument("--items", type=int, metavar="N", help="the first N items only")
     group.add_argument("--examples", type=Path, metavar="FILE", help="labelled items to show the model")
-    group.add_argument("--shots", type=int, default=3, metavar="K", help="how many of them (3)")
+    group.add_argument("--shots", type=int, metavar="K", help=f"how many of them ({_SHOTS})")
     group.add_argument(
         "--max-explanation-tokens", type=int, default=defaults.max_explanation_tokens, metavar="N"
     )
@@ -113,7 +114,7 @@ def run(options: argparse.Namespace) -> int:
     read = {"dataset": options.dataset, "model": Path(options.model), "run store": options.store}
     if options.examples:
         read["examples"] = options.examples
-    check_targets({"--out": options.out, "--json": options.json}, read)
+    check_outputs(options, read)
     with interruptible() as cancel:
         plan = _plan(options, cancel)
         with RunStore(options.store) as store:
@@ -122,7 +123,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _plan(options: argparse.Namespace, cancel: CancelToken) -> RunPlan:
-    rubric = ELOQUENT.only(tuple(options.criteria.split(","))) if options.criteria else ELOQUENT
+    rubric = ELOQUENT if options.criteria is None else ELOQUENT.only(_names(options.criteria))
     path = demo_model() if options.model == _DEMO else Path(options.model)
     described = read_model_file(path)
     settings = _settings(options, described)
@@ -146,6 +147,15 @@ def _plan(options: argparse.Namespace, cancel: CancelToken) -> RunPlan:
         model=checked_model(path, cancel),
         examples=_examples(options, rubric, cancel),
     )
+
+
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(","))
+    if not all(names):
+        raise SetupError(
+            f"--criteria: cannot read {text!r}.", f"Write some of {','.join(ELOQUENT.names)}, with commas."
+        )
+    return names
 
 
 def _settings(options: argparse.Namespace, model: ModelFile) -> JudgeSettings:
@@ -172,8 +182,13 @@ def _machine(options: argparse.Namespace) -> MachineSettings:
 
 def _examples(options: argparse.Namespace, rubric: Rubric, cancel: CancelToken) -> ExamplePool:
     if options.examples is None:
+        if options.shots is not None:
+            raise SetupError(
+                "--shots without --examples has nothing to show.", "Name a file with --examples."
+            )
         return ExamplePool()
-    return choose_examples(load_dataset(options.examples, cancel=cancel), rubric, options.shots)
+    shots = _SHOTS if options.shots is None else options.shots
+    return choose_examples(load_dataset(options.examples, cancel=cancel), rubric, shots)
 
 
 def _follow(events: Iterable[RunEvent]) -> RunEnded:
@@ -190,18 +205,19 @@ def _report(ended: RunEnded, plan: RunPlan, store: RunStore, options: argparse.N
     if ended.stopped:
         tell(
             f"Run {ended.run_id} stopped: {ended.judged} of {ended.items} items are judged and kept.\n"
-            "The same command goes on from there."
+            f"The same command{' without --fresh' if options.fresh else ''} goes on from there."
         )
         return INCOMPLETE
     results = load_results(store, ended.run_id)
     scores = score_results(results, plan.dataset)
     orders = "both orders" if len(plan.settings.orders) > 1 else "one order"
-    print(f"Run {ended.run_id}: {ended.items} items of {plan.dataset.name}, {plan.model.name}, {orders}")
+    # The files first: whoever cut the output off still has them.
+    export_results(results, options.out, options.json)
+    model = printable(plan.model.name)
+    print(f"\nRun {ended.run_id}: {ended.items} items of {plan.dataset.name}, {model}, {orders}")
     print(f"\n{distribution(scores)}")
     if any(score.labelled for score in scores):
         print(f"\n{_accuracy_table(scores, plan.dataset)}")
-    print()
-    export_results(results, options.out, options.json)
     return warn_of_gaps(results)
 
 

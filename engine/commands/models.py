@@ -6,10 +6,11 @@ Knows: its arguments and what it prints. Files are `model_files.py`'s, the trial
 import argparse
 from pathlib import Path
 
-from engine.commands.console import DONE, command_parser, interruptible, megabytes, table, tell
-from engine.errors import ModelFileError
+from engine.commands.console import DONE, command_parser, interruptible, printable, table, tell
+from engine.errors import SetupError
 from engine.model_files import (
     ModelFile,
+    amount,
     available_memory,
     check_memory,
     fit,
@@ -41,9 +42,9 @@ def run(options: argparse.Namespace) -> int:
     """List or check; the exit code."""
     words: list[str] = options.words
     if words[:1] != [_CHECK]:
-        return _list([Path(word) for word in words] or usual_folders())
+        return _list(_folders(words) or usual_folders())
     if len(words) != 2:
-        raise ModelFileError("models check takes one file.", "Write: models check FILE.gguf")
+        raise SetupError("models check takes one file.", "Write: models check FILE.gguf")
     path = Path(words[1])
     if options.in_this_process:
         code, report = trial_report(path)
@@ -52,9 +53,19 @@ def run(options: argparse.Namespace) -> int:
     return _check(path)
 
 
+def _folders(words: list[str]) -> list[Path]:
+    folders = [Path(word) for word in words]
+    for folder in folders:
+        if folder.is_file():
+            raise SetupError(f"{folder} is a file.", f"To see whether it can judge: models check {folder}")
+        if not folder.is_dir():
+            raise SetupError(f"There is no folder {folder.absolute()}.", "Check its name.")
+    return folders
+
+
 def _check(path: Path) -> int:
     model = read_model_file(path)
-    print(_description(model))
+    print(_description(model), flush=True)
     with interruptible() as cancel:
         checked = checked_model(path, cancel)
     print(f"SHA-256          {checked.hash}")
@@ -81,7 +92,7 @@ def _list(folders: list[Path]) -> int:
         print("No usable models found in:\n" + "\n".join(f"  {folder}" for folder in folders))
     for one in found:
         if one.error is not None:
-            tell(f"Not usable: {one.path}\n  {one.error.problem}")
+            tell(f"Not usable: {one.path}\n  {one.error.problem}\n  {one.error.remedy}")
     return DONE
 
 
@@ -92,9 +103,9 @@ def _row(one: FoundModel, model: ModelFile) -> list[str]:
         model.name,
         model.quantisation,
         _count(model.parameters),
-        megabytes(model.size_bytes),
+        amount(model.size_bytes),
         f"{model.trained_context:,}",
-        megabytes(needed.total),
+        amount(needed.total),
         fit(needed, available, total).value,
         one.source,
         str(one.path),
@@ -109,13 +120,13 @@ def _description(model: ModelFile) -> str:
         "architecture": model.architecture,
         "quantisation": model.quantisation,
         "parameters": _count(model.parameters),
-        "size": megabytes(model.size_bytes),
+        "size": amount(model.size_bytes),
         "trained context": f"{model.trained_context:,} tokens",
         "chat template": "its own" if model.has_chat_template else "none: plain text will be used",
-        "memory needed": f"{megabytes(needed.total)} with a context of {_context(model):,} tokens",
+        "memory needed": f"{amount(needed.total)} with a context of {_context(model):,} tokens",
         "fits here": fit(needed, *available_memory()).value,
     }
-    return "\n".join(f"{name:17}{value}" for name, value in facts.items())
+    return "\n".join(f"{name:17}{printable(value)}" for name, value in facts.items())
 
 
 def _context(model: ModelFile) -> int:

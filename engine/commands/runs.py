@@ -5,9 +5,11 @@ Knows: its arguments and what it prints. Runs are `run_store.py`'s, their forms 
 
 import argparse
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
-from engine.commands.console import DONE, INCOMPLETE, command_parser, percent, table, tell
+from engine.commands.console import DONE, INCOMPLETE, command_parser, percent, printable, table, tell
+from engine.errors import SetupError, StoreError
 from engine.files import check_targets, write_whole
 from engine.metrics import CriterionScore
 from engine.paths import default_store
@@ -40,18 +42,30 @@ def parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     """Do what the action says."""
+    if not options.store.exists() and options.action is _list:
+        print(f"No runs yet in {options.store}.")
+        return DONE
+    if not options.store.exists():
+        raise StoreError(f"There is no run store {options.store}.", "Name the right file with --store.")
     with RunStore(options.store) as store:
         return int(options.action(store, options))
 
 
-def export_results(results: RunResults, out: Path | None, json_path: Path | None) -> None:
-    """Write a run's submission and its JSON, where a path is given, and say so."""
-    if out:
-        write_submission(out, submission_of(results))
-        print(f"Submission: {out}")
+def check_outputs(options: argparse.Namespace, read: Mapping[str, Path]) -> None:
+    """See that --out and --json can be written, are what they should be, and are none of what is read."""
+    if options.out.suffix.lower() != ".tsv":
+        raise SetupError(f"--out {options.out}: a submission is TSV.", f"Name it {options.out.stem}.tsv")
+    check_targets({"--out": options.out, "--json": options.json}, read)
+
+
+def export_results(results: RunResults, out: Path, json_path: Path | None) -> None:
+    """Write a run's submission, and its JSON where a path is given; then say so."""
+    write_submission(out, submission_of(results))
     if json_path:
         text = json.dumps(as_json(results), ensure_ascii=False, indent=1, allow_nan=False)
         write_whole(json_path, text.encode("utf-8"))
+    print(f"Submission: {out}")
+    if json_path:
         print(f"Judgments: {json_path}")
 
 
@@ -63,8 +77,8 @@ def warn_of_gaps(results: RunResults) -> int:
     if results.unscored:
         tell(f"{results.unscored} judgments are unscored; their cells are empty. See: runs show {run.id}")
     if results.unexplained:
-        tell(f"{results.unexplained} judgments have no explanation: the model wrote nothing.")
-    return DONE if run.complete and not results.unscored and not results.unexplained else INCOMPLETE
+        tell(f"{results.unexplained} judgments have no explanation: the model wrote none of any words.")
+    return DONE if run.complete and not results.unscored else INCOMPLETE
 
 
 def distribution(scores: list[CriterionScore]) -> str:
@@ -93,9 +107,6 @@ def _mass(mass: float | None) -> str:
 
 def _list(store: RunStore, _options: argparse.Namespace) -> int:
     runs = store.runs()
-    if not runs:
-        print(f"No runs yet in {store.path}.")
-        return DONE
     rows = [_summary(run) for run in runs]
     print(table(["run", "created (UTC)", "items", "mode", "dataset", "model"], rows))
     return DONE
@@ -129,7 +140,7 @@ def _show(store: RunStore, options: argparse.Namespace) -> int:
         "shortened": f"{sum(item.shortening is not None for item in results.judged)} items",
     }
     width = max(map(len, facts))
-    print("\n".join(f"{name.ljust(width)}  {value}" for name, value in facts.items()))
+    print("\n".join(f"{name.ljust(width)}  {printable(value)}" for name, value in facts.items()))
     print("\n" + distribution(score_results(results, None)))
     _print_unscored(results)
     return DONE
@@ -138,13 +149,15 @@ def _show(store: RunStore, options: argparse.Namespace) -> int:
 def _print_unscored(results: RunResults) -> None:
     reasons = [(item.item_id, name, why) for item in results.judged for name, why in item.unscored.items()]
     for item_id, criterion, reason in reasons[:50]:
-        print(f"unscored: item {item_id}, {criterion}: {reason}")
+        print(f"unscored: item {printable(item_id)}, {criterion}: {reason}")
     if len(reasons) > 50:
         print(f"and {len(reasons) - 50} more.")
 
 
 def _export(store: RunStore, options: argparse.Namespace) -> int:
-    check_targets({"--out": options.out, "--json": options.json}, {"run store": store.path})
+    identity = store.run(options.id).identity
+    read = {"dataset": identity.dataset_path, "model": identity.model_path, "run store": store.path}
+    check_outputs(options, read)
     results = load_results(store, options.id)
     export_results(results, options.out, options.json)
     return warn_of_gaps(results)

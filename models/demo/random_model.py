@@ -134,22 +134,48 @@ def write_random_model(
     """Write a Llama with random weights over a token table, the same at each call; the path."""
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_name(name)
-    bos, eos = _ends(table)
-    writer.add_tokenizer_model(table.kind)
-    writer.add_tokenizer_pre(table.pre)
-    writer.add_token_list(table.tokens)
-    writer.add_token_types(table.types)
-    if table.kind == "llama":
-        writer.add_token_scores(table.scores)
-        writer.add_add_space_prefix(True)
-    else:
-        writer.add_token_merges(table.merges)
-    writer.add_bos_token_id(bos)
-    writer.add_eos_token_id(eos)
-    writer.add_add_bos_token(table.kind == "llama" or table.pre == "llama-bpe")
-    if template is not None:
-        writer.add_chat_template(template)
+    _add_vocabulary(writer, table, template)
     _add_weights(writer, shape or Shape(), len(table.tokens))
+    return _written(writer, path)
+
+
+def write_random_mamba(path: Path, table: TokenTable, template: str | None) -> Path:
+    """Write a Mamba, a recurrent model whose memory cannot be cut back, with random weights; the path."""
+    width, inner, state, kernel, rank, layers = 32, 64, 16, 4, 2, 2
+    writer = gguf.GGUFWriter(path, "mamba")
+    _add_vocabulary(writer, table, template)
+    writer.add_block_count(layers)
+    writer.add_context_length(8192)
+    writer.add_embedding_length(width)
+    writer.add_feed_forward_length(0)
+    writer.add_head_count(0)
+    writer.add_ssm_conv_kernel(kernel)
+    writer.add_ssm_inner_size(inner)
+    writer.add_ssm_state_size(state)
+    writer.add_ssm_time_step_rank(rank)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_vocab_size(len(table.tokens))
+    random = np.random.default_rng(0)
+
+    def add(name: str, *shape: int, scale: float = 1.0) -> None:
+        weights = random.standard_normal(shape) * scale / np.sqrt(shape[-1])
+        writer.add_tensor(name, weights.astype(np.float32))
+
+    add("token_embd.weight", len(table.tokens), width, scale=4.0)
+    for block in (f"blk.{number}" for number in range(layers)):
+        writer.add_tensor(f"{block}.attn_norm.weight", np.ones(width, np.float32))
+        add(f"{block}.ssm_in.weight", 2 * inner, width)
+        add(f"{block}.ssm_conv1d.weight", inner, kernel)
+        add(f"{block}.ssm_conv1d.bias", inner)
+        add(f"{block}.ssm_x.weight", rank + 2 * state, inner)
+        add(f"{block}.ssm_dt.weight", inner, rank)
+        add(f"{block}.ssm_dt.bias", inner)
+        decay = -np.tile(np.arange(1, state + 1, dtype=np.float32), (inner, 1))
+        writer.add_tensor(f"{block}.ssm_a", decay)
+        writer.add_tensor(f"{block}.ssm_d", np.ones(inner, np.float32))
+        add(f"{block}.ssm_out.weight", width, inner)
+    writer.add_tensor("output_norm.weight", np.ones(width, np.float32))
+    add("output.weight", len(table.tokens), width, scale=2.0)
     return _written(writer, path)
 
 
@@ -212,6 +238,24 @@ def _add_weights(writer: gguf.GGUFWriter, shape: Shape, vocabulary: int) -> None
         matrix(f"blk.{block}.ffn_down.weight", shape.width, shape.feed_forward)
     ones("output_norm.weight")
     matrix("output.weight", vocabulary, shape.width, scale=2.0)
+
+
+def _add_vocabulary(writer: gguf.GGUFWriter, table: TokenTable, template: str | None) -> None:
+    bos, eos = _ends(table)
+    writer.add_tokenizer_model(table.kind)
+    writer.add_tokenizer_pre(table.pre)
+    writer.add_token_list(table.tokens)
+    writer.add_token_types(table.types)
+    if table.kind == "llama":
+        writer.add_token_scores(table.scores)
+        writer.add_add_space_prefix(True)
+    else:
+        writer.add_token_merges(table.merges)
+    writer.add_bos_token_id(bos)
+    writer.add_eos_token_id(eos)
+    writer.add_add_bos_token(table.kind == "llama" or table.pre == "llama-bpe")
+    if template is not None:
+        writer.add_chat_template(template)
 
 
 def _ends(table: TokenTable) -> tuple[int, int]:

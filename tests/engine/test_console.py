@@ -1,20 +1,18 @@
 """How commands end: words and exit codes for what went wrong."""
 
-import argparse
-
 import pytest
 
 from engine.cancel import Cancelled
-from engine.commands.console import percent, run_command, table
+from engine.commands.console import guarded, percent, printable, table
 from engine.errors import EngineBug, InputError, SetupError
 from engine.paths import log_folder
 
 
 def ended(error: BaseException) -> int:
-    def fail(_options: argparse.Namespace) -> int:
+    def fail() -> int:
         raise error
 
-    return run_command(argparse.ArgumentParser(), fail, [])
+    return guarded(fail)
 
 
 def test_what_the_user_can_mend_is_problem_and_remedy(capsys: pytest.CaptureFixture[str]) -> None:
@@ -59,3 +57,12 @@ def test_a_table_lines_its_columns_up() -> None:
 @pytest.mark.parametrize(("share", "text"), [(None, "-"), (0.5, "50.0 %"), (1, "100.0 %")])
 def test_percent(share: float | None, text: str) -> None:
     assert percent(share) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("plain é 東", "plain é 東"), ("a\n\x1b[31mb", "a\\n\\x1b[31mb"), ("\u202e", "\\u202e")],
+)
+def test_foreign_text_cannot_steer_a_terminal(text: str, shown: str) -> None:
+    assert printable(text) == shown
+    assert shown in table(["x"], [[text]])

@@ -76,7 +76,7 @@ def stop_after(items: int, events: Iterable[RunEvent], cancel: CancelToken) -> R
 
 
 @pytest.mark.parametrize(
-    "family", ["headers", "chatml", "instructions", "no_system", "no_template", "split_letters"]
+    "family", ["headers", "chatml", "instructions", "no_system", "no_template", "split_letters", "mamba"]
 )
 def test_every_family_of_models_judges_and_explains(
     make_plan: Callable[..., RunPlan], sample: Dataset, tmp_path: Path, family: str
@@ -196,6 +196,16 @@ def test_what_does_not_fit_is_shortened_where_that_is_wanted(
     shortened = [item.item_id for item in judged if item.shortening]
     assert shortened
     assert set(shortened) | {item.item_id for item in judged if item.unscored} == set(unscored)
+
+
+@pytest.mark.parametrize("context", range(2304, 6145, 384))
+def test_what_is_counted_to_fit_does_fit(
+    make_plan: Callable[..., RunPlan], tmp_path: Path, context: int
+) -> None:
+    """At every size of context: no item that is counted to fit overflows, alone or with others."""
+    plan = make_plan(context=context - context % 256, items_at_once=4, max_explanation_tokens=60)
+    for item in judged_by(plan, tmp_path / "runs.sqlite"):
+        assert bool(item.unscored) != bool(item.explanations)
 
 
 def test_examples_are_read_once_and_change_the_result(

@@ -67,7 +67,9 @@ def separate_scores(session: LlamaSession, branch: BranchTokens) -> FloatArray:
     return np.array(scores)
 
 
-@pytest.mark.parametrize("family", ["headers", "chatml", "instructions", "no_system", "split_letters"])
+@pytest.mark.parametrize(
+    "family", ["headers", "chatml", "instructions", "no_system", "split_letters", "mamba"]
+)
 def test_shared_prefixes_give_the_scores_of_separate_prompts(small_model: SmallModel, family: str) -> None:
     with session_of(small_model(family)) as (session, template):
         shared = shared_scores(session, template)
@@ -188,6 +190,46 @@ def test_stop_answers_within_a_second(small_model: SmallModel) -> None:
             while True:
                 session.hold_stem([5] * 8000)
     assert time.monotonic() - started < 1.1
+
+
+class CountingToken(CancelToken):
+    """Asks for a stop when it has been asked itself often enough."""
+
+    def __init__(self, patience: int) -> None:
+        super().__init__()
+        self.asked = 0
+        self._patience = patience
+
+    @property
+    def requested(self) -> bool:
+        self.asked += 1
+        return self.asked > self._patience
+
+    def raise_if_requested(self) -> None:
+        if super().requested:
+            raise Cancelled
+
+
+def test_llama_cpp_asks_for_a_stop_many_times_within_one_batch(small_model: SmallModel) -> None:
+    cancel = CountingToken(patience=1_000_000)
+    with session_of(small_model("headers"), cancel=cancel) as (session, _):
+        before = cancel.asked
+        session.hold_stem([5] * 100)
+    assert cancel.asked - before > 10
+
+
+def test_a_stop_in_the_middle_of_a_batch_ends_it(small_model: SmallModel) -> None:
+    cancel = CountingToken(patience=1_000_000)
+    with session_of(small_model("headers"), cancel=cancel) as (session, _):
+        cancel._patience = cancel.asked + 10
+        with pytest.raises(Cancelled):
+            session.hold_stem([5] * 100)
+
+
+def test_a_context_smaller_than_a_batch_works(small_model: SmallModel) -> None:
+    with session_of(small_model("headers"), context=256) as (session, _):
+        session.hold_stem([5] * 250)
+        assert session.tokens_read == 250
 
 
 def test_another_thread_may_not_use_the_session(small_model: SmallModel) -> None:

@@ -60,7 +60,6 @@ def test_a_model_is_described_by_its_header() -> None:
         quantisation="Q4_K_M",
         parameters=4096 * 128_256 + 4096,
         trained_context=131_072,
-        layers=32,
         kv_bytes_per_token=131_072,
         vocabulary_size=128_256,
         has_chat_template=True,

@@ -1,7 +1,10 @@
-"""A model file is tried in a child process once; what was found is remembered by its content."""
+"""A model file is tried in a child process; one found good is remembered by its content."""
 
 import json
+import os
+import signal
 import sqlite3
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,10 +13,12 @@ import pytest
 
 from engine import model_trial
 from engine.cancel import Cancelled, CancelToken
-from engine.errors import EngineBug, ModelFileError
+from engine.commands.console import FAULT
+from engine.errors import EngineBug, EngineError, ModelFileError, NoRoomError
 from engine.model_trial import checked_model, trial_report, try_model
 from engine.paths import cache_folder
 from models.demo.random_model import HEADERS, Shape, byte_level_bpe, write_random_model
+from tests.commands import ROOT
 from tests.small_models import HEADER_TOKENS
 
 SmallModel = Callable[[str], Path]
@@ -66,38 +71,58 @@ def test_changed_content_is_tried_again(model: Path, monkeypatch: pytest.MonkeyP
         checked_model(model, CancelToken())
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="os.abort ends with an exit code there")
-def test_a_child_that_dies_is_the_files_fault_and_remembered(
-    model: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("program", ["import os; os.abort()", "import ctypes; ctypes.string_at(0)"])
+def test_a_child_that_breaks_down_speaks_against_the_file(
+    model: Path, monkeypatch: pytest.MonkeyPatch, program: str
 ) -> None:
-    child_that(monkeypatch, "import os; os.abort()")
-    with pytest.raises(
-        ModelFileError, match=r"model\.gguf: llama\.cpp breaks down on this file \(signal 6\)"
-    ):
-        checked_model(model, CancelToken())
-    no_child(monkeypatch)
-    with pytest.raises(ModelFileError, match="breaks down"):
+    child_that(monkeypatch, program)
+    with pytest.raises(ModelFileError, match=r"model\.gguf: llama\.cpp breaks down on this file"):
         checked_model(model, CancelToken())
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
-def test_a_child_that_was_killed_says_nothing_of_the_file(
-    model: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+@pytest.mark.parametrize("number", ["SIGKILL", "SIGINT", "SIGTERM"])
+def test_a_child_that_was_ended_from_outside_says_nothing_of_the_file(
+    model: Path, monkeypatch: pytest.MonkeyPatch, number: str
 ) -> None:
+    ends_itself = f"signal.signal(signal.SIGINT, signal.SIG_DFL); os.kill(os.getpid(), signal.{number})"
+    child_that(monkeypatch, f"import os, signal; {ends_itself}")
+    with pytest.raises(NoRoomError, match="ended from outside"):
+        checked_model(model, CancelToken())
+
+
+@pytest.mark.parametrize("program", ["import os; os.abort()", "raise SystemExit(3)", "print('{}')"])
+def test_nothing_bad_is_remembered(model: Path, monkeypatch: pytest.MonkeyPatch, program: str) -> None:
+    """Its cause may have been the computer's: a sound file must never stay condemned."""
     with monkeypatch.context() as patch:
-        child_that(patch, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
-        with pytest.raises(ModelFileError, match="want of memory"):
+        child_that(patch, f"{program}; raise SystemExit(1)")
+        with pytest.raises(EngineError):
             checked_model(model, CancelToken())
     checked_model(model, CancelToken())
 
 
-def test_a_trial_that_fails_by_our_fault_does_not_condemn_the_file(
-    model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch:
-        child_that(patch, "raise SystemExit(1)")
-        with pytest.raises(EngineBug, match="exit code 1"):
-            checked_model(model, CancelToken())
+def test_a_fault_of_ours_is_told_as_one(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the program itself ends with where its trial has a bug."""
+    child_that(monkeypatch, f"raise SystemExit({FAULT})")
+    with pytest.raises(EngineBug, match="exit code 3"):
+        checked_model(model, CancelToken())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a terminal's Ctrl-C reaches a process group here")
+def test_ctrl_c_at_a_terminal_during_the_trial_only_stops(model: Path, private_home: Path) -> None:
+    """The signal goes to all processes of the terminal, as a shell sends it."""
+    child = subprocess.Popen(
+        [sys.executable, str(ROOT / "main.py"), "models", "check", str(model)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert child.stdout
+    child.stdout.readline()
+    os.killpg(child.pid, signal.SIGINT)
+    _, err = child.communicate(timeout=30)
+    assert child.returncode in (0, 1), err
     checked_model(model, CancelToken())
 
 
@@ -115,6 +140,24 @@ def test_a_model_whose_context_is_too_small_is_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(ModelFileError, match="its context of 300 tokens is too small"):
         try_model(path)
+
+
+def test_the_trial_says_what_to_do_in_its_own_words(tmp_path: Path) -> None:
+    path = write_random_model(
+        tmp_path / "tiny.gguf", byte_level_bpe(HEADER_TOKENS), HEADERS, Shape(context=300)
+    )
+    with pytest.raises(ModelFileError, match="too small for the shortest question") as caught:
+        checked_model(path, CancelToken())
+    assert caught.value.remedy == "Choose another model."
+
+
+def test_want_of_memory_condemns_no_file(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = '{"problem": "model.gguf: llama.cpp makes no room", "remedy": "Close other programs."}'
+    with monkeypatch.context() as patch:
+        child_that(patch, f"print({report!r}); raise SystemExit(4)")
+        with pytest.raises(NoRoomError, match=r"model\.gguf: llama\.cpp makes no room"):
+            checked_model(model, CancelToken())
+    checked_model(model, CancelToken())
 
 
 def test_the_report_names_the_problem(tmp_path: Path) -> None:
@@ -140,7 +183,7 @@ def test_a_damaged_cache_only_costs_time(model: Path) -> None:
 def test_a_verdict_belongs_to_a_build_of_llama_cpp(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checked_model(model, CancelToken())
     db = sqlite3.connect(cache_folder() / "models.sqlite")
-    db.execute("UPDATE verdict SET build = 'an older one'")
+    db.execute("UPDATE good SET build = 'an older one'")
     db.commit()
     db.close()
     child_that(monkeypatch, "import os; os.abort()")

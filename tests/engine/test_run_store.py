@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import RunBusyError, StoreError
-from engine.migrations import STEPS
+from engine.migrations import APPLICATION_ID, STEPS
 from engine.records import Explanation, JudgedItem, Order, Preference, Reading, Shortening
 from engine.run_store import RunIdentity, RunStore
 
@@ -117,10 +117,22 @@ def test_an_unknown_run_is_an_error(store: RunStore) -> None:
 def test_a_store_of_a_newer_version_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
     with sqlite3.connect(path) as db:
+        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute(f"PRAGMA user_version = {len(STEPS) + 1}")
     db.close()
-    with pytest.raises(StoreError, match="newer version"):
+    with pytest.raises(StoreError, match="a newer Tiebreak wrote it"):
         RunStore(path)
+
+
+def test_the_database_of_another_program_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "bookmarks.sqlite"
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE bookmarks (url TEXT)")
+    db.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="the database of another program"):
+        RunStore(path)
+    assert path.read_bytes() == before
 
 
 def test_two_processes_can_make_the_same_store_at_once(tmp_path: Path) -> None:
