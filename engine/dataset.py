@@ -16,16 +16,17 @@ import pandas as pd
 import pyarrow as pa
 
 from engine.cancel import CancelToken
-from engine.errors import InputError
 from engine.records import PREFERENCES, Gold, Item, Preference, Rubric, digest
 from engine.rubric import ELOQUENT
-from engine.table_files import Row, Table, open_table
+from engine.table_files import Row, Table, listed, open_table, quoted
 
 REQUIRED_COLUMNS = ("id", "instruction", "output_a", "output_b")
 
 _ROWS_AT_ONCE = 2048
-_MOST_NAMES_SHOWN = 20
-_LONGEST_TEXT_SHOWN = 40
+_MOST_COLUMNS_SHOWN = 20
+_NEAR = 0.7
+# Above the likeness of two criteria's columns: those of naturalness and truthfulness come to 0.81.
+_NEAR_AMONG_CRITERIA = 0.82
 # Bytes 0x80 to 0xBF as Windows programs show them: what follows the first byte of a UTF-8 character.
 _TAIL = f"[\x80-\x9f{re.escape(bytes(range(0x80, 0xC0)).decode('cp1252', errors='ignore'))}]"
 # Begins with one set of characters: searched four times faster than plain alternatives (measured).
@@ -120,7 +121,7 @@ def label_problem(text: str) -> str | None:
         return None
     near = _nearest(text, PREFERENCES)
     hint = f"the nearest is {near!r}" if near else f"labels are {', '.join(PREFERENCES)}"
-    return f"unknown label {_shown(text)}; {hint}."
+    return f"unknown label {quoted(text)}; {hint}."
 
 
 def check_id(table: Table, row: Row, first_rows: dict[str, int]) -> None:
@@ -129,27 +130,32 @@ def check_id(table: Table, row: Row, first_rows: dict[str, int]) -> None:
     if item_id == "":
         table.report(row.number, "the id is empty.", "id")
     elif item_id is not None and (first := first_rows.setdefault(item_id, row.number)) != row.number:
-        table.report(row.number, f"id {_shown(item_id)} is already that of {table.row_word} {first}.", "id")
+        table.report(row.number, f"id {quoted(item_id)} is already that of {table.row_word} {first}.", "id")
 
 
 def column_problems(table: Table, required: Iterable[str], known: Iterable[str]) -> list[str]:
     """What is wrong with the columns of a table: a required one is missing, a known one occurs twice."""
-    missing = [_missing_column(table, name) for name in required if name not in table.columns]
+    missing = _missing_columns(table, [name for name in required if name not in table.columns])
     counts = Counter(table.columns)
     twice = [f"column {name!r} occurs {counts[name]} times." for name in known if counts[name] > 1]
     return missing + twice
 
 
-def _missing_column(table: Table, name: str) -> str:
-    near = _nearest(name, [column for column in table.columns if column not in REQUIRED_COLUMNS])
-    hint = f" The nearest is {near!r}." if near else ""
-    return f"no column {name!r}.{hint} Columns found: {_listed(table.columns)}."
+def _missing_columns(table: Table, names: Iterable[str]) -> list[str]:
+    """What is said of columns that are not there; the last of them tells what is."""
+    problems = []
+    for name in names:
+        near = _nearest(name, [column for column in table.columns if column not in REQUIRED_COLUMNS])
+        problems.append(f"no column {name!r}." + (f" The nearest is {quoted(near)}." if near else ""))
+    if problems:
+        problems[-1] += f" Columns found: {listed(table.columns, _MOST_COLUMNS_SHOWN, quoted)}."
+    return problems
 
 
-def _nearest(text: str, choices: Iterable[str]) -> str | None:
+def _nearest(text: str, choices: Iterable[str], cutoff: float = _NEAR) -> str | None:
     """The choice that reads most like `text`, letter case and spaces aside; None where none comes near."""
     by_plain = {_plain(choice): str(choice) for choice in choices}
-    found = difflib.get_close_matches(_plain(text), by_plain, n=1, cutoff=0.7)
+    found = difflib.get_close_matches(_plain(text), by_plain, n=1, cutoff=cutoff)
     return by_plain[found[0]] if found else None
 
 
@@ -197,9 +203,7 @@ class _Loading:
             self._report_lacking()
         table.raise_problems()
         if not self._count:
-            raise InputError(
-                table.path, ["has no rows."], "Check that it was saved or downloaded completely."
-            )
+            raise table.no_rows()
         self._pack()
         frame = pd.DataFrame(
             {
@@ -225,18 +229,22 @@ class _Loading:
         self._rows = []
 
     def _report_lacking(self) -> None:
+        nowhere = [name for name, rows in self._lacking.items() if 0 < len(rows) == self._count]
+        self._table.problems += _missing_columns(self._table, nowhere)
         for name, numbers in self._lacking.items():
-            if self._count and len(numbers) == self._count:
-                self._table.problems.append(_missing_column(self._table, name))
-                continue
-            for number in numbers:
+            for number in numbers if name not in nowhere else ():
                 self._table.report(number, f"no {name!r}.")
 
     def _notices(self) -> Iterator[str]:
         known = known_columns(self._rubric)
         ignored = [name for name in self._table.columns if name not in known]
         if ignored:
-            yield f"{_count(len(ignored), 'column was', 'columns were')} ignored: {_listed(ignored)}."
+            were = _count(len(ignored), "column was", "columns were")
+            # Those with a hint first, so that the end of a long list hides none.
+            meant = {name: self._meant(name) for name in ignored}
+            shown = [f"{quoted(name)} (did you mean {near!r}?)" for name, near in meant.items() if near]
+            shown += [quoted(name) for name, near in meant.items() if not near]
+            yield f"{were} ignored: {listed(shown, _MOST_COLUMNS_SHOWN, str)}."
         if self._empty:
             yield f"{_count(self._empty, 'response is', 'responses are')} empty."
         repeated = sum(times > 1 for times in self._instructions.values())
@@ -245,6 +253,14 @@ class _Loading:
         if self._misdecoded:
             looks = _count(self._misdecoded, "text looks", "texts look")
             yield f"{looks} wrongly decoded (such as 'â€™' for '’'); kept as in the file."
+
+    def _meant(self, ignored: str) -> str | None:
+        """The label column that the file lacks and that an ignored column seems to stand for."""
+        choices = {name: name for name in known_columns(self._rubric)}
+        choices |= {name: f"{name}_preference" for name in self._rubric.names}
+        near = _nearest(ignored, choices, _NEAR_AMONG_CRITERIA)
+        meant = near and choices[near]
+        return None if meant in self._table.columns else meant
 
 
 def _item(cells: Mapping[str, str], rubric: Rubric) -> Item:
@@ -259,14 +275,3 @@ def _item(cells: Mapping[str, str], rubric: Rubric) -> Item:
 
 def _count(number: int, one: str, several: str) -> str:
     return f"{number:,} {one if number == 1 else several}"
-
-
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(map(_shown, names[:_MOST_NAMES_SHOWN]))
-    more = len(names) - _MOST_NAMES_SHOWN
-    return f"{shown} and {more} more" if more > 0 else shown
-
-
-def _shown(text: str) -> str:
-    """A text from a file, quoted, cut short, with control characters written out."""
-    return repr(text if len(text) <= _LONGEST_TEXT_SHOWN else text[:_LONGEST_TEXT_SHOWN] + "…")

@@ -33,6 +33,10 @@ class JsonProblem(Exception):
     """Bytes that are no JSON, or no list of records; the text says what and where."""
 
 
+class NotUtf8(JsonProblem):
+    """Bytes that are no text to begin with."""
+
+
 def read_json(data: bytes, start: int = 0) -> list[JsonRecord]:
     """The records of a JSON file: a list, or an object that holds exactly one list of records.
 
@@ -70,7 +74,7 @@ def parse_json(data: bytes, start: int = 0) -> object:
         raise JsonProblem(f"{where}: invalid JSON ({error.msg}).") from error
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, start + error.start) + 1
-        raise JsonProblem(f"line {line}: {undecodable(error, start)}") from error
+        raise NotUtf8(f"line {line}: {undecodable(error, start)}") from error
     except RecursionError as error:
         raise JsonProblem("lists or objects are nested too deeply.") from error
 
@@ -97,7 +101,7 @@ def _record_of_line(line: bytes, number: int, offset: int) -> JsonRecord | JsonP
     except json.JSONDecodeError as error:
         return JsonProblem(f"line {number}, column {error.colno}: invalid JSON ({error.msg}).")
     except UnicodeDecodeError as error:
-        return JsonProblem(f"line {number}: {undecodable(error, offset)}")
+        return NotUtf8(f"line {number}: {undecodable(error, offset)}")
     except RecursionError:
         return JsonProblem(f"line {number}: lists or objects are nested too deeply.")
 

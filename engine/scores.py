@@ -11,7 +11,8 @@ from typing import Any
 
 from engine.errors import InputError
 from engine.json_records import JsonNumber, JsonObject
-from engine.table_files import read_json_records
+from engine.table_files import clipped, listed, quoted, read_json_records
+from engine.weighted import LARGEST_SCORE
 
 _REMEDY = (
     'Each record needs "id", "scores_a" and "scores_b"; '
@@ -25,7 +26,7 @@ def load_comparisons(path: Path, criteria: Sequence[str]) -> list[dict[str, Any]
     Each is {"id": str, "scores_a": {criterion: float}, "scores_b": {criterion: float}} with exactly the
     given criteria; other keys of the file are left out. Raises SetupError where the file cannot be read,
     InputError with all problems: a key, criterion or id missing, a score that is not a finite number
-    (true and false are none), an id used twice.
+    up to LARGEST_SCORE either way (true and false are none), an id used twice.
     """
     problems: list[str] = []
     comparisons = []
@@ -35,13 +36,13 @@ def load_comparisons(path: Path, criteria: Sequence[str]) -> list[dict[str, Any]
             problems.append(f"record {number}: not an object.")
             continue
         item_id = _id_of(value)
-        place = f"record {number} (id {item_id!r})" if item_id else f"record {number}"
+        place = f"record {number} (id {quoted(item_id)})" if item_id else f"record {number}"
         if item_id is None:
             problems.append(f"{place}: no id, or one that is neither text nor a number.")
         elif (first := first_records.setdefault(item_id, number)) != number:
             problems.append(f"{place}: the id is already that of record {first}.")
         if isinstance(value, JsonObject):
-            problems.append(f"{place}: names {', '.join(value.twice)} more than once.")
+            problems.append(f"{place}: names {listed(value.twice, shown=quoted)} more than once.")
         scores = {key: _scores(value, key, criteria, place, problems) for key in ("scores_a", "scores_b")}
         comparisons.append({"id": item_id, **scores})
     if problems:
@@ -65,15 +66,16 @@ def _scores(
         problems.append(f"{place}: {key!r} is {'missing' if key not in record else 'not an object'}.")
         return {}
     if isinstance(given, JsonObject):
-        problems.append(f"{place}: {key} names {', '.join(given.twice)} more than once.")
+        problems.append(f"{place}: {key} names {listed(given.twice, shown=quoted)} more than once.")
     scores = {}
     for name in criteria:
         value = given.get(name)
         number = float(value) if isinstance(value, JsonNumber) else math.nan
         if name not in given:
             problems.append(f"{place}: {key} has no score for {name!r}.")
-        elif not math.isfinite(number):
-            problems.append(f"{place}: {key}, {name}: {_shown(value)} is not a finite number.")
+        elif not abs(number) <= LARGEST_SCORE:
+            wrong = f"beyond {LARGEST_SCORE:g}" if math.isfinite(number) else "not a finite number"
+            problems.append(f"{place}: {key}, {name}: {_shown(value)} is {wrong}.")
         scores[name] = number
     return scores
 
@@ -81,4 +83,4 @@ def _scores(
 def _shown(value: object) -> str:
     if isinstance(value, list | dict):
         return "a list" if isinstance(value, list) else "an object"
-    return str(value) if isinstance(value, JsonNumber) else json.dumps(value)
+    return clipped(value if isinstance(value, JsonNumber) else json.dumps(value))

@@ -16,17 +16,18 @@ from pathlib import Path
 
 import pandas as pd
 
-from engine.dataset import Dataset, check_id, column_problems, label_problem
+from engine.dataset import REQUIRED_COLUMNS, Dataset, check_id, column_problems, label_problem
 from engine.errors import InputError, SetupError
+from engine.file_formats import FileFormat
 from engine.files import write_whole
 from engine.records import Preference
 from engine.rubric import ELOQUENT
-from engine.table_files import Row, Table, open_table
+from engine.table_files import Row, Table, listed, open_table, quoted
 
 _PREFERENCE = "_preference"
 _EXPLANATION = "_explanation"
-_MOST_SHOWN = 10
-_LONGEST_SHOWN = 20
+_TEXT_COLUMNS = REQUIRED_COLUMNS[1:]
+_MOST_COLUMNS_SHOWN = 20
 
 # The cells that pandas takes for a missing value, quoted or not.
 _MISSING_WORDS = frozenset(
@@ -92,6 +93,24 @@ def unsafe_explanation(text: str) -> bool:
     )
 
 
+def unwritable_ids(ids: Sequence[str]) -> list[str]:
+    """The ids that write_submission refuses: words for a missing value, and those with a NUL or surrogate."""
+    return [item_id for item_id in ids if item_id in _MISSING_WORDS or _NEVER_READ_BACK.search(item_id)]
+
+
+def rewritten_ids(ids: Sequence[str]) -> list[str]:
+    """The writable ids that a plain pandas.read_csv of the whole column gives back otherwise: 007 becomes 7.
+
+    Whoever reads the dataset in the same way gets the same, so that such ids are no fault of a submission.
+    """
+    lost = set(unwritable_ids(ids))
+    written = [item_id for item_id in ids if item_id not in lost]
+    # The second column keeps pandas from skipping an id of spaces as a blank line.
+    text = "id\trest\n" + "".join(f"{_quoted(item_id)}\t\n" for item_id in written)
+    read = pd.read_csv(io.StringIO(text), sep="\t", low_memory=False)["id"].astype(str)
+    return [item_id for item_id, back in zip(written, read, strict=True) if item_id != back]
+
+
 def write_submission(path: Path, submission: Submission) -> None:
     """Write a submission whole or not at all; an unscored prediction is an empty cell.
 
@@ -104,14 +123,14 @@ def write_submission(path: Path, submission: Submission) -> None:
 
 
 def read_submission(path: Path) -> Submission:
-    """The submission in a file, for whichever criteria its columns name; an empty cell is unscored.
+    """The submission in a TSV file, for whichever criteria its columns name; an empty cell is unscored.
 
-    Raises SetupError where the file cannot be read, InputError with all problems found in it: columns
-    out of order, missing or foreign, an unknown label, an id that is empty or used twice.
+    Raises SetupError where the file cannot be read, InputError with all problems found in it: another
+    format, a dataset, columns out of order, missing or foreign, an unknown label, an id that is empty or
+    used twice.
     """
     table = open_table(path)
-    if not table.has_header:
-        raise InputError(path, ["is JSON; a submission is TSV."], "Choose the .tsv file.")
+    _refuse_others(table)
     criteria = tuple(name.removesuffix(_PREFERENCE) for name in table.columns if name.endswith(_PREFERENCE))
     with_explanations = any(name.endswith(_EXPLANATION) for name in table.columns)
     table.problems += _header_problems(table, submission_columns(criteria, with_explanations))
@@ -123,7 +142,7 @@ def read_submission(path: Path) -> Submission:
             rows.append(_submission_row(row, criteria))
     table.raise_problems()
     if not rows:
-        raise InputError(path, ["has no rows."], "Check that it was saved or downloaded completely.")
+        raise table.no_rows()
     return Submission(tuple(rows), criteria, with_explanations, path)
 
 
@@ -157,20 +176,37 @@ def _quoted(cell: str) -> str:
 
 
 def _refuse_unsafe(submission: Submission) -> None:
-    unsafe = []
-    for row in submission.rows:
-        if row.id in _MISSING_WORDS or _NEVER_READ_BACK.search(row.id):
-            unsafe.append(f"id {row.id!r}")
-        cells = zip(submission.columns, _cells(row, submission), strict=True)
-        unsafe += [
-            f"{column} of id {row.id!r} ({cell[:_LONGEST_SHOWN]!r})"
-            for column, cell in cells
-            if cell and column.endswith(_EXPLANATION) and unsafe_explanation(cell)
-        ]
+    if lost := unwritable_ids([row.id for row in submission.rows]):
+        raise SetupError(
+            f"pandas would not give back these ids: {listed(lost, shown=quoted)}.",
+            "Rename these ids in the dataset.",
+        )
+    unsafe = [
+        f"{column} of id {quoted(row.id)} ({quoted(cell)})"
+        for row in submission.rows
+        for column, cell in zip(submission.columns, _cells(row, submission), strict=True)
+        if cell and column.endswith(_EXPLANATION) and unsafe_explanation(cell)
+    ]
     if unsafe:
         raise SetupError(
-            f"pandas would not give back what is written as {_some(unsafe)}.",
-            "Use a sentence as explanation, and an id that is no word for a missing value.",
+            f"pandas would not give back these explanations: {listed(unsafe, shown=str)}.",
+            "Use a sentence as explanation.",
+        )
+
+
+def _refuse_others(table: Table) -> None:
+    """Raise InputError for a dataset, and for any format but TSV."""
+    if set(_TEXT_COLUMNS) <= set(table.columns):
+        raise InputError(
+            table.path,
+            [f"looks like a dataset: it has the columns {', '.join(_TEXT_COLUMNS)}."],
+            "Choose a submission. If you gave both, are the two swapped?",
+        )
+    if table.data_format is not FileFormat.TSV:
+        raise InputError(
+            table.path,
+            [f"is {table.data_format}; a submission is TSV, with tabs between its columns."],
+            "Export it as .tsv, or choose the .tsv file.",
         )
 
 
@@ -179,7 +215,7 @@ def _header_problems(table: Table, expected: Sequence[str]) -> list[str]:
     if len(expected) == 1:
         return [*problems, "no column names a criterion (such as 'relevance_preference')."]
     if not problems and tuple(table.columns) != tuple(expected):
-        found, wanted = ", ".join(table.columns), ", ".join(expected)
+        found, wanted = listed(table.columns, _MOST_COLUMNS_SHOWN), listed(expected, _MOST_COLUMNS_SHOWN)
         problems.append(f"the columns are {found}; in a submission they are {wanted}.")
     return problems
 
@@ -205,7 +241,7 @@ def _column_differences(submission: Submission) -> Iterator[str]:
     if missing := [name for name in official if name not in submission.columns]:
         yield f"official columns are missing: {', '.join(missing)}."
     if foreign := [name for name in submission.columns if name not in official]:
-        yield f"columns are not official: {', '.join(foreign)}."
+        yield f"columns are not official: {listed(foreign)}."
     shared = [name for name in official if name in submission.columns]
     if shared != [name for name in submission.columns if name in official]:
         yield f"columns are out of order; the official order is {', '.join(official)}."
@@ -214,35 +250,18 @@ def _column_differences(submission: Submission) -> Iterator[str]:
 def _id_differences(ids: Sequence[str], expected: Sequence[str]) -> Iterator[str]:
     known, present = set(expected), set(ids)
     if missing := [item_id for item_id in expected if item_id not in present]:
-        yield f"ids missing ({len(missing):,} of {len(expected):,}): {_some(missing)}."
+        yield f"ids missing ({len(missing):,} of {len(expected):,}): {listed(missing)}."
     if extra := [item_id for item_id in dict.fromkeys(ids) if item_id not in known]:
-        yield f"ids that are not in the dataset ({len(extra):,}): {_some(extra)}."
+        yield f"ids that are not in the dataset ({len(extra):,}): {listed(extra)}."
     if twice := [item_id for item_id, count in Counter(ids).items() if count > 1]:
-        yield f"ids that occur more than once ({len(twice):,}): {_some(twice)}."
-    if rewritten := _rewritten_as_numbers(ids):
-        yield f"ids that change when read as numbers ({len(rewritten):,}): {_some(rewritten)}."
-
-
-def _rewritten_as_numbers(ids: Sequence[str]) -> list[str]:
-    """The ids that a plain pandas.read_csv gives back otherwise, as where 007 becomes 7."""
-    # The second column keeps pandas from skipping an empty id as a blank line.
-    text = "id\trest\n" + "".join(f"{_quoted(item_id)}\t\n" for item_id in ids)
-    read = pd.read_csv(io.StringIO(text), sep="\t", low_memory=False)["id"].astype(str)
-    return [f"{written} becomes {back}" for written, back in zip(ids, read, strict=True) if written != back]
+        yield f"ids that occur more than once ({len(twice):,}): {listed(twice)}."
 
 
 def _empty_cells(submission: Submission) -> Iterator[str]:
     for name in submission.criteria:
         made = [(row.id, row.predictions.get(name, Prediction())) for row in submission.rows]
         if unscored := [item_id for item_id, prediction in made if prediction.preference is None]:
-            yield f"empty cells in {name}{_PREFERENCE} ({len(unscored):,}): ids {_some(unscored)}."
+            yield f"empty cells in {name}{_PREFERENCE} ({len(unscored):,}): ids {listed(unscored)}."
         unexplained = [item_id for item_id, prediction in made if not prediction.explanation]
         if submission.with_explanations and unexplained:
-            yield f"empty cells in {name}{_EXPLANATION} ({len(unexplained):,}): ids {_some(unexplained)}."
-
-
-def _some(names: Sequence[str]) -> str:
-    """The first few names, and how many more there are."""
-    more = len(names) - _MOST_SHOWN
-    shown = ", ".join(name if name.isprintable() else repr(name) for name in names[:_MOST_SHOWN])
-    return f"{shown} and {more:,} more" if more > 0 else shown
+            yield f"empty cells in {name}{_EXPLANATION} ({len(unexplained):,}): ids {listed(unexplained)}."

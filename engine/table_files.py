@@ -7,8 +7,9 @@ Does not know: which columns a table should have, what a cell means.
 """
 
 import json
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -17,11 +18,12 @@ from pyarrow import parquet
 
 from engine.delimited import Cell, QuotingError, Record, Splitter
 from engine.errors import InputError
-from engine.file_formats import UTF8_MARK, FileFormat, read_data_file
+from engine.file_formats import SAVE_AS_UTF8, UTF8_MARK, FileFormat, read_data_file
 from engine.json_records import (
     JsonObject,
     JsonProblem,
     JsonRecord,
+    NotUtf8,
     cell_text,
     read_json,
     read_json_lines,
@@ -30,6 +32,32 @@ from engine.json_records import (
 
 _PARQUET_ROWS_AT_ONCE = 1024
 _MEND = "Mend what is named above, then load the file again."
+_SAVE_AS_UTF8 = f"{SAVE_AS_UTF8} Then load it again."
+
+_LONGEST_SHOWN = 40
+_MOST_LISTED = 10
+_NEEDS_NO_QUOTES = re.compile(r"[\w.:#-]+( [\w.:#-]+)*")
+
+
+def clipped(text: str) -> str:
+    """A text cut to 40 characters."""
+    return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…"
+
+
+def quoted(text: str) -> str:
+    """A text from a file, in quotes, cut short, with control characters written out."""
+    return repr(clipped(text))
+
+
+def named(text: str) -> str:
+    """A name from a file: as it is where its end is plain to see, else quoted."""
+    return clipped(text) if _NEEDS_NO_QUOTES.fullmatch(text) else quoted(text)
+
+
+def listed(names: Sequence[str], most: int = _MOST_LISTED, shown: Callable[[str], str] = named) -> str:
+    """The first few names, and how many more there are."""
+    text = ", ".join(map(shown, names[:most]))
+    return f"{text} and {len(names) - most:,} more" if len(names) > most else text
 
 
 class Row(NamedTuple):
@@ -49,10 +77,12 @@ class Table(ABC):
     row_word: ClassVar[str]
     has_header: ClassVar[bool] = True
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, data_format: FileFormat) -> None:
         self.path = path
+        self.data_format = data_format
         self.columns: list[str] = []
         self.problems: list[str] = []
+        self._remedy = _MEND
 
     @abstractmethod
     def rows(self, wanted: Collection[str] | None = None) -> Iterator[Row]:
@@ -63,13 +93,18 @@ class Table(ABC):
 
     def report(self, number: int, problem: str, column: str | None = None) -> None:
         """Add a problem of one row, and of one of its cells where `column` is given."""
-        cell = "" if column is None else f", {column}"
+        cell = "" if column is None else f", {named(column)}"
         self.problems.append(f"{self.row_word} {number}{cell}: {problem}")
 
     def raise_problems(self) -> None:
         """Raise InputError with all problems, if there are any."""
         if self.problems:
-            raise InputError(self.path, self.problems, _MEND)
+            raise InputError(self.path, self.problems, self._remedy)
+
+    def no_rows(self) -> InputError:
+        """The error of a table that holds nothing but its header."""
+        remedy = "Check that it was saved or downloaded completely."
+        return InputError(self.path, ["has no rows."], remedy)
 
 
 def open_table(path: Path) -> Table:
@@ -81,15 +116,15 @@ def open_table(path: Path) -> Table:
     start = len(UTF8_MARK) if data.startswith(UTF8_MARK) else 0
     match data_format:
         case FileFormat.TSV:
-            return _DelimitedTable(path, Splitter(data, b"\t", start))
+            return _DelimitedTable(path, data_format, Splitter(data, b"\t", start))
         case FileFormat.CSV:
-            return _DelimitedTable(path, Splitter(data, b",", start))
+            return _DelimitedTable(path, data_format, Splitter(data, b",", start))
         case FileFormat.JSON:
-            return _JsonTable(path, _json_records(path, data, start))
+            return _JsonTable(path, data_format, _json_records(path, data, start))
         case FileFormat.JSON_LINES:
-            return _JsonLinesTable(path, read_json_lines(data, start))
+            return _JsonLinesTable(path, data_format, read_json_lines(data, start))
         case FileFormat.PARQUET:
-            return _ParquetTable(path, data)
+            return _ParquetTable(path, data_format, data)
 
 
 def read_json_records(path: Path) -> Sequence[JsonRecord]:
@@ -104,19 +139,20 @@ def _json_records(path: Path, data: bytes, start: int) -> Sequence[JsonRecord]:
     try:
         return read_json(data, start)
     except JsonProblem as problem:
-        raise InputError(path, [str(problem)], _MEND) from problem
+        remedy = _SAVE_AS_UTF8 if isinstance(problem, NotUtf8) else _MEND
+        raise InputError(path, [str(problem)], remedy) from problem
 
 
 class _DelimitedTable(Table):
     row_word = "line"
 
-    def __init__(self, path: Path, splitter: Splitter) -> None:
-        super().__init__(path)
+    def __init__(self, path: Path, data_format: FileFormat, splitter: Splitter) -> None:
+        super().__init__(path, data_format)
         self._records = splitter.records()
         header = self._next_record()
         if header is None:
             self.raise_problems()
-            raise InputError(path, ["has no rows."], "Check that it was saved or downloaded completely.")
+            raise self.no_rows()
         for number, cell in enumerate(header.cells, start=1):
             self.columns.append(self._text(header.line, cell, f"column {number}"))
 
@@ -152,6 +188,7 @@ class _DelimitedTable(Table):
             return cell.text
         except UnicodeDecodeError as error:
             self.report(line, undecodable(error, cell.start), column)
+            self._remedy = _SAVE_AS_UTF8
             return ""
 
 
@@ -160,9 +197,12 @@ class _JsonTable(Table):
     has_header = False
 
     def __init__(
-        self, path: Path, records: Sequence[JsonRecord] | Iterator[JsonRecord | JsonProblem]
+        self,
+        path: Path,
+        data_format: FileFormat,
+        records: Sequence[JsonRecord] | Iterator[JsonRecord | JsonProblem],
     ) -> None:
-        super().__init__(path)
+        super().__init__(path, data_format)
         self._records = records
 
     def rows(self, wanted: Collection[str] | None = None) -> Iterator[Row]:
@@ -170,6 +210,8 @@ class _JsonTable(Table):
         for record in self._records:
             if isinstance(record, JsonProblem):
                 self.problems.append(str(record))
+                if isinstance(record, NotUtf8):
+                    self._remedy = _SAVE_AS_UTF8
                 continue
             if not isinstance(record.value, dict):
                 self.report(record.number, "not an object with a key for each column.")
@@ -180,7 +222,7 @@ class _JsonTable(Table):
             before = len(self.problems)
             if isinstance(record.value, JsonObject):
                 self.report(
-                    record.number, f"names {', '.join(map(repr, record.value.twice))} more than once."
+                    record.number, f"names {listed(record.value.twice, shown=quoted)} more than once."
                 )
             cells = {
                 name: self._text(record.number, name, value)
@@ -211,8 +253,8 @@ class _JsonLinesTable(_JsonTable):
 class _ParquetTable(Table):
     row_word = "row"
 
-    def __init__(self, path: Path, data: bytes) -> None:
-        super().__init__(path)
+    def __init__(self, path: Path, data_format: FileFormat, data: bytes) -> None:
+        super().__init__(path, data_format)
         try:
             self._file = parquet.ParquetFile(pa.BufferReader(data))
             self.columns = list(self._file.schema_arrow.names)
@@ -251,8 +293,6 @@ class _ParquetTable(Table):
 
 def _parquet_values(column: pa.Array) -> list[object]:
     """The values as Python objects, strings as bytes: pyarrow reads Parquet without looking for bad UTF-8."""
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         column = column.cast(pa.large_binary())
     values: list[object] = column.to_pylist()

@@ -7,6 +7,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+LARGEST_SCORE = 1e300  # either way: differences and the sum of all margins stay finite
+
 _NOISE = 1e-9  # relative: far above the rounding of a few hundred sums, far below any meant difference
 _DIGITS = 4
 
@@ -16,8 +18,9 @@ def pairwise_preference_judge(
 ) -> dict[str, Any]:
     """Decide each comparison by weighted scores.
 
-    `comparisons`: dicts with `id`, `scores_a` and `scores_b` (criterion -> score, any finite scale). A
-    criterion absent from a response counts 0; scores of criteria without a weight are not used.
+    `comparisons`: dicts with `id`, `scores_a` and `scores_b` (criterion -> score, any scale up to
+    LARGEST_SCORE). A criterion absent from a response counts 0; scores of criteria without a weight are
+    not used.
     `criteria_weights`: not negative, normalised here to sum 1. `tie_threshold`: not negative, in score
     points; a difference that reaches it only, up to floating-point noise, is a tie.
 
@@ -26,7 +29,7 @@ def pairwise_preference_judge(
     values. Without comparisons all rates are 0.0.
 
     Raises ValueError for weights that are negative, not finite or sum to 0, for a threshold that is
-    negative or not finite, and for a score that is not finite.
+    negative or not finite, and for a score that is not finite or beyond LARGEST_SCORE.
     """
     weights = _normalised(criteria_weights)
     if not math.isfinite(tie_threshold) or tie_threshold < 0:
@@ -66,8 +69,10 @@ def _decide(
     a, b = comparison["scores_a"], comparison["scores_b"]
     for name in weights:
         for response in (a, b):
-            if not math.isfinite(response.get(name, 0)):
-                raise ValueError(f"Comparison {comparison['id']}: score of {name} is not finite.")
+            if not abs(response.get(name, 0)) <= LARGEST_SCORE:
+                raise ValueError(
+                    f"Comparison {comparison['id']}: score of {name} is not a number up to {LARGEST_SCORE:g}."
+                )
     terms = [weight * response.get(name, 0) for name, weight in weights.items() for response in (a, b)]
     difference = math.fsum(
         weight * a.get(name, 0) - weight * b.get(name, 0) for name, weight in weights.items()

@@ -189,7 +189,7 @@ def test_no_socket_is_opened(tmp_path: Path, model: Path) -> None:
         (["--items", "0"], "--items is 0", "Use 1 or more"),
         (["--context", "100"], "The context is 100", "Use 256 or more"),
         (["--context", "9000"], "a context of 9,000 tokens is more than the 8,192", "--context 8192"),
-        (["--context", "256"], "take 900 tokens, the context holds 256", "larger --context"),
+        (["--context", "256"], "tokens, the context holds 256: no item fits", "larger --context"),
         (["--temperature", "-1"], "The temperature is -1.0", "Use 0 (greedy)"),
         (["--temperature", "1e-310"], "The temperature is 1e-310", "0.01 or more"),
         (["--threads", "0"], "The number of threads is 0", "Use 1 or more"),

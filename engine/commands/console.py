@@ -39,19 +39,33 @@ def guarded(action: Callable[[], int]) -> int:
     _prepare_streams()
     try:
         code = _exit_code_of(action)
-        _flush_output()
-    except SetupError as error:
+        # Here, where its failure can be said: Python would write the rest after its end.
+        sys.stdout.flush()
+    except (Exception, KeyboardInterrupt) as error:  # the outermost place: nothing may end in a traceback
+        return _told(error)
+    return code
+
+
+def _told(error: BaseException) -> int:
+    """Say what ended the program; its exit code."""
+    code = INCOMPLETE
+    if isinstance(error, SetupError):
         tell(f"{error.problem}\n{error.remedy}")
-        return WRONG_INPUT
-    except (Cancelled, KeyboardInterrupt):
+        code = WRONG_INPUT
+    elif isinstance(error, Cancelled | KeyboardInterrupt):
         tell("Stopped.")
-        return INCOMPLETE
-    except BrokenPipeError:
+    elif isinstance(error, BrokenPipeError):
         # Whoever read our output has gone; there is nobody left to tell.
         _drop_output()
-        return INCOMPLETE
-    except Exception as error:  # the outermost place: nothing may end in a traceback
-        return _report_fault(error)
+    elif isinstance(error, OSError) and error.filename is None:
+        # The engine speaks of files in words of its own; without a name it is our own output.
+        _drop_output()
+        tell(
+            f"What was to be printed could not be written: {error.strerror}.\nMake room, or print elsewhere."
+        )
+        code = WRONG_INPUT
+    else:
+        code = _report_fault(error)
     return code
 
 
@@ -62,26 +76,13 @@ def _exit_code_of(action: Callable[[], int]) -> int:
         return end.code if isinstance(end.code, int) else DONE
 
 
-def _flush_output() -> None:
-    """Write what is still held back, here, where its failure can be said."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        _drop_output()
-        raise SetupError(
-            f"What was printed could not be written: {error.strerror}.", "Make room, or print elsewhere."
-        ) from error
-
-
 def _drop_output() -> None:
     """Let nothing more be written: Python would try again at its end, and complain."""
     with Path(os.devnull).open("w", encoding="utf-8") as nothing:
         os.dup2(nothing.fileno(), sys.stdout.fileno())
 
 
-def _report_fault(error: Exception) -> int:
+def _report_fault(error: BaseException) -> int:
     """Log a fault of the program whole, and say where."""
     path = log_folder() / "tiebreak.log"
     handler: logging.Handler = logging.NullHandler()

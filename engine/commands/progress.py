@@ -23,7 +23,7 @@ class RunProgress:
 
     def __init__(self) -> None:
         self._bar: tqdm[NoReturn] | None = None
-        self._unscored = 0
+        self._items = self._judged = self._unscored = 0
         self._spans: deque[tuple[float, int]] = deque()
 
     def __enter__(self) -> "RunProgress":
@@ -36,24 +36,28 @@ class RunProgress:
     def show(self, event: RunEvent) -> None:
         """Show one event."""
         if isinstance(event, RunStarted):
+            self._greet(event)
+        elif isinstance(event, ModelOpened):
             self._start(event)
-        elif isinstance(event, ModelOpened) and event.note:
-            tqdm.write(event.note, file=sys.stderr)
         elif isinstance(event, TokensEvaluated):
             self._count(event.tokens)
         elif isinstance(event, ItemJudged) and self._bar is not None:
             self._unscored += len(event.judged.unscored)
             self._bar.update()
 
-    def _start(self, event: RunStarted) -> None:
+    def _greet(self, event: RunStarted) -> None:
+        self._items, self._judged = event.items, event.judged
         if event.judged == event.items:
             tell(f"Run {event.run_id} is complete in the store: nothing is judged again.")
-            return
-        if event.judged:
+        elif event.judged:
             tell(f"Run {event.run_id} goes on: {event.judged} of {event.items} items are judged already.")
+
+    def _start(self, event: ModelOpened) -> None:
+        if event.note:
+            tell(event.note)
         self._bar = tqdm(
-            total=event.items,
-            initial=event.judged,
+            total=self._items,
+            initial=self._judged,
             file=sys.stderr,
             bar_format=_BAR,
             mininterval=_SECONDS_ON_SCREEN if sys.stderr.isatty() else _SECONDS_IN_A_LOG,

@@ -225,7 +225,7 @@ def test_examples_are_read_once_and_change_the_result(
 @pytest.mark.parametrize(
     "change",
     [
-        {"settings": replace(SETTINGS, seed=1)},
+        {"settings": replace(SETTINGS, shorten=True)},
         {"rubric": ELOQUENT.only(("safety",))},
         {"model": CheckedModel(Path("m"), "m", "another hash", 1, 1)},
         {"dataset": load_dataset(SAMPLE).head(4)},
@@ -237,6 +237,21 @@ def test_whatever_can_change_the_result_makes_another_run(
 ) -> None:
     plan = make_plan()
     assert replace(plan, **change).identity().key != plan.identity().key  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("mode", "change"),
+    [
+        (Mode.EXPLAIN, {"seed": 1}),
+        (Mode.LABELS, {"seed": 1}),
+        (Mode.LABELS, {"temperature": 0.5}),
+        (Mode.LABELS, {"max_explanation_tokens": 5}),
+    ],
+)
+def test_settings_that_do_not_count_make_no_other_run(
+    make_plan: Callable[..., RunPlan], mode: Mode, change: dict[str, object]
+) -> None:
+    assert make_plan(mode=mode, **change).identity().key == make_plan(mode=mode).identity().key
 
 
 def test_speed_settings_do_not_make_another_run(make_plan: Callable[..., RunPlan]) -> None:
