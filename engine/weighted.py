@@ -4,12 +4,13 @@ Knows: scores, weights, a tie threshold. Does not know: where scores come from, 
 """
 
 import math
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 LARGEST_SCORE = 1e300  # either way: differences and the sum of all margins stay finite
 
-_NOISE = 1e-9  # relative: far above the rounding of a few hundred sums, far below any meant difference
+_NOISE = 16 * sys.float_info.epsilon  # relative: a few roundings in weights, scores and their products
 _DIGITS = 4
 
 
@@ -77,8 +78,8 @@ def _decide(
     difference = math.fsum(
         weight * a.get(name, 0) - weight * b.get(name, 0) for name, weight in weights.items()
     )
-    noise = _NOISE * max((abs(term) for term in terms), default=0.0)
-    if abs(difference) <= tie_threshold + max(noise, _NOISE * tie_threshold):
+    noise = _NOISE * (math.fsum(map(abs, terms)) + tie_threshold)
+    if abs(difference) <= tie_threshold + noise:
         return "tie", abs(difference)
     return ("A" if difference > 0 else "B"), abs(difference)
 

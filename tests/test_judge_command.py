@@ -163,23 +163,32 @@ def test_a_subset_of_the_criteria_in_one_order(tmp_path: Path, model: Path) -> N
     assert list(pd.read_csv(job.out, sep="\t")) == ["id", "relevance_preference", "safety_preference"]
 
 
-def test_no_socket_is_opened(tmp_path: Path, model: Path) -> None:
-    """The whole job with a hook that fails on any use of the network."""
-    job = Job(tmp_path, model, "--items", 4)
-    program = (
-        "import sys\n"
+def test_no_socket_is_opened(tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole job, its child process included, with a hook that ends it at any use of the network."""
+    hook = tmp_path / "hook"
+    hook.mkdir()
+    seen = tmp_path / "hooked"
+    (hook / "sitecustomize.py").write_text(
+        "import os, sys\n"
+        f"open({str(seen)!r}, 'a').write('x')\n"
         "def hook(event, _arguments):\n"
         "    if event.startswith('socket.'):\n"
-        "        raise RuntimeError('network: ' + event)\n"
-        "sys.addaudithook(hook)\n"
-        f"sys.path.insert(0, {str(ROOT)!r})\n"
-        "from main import main\n"
-        "sys.exit(main(sys.argv[1:]))\n"
+        "        os._exit(77)\n"
+        "sys.addaudithook(hook)\n",
+        encoding="utf-8",
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, *map(str, job.arguments)], capture_output=True, text=True, check=False
-    )
+    monkeypatch.setenv("PYTHONPATH", str(hook))
+    done = run(*Job(tmp_path, model, "--items", 4).arguments)
     assert done.returncode == 0, done.stderr
+    assert len(seen.read_text("utf-8")) == 2
+
+
+def test_the_hook_sees_a_socket(tmp_path: Path) -> None:
+    program = (
+        "import sys; sys.addaudithook(lambda event, _: event.startswith('socket.') and sys.exit(77));"
+        "import socket; socket.socket()"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 77
 
 
 @pytest.mark.parametrize(
@@ -262,3 +271,23 @@ def test_help_does_not_wait_for_the_libraries() -> None:
         [sys.executable, "-c", program], cwd=MAIN.parent, capture_output=True, text=True, check=True
     )
     assert done.stdout.endswith("[]\n")
+
+
+@pytest.mark.parametrize(
+    ("item_id", "code", "said"),
+    [
+        ("NA", 2, "a submission cannot hold these ids"),
+        ("007", 0, "reads these ids of the submission as numbers"),
+    ],
+)
+def test_ids_that_pandas_changes_are_met_before_the_run(
+    tmp_path: Path, model: Path, item_id: str, code: int, said: str
+) -> None:
+    data = tmp_path / "data.json"
+    record = {"id": item_id, "instruction": "Hi", "output_a": "Hello", "output_b": "No"}
+    data.write_text(json.dumps([record]), encoding="utf-8")
+    job = Job(tmp_path, model, "--mode", "labels")
+    done = run("judge", data, *job.arguments[2:])
+    assert done.returncode == code
+    assert said in done.stderr
+    assert job.stored("SELECT count(*) FROM run") == (code == 0)

@@ -41,6 +41,8 @@ from engine.settings import (
     Mode,
     default_threads,
 )
+from engine.submission import rewritten_ids, unwritable_ids
+from engine.table_files import listed
 
 _ALL_LAYERS = 999
 _SHOTS = 3
@@ -132,6 +134,7 @@ def _plan(options: argparse.Namespace, cancel: CancelToken) -> RunPlan:
         if options.items < 1:
             raise SetupError(f"--items is {options.items}.", "Use 1 or more.")
         dataset = dataset.head(options.items)
+    _check_ids(dataset)
     for notice in dataset.notices:
         tell(f"{dataset.name}: {notice}")
     if options.model == _DEMO:
@@ -147,6 +150,18 @@ def _plan(options: argparse.Namespace, cancel: CancelToken) -> RunPlan:
         model=checked_model(path, cancel),
         examples=_examples(options, rubric, cancel),
     )
+
+
+def _check_ids(dataset: Dataset) -> None:
+    """See before long work that the submission can name the items."""
+    if unwritable := unwritable_ids(dataset.ids):
+        raise SetupError(
+            f"{dataset.name}: a submission cannot hold these ids, which pandas takes for missing:"
+            f" {listed(unwritable)}.",
+            "Rename them in the dataset.",
+        )
+    if rewritten := rewritten_ids(dataset.ids):
+        tell(f"{dataset.name}: pandas reads these ids of the submission as numbers: {listed(rewritten)}.")
 
 
 def _names(text: str) -> tuple[str, ...]:

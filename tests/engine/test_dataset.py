@@ -152,6 +152,12 @@ def test_the_frame_holds_the_known_columns_in_their_usual_order_as_text(save: Sa
     assert frame.iloc[0].tolist() == ["0", "Do 0.", "a", "b", "", "A"]
 
 
+def test_the_column_of_another_criterion_is_not_taken_for_a_slip(save: SaveRows) -> None:
+    rubric = ELOQUENT.only(("truthfulness",))
+    dataset = load_dataset(save({"naturalness_preference": "B"}), rubric)
+    assert dataset.notices == ("1 column was ignored: 'naturalness_preference'.",)
+
+
 def test_a_rubric_names_the_label_columns(save: SaveRows) -> None:
     rubric = Rubric("mine", (Criterion("tone", "Which is kinder?"),))
     dataset = load_dataset(save({"tone_preference": "B", "safety_preference": "?"}), rubric)
@@ -266,6 +272,15 @@ def test_an_unknown_label_is_named_with_the_nearest(save: SaveRows, label: str, 
                 "no column 'instruction'. Columns found: 'id', 'prompt', 'output_a', 'output_b'.",
             ],
         ),
+        (
+            "x.csv",
+            "id,Output_A,answer\n1,x,y\n",
+            [
+                "no column 'instruction'.",
+                "no column 'output_a'. The nearest is 'Output_A'.",
+                "no column 'output_b'. The nearest is 'Output_A'. Columns found: 'id', 'Output_A', 'answer'.",
+            ],
+        ),
     ],
 )
 def test_all_problems_of_a_file_are_told_together(
@@ -300,6 +315,24 @@ def test_a_file_without_rows_is_refused(tmp_path: Path, name: str, data: str) ->
     [
         ([{}], ()),
         ([{"z": 1, "y": 2}], ("2 columns were ignored: 'z', 'y'.",)),
+        (
+            [{"z": 1, "Safety_preference": "A", "relevance": "B"}],
+            (
+                "3 columns were ignored: 'Safety_preference' (did you mean 'safety_preference'?), "
+                "'relevance' (did you mean 'relevance_preference'?), 'z'.",
+            ),
+        ),
+        (
+            [{"safety-explanation": "x", "naturalnes_preference": "A"}],
+            (
+                "2 columns were ignored: 'safety-explanation' (did you mean 'safety_explanation'?), "
+                "'naturalnes_preference' (did you mean 'naturalness_preference'?).",
+            ),
+        ),
+        (
+            [{"safety_preference": "A", "safety": 1, "Safety_Preference": "A"}],
+            ("2 columns were ignored: 'safety', 'Safety_Preference'.",),
+        ),
         ([{"output_a": ""}], ("1 response is empty.",)),
         ([{"output_a": "", "output_b": ""}, {"output_b": " "}], ("2 responses are empty.",)),
         ([{"instruction": "x"}] * 3, ("1 instruction occurs more than once.",)),

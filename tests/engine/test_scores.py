@@ -57,6 +57,8 @@ def test_comparisons_come_in_order_with_just_the_asked_criteria(tmp_path: Path, 
         ('"5"', '"5"'),
         ("[5]", "a list"),
         ("{}", "an object"),
+        ("9" * 5000, "9" * 40 + "…"),
+        (f'"{"x" * 5000}"', '"' + "x" * 39 + "…"),
     ],
 )
 def test_a_score_that_is_no_finite_number_is_refused(tmp_path: Path, written: str, shown: str) -> None:
@@ -68,12 +70,19 @@ def test_a_score_that_is_no_finite_number_is_refused(tmp_path: Path, written: st
     )
 
 
+def test_a_score_too_large_for_the_judge_is_refused(tmp_path: Path) -> None:
+    assert problems_of(tmp_path, [record(scores_a=FULL | {"safety": -1e308})]) == (
+        "record 1 (id 'x'): scores_a, safety: -1e+308 is beyond 1e+300.",
+    )
+
+
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
         ({"scores_b": {"safety": 1}}, "record 1 (id 'x'): scores_b has no score for 'relevance'."),
         ({"scores_a": [1, 2]}, "record 1 (id 'x'): 'scores_a' is not an object."),
         ({"id": ""}, "record 1: no id, or one that is neither text nor a number."),
+        ({"id": "x" * 5000, "scores_b": 1}, f"record 1 (id '{'x' * 40}…'): 'scores_b' is not an object."),
         ({"id": True}, "record 1: no id, or one that is neither text nor a number."),
     ],
 )
@@ -95,13 +104,13 @@ def test_all_problems_are_told_together(tmp_path: Path) -> None:
 
 def test_a_key_named_twice_is_refused(tmp_path: Path) -> None:
     text = json.dumps([record()]).replace('"id": "x"', '"id": "x", "id": "y"')
-    with pytest.raises(InputError, match=r"record 1 \(id 'y'\): names id more than once"):
+    with pytest.raises(InputError, match=r"record 1 \(id 'y'\): names 'id' more than once"):
         load_comparisons(save(tmp_path, text), CRITERIA)
 
 
 def test_a_score_given_twice_is_refused(tmp_path: Path) -> None:
     text = json.dumps([record()]).replace('"safety": 1', '"safety": 1, "safety": 9', 1)
-    with pytest.raises(InputError, match=r"scores_a names safety more than once"):
+    with pytest.raises(InputError, match=r"scores_a names 'safety' more than once"):
         load_comparisons(save(tmp_path, text), CRITERIA)
 
 

@@ -17,7 +17,9 @@ from engine.submission import (
     SubmissionRow,
     check_submission,
     read_submission,
+    rewritten_ids,
     unsafe_explanation,
+    unwritable_ids,
     write_submission,
 )
 
@@ -146,7 +148,33 @@ def test_writing_an_unsafe_explanation_names_id_and_column(scratch: Path, text: 
 def test_writing_an_id_that_would_be_lost_names_it(scratch: Path, item_id: str) -> None:
     with pytest.raises(SetupError) as caught:
         write_submission(scratch, official(item_id))
-    assert f"id {item_id!r}" in caught.value.problem
+    assert caught.value.problem == f"pandas would not give back these ids: {item_id!r}."
+    assert caught.value.remedy == "Rename these ids in the dataset."
+
+
+def test_the_ids_that_are_refused_can_be_known_before() -> None:
+    ids = ["1", "NA", "007", "x\0", "null", "x\ud800", "none", " "]
+    assert unwritable_ids(ids) == ["NA", "x\0", "null", "x\ud800"]
+
+
+@pytest.mark.parametrize(
+    ("ids", "rewritten"),
+    [
+        (["007", "8", "1.0"], ["007", "8"]),
+        (["007", "8", "x"], []),
+        (["007", "8", "NA"], ["007"]),
+        (["true", "False"], ["true"]),
+        ([" ", "x"], []),
+        ([], []),
+        (["NA", "x\ud800"], []),
+    ],
+)
+def test_ids_that_plain_pandas_gives_back_otherwise_are_known(ids: list[str], rewritten: list[str]) -> None:
+    assert rewritten_ids(ids) == rewritten
+
+
+def test_a_long_column_of_ids_is_read_as_one() -> None:
+    assert rewritten_ids(["007", *map(str, range(300_000)), "x"]) == []
 
 
 def test_a_refused_submission_leaves_the_old_file(scratch: Path) -> None:
@@ -204,15 +232,40 @@ def test_all_problems_of_a_submission_are_told_together(
     assert list(caught.value.problems) == problems
 
 
-def test_json_is_no_submission(tmp_path: Path) -> None:
-    (tmp_path / "x.json").write_text('[{"id": 1, "safety_preference": "A"}]')
-    with pytest.raises(InputError, match="a submission is TSV"):
-        read_submission(tmp_path / "x.json")
+@pytest.mark.parametrize(
+    ("name", "data", "found"),
+    [
+        ("x.json", '[{"id": 1, "safety_preference": "A"}]', "is JSON"),
+        ("x.jsonl", '{"id": 1, "safety_preference": "A"}', "is JSON Lines"),
+        ("x.csv", "id,safety_preference\n1,A\n", "is CSV"),
+    ],
+)
+def test_a_submission_is_tsv_and_nothing_else(tmp_path: Path, name: str, data: str, found: str) -> None:
+    (tmp_path / name).write_text(data)
+    with pytest.raises(InputError, match=f"{found}; a submission is TSV"):
+        read_submission(tmp_path / name)
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "csv"])
+def test_a_dataset_is_told_from_a_submission(dataset: Dataset, tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"x.{suffix}"
+    dataset.frame.to_csv(path, sep="\t" if suffix == "tsv" else ",", index=False)
+    with pytest.raises(InputError, match=r"looks like a dataset.*\n.*are the two swapped\?") as caught:
+        read_submission(path)
+    assert len(caught.value.problems) == 1
 
 
 @pytest.mark.parametrize("explanation", ["because", None])
 def test_a_complete_submission_has_no_problems(dataset: Dataset, explanation: str | None) -> None:
     assert check_submission(official(*dataset.ids, explanation=explanation), dataset) == []
+
+
+def test_a_submission_with_the_ids_of_the_dataset_is_complete_whatever_they_look_like(tmp_path: Path) -> None:
+    path = tmp_path / "data.tsv"
+    path.write_text("id\tinstruction\toutput_a\toutput_b\n007\tx\ta\tb\n1e5\ty\ta\tb\n")
+    dataset = load_dataset(path)
+    write_submission(tmp_path / "x.tsv", official(*dataset.ids))
+    assert check_submission(read_submission(tmp_path / "x.tsv"), dataset) == []
 
 
 @pytest.mark.parametrize(
@@ -226,7 +279,6 @@ def test_a_complete_submission_has_no_problems(dataset: Dataset, explanation: st
             [
                 "ids missing (1 of 4): 3.",
                 "ids that are not in the dataset (1): 03.",
-                "ids that change when read as numbers (1): 03 becomes 3.",
             ],
         ),
     ],

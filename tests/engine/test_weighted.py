@@ -61,6 +61,9 @@ def test_without_comparisons_all_rates_are_zero() -> None:
         ({"x": 5}, {"x": 5}, {"x": 1.0}, 0.0, "tie"),
         ({"x": 5}, {"x": 5.00004}, {"x": 1.0}, 0.0, "B"),
         ({"x": 1}, {}, {"x": 1.0}, 0.0, "A"),
+        ({"x": 1e9, "y": 3}, {"x": 1e9, "y": 1}, {"x": 1, "y": 1}, 0.5, "A"),
+        ({"x": 1e10 + 0.6}, {"x": 1e10}, {"x": 1.0}, 0.5, "A"),
+        ({"x": 0.7}, {"x": 0.1 * 3 + 0.1}, {"x": 1.0}, 0.3, "tie"),
         ({"x": 1, "unweighted": 0}, {"x": 1, "unweighted": 9}, {"x": 1.0}, 0.0, "tie"),
         ({"x": 1, "y": 0}, {"x": 0, "y": 5}, {"x": 1, "y": 0}, 0.0, "A"),
         ({"x": 8}, {"x": 6}, {"x": 1e-320}, 0.5, "A"),
@@ -87,9 +90,15 @@ def test_thresholds_that_mean_nothing_are_refused(threshold: float) -> None:
         pairwise_preference_judge([], WEIGHTS, threshold)
 
 
-def test_a_score_that_is_not_finite_is_refused_with_its_id() -> None:
-    with pytest.raises(ValueError, match="Comparison seven: score of quality"):
-        pairwise_preference_judge([compare("seven", {"quality": math.nan}, {})], WEIGHTS, 0.5)
+@pytest.mark.parametrize("score", [math.nan, -math.inf, 1e308, -1.1e300, 10**400])
+def test_a_score_that_no_difference_can_be_made_of_is_refused_with_its_id(score: float) -> None:
+    with pytest.raises(ValueError, match=r"Comparison seven: score of quality is not a number up to 1e\+300"):
+        pairwise_preference_judge([compare("seven", {"quality": score}, {})], WEIGHTS, 0.5)
+
+
+def test_the_largest_scores_have_finite_margins() -> None:
+    comparisons = [compare("1", {"x": 1e300}, {"x": -1e300})] * 9
+    assert pairwise_preference_judge(comparisons, {"x": 1}, 0)["avg_margin"] == pytest.approx(2e300)
 
 
 def test_decisions_use_unrounded_margins() -> None:
