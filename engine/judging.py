@@ -23,6 +23,8 @@ from engine.records import Rubric, digest
 from engine.run_store import RunIdentity, RunStore
 from engine.settings import JudgeSettings, MachineSettings
 
+_CONTINUED = "continued_with"
+
 
 @dataclass(frozen=True)
 class RunPlan:
@@ -100,7 +102,7 @@ def run_judging(
         try:
             if groups:
                 with open_model() as opened:
-                    store.describe(run.id, _manifest(plan, opened.template))
+                    store.describe(run.id, _with_session(run.manifest, _manifest(plan, opened.template)))
                     yield ModelOpened(opened.template.note)
                     yield from _judge_groups(plan, opened, groups, store, run.id)
         except Cancelled:
@@ -138,3 +140,12 @@ def _manifest(plan: RunPlan, template: ChatTemplate) -> Mapping[str, Any]:
         "threads": plan.machine.threads,
         "gpu_layers": plan.machine.gpu_layers,
     }
+
+
+def _with_session(before: Mapping[str, Any], now: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The manifest of a run with one more session: what differs from the first is kept beside it."""
+    if not before:
+        return now
+    first = {name: value for name, value in before.items() if name != _CONTINUED}
+    later = list(before.get(_CONTINUED, []))
+    return before if now in (first, *later) else {**before, _CONTINUED: [*later, now]}

@@ -7,6 +7,7 @@ Knows: the trial, and what is remembered of it. Does not know: runs, datasets.
 
 import hashlib
 import json
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -36,17 +37,11 @@ _GOOD, _REFUSED, _NO_ROOM = 0, 2, 4  # exit codes of the trial
 _POLL_SECONDS = 0.1
 if sys.platform == "win32":
     _NO_WINDOW = subprocess.CREATE_NO_WINDOW
+    # abort, access violation, division by zero, illegal instruction, stack overrun
+    _CRASHES = {3, 0xC0000005, 0xC0000094, 0xC000001D, 0xC0000409}
 else:
     _NO_WINDOW = 0
-_SIGNALS_OF_BAD_FILES = {-4, -6, -7, -8, -11}  # ILL, ABRT, BUS, FPE, SEGV as Popen reports them
-_WINDOWS_CRASHES = {3, 0xC0000005, 0xC0000094, 0xC000001D, 0xC0000409}  # abort, access, division, code, stack
-if sys.platform == "win32":
-    _NO_WINDOW = subprocess.CREATE_NO_WINDOW
-else:
-    _NO_WINDOW = 0
-_KILLED = -9  # by the system, for want of memory, or by a person: says nothing of the file
-_WINDOWS_ABORT = 3
-_WINDOWS_FAULTS = 0xC0000000  # and above: how Windows reports what other systems report as a signal
+    _CRASHES = {-signal.SIGABRT, -signal.SIGBUS, -signal.SIGFPE, -signal.SIGILL, -signal.SIGSEGV}
 
 
 @dataclass(frozen=True)
@@ -159,7 +154,7 @@ def _raise_what_was_found(path: Path, code: int, said: bytes) -> None:
         raise ModelFileError(*report)
     if report and code == _NO_ROOM:
         raise NoRoomError(*report)
-    if code in _SIGNALS_OF_BAD_FILES or (sys.platform == "win32" and code in _WINDOWS_CRASHES):
+    if code in _CRASHES:
         raise ModelFileError(
             f"{path.name}: llama.cpp breaks down on this file (code {code}): it is damaged, or of a kind that"
             " this version cannot run, or there is too little memory for it.",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -138,6 +139,19 @@ def test_a_stopped_run_goes_on_to_exactly_the_unbroken_result(
         assert ended.stopped
         assert stop_at <= ended.judged < 5
     assert judged_by(plan, tmp_path / "stopped.sqlite") == unbroken
+
+
+def test_a_run_that_goes_on_otherwise_says_so(make_plan: Callable[..., RunPlan], tmp_path: Path) -> None:
+    plan = make_plan(mode=Mode.LABELS)
+    for threads, stop_at in ((1, 1), (2, 1), (2, 5)):
+        at_work = replace(plan, machine=MachineSettings(threads, gpu_layers=0))
+        cancel = CancelToken()
+        with RunStore(tmp_path / "runs.sqlite") as store:
+            events = run_judging(at_work, store, partial(open_model, at_work, cancel))
+            stop_after(stop_at, events, cancel)
+            manifest = store.run(1).manifest
+    assert manifest["threads"] == 1
+    assert [session["threads"] for session in manifest["continued_with"]] == [2]
 
 
 def test_a_complete_run_is_not_judged_again(make_plan: Callable[..., RunPlan], tmp_path: Path) -> None:
