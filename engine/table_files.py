@@ -293,6 +293,8 @@ class _ParquetTable(Table):
 
 def _parquet_values(column: pa.Array) -> list[object]:
     """The values as Python objects, strings as bytes: pyarrow reads Parquet without looking for bad UTF-8."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         column = column.cast(pa.large_binary())
     values: list[object] = column.to_pylist()
