@@ -29,6 +29,18 @@ def small_model(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pat
     return cache(lambda family: FAMILIES[family](folder / f"{family}.gguf"))
 
 
+@pytest.fixture
+def save(tmp_path: Path) -> Callable[[str, bytes], Path]:
+    """Puts bytes into a file of a name; its path."""
+
+    def save(name: str, data: bytes) -> Path:
+        path = tmp_path / name
+        path.write_bytes(data)
+        return path
+
+    return save
+
+
 @pytest.fixture(autouse=True)
 def private_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """No test can reach the user's real store, cache or models."""

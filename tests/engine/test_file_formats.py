@@ -20,16 +20,6 @@ not_root = pytest.mark.skipif(
 )
 
 
-@pytest.fixture
-def save(tmp_path: Path) -> Save:
-    def save(name: str, data: bytes) -> Path:
-        path = tmp_path / name
-        path.write_bytes(data)
-        return path
-
-    return save
-
-
 def parquet_bytes() -> bytes:
     sink = io.BytesIO()
     parquet.write_table(pa.table({"a": ["x"]}), sink)

@@ -26,16 +26,6 @@ CELLS = st.text(
 )
 
 
-@pytest.fixture
-def save(tmp_path: Path) -> Save:
-    def save(name: str, data: bytes) -> Path:
-        path = tmp_path / name
-        path.write_bytes(data)
-        return path
-
-    return save
-
-
 def read(path: Path) -> tuple[Table, list[Row]]:
     table = open_table(path)
     return table, list(table.rows())
