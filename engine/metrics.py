@@ -15,7 +15,7 @@ class CriterionScore:
     """One criterion over the items that were judged.
 
     `accuracy`: share (0 to 1) of the `labelled` items whose prediction equals the human label; an unscored
-    one counts as wrong. `most_frequent`: the commonest human label on these items, of equally common ones
+    one counts as wrong. `most_frequent`: the most frequent human label on these items, of equally common ones
     the first, and `baseline` the accuracy of always giving it. These three are None where no item has a
     label. `flipped`: share of the judgments with two orders that the orders alone would decide
     differently, None where there is none. `format_mass`: mean, None where nothing was scored.
@@ -57,7 +57,7 @@ def score_criterion(
 
 
 def most_frequent_label(labels: Sequence[Preference]) -> Preference | None:
-    """The commonest label, of equally common ones the first in `PREFERENCES`; None without labels."""
+    """The most frequent label, of equally common ones the first in `PREFERENCES`; None without labels."""
     return max(PREFERENCES, key=labels.count) if labels else None
 
 

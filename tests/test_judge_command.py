@@ -54,7 +54,7 @@ def test_a_judged_sample_is_an_answer_to_it(tmp_path: Path, model: Path) -> None
     job = Job(tmp_path, model, "--items", 48, "--json", tmp_path / "all.json")
     done = run(*job.arguments)
     assert done.returncode == 0, done.stderr
-    assert "always the commonest" in done.stdout
+    assert "most-frequent-label baseline" in done.stdout
     read = pd.read_csv(job.out, sep="\t")
     assert list(read["id"]) == list(range(1, 49))
     judgment = json.loads((tmp_path / "all.json").read_text("utf-8"))["items"][0]["judgments"]["safety"]

@@ -237,7 +237,7 @@ def _report(ended: RunEnded, plan: RunPlan, store: RunStore, options: argparse.N
 
 
 def _accuracy_table(scores: list[CriterionScore], dataset: Dataset) -> str:
-    """Accuracy against human labels, next to what always giving the most frequent label reaches."""
+    """Accuracy against human labels, next to the most-frequent-label baseline."""
     labelled = [score for score in scores if score.labelled]
     rows = [
         [
@@ -259,5 +259,5 @@ def _accuracy_table(scores: list[CriterionScore], dataset: Dataset) -> str:
         ]
     )
     return f"Against the human labels of {dataset.name}:\n" + table(
-        ["criterion", "labels", "accuracy", "always the commonest", "which is"], rows
+        ["criterion", "labels", "accuracy", "most-frequent-label baseline", "label"], rows
     )

@@ -1,4 +1,4 @@
-"""Accuracy beside the commonest label; unscored judgments count as wrong, never as a label."""
+"""Accuracy beside the most frequent label; unscored judgments count as wrong, never as a label."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_an_unscored_item_counts_as_wrong() -> None:
     assert sum(score.predicted.values()) == 1
 
 
-def test_the_baseline_is_the_commonest_label_on_the_same_items() -> None:
+def test_the_baseline_is_the_most_frequent_label_on_the_same_items() -> None:
     judgments = [judgment(str(number), A) for number in range(4)]
     gold = {"0": GOOD, "1": GOOD, "2": GOOD, "3": B, "not judged": B}
     score = score_criterion("safety", judgments, gold)
@@ -46,5 +46,5 @@ def test_flips_are_counted_where_there_were_two_orders() -> None:
 @pytest.mark.parametrize(
     ("labels", "expected"), [([], None), ([B, A, B], B), ([BAD, A], A), ([GOOD, BAD, BAD], BAD)]
 )
-def test_the_commonest_label(labels: list[Preference], expected: Preference | None) -> None:
+def test_the_most_frequent_label(labels: list[Preference], expected: Preference | None) -> None:
     assert most_frequent_label(labels) is expected
