@@ -65,7 +65,13 @@ def parser() -> argparse.ArgumentParser:
     _add_judging(arguments.add_argument_group("judging"))
     _add_machine(arguments.add_argument_group("computer"))
     run_store = arguments.add_argument_group("run store")
-    run_store.add_argument("--store", type=Path, default=default_store(), metavar="FILE")
+    run_store.add_argument(
+        "--store",
+        type=Path,
+        default=default_store(),
+        metavar="FILE",
+        help="where runs are kept (%(default)s)",
+    )
     run_store.add_argument("--fresh", action="store_true", help="a new run, also where one could go on")
     return arguments
 
@@ -89,10 +95,22 @@ def _add_judging(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--examples", type=Path, metavar="FILE", help="labelled items to show the model")
     group.add_argument("--shots", type=int, metavar="K", help=f"how many of them ({_SHOTS})")
     group.add_argument(
-        "--max-explanation-tokens", type=int, default=defaults.max_explanation_tokens, metavar="N"
+        "--max-explanation-tokens",
+        type=int,
+        default=defaults.max_explanation_tokens,
+        metavar="N",
+        help="the longest explanation (%(default)s)",
     )
-    group.add_argument("--temperature", type=float, default=defaults.temperature, metavar="T")
-    group.add_argument("--seed", type=int, default=defaults.seed, metavar="N")
+    group.add_argument(
+        "--temperature",
+        type=float,
+        default=defaults.temperature,
+        metavar="T",
+        help="sample explanations; 0 takes the likeliest words (default). Labels are never sampled",
+    )
+    group.add_argument(
+        "--seed", type=int, default=defaults.seed, metavar="N", help="for a temperature above 0 (%(default)s)"
+    )
     group.add_argument(
         "--shorten", action="store_true", help="leave out the middle of responses that do not fit"
     )
