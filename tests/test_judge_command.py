@@ -93,7 +93,7 @@ def test_ctrl_c_stops_while_a_prompt_is_read_and_says_how_to_go_on(
     started = time.monotonic()
     interrupt(child)
     _, err = child.communicate(timeout=30)
-    # A fifth of a second on a quiet computer; the prompt that it interrupts takes far longer.
+    # A fifth of a second on a quiet computer; the job that it interrupts takes far longer.
     assert time.monotonic() - started < 5
     assert child.returncode == 1
     assert "0 of 16 items are judged and kept" in err
