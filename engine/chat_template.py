@@ -87,6 +87,7 @@ class ChatTemplate:
         self.source = source or PLAIN_TEMPLATE
         self.merges_system = _SYSTEM not in self._frame.slots
         self._harmful = _harmful_text(self._frame, vocabulary.special_tokens)
+        self._pieces = [_split_at_control(piece, vocabulary.special_tokens) for piece in self._frame.pieces]
         self._tokenize_run = lru_cache(maxsize=64)(self._tokenize_plain)
 
     def tokenize(self, conversation: Conversation) -> list[int]:
@@ -121,8 +122,8 @@ class ChatTemplate:
         """
         contents = self._contents(conversation)
         runs: list[str | SpecialToken] = [""]
-        for index, piece in enumerate(self._frame.pieces):
-            for run in _split_at_control(piece, self._vocabulary.special_tokens):
+        for index, piece in enumerate(self._pieces):
+            for run in piece:
                 _append(runs, run)
             if index < len(self._frame.slots):
                 _append(runs, self._message(contents[self._frame.slots[index]]))

@@ -183,8 +183,9 @@ class ItemJudge:
         jobs: list[Job] = []
         meant: list[tuple[_Work, str, Preference]] = []
         for slot, work in enumerate(batch):
+            judged = self._result(work)
             for branch, criterion in enumerate(self._rubric.names):
-                judgment = decide(self._result(work), criterion)
+                judgment = decide(judged, criterion)
                 if isinstance(judgment, Judgment):
                     jobs.append(self._job(slot, branch, work, judgment))
                     meant.append((work, criterion, judgment.preference))

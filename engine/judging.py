@@ -86,11 +86,11 @@ def open_model(plan: RunPlan, cancel: CancelToken) -> Iterator[OpenModel]:
 
 
 def run_judging(
-    plan: RunPlan, store: RunStore, open_model: OpenModelFactory, fresh: bool = False
+    plan: RunPlan, store: RunStore, opener: OpenModelFactory, fresh: bool = False
 ) -> Iterator[RunEvent]:
     """Judge what the store does not hold yet; the last event is RunEnded, also where the run was stopped.
 
-    `open_model` is called only where something is left to judge; its CancelToken stops the run. Groups of
+    `opener` is called only where something is left to judge; its CancelToken stops the run. Groups of
     items are fixed by their position, and stored together, so that a resumed run meets the same batches
     as an unbroken one. Raises StoreError, RunBusyError, ModelFileError.
     """
@@ -101,7 +101,7 @@ def run_judging(
         stopped = False
         try:
             if groups:
-                with open_model() as opened:
+                with opener() as opened:
                     store.describe(run.id, _with_session(run.manifest, _manifest(plan, opened.template)))
                     yield ModelOpened(opened.template.note)
                     yield from _judge_groups(plan, opened, groups, store, run.id)

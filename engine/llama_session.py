@@ -342,14 +342,13 @@ class _Writer:
         self._random = np.random.default_rng(job.seed)
 
     def write(self, logits: FloatArray) -> None:
-        """Choose the next token and see whether it ends the text."""
-        scores = logits.copy()
-        token = self._choose(scores)
+        """Choose the next token and see whether it ends the text; `logits` are used up."""
+        token = self._choose(logits)
         for _ in range(_FIRST_CHOICES):
             if self._has_begun() or not self._ends(token):
                 break
-            scores[token] = -np.inf
-            token = self._choose(scores)
+            logits[token] = -np.inf
+            token = self._choose(logits)
         self.tokens.append(token)
         if self._ends(token):
             self._data += self._vocabulary.piece(token).split(b"\n")[0]

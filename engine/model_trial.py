@@ -24,7 +24,7 @@ from engine.errors import EngineBug, ModelFileError, NoRoomError, SetupError
 from engine.examples import ExamplePool
 from engine.llama_library import LlamaModel, library_version
 from engine.llama_session import Job, LlamaSession, Sampling, SessionShape
-from engine.model_files import read_model_file
+from engine.model_files import ModelFile
 from engine.paths import cache_folder, child_environment, self_command, text_of_path
 from engine.prompt_tokens import stem_tokens, tokenize_prompt
 from engine.prompts import build_prompt
@@ -70,12 +70,12 @@ class CheckedModel:
             )
 
 
-def checked_model(path: Path, cancel: CancelToken) -> CheckedModel:
-    """The file with its SHA-256, tried in a child process unless its content was found good before.
+def checked_model(described: ModelFile, cancel: CancelToken) -> CheckedModel:
+    """A model file with its SHA-256, tried in a child process unless its content was found good before.
 
     Raises ModelFileError with what is wrong, Cancelled where `cancel` is set.
     """
-    described = read_model_file(path)
+    path = described.path
     before = path.stat()
     with _memory() as memory:
         file_hash = memory.hash_of(path) or _hash(path, cancel)

@@ -91,6 +91,11 @@ class MachineSettings:
             raise SetupError(f"The number of threads is {self.threads}.", f"Use {MOST_THREADS} or fewer.")
 
 
+def default_context(trained: int) -> int:
+    """Tokens of context for a model trained with so many."""
+    return min(DEFAULT_CONTEXT, trained)
+
+
 def default_threads() -> int:
     """The physical cores of this computer."""
     return psutil.cpu_count(logical=False) or psutil.cpu_count() or 1

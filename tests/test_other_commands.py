@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.run_store import RunStore
 from tests.commands import MAIN, ROOT, run
 
 SmallModel = Callable[[str], Path]
@@ -111,6 +112,11 @@ def test_runs_of_a_new_store_are_none(tmp_path: Path) -> None:
     done = run("runs", "--store", tmp_path / "runs.sqlite")
     assert done.returncode == 0
     assert "No runs yet" in done.stdout
+
+
+def test_runs_of_a_store_without_runs_are_none_too(tmp_path: Path) -> None:
+    RunStore(tmp_path / "runs.sqlite").close()
+    assert "No runs yet" in run("runs", "--store", tmp_path / "runs.sqlite").stdout
 
 
 def test_runs_show_of_a_store_that_is_not_there_makes_none(tmp_path: Path) -> None:

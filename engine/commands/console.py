@@ -25,7 +25,7 @@ DONE, INCOMPLETE, WRONG_INPUT, FAULT = 0, 1, 2, 3
 
 
 def command_parser(name: str, description: str) -> argparse.ArgumentParser:
-    """A parser whose help shows defaults and keeps the description's lines."""
+    """A parser whose help keeps the lines of the description."""
     return argparse.ArgumentParser(
         prog=f"main.py {name}",
         description=description,

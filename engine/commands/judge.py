@@ -39,6 +39,7 @@ from engine.settings import (
     JudgeSettings,
     MachineSettings,
     Mode,
+    default_context,
     default_threads,
 )
 from engine.submission import rewritten_ids, unwritable_ids
@@ -144,8 +145,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _plan(options: argparse.Namespace, cancel: CancelToken) -> RunPlan:
     rubric = ELOQUENT if options.criteria is None else ELOQUENT.only(_names(options.criteria))
-    path = demo_model() if options.model == _DEMO else Path(options.model)
-    described = read_model_file(path)
+    described = read_model_file(demo_model() if options.model == _DEMO else Path(options.model))
     settings = _settings(options, described)
     dataset = load_dataset(options.dataset, cancel=cancel)
     if options.items is not None:
@@ -165,7 +165,7 @@ def _plan(options: argparse.Namespace, cancel: CancelToken) -> RunPlan:
         rubric=rubric,
         settings=settings,
         machine=_machine(options),
-        model=checked_model(path, cancel),
+        model=checked_model(described, cancel),
         examples=_examples(options, rubric, cancel),
     )
 
@@ -196,7 +196,7 @@ def _settings(options: argparse.Namespace, model: ModelFile) -> JudgeSettings:
     return JudgeSettings(
         mode=mode,
         orders=(Order.AB, Order.BA) if options.orders == "both" else (Order.AB,),
-        context=min(DEFAULT_CONTEXT, model.trained_context) if options.context is None else options.context,
+        context=default_context(model.trained_context) if options.context is None else options.context,
         max_explanation_tokens=options.max_explanation_tokens,
         temperature=options.temperature,
         seed=options.seed,

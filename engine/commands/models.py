@@ -19,7 +19,7 @@ from engine.model_files import (
 )
 from engine.model_finder import FoundModel, find_models, usual_folders
 from engine.model_trial import checked_model, trial_report
-from engine.settings import DEFAULT_CONTEXT
+from engine.settings import default_context
 
 _CHECK = "check"
 
@@ -67,9 +67,9 @@ def _check(path: Path) -> int:
     model = read_model_file(path)
     print(_description(model), flush=True)
     with interruptible() as cancel:
-        checked = checked_model(path, cancel)
+        checked = checked_model(model, cancel)
     print(f"SHA-256          {checked.hash}")
-    warning = check_memory(model, _context(model))
+    warning = check_memory(model, default_context(model.trained_context))
     if warning:
         tell(warning)
     print("It loads, reads and writes: it can judge.")
@@ -97,7 +97,7 @@ def _list(folders: list[Path]) -> int:
 
 
 def _row(one: FoundModel, model: ModelFile) -> list[str]:
-    needed = memory_needed(model, _context(model))
+    needed = memory_needed(model, default_context(model.trained_context))
     available, total = available_memory()
     return [
         model.name,
@@ -113,7 +113,8 @@ def _row(one: FoundModel, model: ModelFile) -> list[str]:
 
 
 def _description(model: ModelFile) -> str:
-    needed = memory_needed(model, _context(model))
+    context = default_context(model.trained_context)
+    needed = memory_needed(model, context)
     facts = {
         "file": str(model.path),
         "name": model.name,
@@ -123,14 +124,10 @@ def _description(model: ModelFile) -> str:
         "size": amount(model.size_bytes),
         "trained context": f"{model.trained_context:,} tokens",
         "chat template": "its own" if model.has_chat_template else "none: plain text will be used",
-        "memory needed": f"{amount(needed.total)} with a context of {_context(model):,} tokens",
+        "memory needed": f"{amount(needed.total)} with a context of {context:,} tokens",
         "fits here": fit(needed, *available_memory()).value,
     }
     return "\n".join(f"{name:17}{printable(value)}" for name, value in facts.items())
-
-
-def _context(model: ModelFile) -> int:
-    return min(DEFAULT_CONTEXT, model.trained_context)
 
 
 def _count(parameters: int) -> str:

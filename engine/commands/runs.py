@@ -42,10 +42,9 @@ def parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     """Do what the action says."""
-    if not options.store.exists() and options.action is _list:
-        print(f"No runs yet in {options.store}.")
-        return DONE
     if not options.store.exists():
+        if options.action is _list:
+            return _print_runs([], options.store)
         raise StoreError(f"There is no run store {options.store}.", "Name the right file with --store.")
     with RunStore(options.store) as store:
         return int(options.action(store, options))
@@ -106,7 +105,13 @@ def _mass(mass: float | None) -> str:
 
 
 def _list(store: RunStore, _options: argparse.Namespace) -> int:
-    runs = store.runs()
+    return _print_runs(store.runs(), store.path)
+
+
+def _print_runs(runs: list[StoredRun], path: Path) -> int:
+    if not runs:
+        print(f"No runs yet in {path}.")
+        return DONE
     rows = [_summary(run) for run in runs]
     print(table(["run", "created (UTC)", "items", "mode", "dataset", "model"], rows))
     return DONE

@@ -15,6 +15,7 @@ from engine import model_trial
 from engine.cancel import Cancelled, CancelToken
 from engine.commands.console import FAULT
 from engine.errors import EngineBug, EngineError, ModelFileError, NoRoomError
+from engine.model_files import read_model_file
 from engine.model_trial import checked_model, trial_report, try_model
 from engine.paths import cache_folder
 from models.demo.random_model import HEADERS, Shape, byte_level_bpe, write_random_model
@@ -42,33 +43,33 @@ def no_child(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("family", ["headers", "chatml", "instructions", "no_system", "no_template"])
 def test_a_sound_model_passes(small_model: SmallModel, family: str) -> None:
-    checked = checked_model(small_model(family), CancelToken())
+    checked = checked_model(read_model_file(small_model(family)), CancelToken())
     assert len(checked.hash) == 64
     checked.check_unchanged()
 
 
 def test_a_second_look_needs_no_child(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = checked_model(model, CancelToken())
+    first = checked_model(read_model_file(model), CancelToken())
     no_child(monkeypatch)
-    assert checked_model(model, CancelToken()) == first
+    assert checked_model(read_model_file(model), CancelToken()) == first
 
 
 def test_the_same_content_elsewhere_needs_no_child(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = checked_model(model, CancelToken())
+    first = checked_model(read_model_file(model), CancelToken())
     no_child(monkeypatch)
     copy = model.with_name("copy.gguf")
     copy.write_bytes(model.read_bytes())
-    assert checked_model(copy, CancelToken()).hash == first.hash
+    assert checked_model(read_model_file(copy), CancelToken()).hash == first.hash
 
 
 def test_changed_content_is_tried_again(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    checked_model(model, CancelToken())
+    checked_model(read_model_file(model), CancelToken())
     child_that(monkeypatch, "import os; os.abort()")
     data = bytearray(model.read_bytes())
     data[-1] ^= 1
     model.write_bytes(data)
     with pytest.raises(ModelFileError, match="breaks down"):
-        checked_model(model, CancelToken())
+        checked_model(read_model_file(model), CancelToken())
 
 
 @pytest.mark.parametrize("program", ["import os; os.abort()", "import ctypes; ctypes.string_at(0)"])
@@ -77,7 +78,7 @@ def test_a_child_that_breaks_down_speaks_against_the_file(
 ) -> None:
     child_that(monkeypatch, program)
     with pytest.raises(ModelFileError, match=r"model\.gguf: llama\.cpp breaks down on this file"):
-        checked_model(model, CancelToken())
+        checked_model(read_model_file(model), CancelToken())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
@@ -88,7 +89,7 @@ def test_a_child_that_was_ended_from_outside_says_nothing_of_the_file(
     ends_itself = f"signal.signal(signal.SIGINT, signal.SIG_DFL); os.kill(os.getpid(), signal.{number})"
     child_that(monkeypatch, f"import os, signal; {ends_itself}")
     with pytest.raises(NoRoomError, match="ended from outside"):
-        checked_model(model, CancelToken())
+        checked_model(read_model_file(model), CancelToken())
 
 
 @pytest.mark.parametrize("program", ["import os; os.abort()", "raise SystemExit(3)", "print('{}')"])
@@ -97,15 +98,15 @@ def test_nothing_bad_is_remembered(model: Path, monkeypatch: pytest.MonkeyPatch,
     with monkeypatch.context() as patch:
         child_that(patch, f"{program}; raise SystemExit(1)")
         with pytest.raises(EngineError):
-            checked_model(model, CancelToken())
-    checked_model(model, CancelToken())
+            checked_model(read_model_file(model), CancelToken())
+    checked_model(read_model_file(model), CancelToken())
 
 
 def test_a_fault_of_ours_is_told_as_one(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the program itself ends with where its trial has a bug."""
     child_that(monkeypatch, f"raise SystemExit({FAULT})")
     with pytest.raises(EngineBug, match="exit code 3"):
-        checked_model(model, CancelToken())
+        checked_model(read_model_file(model), CancelToken())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal's Ctrl-C reaches a process group here")
@@ -123,7 +124,7 @@ def test_ctrl_c_at_a_terminal_during_the_trial_only_stops(model: Path, private_h
     os.killpg(child.pid, signal.SIGINT)
     _, err = child.communicate(timeout=30)
     assert child.returncode in (0, 1), err
-    checked_model(model, CancelToken())
+    checked_model(read_model_file(model), CancelToken())
 
 
 def test_a_trial_can_be_stopped(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +132,7 @@ def test_a_trial_can_be_stopped(model: Path, monkeypatch: pytest.MonkeyPatch) ->
     cancel = CancelToken()
     cancel.cancel()
     with pytest.raises(Cancelled):
-        checked_model(model, cancel)
+        checked_model(read_model_file(model), cancel)
 
 
 def test_a_model_whose_context_is_too_small_is_refused(tmp_path: Path) -> None:
@@ -147,7 +148,7 @@ def test_the_trial_says_what_to_do_in_its_own_words(tmp_path: Path) -> None:
         tmp_path / "tiny.gguf", byte_level_bpe(HEADER_TOKENS), HEADERS, Shape(context=300)
     )
     with pytest.raises(ModelFileError, match="too small for the shortest question") as caught:
-        checked_model(path, CancelToken())
+        checked_model(read_model_file(path), CancelToken())
     assert caught.value.remedy == "Choose another model."
 
 
@@ -156,8 +157,8 @@ def test_want_of_memory_condemns_no_file(model: Path, monkeypatch: pytest.Monkey
     with monkeypatch.context() as patch:
         child_that(patch, f"print({report!r}); raise SystemExit(4)")
         with pytest.raises(NoRoomError, match=r"model\.gguf: llama\.cpp makes no room"):
-            checked_model(model, CancelToken())
-    checked_model(model, CancelToken())
+            checked_model(read_model_file(model), CancelToken())
+    checked_model(read_model_file(model), CancelToken())
 
 
 def test_the_report_names_the_problem(tmp_path: Path) -> None:
@@ -171,21 +172,21 @@ def test_the_report_names_the_problem(tmp_path: Path) -> None:
 def test_a_cache_that_cannot_be_used_only_costs_time(model: Path, private_home: Path) -> None:
     cache_folder().parent.mkdir(parents=True)
     cache_folder().write_text("a file where the folder should be", encoding="utf-8")
-    checked_model(model, CancelToken())
+    checked_model(read_model_file(model), CancelToken())
 
 
 def test_a_damaged_cache_only_costs_time(model: Path) -> None:
     cache_folder().mkdir(parents=True)
     (cache_folder() / "models.sqlite").write_text("no database " * 100, encoding="utf-8")
-    checked_model(model, CancelToken())
+    checked_model(read_model_file(model), CancelToken())
 
 
 def test_a_verdict_belongs_to_a_build_of_llama_cpp(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    checked_model(model, CancelToken())
+    checked_model(read_model_file(model), CancelToken())
     db = sqlite3.connect(cache_folder() / "models.sqlite")
     db.execute("UPDATE good SET build = 'an older one'")
     db.commit()
     db.close()
     child_that(monkeypatch, "import os; os.abort()")
     with pytest.raises(ModelFileError, match="breaks down"):
-        checked_model(model, CancelToken())
+        checked_model(read_model_file(model), CancelToken())
