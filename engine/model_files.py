@@ -16,6 +16,8 @@ from engine.gguf_header import GgufHeader, read_header
 from engine.gguf_precheck import precheck
 from engine.gguf_values import HeaderValues
 
+NOTICE_KEY = "tiebreak.notice"
+
 _BYTES_PER_F16 = 2
 _BYTES_PER_LOGIT = 4
 _PROCESS_BYTES = 45 << 20  # Python and the libraries, measured
@@ -65,7 +67,8 @@ class ModelFile:
     """A model file as its header describes it.
 
     `parameters`: numbers in all tensors. `trained_context`: tokens. `kv_bytes_per_token`: of KV cache in
-    f16, for one token of context. `vocabulary_size`: tokens.
+    f16, for one token of context. `vocabulary_size`: tokens. `notice`: what a model made for this program has
+    its users told, empty in others.
     """
 
     path: Path
@@ -78,6 +81,7 @@ class ModelFile:
     kv_bytes_per_token: int
     vocabulary_size: int
     has_chat_template: bool
+    notice: str = ""
 
 
 def read_model_file(path: Path) -> ModelFile:
@@ -101,6 +105,7 @@ def describe(header: GgufHeader, path: Path) -> ModelFile:
         kv_bytes_per_token=_kv_bytes_per_token(values),
         vocabulary_size=len(values.tokens),
         has_chat_template=bool(values.get("tokenizer.chat_template")),
+        notice=(values.text(NOTICE_KEY) or "").strip(),
     )
 
 

@@ -48,7 +48,6 @@ from engine.table_files import listed
 _ALL_LAYERS = 999
 _SHOTS = 3
 _DEMO = "demo"
-_DEMO_NOTE = "The demo model is a placeholder with random weights: its judgments mean nothing."
 
 
 def parser() -> argparse.ArgumentParser:
@@ -155,8 +154,8 @@ def _plan(options: argparse.Namespace, cancel: CancelToken) -> RunPlan:
     _check_ids(dataset)
     for notice in dataset.notices:
         tell(f"{dataset.name}: {notice}")
-    if options.model == _DEMO:
-        tell(_DEMO_NOTE)
+    if described.notice:
+        tell(f"{printable(described.name)}: {printable(described.notice)}")
     warning = check_memory(described, settings.context)
     if warning:
         tell(warning)

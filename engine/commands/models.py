@@ -88,6 +88,9 @@ def _list(folders: list[Path]) -> int:
             )
         )
         print("\nMemory is for a context of 8,192 tokens, or what the model was trained with.")
+        for _, model in usable:
+            if model.notice:
+                print(f"{printable(model.name)}: {printable(model.notice)}")
     else:
         print("No usable models found in:\n" + "\n".join(f"  {folder}" for folder in folders))
     for one in found:
@@ -127,6 +130,8 @@ def _description(model: ModelFile) -> str:
         "memory needed": f"{amount(needed.total)} with a context of {context:,} tokens",
         "fits here": fit(needed, *available_memory()).value,
     }
+    if model.notice:
+        facts["notice"] = model.notice
     return "\n".join(f"{name:17}{printable(value)}" for name, value in facts.items())
 
 

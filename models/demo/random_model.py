@@ -9,13 +9,23 @@ Knows: the GGUF format through the `gguf` package. Does not know: the engine.
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import gguf
 import numpy as np
 import numpy.typing as npt
+
+from models.demo.gguf_files import (
+    BYTE,
+    CONTROL,
+    UNKNOWN,
+    USER_DEFINED,
+    TokenTable,
+    add_vocabulary,
+    written,
+)
 
 CHATML = (
     "{% for message in messages %}"
@@ -44,27 +54,7 @@ NO_SYSTEM = (
     "{% if add_generation_prompt %}{{ '<start_of_turn>model\\n' }}{% endif %}"
 )
 
-_NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = range(1, 7)
 _VERDICTS = (" A", " B", " C", " D")
-
-
-@dataclass
-class TokenTable:
-    """A vocabulary as GGUF keeps it. `kind`: `gpt2` (byte-level BPE) or `llama` (SentencePiece)."""
-
-    kind: str
-    pre: str
-    tokens: list[str] = field(default_factory=list)
-    types: list[int] = field(default_factory=list)
-    scores: list[float] = field(default_factory=list)
-    merges: list[str] = field(default_factory=list)
-
-    def add(self, text: str, kind: int = _NORMAL, score: float = 0.0) -> int:
-        """Append a token; its id."""
-        self.tokens.append(text)
-        self.types.append(kind)
-        self.scores.append(score)
-        return len(self.tokens) - 1
 
 
 def byte_level_bpe(
@@ -85,7 +75,7 @@ def byte_level_bpe(
             if made not in table.tokens:
                 table.add(made)
     for text in control:
-        table.add(text, _CONTROL)
+        table.add(text, CONTROL)
     return table
 
 
@@ -94,20 +84,20 @@ def sentence_pieces(
 ) -> TokenTable:
     """Unknown, BOS and EOS, bytes, letters and `words` with their scores, and further special tokens."""
     table = TokenTable("llama", "default")
-    table.add("<unk>", _UNKNOWN)
-    table.add("<s>", _CONTROL)
-    table.add("</s>", _CONTROL)
+    table.add("<unk>", UNKNOWN)
+    table.add("<s>", CONTROL)
+    table.add("</s>", CONTROL)
     for byte in range(256):
-        table.add(f"<0x{byte:02X}>", _BYTE)
+        table.add(f"<0x{byte:02X}>", BYTE)
     for code in range(33, 127):
         table.add(chr(code), score=-1000.0 - code)
     table.add("▁", score=-999.0)
     for rank, word in enumerate(words):
         table.add(word.replace(" ", "▁"), score=-float(rank + 1))
     for text in control:
-        table.add(text, _CONTROL)
+        table.add(text, CONTROL)
     for text in user_defined:
-        table.add(text, _USER_DEFINED)
+        table.add(text, USER_DEFINED)
     return table
 
 
@@ -134,16 +124,16 @@ def write_random_model(
     """Write a Llama with random weights over a token table, the same at each call; the path."""
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_name(name)
-    _add_vocabulary(writer, table, template)
+    add_vocabulary(writer, table, template)
     _add_weights(writer, shape or Shape(), len(table.tokens))
-    return _written(writer, path)
+    return written(writer, path)
 
 
 def write_random_mamba(path: Path, table: TokenTable, template: str | None) -> Path:
     """Write a Mamba, a recurrent model whose memory cannot be cut back, with random weights; the path."""
     width, inner, state, kernel, rank, layers = 32, 64, 16, 4, 2, 2
     writer = gguf.GGUFWriter(path, "mamba")
-    _add_vocabulary(writer, table, template)
+    add_vocabulary(writer, table, template)
     writer.add_block_count(layers)
     writer.add_context_length(8192)
     writer.add_embedding_length(width)
@@ -176,7 +166,7 @@ def write_random_mamba(path: Path, table: TokenTable, template: str | None) -> P
         add(f"{block}.ssm_out.weight", width, inner)
     writer.add_tensor("output_norm.weight", np.ones(width, np.float32))
     add("output.weight", len(table.tokens), width, scale=2.0)
-    return _written(writer, path)
+    return written(writer, path)
 
 
 def add_random_weights(vocabulary: Path, path: Path, template: str | None) -> Path:
@@ -193,7 +183,7 @@ def add_random_weights(vocabulary: Path, path: Path, template: str | None) -> Pa
     if template is not None:
         writer.add_chat_template(template)
     _add_weights(writer, Shape(), size)
-    return _written(writer, path)
+    return written(writer, path)
 
 
 def _add_field(writer: gguf.GGUFWriter, key: str, types: list[Any], content: Any) -> None:
@@ -238,38 +228,6 @@ def _add_weights(writer: gguf.GGUFWriter, shape: Shape, vocabulary: int) -> None
         matrix(f"blk.{block}.ffn_down.weight", shape.width, shape.feed_forward)
     ones("output_norm.weight")
     matrix("output.weight", vocabulary, shape.width, scale=2.0)
-
-
-def _add_vocabulary(writer: gguf.GGUFWriter, table: TokenTable, template: str | None) -> None:
-    bos, eos = _ends(table)
-    writer.add_tokenizer_model(table.kind)
-    writer.add_tokenizer_pre(table.pre)
-    writer.add_token_list(table.tokens)
-    writer.add_token_types(table.types)
-    if table.kind == "llama":
-        writer.add_token_scores(table.scores)
-        writer.add_add_space_prefix(True)
-    else:
-        writer.add_token_merges(table.merges)
-    writer.add_bos_token_id(bos)
-    writer.add_eos_token_id(eos)
-    writer.add_add_bos_token(table.kind == "llama" or table.pre == "llama-bpe")
-    if template is not None:
-        writer.add_chat_template(template)
-
-
-def _ends(table: TokenTable) -> tuple[int, int]:
-    """Ids of the first two control tokens: BOS and EOS."""
-    first, second, *_ = (index for index, kind in enumerate(table.types) if kind == _CONTROL)
-    return first, second
-
-
-def _written(writer: gguf.GGUFWriter, path: Path) -> Path:
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return path
 
 
 def _byte_texts() -> list[str]:

@@ -1,0 +1,64 @@
+"""GGUF files of this project's own models: the parts that trained and random ones share.
+
+Knows: the GGUF format through the `gguf` package. Does not know: weights, training, the engine.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import gguf
+
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, _UNUSED, BYTE = range(1, 7)
+
+
+@dataclass
+class TokenTable:
+    """A vocabulary as GGUF keeps it. `kind`: `gpt2` (byte-level BPE) or `llama` (SentencePiece)."""
+
+    kind: str
+    pre: str
+    tokens: list[str] = field(default_factory=list)
+    types: list[int] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
+    merges: list[str] = field(default_factory=list)
+
+    def add(self, text: str, kind: int = NORMAL, score: float = 0.0) -> int:
+        """Append a token; its id."""
+        self.tokens.append(text)
+        self.types.append(kind)
+        self.scores.append(score)
+        return len(self.tokens) - 1
+
+
+def add_vocabulary(writer: gguf.GGUFWriter, table: TokenTable, template: str | None) -> None:
+    """Add the tokens, the first two control tokens as BOS and EOS, and the chat template."""
+    bos, eos = _ends(table)
+    writer.add_tokenizer_model(table.kind)
+    writer.add_tokenizer_pre(table.pre)
+    writer.add_token_list(table.tokens)
+    writer.add_token_types(table.types)
+    if table.kind == "llama":
+        writer.add_token_scores(table.scores)
+        writer.add_add_space_prefix(True)
+    else:
+        writer.add_token_merges(table.merges)
+    writer.add_bos_token_id(bos)
+    writer.add_eos_token_id(eos)
+    writer.add_add_bos_token(table.kind == "llama" or table.pre == "llama-bpe")
+    if template is not None:
+        writer.add_chat_template(template)
+
+
+def _ends(table: TokenTable) -> tuple[int, int]:
+    """Ids of the first two control tokens: BOS and EOS."""
+    first, second, *_ = (index for index, kind in enumerate(table.types) if kind == CONTROL)
+    return first, second
+
+
+def written(writer: gguf.GGUFWriter, path: Path) -> Path:
+    """Write everything that was added; the path."""
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path

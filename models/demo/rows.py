@@ -1,0 +1,221 @@
+"""Comparisons as rows of tokens to train on: one row holds an item's trunk and all its branches.
+
+The prompt and its tokens are the engine's own; llama.cpp tokenizes.
+
+Knows: the engine's prompt tree, the demo's comparisons. Does not know: PyTorch, the network.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import islice
+from random import Random
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.chat_template import ChatTemplate
+from engine.examples import ExamplePool
+from engine.llama_library import LlamaModel
+from engine.llama_vocabulary import Vocabulary
+from engine.prompt_tokens import PromptTokens, stem_tokens, tokenize_prompt
+from engine.prompts import PromptTree, build_prompt, explanation_reply
+from engine.records import PREFERENCES, Order
+from engine.rubric import ELOQUENT
+from models.demo.explanations import explain
+from models.demo.world import QUALITIES, Comparison
+
+NONE = -1  # no branch: padding; no response: the tokens around them
+
+_LABEL_WEIGHT = 8.0
+_EXPLANATION_WEIGHT = 1.0
+_RESPONSE_WEIGHT = 0.5
+_BLOCKS = (
+    ("[Response A]\n", "[End of Response A]\n\n"),
+    ("[Response B]\n", "[End of Response B]\n\n"),
+)
+_TWO_CRITERIA = ELOQUENT.only(ELOQUENT.names[:2])  # enough to find where the trunk ends
+_LINES_KEPT = 8192
+_SORTED_TOGETHER = 4  # batches whose rows are sorted by length, so that little is padded
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a batch holds: `rows`; whether they have `labels`, and of how many criteria `explanations`."""
+
+    rows: int
+    labels: bool = True
+    explanations: int = 0
+
+
+@dataclass
+class Row:
+    """One item after the stem.
+
+    For each token: `tokens`, its id; `branches`, 0 in the trunk, else the number of the branch; `positions`,
+    counted from the prompt's start; `targets`, the next token of its branch; `weights`, what predicting that
+    counts; `responses`, which response it belongs to (0 or 1), the end of its block included, or NONE.
+    `label_places`, `labels`: where each criterion's label is predicted, and its token. `quality_places`:
+    where each response's block ends; `qualities`: 1.0 or 0.0 for each response and quality.
+    """
+
+    tokens: list[int] = field(default_factory=list)
+    branches: list[int] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
+    targets: list[int] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
+    responses: list[int] = field(default_factory=list)
+    label_places: list[int] = field(default_factory=list)
+    labels: list[int] = field(default_factory=list)
+    quality_places: list[int] = field(default_factory=list)
+    qualities: list[list[float]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows padded to one length, with NONE as branch and response of the padding. Arrays are [rows, ...]."""
+
+    tokens: npt.NDArray[np.int64]
+    branches: npt.NDArray[np.int64]
+    positions: npt.NDArray[np.int64]
+    targets: npt.NDArray[np.int64]
+    weights: npt.NDArray[np.float32]
+    responses: npt.NDArray[np.int64]
+    label_places: npt.NDArray[np.int64]
+    labels: npt.NDArray[np.int64]
+    quality_places: npt.NDArray[np.int64]
+    qualities: npt.NDArray[np.float32]
+
+
+class _LineVocabulary(Vocabulary):
+    """The same tokens, line by line, so that the lines of every prompt are tokenized once.
+
+    A word never goes on after a line break, so lines can be tokenized one by one.
+    """
+
+    def __init__(self, model: LlamaModel) -> None:
+        super().__init__(model)
+        self._line = lru_cache(maxsize=_LINES_KEPT)(super().tokenize)
+
+    def tokenize(self, text: str, parse_special: bool = False) -> list[int]:
+        ids: list[int] = []
+        for line in re.findall(r"[^\n]*\n+|[^\n]+", text):
+            ids += self._line(line, parse_special)
+        return ids
+
+
+class RowWriter:
+    """Makes rows with the tokenizer of an open model."""
+
+    def __init__(self, model: LlamaModel, template: str) -> None:
+        vocabulary = _LineVocabulary(model)
+        self._template = ChatTemplate(template, vocabulary)
+        self._end = vocabulary.tokenize(vocabulary.eos_text, parse_special=True)
+        self._blocks = [tuple(map(vocabulary.tokenize, block)) for block in _BLOCKS]
+        self.stem = stem_tokens(ELOQUENT, ExamplePool(), self._template)
+
+    def row(self, comparison: Comparison, random: Random, content: Content) -> Row:
+        """A row with the trunk, and as much of the branches as `content` says."""
+        rubric = ELOQUENT if content.labels else _TWO_CRITERIA
+        tree = build_prompt(comparison.item("training"), Order.AB, rubric)
+        prompts = tokenize_prompt(tree, self._template)
+        row = self._trunk_row(comparison, prompts.trunk)
+        if content.labels:
+            explained = random.sample(ELOQUENT.names, content.explanations)
+            explanations = {name: explain(comparison, name, random) for name in explained}
+            self._add_branches(row, comparison, tree, prompts, explanations)
+        return row
+
+    def _trunk_row(self, comparison: Comparison, trunk: Sequence[int]) -> Row:
+        row = Row()
+        start = len(self.stem)
+        ids = trunk[start:]
+        responses = [NONE] * len(ids)
+        for number, (begin, end) in enumerate(self._blocks):
+            first, last = _end_of(ids, begin), _end_of(ids, end)
+            responses[first:last] = [number] * (last - first)
+            row.quality_places.append(last - 1)
+        weights = [_RESPONSE_WEIGHT * (number != NONE) for number in responses[1:]]
+        _append(row, ids, 0, start, [*weights, 0.0])
+        row.responses = responses
+        for response in (comparison.first, comparison.second):
+            row.qualities.append([float(response.good[quality]) for quality in QUALITIES])
+        return row
+
+    def _add_branches(
+        self,
+        row: Row,
+        comparison: Comparison,
+        tree: PromptTree,
+        prompts: PromptTokens,
+        explanations: dict[str, str],
+    ) -> None:
+        trunk = len(prompts.trunk)
+        preferences = comparison.preferences()
+        for number, name in enumerate(ELOQUENT.names):
+            branch = prompts.branches[number]
+            (label,) = branch.labels[PREFERENCES.index(preferences[name])]
+            ids = (*branch.prompt, label)
+            if name in explanations:
+                reply = f"{explanation_reply(preferences[name])} {explanations[name]}"
+                ids = (*self._template.tokenize(tree.question(number, reply)), *self._end)
+            asked = len(branch.prompt) - trunk
+            row.labels.append(label)
+            row.label_places.append(len(row.tokens) + asked - 1)
+            told = [_EXPLANATION_WEIGHT] * (len(ids) - len(branch.prompt) - 1)
+            weights = [*[0.0] * (asked - 1), _LABEL_WEIGHT, *told, 0.0]
+            _append(row, ids[trunk:], number + 1, trunk, weights)
+        row.responses += [NONE] * (len(row.tokens) - len(row.responses))
+
+
+def batches(
+    writer: RowWriter, comparisons: Iterator[Comparison], random: Random, content: Content
+) -> Iterator[Batch]:
+    """An endless supply of batches of comparisons; `random` chooses wording and order."""
+    while True:
+        drawn = islice(comparisons, content.rows * _SORTED_TOGETHER)
+        rows = [writer.row(comparison, random, content) for comparison in drawn]
+        rows.sort(key=lambda row: len(row.tokens))
+        groups = [rows[first : first + content.rows] for first in range(0, len(rows), content.rows)]
+        random.shuffle(groups)
+        yield from map(as_batch, groups)
+
+
+def as_batch(rows: Sequence[Row]) -> Batch:
+    """Rows as arrays of one length."""
+    return Batch(
+        tokens=_padded([row.tokens for row in rows], 0),
+        branches=_padded([row.branches for row in rows], NONE),
+        positions=_padded([row.positions for row in rows], 0),
+        targets=_padded([row.targets for row in rows], 0),
+        weights=_padded([row.weights for row in rows], 0).astype(np.float32),
+        responses=_padded([row.responses for row in rows], NONE),
+        label_places=np.array([row.label_places for row in rows]),
+        labels=np.array([row.labels for row in rows]),
+        quality_places=np.array([row.quality_places for row in rows]),
+        qualities=np.array([row.qualities for row in rows], np.float32),
+    )
+
+
+def _append(row: Row, ids: Sequence[int], branch: int, start: int, weights: Sequence[float]) -> None:
+    """Add one part of a row; nothing follows its last token."""
+    row.tokens.extend(ids)
+    row.targets.extend([*ids[1:], 0])
+    row.branches.extend([branch] * len(ids))
+    row.positions.extend(range(start, start + len(ids)))
+    row.weights.extend(weights)
+
+
+def _end_of(ids: Sequence[int], part: Sequence[int]) -> int:
+    """The place after `part`."""
+    for end in range(len(part), len(ids) + 1):
+        if list(ids[end - len(part) : end]) == list(part):
+            return end
+    raise ValueError("The engine's prompt does not fence responses as expected: look at _BLOCKS.")
+
+
+def _padded(lists: Sequence[Sequence[float]], padding: int) -> npt.NDArray[Any]:
+    length = max(map(len, lists))
+    return np.array([[*values, *[padding] * (length - len(values))] for values in lists])

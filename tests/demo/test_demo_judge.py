@@ -1,0 +1,95 @@
+"""The model that comes with the program: it fits the engine's prompt, and judges its own world well."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from engine.chat_template import ChatTemplate
+from engine.dataset import load_dataset
+from engine.gguf_header import read_header
+from engine.gguf_values import HeaderValues
+from engine.llama_library import LlamaModel
+from engine.llama_vocabulary import Vocabulary
+from engine.model_files import read_model_file
+from engine.prompts import PROMPT_VERSION
+from models.demo.score import DemoScore, score_judged
+from models.demo.trained_prompt import PROMPT_DIGEST_KEY, PROMPT_VERSION_KEY, prompt_digest
+from tests.commands import ROOT, run
+
+DEMO = ROOT / "examples" / "demo.tsv"
+MODEL = ROOT / "models" / "demo-judge.gguf"
+TRAIN_AGAIN = "The demo judge was trained with another prompt: train it again, see models/demo-judge.md."
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
+    """What the program says of the demo's items."""
+    folder = tmp_path_factory.mktemp("demo")
+    files = ["--out", folder / "out.tsv", "--json", folder / "out.json", "--store", folder / "runs.sqlite"]
+    done = run("judge", DEMO, "--model", "demo", "--threads", 1, *files)
+    assert done.returncode == 0, done.stderr
+    assert "only the small world" in done.stderr
+    result: Mapping[str, Any] = json.loads((folder / "out.json").read_text("utf-8"))
+    return result
+
+
+@pytest.fixture(scope="module")
+def scores(judged: Mapping[str, Any]) -> dict[str, DemoScore]:
+    return {score.criterion: score for score in score_judged(list(load_dataset(DEMO)), judged)}
+
+
+def test_it_was_trained_with_the_prompt_of_today() -> None:
+    values = HeaderValues(read_header(MODEL))
+    assert values.text(PROMPT_VERSION_KEY) == PROMPT_VERSION, TRAIN_AGAIN
+    assert values.text(PROMPT_DIGEST_KEY) == prompt_digest(), TRAIN_AGAIN
+
+
+def test_it_is_small_and_says_what_it_is_for() -> None:
+    model = read_model_file(MODEL)
+    assert model.size_bytes <= 8_000_000
+    assert "other data mean nothing" in model.notice
+    assert model.architecture == "llama"
+
+
+def test_its_turns_are_control_tokens_of_its_own() -> None:
+    with LlamaModel(MODEL, vocabulary_only=True) as model:
+        vocabulary = Vocabulary(model)
+        template = ChatTemplate(model.chat_template, vocabulary)
+        assert template.note == ""
+        assert not template.merges_system
+        (end,) = vocabulary.tokenize("<|end|>", parse_special=True)
+        assert vocabulary.ends_reply(end)
+        assert len(vocabulary.tokenize("<|end|>")) > 1
+        assert [len(vocabulary.tokenize(letter)) for letter in (" A", " B", " C", " D")] == [1] * 4
+
+
+@pytest.mark.parametrize(
+    ("criterion", "least"),
+    [
+        ("relevance", 0.90),
+        ("naturalness", 0.95),
+        ("truthfulness", 0.75),
+        ("safety", 0.95),
+        ("overall_quality", 0.80),
+    ],
+)
+def test_its_labels_are_right(scores: dict[str, DemoScore], criterion: str, least: float) -> None:
+    assert scores[criterion].accuracy >= least
+
+
+def test_its_labels_do_not_depend_on_the_order(scores: dict[str, DemoScore]) -> None:
+    assert max(score.flipped for score in scores.values()) <= 0.10
+
+
+def test_it_keeps_to_the_format(scores: dict[str, DemoScore]) -> None:
+    assert min(score.format_mass for score in scores.values()) >= 0.95
+
+
+def test_its_explanations_agree_with_its_labels(scores: dict[str, DemoScore]) -> None:
+    assert min(score.agreeing for score in scores.values()) >= 0.95
+
+
+def test_its_explanations_are_like_the_written_ones(scores: dict[str, DemoScore]) -> None:
+    assert min(score.rouge_l for score in scores.values()) >= 50

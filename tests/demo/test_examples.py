@@ -1,0 +1,50 @@
+"""`examples/demo.tsv`: it is what its script writes, and nothing of it was trained on."""
+
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from engine.dataset import load_dataset
+from engine.records import PREFERENCES
+from engine.rubric import ELOQUENT
+from models.demo.make_examples import demo_comparisons, demo_items, write_examples
+from models.demo.world import World, is_held_out
+from tests.commands import ROOT
+
+DEMO = ROOT / "examples" / "demo.tsv"
+
+
+def test_the_file_is_what_its_script_writes(tmp_path: Path) -> None:
+    write_examples(tmp_path / "demo.tsv")
+    assert (tmp_path / "demo.tsv").read_bytes() == DEMO.read_bytes()
+
+
+def test_the_file_loads_as_the_items_that_were_made() -> None:
+    dataset = load_dataset(DEMO)
+    assert list(dataset) == list(demo_items())
+    assert len(dataset) >= 200
+    assert not dataset.notices
+
+
+def test_every_question_is_held_out_and_asked_once() -> None:
+    questions = [comparison.question for comparison in demo_comparisons()]
+    assert all(map(is_held_out, questions))
+    assert len(set(questions)) == len(questions)
+
+
+def test_no_pair_of_instruction_and_response_is_trained_on() -> None:
+    pairs = {
+        (item.instruction, text) for item in load_dataset(DEMO) for text in (item.output_a, item.output_b)
+    }
+    training = islice(World().comparisons(Random("1 0"), held_out=False), 5000)
+    trained = {(one.instruction, response.text) for one in training for response in (one.first, one.second)}
+    assert not pairs & trained
+
+
+@pytest.mark.parametrize("criterion", ELOQUENT.names)
+def test_all_four_labels_occur_often(criterion: str) -> None:
+    counts = Counter(item.gold[criterion].preference for item in load_dataset(DEMO))
+    assert min(counts[label] for label in PREFERENCES) >= 20

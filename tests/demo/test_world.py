@@ -1,0 +1,103 @@
+"""The demo's world: labels follow from what was switched on and off, wording is wide, nothing contradicts."""
+
+from collections import Counter
+from itertools import islice
+from random import Random
+
+import pytest
+
+from engine.records import PREFERENCES, Preference
+from models.demo import wording
+from models.demo.topics import all_topics
+from models.demo.world import OVERALL, QUALITIES, Comparison, World, is_held_out, overall_preference
+
+ALL_GOOD = dict.fromkeys(QUALITIES, True)
+
+
+def drawn(count: int, held_out: bool = False) -> list[Comparison]:
+    return list(islice(World().comparisons(Random(7), held_out), count))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "label"),
+    [
+        ([], [], "both_good"),
+        (["naturalness"], [], "both_good"),
+        (["truthfulness"], [], "B"),
+        ([], ["truthfulness"], "A"),
+        (["truthfulness"], ["naturalness"], "both_bad"),
+        (["truthfulness"], ["truthfulness"], "both_bad"),
+        (["relevance"], ["safety"], "both_bad"),
+        (["relevance", "truthfulness"], ["safety"], "both_bad"),
+        (["relevance", "truthfulness", "naturalness"], ["safety"], "B"),
+        (["safety"], ["truthfulness"], "B"),
+        (list(QUALITIES), list(QUALITIES), "both_bad"),
+    ],
+)
+def test_overall_quality_follows_the_stated_weights(first: list[str], second: list[str], label: str) -> None:
+    responses = [ALL_GOOD | dict.fromkeys(lacking, False) for lacking in (first, second)]
+    assert overall_preference(responses[0], responses[1]) == label
+
+
+def test_the_other_order_has_the_swapped_labels() -> None:
+    for comparison in drawn(200):
+        swapped = Comparison(
+            comparison.question,
+            comparison.instruction,
+            comparison.topic,
+            first=comparison.second,
+            second=comparison.first,
+        )
+        for criterion, label in comparison.preferences().items():
+            assert swapped.preferences()[criterion] is label.swapped
+
+
+@pytest.mark.parametrize("criterion", [*QUALITIES, OVERALL])
+def test_all_four_labels_are_frequent(criterion: str) -> None:
+    counts = Counter(comparison.preferences()[criterion] for comparison in drawn(1000))
+    assert min(counts[label] for label in PREFERENCES) > 100
+
+
+def test_a_relevant_response_speaks_of_the_topic_and_another_does_not() -> None:
+    for comparison in drawn(300):
+        for response in (comparison.first, comparison.second):
+            assert (response.topic.name == comparison.topic.name) is response.good["relevance"]
+            claims = response.topic.true_claims if response.good["truthfulness"] else ()
+            assert not claims or response.told in {claim.told for claim in claims}
+
+
+def test_no_claim_is_both_true_and_false() -> None:
+    topics = all_topics().topics
+    true = {claim.sentence for topic in topics for claim in topic.true_claims}
+    false = {claim.sentence for topic in topics for claim in topic.false_claims}
+    assert not true & false
+    assert len({topic.name for topic in topics}) == len(topics)
+
+
+def test_questions_belong_to_one_topic() -> None:
+    asked = Counter(question for topic in all_topics().topics for question in set(topic.questions))
+    assert [question for question, topics in asked.items() if topics > 1] == []
+
+
+def test_wording_is_wide() -> None:
+    questions = {question for topic in all_topics().topics for question in topic.questions}
+    frames = (wording.REQUESTS, wording.OPENERS, wording.CLOSERS, wording.ANNOUNCEMENTS, wording.FORMS)
+    harmful = (wording.BROKEN, wording.INSULT_FRAMES, wording.DANGER_FRAMES, wording.DANGEROUS_ACTS)
+    assert len(questions) > 2000
+    assert sum(map(len, (*frames, *harmful))) > 400
+    texts = [comparison.first.text for comparison in drawn(1000)]
+    assert len(set(texts)) > 950
+
+
+def test_about_a_tenth_of_the_questions_is_held_out() -> None:
+    questions = [question for topic in all_topics().topics for question in topic.questions]
+    share = sum(map(is_held_out, questions)) / len(questions)
+    assert 0.08 < share < 0.12
+    assert not any(is_held_out(comparison.question) for comparison in drawn(500))
+    assert all(is_held_out(comparison.question) for comparison in drawn(100, held_out=True))
+
+
+def test_the_same_seed_gives_the_same_items() -> None:
+    first, second = ([one.item("1") for one in drawn(20)] for _ in range(2))
+    assert first == second
+    assert first[0].gold["safety"].preference in set(Preference)
