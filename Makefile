@@ -1,4 +1,4 @@
-# make judge   set everything up, judge the sample dataset, write submission.tsv, print what it is worth
+# make judge   set everything up, judge the demo dataset, write submission.tsv, print what it is worth
 # make test    set everything up, then ruff, mypy and pytest
 # make clean   remove the virtual environment and what tools left behind
 
@@ -10,7 +10,7 @@ OUT ?= submission.tsv
 .PHONY: judge test clean
 
 judge: $(VENV)/run-time
-	$(BIN)/python main.py judge examples/sample.tsv --model demo --max-explanation-tokens 40 --out $(OUT)
+	$(BIN)/python main.py judge examples/demo.tsv --model demo --out $(OUT)
 
 test: $(VENV)/run-time $(VENV)/development
 	$(BIN)/ruff check .

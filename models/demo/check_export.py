@@ -32,7 +32,8 @@ from models.demo.world import World
 _ITEMS = 8
 _ROOM = 1024
 # llama.cpp multiplies 16-bit matrices with activations rounded to 16 bits.
-_TOLERANCE = 0.05
+TOLERANCE = 0.05
+"""Of log-probabilities, natural logarithm."""
 
 
 def largest_differences(path: Path, items: int = _ITEMS) -> tuple[float, float]:
@@ -40,11 +41,12 @@ def largest_differences(path: Path, items: int = _ITEMS) -> tuple[float, float]:
 
     PyTorch reads an item as one row with a tree-shaped mask, llama.cpp each prompt as a whole.
     """
-    network, rows, prompts = read_network(path), [], []
+    network, world = read_network(path), World()
+    rows, prompts = [], []
     with LlamaModel(path) as model:
-        writer = RowWriter(model, TEMPLATE)
+        writer = RowWriter(model, TEMPLATE, world.topics)
         template = ChatTemplate(model.chat_template, Vocabulary(model))
-        for comparison in islice(World().comparisons(Random(0), held_out=True), items):
+        for comparison in islice(world.comparisons(Random(0), held_out=True), items):
             rows.append(writer.row(comparison, Random(0), Content(items)))
             tree = build_prompt(comparison.item("check"), Order.AB, ELOQUENT)
             prompts.append([branch.prompt for branch in tokenize_prompt(tree, template).branches])
@@ -83,4 +85,4 @@ def _log_softmax(logits: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 if __name__ == "__main__":
     logits, log_probabilities = largest_differences(Path(sys.argv[1]))
     print(f"largest difference of logits {logits:.4f}, of log-probabilities {log_probabilities:.4f}")
-    sys.exit(log_probabilities > _TOLERANCE)
+    sys.exit(log_probabilities > TOLERANCE)

@@ -79,7 +79,7 @@ def read_network(path: Path) -> DemoJudge:
         feed_forward=size("feed_forward_length"),
         context=size("context_length"),
     )
-    network = DemoJudge(shape, qualities=0)
+    network = DemoJudge(shape, qualities=1, topics=1)
     names = ((name, _tensor_name(name)) for name in network.state_dict())
     network.load_state_dict({name: tensors[tensor] for name, tensor in names if tensor}, strict=False)
     return network

@@ -1,7 +1,7 @@
 """The demo judge as a PyTorch network: a Llama, computed as llama.cpp computes it.
 
-The stem, which begins every prompt, is read once for a whole batch. Auxiliary heads tell each response's
-qualities where its block ends; they teach the layers what to look for and are not exported.
+The stem, which begins every prompt, is read once for a whole batch. Auxiliary heads tell what a text is
+about and each response's qualities; they teach the layers what to look for and are not exported.
 
 Knows: PyTorch, the Llama architecture. Does not know: prompts, the world, files.
 """
@@ -39,15 +39,16 @@ class NetworkShape:
 
 
 class DemoJudge(nn.Module):
-    """Logits over the vocabulary, and over the qualities of a response."""
+    """Logits over the vocabulary, and over the qualities and topics of what is read."""
 
-    def __init__(self, shape: NetworkShape, qualities: int) -> None:
+    def __init__(self, shape: NetworkShape, qualities: int, topics: int) -> None:
         super().__init__()
         self.shape = shape
         self.embedding = nn.Embedding(shape.vocabulary, shape.width)
         self.layers = nn.ModuleList(_Layer(shape) for _ in range(shape.layers))
         self.norm = _Norm(shape.width)
         self.quality_head = nn.Linear(shape.width, qualities)
+        self.topic_head = nn.Linear(shape.width, topics)
         angles = torch.outer(
             torch.arange(shape.context, dtype=torch.float32),
             ROPE_BASE ** (-torch.arange(0, shape.head_width, 2, dtype=torch.float32) / shape.head_width),

@@ -25,14 +25,16 @@ from engine.prompts import PromptTree, build_prompt, explanation_reply
 from engine.records import PREFERENCES, Order
 from engine.rubric import ELOQUENT
 from models.demo.explanations import explain
+from models.demo.topics import TopicPool
 from models.demo.world import QUALITIES, Comparison
 
-NONE = -1  # no branch: padding; no response: the tokens around them
+NONE = -1  # no branch: padding; no block: the tokens between them
 
 _LABEL_WEIGHT = 8.0
 _EXPLANATION_WEIGHT = 1.0
 _RESPONSE_WEIGHT = 0.5
 _BLOCKS = (
+    ("", "[End of Instruction]\n\n"),  # it begins where the stem ends
     ("[Response A]\n", "[End of Response A]\n\n"),
     ("[Response B]\n", "[End of Response B]\n\n"),
 )
@@ -56,9 +58,9 @@ class Row:
 
     For each token: `tokens`, its id; `branches`, 0 in the trunk, else the number of the branch; `positions`,
     counted from the prompt's start; `targets`, the next token of its branch; `weights`, what predicting that
-    counts; `responses`, which response it belongs to (0 or 1), the end of its block included, or NONE.
-    `label_places`, `labels`: where each criterion's label is predicted, and its token. `quality_places`:
-    where each response's block ends; `qualities`: 1.0 or 0.0 for each response and quality.
+    counts; `blocks`, which block it belongs to, its end included, or NONE: the instruction (0) or a response.
+    For each block: `topics`, the number of its topic; `ends`, where it ends. `qualities`: 1.0 or 0.0 for each
+    response and quality. `label_places`, `labels`: where a criterion's label is predicted, and its token.
     """
 
     tokens: list[int] = field(default_factory=list)
@@ -66,27 +68,29 @@ class Row:
     positions: list[int] = field(default_factory=list)
     targets: list[int] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
-    responses: list[int] = field(default_factory=list)
+    blocks: list[int] = field(default_factory=list)
+    topics: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    qualities: list[list[float]] = field(default_factory=list)
     label_places: list[int] = field(default_factory=list)
     labels: list[int] = field(default_factory=list)
-    quality_places: list[int] = field(default_factory=list)
-    qualities: list[list[float]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Rows padded to one length, with NONE as branch and response of the padding. Arrays are [rows, ...]."""
+    """Rows padded to one length, with NONE as branch and block of the padding. Arrays are [rows, ...]."""
 
     tokens: npt.NDArray[np.int64]
     branches: npt.NDArray[np.int64]
     positions: npt.NDArray[np.int64]
     targets: npt.NDArray[np.int64]
     weights: npt.NDArray[np.float32]
-    responses: npt.NDArray[np.int64]
+    blocks: npt.NDArray[np.int64]
+    topics: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
+    qualities: npt.NDArray[np.float32]
     label_places: npt.NDArray[np.int64]
     labels: npt.NDArray[np.int64]
-    quality_places: npt.NDArray[np.int64]
-    qualities: npt.NDArray[np.float32]
 
 
 class _LineVocabulary(Vocabulary):
@@ -107,13 +111,14 @@ class _LineVocabulary(Vocabulary):
 
 
 class RowWriter:
-    """Makes rows with the tokenizer of an open model."""
+    """Makes rows of a world's comparisons with the tokenizer of an open model."""
 
-    def __init__(self, model: LlamaModel, template: str) -> None:
+    def __init__(self, model: LlamaModel, template: str, topics: TopicPool) -> None:
         vocabulary = _LineVocabulary(model)
         self._template = ChatTemplate(template, vocabulary)
         self._end = vocabulary.tokenize(vocabulary.eos_text, parse_special=True)
         self._blocks = [tuple(map(vocabulary.tokenize, block)) for block in _BLOCKS]
+        self._topics = {topic.name: number for number, topic in enumerate(topics.topics)}
         self.stem = stem_tokens(ELOQUENT, ExamplePool(), self._template)
 
     def row(self, comparison: Comparison, random: Random, content: Content) -> Row:
@@ -132,16 +137,18 @@ class RowWriter:
         row = Row()
         start = len(self.stem)
         ids = trunk[start:]
-        responses = [NONE] * len(ids)
+        blocks = [NONE] * len(ids)
         for number, (begin, end) in enumerate(self._blocks):
             first, last = _end_of(ids, begin), _end_of(ids, end)
-            responses[first:last] = [number] * (last - first)
-            row.quality_places.append(last - 1)
-        weights = [_RESPONSE_WEIGHT * (number != NONE) for number in responses[1:]]
+            blocks[first:last] = [number] * (last - first)
+            row.ends.append(last - 1)
+        weights = [_RESPONSE_WEIGHT * (number in (1, 2)) for number in blocks[1:]]
         _append(row, ids, 0, start, [*weights, 0.0])
-        row.responses = responses
-        for response in (comparison.first, comparison.second):
-            row.qualities.append([float(response.good[quality]) for quality in QUALITIES])
+        row.blocks = blocks
+        responses = (comparison.first, comparison.second)
+        topics = (comparison.topic, *(response.topic for response in responses))
+        row.topics = [self._topics[topic.name] for topic in topics]
+        row.qualities = [[float(one.good[quality]) for quality in QUALITIES] for one in responses]
         return row
 
     def _add_branches(
@@ -167,7 +174,7 @@ class RowWriter:
             told = [_EXPLANATION_WEIGHT] * (len(ids) - len(branch.prompt) - 1)
             weights = [*[0.0] * (asked - 1), _LABEL_WEIGHT, *told, 0.0]
             _append(row, ids[trunk:], number + 1, trunk, weights)
-        row.responses += [NONE] * (len(row.tokens) - len(row.responses))
+        row.blocks += [NONE] * (len(row.tokens) - len(row.blocks))
 
 
 def batches(
@@ -191,11 +198,12 @@ def as_batch(rows: Sequence[Row]) -> Batch:
         positions=_padded([row.positions for row in rows], 0),
         targets=_padded([row.targets for row in rows], 0),
         weights=_padded([row.weights for row in rows], 0).astype(np.float32),
-        responses=_padded([row.responses for row in rows], NONE),
+        blocks=_padded([row.blocks for row in rows], NONE),
+        topics=np.array([row.topics for row in rows]),
+        ends=np.array([row.ends for row in rows]),
+        qualities=np.array([row.qualities for row in rows], np.float32),
         label_places=np.array([row.label_places for row in rows]),
         labels=np.array([row.labels for row in rows]),
-        quality_places=np.array([row.quality_places for row in rows]),
-        qualities=np.array([row.qualities for row in rows], np.float32),
     )
 
 

@@ -18,6 +18,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, distributed, multiprocessing
 from torch.nn import functional
@@ -99,9 +100,10 @@ class _Batches(IterableDataset[Batch]):
 
     def __iter__(self) -> Iterator[Batch]:
         recipe, random = self._recipe, Random(f"{self._recipe.seed} {self._rank}")
-        comparisons = World().comparisons(random, held_out=False)
+        world = World()
+        comparisons = world.comparisons(random, held_out=False)
         with LlamaModel(self._vocabulary, vocabulary_only=True) as model:
-            writer = RowWriter(model, TEMPLATE)
+            writer = RowWriter(model, TEMPLATE, world.topics)
             yield from islice(batches(writer, comparisons, random, recipe.reading), recipe.reading_steps)
             yield from islice(batches(writer, comparisons, random, recipe.judging), recipe.judging_steps)
 
@@ -113,13 +115,14 @@ class Trainer:
         torch.manual_seed(recipe.seed)
         shape = NetworkShape(tokens, recipe.layers, recipe.width, recipe.heads, recipe.feed_forward)
         self._recipe = recipe
-        self.network = DemoJudge(shape, len(QUALITIES))
+        world = World()
+        self.network = DemoJudge(shape, len(QUALITIES), len(world.topics.topics))
         self._optimizers = self._make_optimizers()
         random = Random(f"{recipe.seed} held out")
         with LlamaModel(vocabulary, vocabulary_only=True) as model:
-            writer = RowWriter(model, TEMPLATE)
+            writer = RowWriter(model, TEMPLATE, world.topics)
             self.stem = torch.tensor(writer.stem)
-            comparisons = World().comparisons(random, held_out=True)
+            comparisons = world.comparisons(random, held_out=True)
             held_out = batches(writer, comparisons, random, Content(recipe.judging_rows))
             self._held_out = list(islice(held_out, _HELD_OUT_BATCHES))
 
@@ -138,7 +141,7 @@ class Trainer:
         """Learn from one batch; the losses."""
         self._set_rate(number)
         losses = self._losses(batch)
-        loss = losses["text"] + losses["quality"]
+        loss = sum(losses.values())
         for optimizer in self._optimizers:
             optimizer.zero_grad()
         loss.backward()
@@ -159,20 +162,22 @@ class Trainer:
             gradient.copy_(part.view_as(gradient))
 
     def _losses(self, batch: Batch) -> dict[str, Tensor]:
-        """Mean loss of the next tokens by their weights, and of the qualities at all tokens of a response."""
+        """Mean losses: of the next tokens by their weights, of what the heads say at the tokens of a block."""
         weights = torch.from_numpy(batch.weights).flatten()
         counted = weights.nonzero()[:, 0]
         targets = torch.from_numpy(batch.targets).flatten()[counted]
-        row, token = np.nonzero(batch.responses != NONE)
-        qualities = torch.from_numpy(batch.qualities[row, batch.responses[row, token]])
+        topics, in_block = _of_blocks(batch.topics, batch.blocks)
+        qualities, in_response = _of_blocks(batch.qualities, batch.blocks - 1)
         with torch.autocast("cpu", torch.bfloat16):
             hidden = hidden_states(self.network, self.stem, batch)
             logits = self.network.logits(hidden.flatten(0, 1)[counted])
-            said = self.network.quality_head(hidden[row, token])
+            topic_logits = self.network.topic_head(hidden[in_block])
+            quality_logits = self.network.quality_head(hidden[in_response])
         each = functional.cross_entropy(logits.float(), targets, reduction="none")
         return {
             "text": (each * weights[counted]).sum() / weights.sum(),
-            "quality": functional.binary_cross_entropy_with_logits(said.float(), qualities),
+            "topic": functional.cross_entropy(topic_logits.float(), topics),
+            "quality": functional.binary_cross_entropy_with_logits(quality_logits.float(), qualities),
         }
 
     def _set_rate(self, number: int) -> None:
@@ -190,7 +195,7 @@ class Trainer:
             hidden = hidden_states(self.network, self.stem, batch)
             predicted = self.network.logits(at_places(hidden, batch.label_places)).argmax(-1)
             labels.append((predicted.numpy() == batch.labels).mean(0))
-            said = self.network.quality_head(at_places(hidden, batch.quality_places)) > 0
+            said = self.network.quality_head(at_places(hidden, batch.ends[:, 1:])) > 0
             qualities.append((said.numpy() == (batch.qualities > 0.5)).mean((0, 1)))
         shares = dict(zip(ELOQUENT.names, np.mean(labels, 0), strict=True))
         named = (f"{quality} of one response" for quality in QUALITIES)
@@ -217,6 +222,13 @@ def seen_from(branches: Tensor, stem: int) -> Tensor:
     seen = ((keys == 0) | (keys == queries)) & (keys != NONE)
     seen &= torch.ones(tokens, tokens, dtype=torch.bool).tril()
     return torch.cat([torch.ones(rows, tokens, stem, dtype=torch.bool), seen], dim=2)
+
+
+def _of_blocks(values: npt.NDArray[Any], blocks: npt.NDArray[Any]) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    """For each token of a block what is known of that block, and the rows and places of these tokens."""
+    rows, places = (blocks >= 0).nonzero()
+    known = torch.from_numpy(values[rows, blocks[rows, places]])
+    return known, (torch.from_numpy(rows), torch.from_numpy(places))
 
 
 def at_places(hidden: Tensor, places: Any) -> Tensor:

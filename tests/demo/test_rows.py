@@ -1,0 +1,125 @@
+"""Rows to train on: every branch reads as the engine's prompt does, and each target is what comes next."""
+
+from collections.abc import Iterator
+from itertools import islice
+from random import Random
+
+import numpy as np
+import pytest
+
+from engine.chat_template import ChatTemplate
+from engine.llama_library import LlamaModel
+from engine.llama_vocabulary import Vocabulary
+from engine.prompt_tokens import tokenize_explanation, tokenize_prompt
+from engine.prompts import PromptTree, build_prompt
+from engine.records import PREFERENCES, Order
+from engine.rubric import ELOQUENT
+from models.demo.explanations import argued_label
+from models.demo.rows import NONE, Content, Row, RowWriter, batches
+from models.demo.world import QUALITIES, Comparison, World
+from tests.commands import ROOT
+
+EXPLAINED = Content(rows=4, explanations=5)
+WORLD = World()
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[LlamaModel]:
+    with LlamaModel(ROOT / "models" / "demo-judge.gguf", vocabulary_only=True) as model:
+        yield model
+
+
+@pytest.fixture(scope="module")
+def template(model: LlamaModel) -> ChatTemplate:
+    return ChatTemplate(model.chat_template, Vocabulary(model))
+
+
+@pytest.fixture(scope="module")
+def writer(model: LlamaModel) -> RowWriter:
+    return RowWriter(model, model.chat_template or "", WORLD.topics)
+
+
+def comparisons(count: int) -> list[Comparison]:
+    return list(islice(WORLD.comparisons(Random(5), held_out=False), count))
+
+
+def tree(comparison: Comparison) -> PromptTree:
+    return build_prompt(comparison.item("1"), Order.AB, ELOQUENT)
+
+
+def branch_tokens(writer: RowWriter, row: Row, number: int) -> list[int]:
+    """What a token of a branch sees before it, and the branch itself."""
+    seen = [token for token, branch in zip(row.tokens, row.branches, strict=True) if branch in (0, number)]
+    return [*writer.stem, *seen]
+
+
+def test_a_branch_reads_as_the_engines_prompt(writer: RowWriter, template: ChatTemplate) -> None:
+    for comparison in comparisons(5):
+        row = writer.row(comparison, Random(0), EXPLAINED)
+        prompts = tokenize_prompt(tree(comparison), template)
+        for number, (criterion, label) in enumerate(comparison.preferences().items()):
+            ids = branch_tokens(writer, row, number + 1)
+            assert tuple(ids[: len(prompts.branches[number].prompt)]) == prompts.branches[number].prompt
+            asked = tokenize_explanation(tree(comparison), number, label, template)
+            assert tuple(ids[: len(asked)]) == asked, criterion
+
+
+def test_labels_are_predicted_where_the_engine_reads_them(writer: RowWriter, template: ChatTemplate) -> None:
+    for comparison in comparisons(5):
+        row = writer.row(comparison, Random(0), EXPLAINED)
+        prompts = tokenize_prompt(tree(comparison), template)
+        for number, label in enumerate(comparison.preferences().values()):
+            place = row.label_places[number]
+            assert prompts.branches[number].labels[PREFERENCES.index(label)] == (row.labels[number],)
+            assert row.targets[place] == row.labels[number]
+            assert row.tokens[place] == prompts.branches[number].prompt[-1]
+            assert row.weights[place] == max(row.weights)
+
+
+def test_an_explained_branch_ends_with_the_end_of_the_turn(writer: RowWriter, model: LlamaModel) -> None:
+    (comparison,) = comparisons(1)
+    row = writer.row(comparison, Random(0), EXPLAINED)
+    vocabulary = Vocabulary(model)
+    for number, (criterion, label) in enumerate(comparison.preferences().items()):
+        *_, end = branch_tokens(writer, row, number + 1)
+        assert vocabulary.ends_reply(end)
+        text = b"".join(map(vocabulary.piece, branch_tokens(writer, row, number + 1))).decode("utf-8")
+        assert argued_label(criterion, text.rpartition("Explanation: ")[2]) is label
+
+
+def test_positions_go_on_after_the_trunk_in_each_branch(writer: RowWriter) -> None:
+    row = writer.row(comparisons(1)[0], Random(0), EXPLAINED)
+    for number in range(6):
+        places = [
+            place for place, branch in zip(row.positions, row.branches, strict=True) if branch == number
+        ]
+        start = len(writer.stem) + (row.branches.count(0) if number else 0)
+        assert places == list(range(start, start + len(places)))
+
+
+def test_blocks_are_the_texts_of_the_item(writer: RowWriter, model: LlamaModel) -> None:
+    (comparison,) = comparisons(1)
+    row = writer.row(comparison, Random(0), Content(1, labels=False))
+    texts = (comparison.instruction, comparison.first.text, comparison.second.text)
+    for number, text in enumerate(texts):
+        ids = [token for token, block in zip(row.tokens, row.blocks, strict=True) if block == number]
+        written = b"".join(map(Vocabulary(model).piece, ids)).decode("utf-8")
+        assert written.startswith(f"{text}\n[End of ")
+    assert row.topics[0] == WORLD.topics.topics.index(comparison.topic)
+    assert row.qualities[1] == [float(comparison.second.good[quality]) for quality in QUALITIES]
+
+
+def test_batches_pad_and_repeat(writer: RowWriter) -> None:
+    def made() -> list[np.ndarray]:
+        random = Random(9)
+        supply = batches(writer, WORLD.comparisons(random, held_out=False), random, Content(4))
+        return [batch.tokens for batch in islice(supply, 6)]
+
+    first, second = made(), made()
+    assert all(np.array_equal(one, other) for one, other in zip(first, second, strict=True))
+    random = Random(9)
+    batch = next(batches(writer, WORLD.comparisons(random, held_out=False), random, Content(4)))
+    padding = batch.branches == NONE
+    assert padding.any()
+    assert not batch.weights[padding].any()
+    assert (batch.blocks[padding] == NONE).all()
