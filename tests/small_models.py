@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from models.demo.random_model import (
+from tests.random_models import (
     CHATML,
     HEADERS,
     INSTRUCTIONS,

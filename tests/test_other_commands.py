@@ -69,10 +69,11 @@ def test_models_lists_what_is_in_a_folder(small_model: SmallModel, tmp_path: Pat
     assert "LFS" in done.stderr
 
 
-def test_models_without_a_folder_lists_the_demo_model() -> None:
+def test_models_lists_the_demo_model_and_says_what_it_is_for() -> None:
     done = run("models")
     assert done.returncode == 0
     assert "demo-judge.gguf" in done.stdout
+    assert "its judgments of other data mean nothing" in done.stdout
 
 
 def test_models_check_says_that_a_model_can_judge(small_model: SmallModel) -> None:

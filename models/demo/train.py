@@ -162,7 +162,7 @@ class Trainer:
             gradient.copy_(part.view_as(gradient))
 
     def _losses(self, batch: Batch) -> dict[str, Tensor]:
-        """Mean losses: of the next tokens by their weights, of what the heads say at the tokens of a block."""
+        """Mean losses: of the next tokens by their weights, of what the heads say at tokens of blocks."""
         weights = torch.from_numpy(batch.weights).flatten()
         counted = weights.nonzero()[:, 0]
         targets = torch.from_numpy(batch.targets).flatten()[counted]

@@ -12,7 +12,7 @@ from engine.chat_template import ChatTemplate
 from engine.llama_library import LlamaModel
 from engine.llama_vocabulary import Vocabulary
 from engine.prompt_parts import Conversation, foreign, own
-from models.demo.random_model import INSTRUCTIONS, sentence_pieces, write_random_model
+from tests.random_models import INSTRUCTIONS, sentence_pieces, write_random_model
 from tests.small_models import REAL_PAIRS, real_parts
 
 SmallModel = Callable[[str], Path]

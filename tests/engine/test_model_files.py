@@ -78,6 +78,10 @@ def test_a_file_that_cannot_judge_is_not_described(shared_data: Path) -> None:
         read_model_file(shared_data / "vocabularies" / "phi-3.gguf")
 
 
+def test_a_model_of_ours_says_what_it_is_for() -> None:
+    assert described(tiebreak__notice=" for trying only ").notice == "for trying only"
+
+
 @pytest.mark.parametrize("name", [None, "  "])
 def test_a_model_without_a_name_is_called_by_its_file(name: str | None) -> None:
     assert described(general__name=name).name == "llama"

@@ -18,8 +18,8 @@ from engine.errors import EngineBug, EngineError, ModelFileError, NoRoomError
 from engine.model_files import read_model_file
 from engine.model_trial import checked_model, trial_report, try_model
 from engine.paths import cache_folder
-from models.demo.random_model import HEADERS, Shape, byte_level_bpe, write_random_model
 from tests.commands import ROOT
+from tests.random_models import HEADERS, Shape, byte_level_bpe, write_random_model
 from tests.small_models import HEADER_TOKENS
 
 SmallModel = Callable[[str], Path]

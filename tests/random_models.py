@@ -1,13 +1,10 @@
 """Small GGUF models with random weights: they run like any other, and know nothing.
 
-Used for the placeholder in models/ and by the tests, which need several tokenizer and template families.
-
-    python models/demo/random_model.py models/demo-judge.gguf
+Tests use them: they need several tokenizer and template families.
 
 Knows: the GGUF format through the `gguf` package. Does not know: the engine.
 """
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -118,12 +115,10 @@ def write_random_model(
     table: TokenTable,
     template: str | None,
     shape: Shape | None = None,
-    *,
-    name: str = "random weights",
 ) -> Path:
     """Write a Llama with random weights over a token table, the same at each call; the path."""
     writer = gguf.GGUFWriter(path, "llama")
-    writer.add_name(name)
+    writer.add_name("random weights")
     add_vocabulary(writer, table, template)
     _add_weights(writer, shape or Shape(), len(table.tokens))
     return written(writer, path)
@@ -245,11 +240,3 @@ def _byte_texts() -> list[str]:
 
 
 _BYTE_TEXTS = _byte_texts()
-
-if __name__ == "__main__":
-    write_random_model(
-        Path(sys.argv[1]),
-        byte_level_bpe(["<|begin_of_text|>", "<|eot_id|>", "<|start_header_id|>", "<|end_header_id|>"]),
-        HEADERS,
-        name="placeholder with random weights",
-    )
