@@ -44,7 +44,7 @@ def write_vocabulary(path: Path, table: TokenTable) -> Path:
 
 
 def write_judge(path: Path, network: DemoJudge, table: TokenTable, *, half: bool = True) -> Path:
-    """Write the trained network, matrices in 16 bits or (`half` false) in 32; the path."""
+    """Write the trained network, its matrices in 16 bits or (`half` false) in 32; the path."""
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_name(NAME)
     writer.add_description(_NOTICE)
@@ -74,6 +74,7 @@ def read_network(path: Path) -> DemoJudge:
     shape = NetworkShape(
         vocabulary=size("vocab_size"),
         layers=size("block_count"),
+        told=size("block_count"),
         width=size("embedding_length"),
         heads=size("attention.head_count"),
         feed_forward=size("feed_forward_length"),

@@ -5,6 +5,7 @@ Knows: the GGUF format through the `gguf` package. Does not know: weights, train
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import gguf
 
@@ -62,3 +63,19 @@ def written(writer: gguf.GGUFWriter, path: Path) -> Path:
     writer.write_tensors_to_file()
     writer.close()
     return path
+
+
+def read_vocabulary(path: Path) -> TokenTable:
+    """The tokens of a byte-level BPE file, back from it."""
+    fields = gguf.GGUFReader(path).fields
+
+    def content(key: str) -> Any:
+        return fields[f"tokenizer.ggml.{key}"].contents()
+
+    return TokenTable(
+        kind=content("model"),
+        pre=content("pre"),
+        tokens=content("tokens"),
+        types=content("token_type"),
+        merges=content("merges"),
+    )

@@ -48,7 +48,7 @@ class Recipe:
     """Everything that decides what is learned."""
 
     seed: int = 1
-    reading_steps: int = 3000
+    reading_steps: int = 2500
     reading_rows: int = 24
     judging_steps: int = 10_000
     judging_rows: int = 8
@@ -277,7 +277,8 @@ def _work(rank: int, job: _Job) -> None:
         figures = {**losses, **trainer.accuracies()}
         shown = ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
         log.info("step %d, %.0f s: %s", number, time.monotonic() - started, shown)
-        write_judge(job.out, trainer.network, job.table)
+        # First under another name: whoever uses the file while it is trained again never sees half of it.
+        write_judge(job.out.with_suffix(".part"), trainer.network, job.table).replace(job.out)
     distributed.destroy_process_group()
 
 
