@@ -74,7 +74,6 @@ def read_network(path: Path) -> DemoJudge:
     shape = NetworkShape(
         vocabulary=size("vocab_size"),
         layers=size("block_count"),
-        told=size("block_count"),
         width=size("embedding_length"),
         heads=size("attention.head_count"),
         feed_forward=size("feed_forward_length"),

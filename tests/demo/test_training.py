@@ -14,9 +14,7 @@ from models.demo.check_export import TOLERANCE, differences
 from models.demo.train import Recipe, seen_from, train
 from tests.commands import ROOT
 
-TINY = Recipe(
-    reading_steps=2, reading_rows=2, judging_steps=2, judging_rows=2, layers=1, width=32, heads=2
-)
+TINY = Recipe(reading_steps=2, reading_rows=2, judging_steps=2, judging_rows=2, layers=1, width=32, heads=2)
 
 
 def test_a_token_sees_the_stem_the_trunk_and_its_own_branch() -> None:
