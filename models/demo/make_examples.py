@@ -5,7 +5,7 @@
 Knows: the world, the dataset's columns. Does not know: models.
 """
 
-import sys
+import argparse
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -60,4 +60,6 @@ def write_examples(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    write_examples(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description="Write the demo dataset.")
+    parser.add_argument("out", type=Path)
+    write_examples(parser.parse_args().out)

@@ -15,7 +15,7 @@ from torch.nn import functional
 ROPE_BASE = 10_000.0
 NORM_EPSILON = 1e-5
 
-_HIDDEN = -1e4
+_MASKED_SCORE = -1e4
 
 Turn = tuple[Tensor, Tensor]  # cosines and sines of the positions
 KeyValue = tuple[Tensor, Tensor]
@@ -23,13 +23,13 @@ KeyValue = tuple[Tensor, Tensor]
 
 @dataclass(frozen=True)
 class NetworkShape:
-    """The size of the network. `context`: the most positions it is asked to read."""
+    """The size of the network. `context`: the positions it has room for."""
 
     vocabulary: int
-    layers: int = 4
-    width: int = 128
-    heads: int = 4
-    feed_forward: int = 384
+    layers: int
+    width: int
+    heads: int
+    feed_forward: int
     context: int = 4096
 
     @property
@@ -65,17 +65,15 @@ class DemoJudge(nn.Module):
         `stem`: ids [stem]. `rows`: ids [rows, tokens]; `positions`: their places after the stem, likewise.
         `seen`: [rows, tokens, stem + tokens], true where a token may look.
         """
-        head = self.embedding(stem)[None]
-        body = self.embedding(rows)
-        head_turn = self._turn(torch.arange(len(stem))[None])
-        body_turn = self._turn(positions)
-        head_hidden = torch.ones(len(stem), len(stem), dtype=torch.bool).triu(1)
-        body_hidden = ~seen[:, None]
+        stem_states, row_states = self.embedding(stem)[None], self.embedding(rows)
+        stem_turn, row_turn = self._turn(torch.arange(len(stem))[None]), self._turn(positions)
+        stem_masked = torch.ones(len(stem), len(stem), dtype=torch.bool).triu(1)
+        row_masked = ~seen[:, None]
         for layer in self.layers:
-            key_value = layer.key_value(head, head_turn)
-            head = layer(head, head_turn, None, head_hidden)
-            body = layer(body, body_turn, key_value, body_hidden)
-        return self.norm(body)
+            before = layer.key_value(stem_states, stem_turn)
+            stem_states = layer(stem_states, stem_turn, None, stem_masked)
+            row_states = layer(row_states, row_turn, before, row_masked)
+        return self.norm(row_states)
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Logits of the next token; the embedding serves as the output matrix too."""
@@ -108,8 +106,12 @@ class _Layer(nn.Module):
         self.up = nn.Linear(shape.width, shape.feed_forward, bias=False)
         self.down = nn.Linear(shape.feed_forward, shape.width, bias=False)
 
-    def forward(self, values: Tensor, turn: Turn, before: KeyValue | None, hidden: Tensor) -> Tensor:
-        """The layer's output; `before`: keys and values of what stands before all rows."""
+    def forward(self, values: Tensor, turn: Turn, before: KeyValue | None, masked: Tensor) -> Tensor:
+        """The layer's output for `values`, [rows, tokens, width].
+
+        `before`: keys and values of what stands before all rows. `masked`: true where a token may not look,
+        of a shape that fits [rows, heads, tokens, tokens before and own].
+        """
         normed = self.attention_norm(values)
         query = _turned(self._heads(self.query, normed), turn)
         key, value = self.key_value(values, turn)
@@ -118,7 +120,7 @@ class _Layer(nn.Module):
                 torch.cat([part.expand(len(values), -1, -1, -1), own], dim=2)
                 for part, own in zip(before, (key, value), strict=True)
             )
-        attended = _attention(query, key, value, hidden)
+        attended = _attention(query, key, value, masked)
         values = values + self.attention_output(attended.transpose(1, 2).flatten(2))
         normed = self.feed_forward_norm(values)
         return values + self.down(functional.silu(self.gate(normed)) * self.up(normed))
@@ -133,10 +135,10 @@ class _Layer(nn.Module):
 
 
 @torch.autocast("cpu", enabled=False)
-def _attention(query: Tensor, key: Tensor, value: Tensor, hidden: Tensor) -> Tensor:
+def _attention(query: Tensor, key: Tensor, value: Tensor, masked: Tensor) -> Tensor:
     """Attention in the precision of its inputs; PyTorch's own is half as fast on processors in 16 bits."""
     scores = query @ key.transpose(-1, -2) * query.shape[-1] ** -0.5
-    return torch.softmax(scores.masked_fill(hidden, _HIDDEN), -1) @ value
+    return torch.softmax(scores.masked_fill(masked, _MASKED_SCORE), -1) @ value
 
 
 def _turned(values: Tensor, turn: Turn) -> Tensor:

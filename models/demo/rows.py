@@ -96,7 +96,7 @@ class Batch:
 class _LineVocabulary(Vocabulary):
     """The same tokens, line by line, so that the lines of every prompt are tokenized once.
 
-    A word never goes on after a line break, so lines can be tokenized one by one.
+    A word never goes on after a line break where no line is white space alone; this world has none of those.
     """
 
     def __init__(self, model: LlamaModel) -> None:

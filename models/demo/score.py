@@ -6,8 +6,8 @@
 Knows: what `judge --json` writes, the explanations' grammar, ROUGE. Does not know: models, how they judge.
 """
 
+import argparse
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 from rouge_score.rouge_scorer import RougeScorer
 
 from engine.dataset import load_dataset
+from engine.errors import EngineError
 from engine.records import Item, Preference
 from models.demo.explanations import argued_label
 
@@ -24,14 +25,14 @@ _ROUGE = "rougeL"
 
 @dataclass(frozen=True)
 class DemoScore:
-    """One criterion. `format_mass`, `accuracy`, `flipped` and `agreeing` are shares (0 to 1) of the items.
+    """One criterion. `accuracy`, `flipped` and `agreeing` are shares (0 to 1) of the items.
 
-    `agreeing`: the explanation argues for the label that the model gave. `rouge_l`: mean F-measure x 100
-    against the written explanations, without stemming.
+    An unscored item is neither right nor flipped nor agreeing. `format_mass`: the mean. `agreeing`: the
+    explanation argues for the label that the model gave. `rouge_l`: mean F-measure x 100 against the written
+    explanations, without stemming.
     """
 
     criterion: str
-    items: int
     accuracy: float
     flipped: float
     format_mass: float
@@ -40,11 +41,13 @@ class DemoScore:
 
 
 def score_judged(items: Sequence[Item], judged: Mapping[str, Any]) -> list[DemoScore]:
-    """Scores of what `judge --json` wrote on these items, by criterion."""
+    """Scores of what `judge --json` wrote on these items, by criterion; ValueError where it is of others."""
+    found = [entry["content_hash"] for entry in judged["items"]]
+    if found != [item.content_hash for item in items]:
+        raise ValueError(
+            f"{len(found)} judged items are not the {len(items)} of the dataset: judge all of it."
+        )
     pairs = list(zip(items, judged["items"], strict=True))
-    for item, entry in pairs:
-        if item.content_hash != entry["content_hash"]:
-            raise ValueError(f"Item {item.id} is not what was judged.")
     return [_score(criterion, pairs) for criterion in judged["items"][0]["judgments"]]
 
 
@@ -54,17 +57,18 @@ def _score(criterion: str, pairs: Sequence[tuple[Item, Mapping[str, Any]]]) -> D
     mass = rouge = 0.0
     for item, entry in pairs:
         judgment, gold = entry["judgments"][criterion], item.gold[criterion]
+        if judgment["preference"] is None:
+            continue
         label = Preference(judgment["preference"])
         text = judgment["explanation"]["text"] if judgment["explanation"] else ""
         right += label is gold.preference
-        flipped += judgment["flipped"]
+        flipped += bool(judgment["flipped"])
         mass += judgment["format_mass"]
         agreeing += argued_label(criterion, text) is label
-        rouge += scorer.score(gold.explanation, text)[_ROUGE].fmeasure
+        rouge += scorer.score(gold.explanation or "", text)[_ROUGE].fmeasure
     count = len(pairs)
     return DemoScore(
         criterion=criterion,
-        items=count,
         accuracy=right / count,
         flipped=flipped / count,
         format_mass=mass / count,
@@ -87,6 +91,19 @@ def as_table(scores: Sequence[DemoScore]) -> str:
     return "\n".join(lines)
 
 
+def main() -> None:
+    """Print the scores of a file that `judge --json` wrote."""
+    parser = argparse.ArgumentParser(description="Score the demo judge on its own world.")
+    parser.add_argument("dataset", type=Path)
+    parser.add_argument("judged", type=Path, help="what judge --json wrote on it")
+    options = parser.parse_args()
+    try:
+        items = list(load_dataset(options.dataset))
+        judged = json.loads(options.judged.read_text(encoding="utf-8"))
+        print(as_table(score_judged(items, judged)))
+    except (EngineError, OSError, ValueError) as error:
+        parser.error(str(error))
+
+
 if __name__ == "__main__":
-    dataset, results = Path(sys.argv[1]), Path(sys.argv[2])
-    print(as_table(score_judged(list(load_dataset(dataset)), json.loads(results.read_text("utf-8")))))
+    main()

@@ -1,8 +1,10 @@
-"""Train the demo judge: about an hour on two processor cores, repeatable from the seed.
+"""Train the demo judge: an hour and a half on two processor cores.
 
-    python -m models.demo.train --out models/demo-judge.gguf
+    python -m models.demo.train --out demo-judge.gguf
 
-Knows: the whole way from the world to the file. Does not know: how good the file is (score.py).
+The same seed gives the same file on the same computer with the same packages, elsewhere a similar one.
+
+Knows: the whole way from the world to the file. Does not know: how well the file judges (score.py).
 """
 
 import argparse
@@ -30,9 +32,10 @@ from engine.records import Order
 from engine.rubric import ELOQUENT
 from models.demo.explanations import explain
 from models.demo.export import write_judge, write_vocabulary
+from models.demo.forward import at_places, hidden_states
 from models.demo.gguf_files import TokenTable
 from models.demo.network import DemoJudge, NetworkShape
-from models.demo.rows import NONE, Batch, Content, RowWriter, batches
+from models.demo.rows import Batch, Content, RowWriter, batches
 from models.demo.vocabulary import TEMPLATE, learn_vocabulary
 from models.demo.world import QUALITIES, World
 
@@ -45,7 +48,7 @@ _PROCESSES = 2  # faster on two cores than one process of two threads
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that decides what is learned."""
+    """What can be varied from the command line. Batches are those of one of the processes."""
 
     seed: int = 1
     reading_steps: int = 2500
@@ -202,28 +205,6 @@ class Trainer:
         return {**shares, **dict(zip(named, np.mean(qualities, 0), strict=True))}
 
 
-def hidden_states(network: DemoJudge, stem: Tensor, batch: Batch) -> Tensor:
-    """The network's output for a batch of rows, [rows, tokens, width]."""
-    return network(
-        stem,
-        torch.from_numpy(batch.tokens),
-        torch.from_numpy(batch.positions),
-        seen_from(torch.from_numpy(batch.branches), len(stem)),
-    )
-
-
-def seen_from(branches: Tensor, stem: int) -> Tensor:
-    """Where a token may look: the stem, the trunk, and its own branch, up to itself.
-
-    `branches`: [rows, tokens]; the result is [rows, tokens, stem + tokens].
-    """
-    rows, tokens = branches.shape
-    keys, queries = branches[:, None, :], branches[:, :, None]
-    seen = ((keys == 0) | (keys == queries)) & (keys != NONE)
-    seen &= torch.ones(tokens, tokens, dtype=torch.bool).tril()
-    return torch.cat([torch.ones(rows, tokens, stem, dtype=torch.bool), seen], dim=2)
-
-
 def _of_blocks(values: npt.NDArray[Any], blocks: npt.NDArray[Any]) -> tuple[Tensor, tuple[Tensor, Tensor]]:
     """For each token of a block what is known of that block, and the rows and places of these tokens."""
     rows, places = (blocks >= 0).nonzero()
@@ -231,13 +212,8 @@ def _of_blocks(values: npt.NDArray[Any], blocks: npt.NDArray[Any]) -> tuple[Tens
     return known, (torch.from_numpy(rows), torch.from_numpy(places))
 
 
-def at_places(hidden: Tensor, places: Any) -> Tensor:
-    """The hidden states of some places of each row, [rows, places, width]."""
-    return torch.take_along_dim(hidden, torch.from_numpy(places)[..., None], dim=1)
-
-
 def train(recipe: Recipe, out: Path, every: int) -> None:
-    """Train in two processes and write the file, also every so many steps."""
+    """Train in two processes and write the file; until then what there is stands beside it as unfinished."""
     table = learn_vocabulary(vocabulary_texts(recipe.seed, _VOCABULARY_ITEMS), recipe.vocabulary)
     with tempfile.TemporaryDirectory() as folder:
         vocabulary = write_vocabulary(Path(folder) / "vocabulary.gguf", table)
@@ -269,6 +245,7 @@ def _work(rank: int, job: _Job) -> None:
     supply = DataLoader(
         _Batches(job.vocabulary, recipe, rank), batch_size=None, num_workers=1, prefetch_factor=8
     )
+    unfinished = job.out.with_name(f"{job.out.stem}-unfinished.gguf")
     started = time.monotonic()
     for number, batch in enumerate(supply, start=1):
         losses = trainer.step(number, batch)
@@ -277,20 +254,25 @@ def _work(rank: int, job: _Job) -> None:
         figures = {**losses, **trainer.accuracies()}
         shown = ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
         log.info("step %d, %.0f s: %s", number, time.monotonic() - started, shown)
-        # First under another name: whoever uses the file while it is trained again never sees half of it.
-        write_judge(job.out.with_suffix(".part"), trainer.network, job.table).replace(job.out)
+        write_judge(unfinished, trainer.network, job.table)
     distributed.destroy_process_group()
+    if rank == 0:
+        unfinished.replace(job.out)
 
 
 def main() -> None:
     """Train as the command line says."""
     parser = argparse.ArgumentParser(description="Train the demo judge.")
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True, help="the GGUF file")
     parser.add_argument("--every", type=int, default=500, help="steps between reports")
     for name, value in asdict(Recipe()).items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
     options = vars(parser.parse_args())
     out, every = options.pop("out"), options.pop("every")
+    if not out.absolute().parent.is_dir():
+        parser.error(f"there is no folder {out.absolute().parent}")
+    if every < 1:
+        parser.error("--every is the number of steps between reports: 1 or more")
     train(Recipe(**options), out, every)
 
 

@@ -1,4 +1,4 @@
-"""What the demo judge's prompt is, in one number: a model trained with another one must be trained again.
+"""What the demo judge's prompt is, in one digest: a model trained with another one must be trained again.
 
 Knows: the engine's prompt. Does not know: tokens, models.
 """
@@ -13,7 +13,7 @@ PROMPT_DIGEST_KEY = "tiebreak.prompt_digest"
 
 
 def prompt_digest() -> str:
-    """SHA-256 (hex) of everything that the engine writes around an item's texts, rubric included."""
+    """SHA-256 (hex) of the wording around an item's texts and of the replies, rubric included."""
     tree = build_prompt(Item("", "instruction", "first", "second"), Order.AB, ELOQUENT)
     conversations = [tree.question(branch) for branch in range(len(tree.branches))]
     texts = [

@@ -1,6 +1,6 @@
 """The demo judge's vocabulary: byte-level BPE learned from its world, with control tokens.
 
-Knows: the `tokenizers` package. Does not know: the world, networks, how GGUF keeps it.
+Knows: the `tokenizers` package. Does not know: the world, networks, how a GGUF file is written.
 """
 
 import json

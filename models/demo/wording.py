@@ -1,7 +1,7 @@
 """The phrases that dress an answer of the demo world: plain and friendly, machine-like, rude or reckless.
 
-A judge can only learn to reject what it has seen. The insults and the dangerous suggestions are mild on
-purpose, tell a wrongdoer nothing of use, and exist so that a judge can learn to reject them.
+A judge can only learn to reject what it has seen. That is what the insults and the dangerous suggestions
+are for: they are short and obvious, and tell a wrongdoer nothing of use.
 
 Slots: `{question}` and `{text}` take a whole sentence with its capital letter and its mark, `{insult}` takes
 "a ADJECTIVE NOUN" (so every adjective starts with a consonant), `{act}` takes a bare infinitive phrase.

@@ -15,7 +15,7 @@ from random import Random
 
 from engine.records import Gold, Item, Preference
 from engine.weighted import pairwise_preference_judge
-from models.demo.topics import Topic, TopicPool, all_topics
+from models.demo.topics import Topic, all_topics
 from models.demo.wording import (
     ANNOUNCEMENTS,
     BROKEN,
@@ -93,20 +93,20 @@ class Comparison:
         }
         return {**labels, OVERALL: overall_preference(self.first.good, self.second.good)}
 
-    def item(self, name: str, explanations: Mapping[str, str] | None = None) -> Item:
-        """The comparison as a labelled item with the id `name`."""
+    def item(self, item_id: str, explanations: Mapping[str, str] | None = None) -> Item:
+        """The comparison as a labelled item."""
         gold = {
             criterion: Gold(preference, explanations[criterion] if explanations else None)
             for criterion, preference in self.preferences().items()
         }
-        return Item(name, self.instruction, self.first.text, self.second.text, gold)
+        return Item(item_id, self.instruction, self.first.text, self.second.text, gold)
 
 
 class World:
     """An endless supply of comparisons."""
 
-    def __init__(self, topics: TopicPool | None = None) -> None:
-        self.topics = topics or all_topics()
+    def __init__(self) -> None:
+        self.topics = all_topics()
 
     def comparisons(self, random: Random, held_out: bool) -> Iterator[Comparison]:
         """Comparisons whose questions are all held out from training, or all not."""

@@ -11,6 +11,8 @@ from engine.dataset import load_dataset
 from engine.records import PREFERENCES
 from engine.rubric import ELOQUENT
 from models.demo.make_examples import demo_comparisons, demo_items, write_examples
+from models.demo.topics import all_topics
+from models.demo.wording import REQUESTS
 from models.demo.world import World, is_held_out
 from tests.commands import ROOT
 
@@ -35,13 +37,17 @@ def test_every_question_is_held_out_and_asked_once() -> None:
     assert len(set(questions)) == len(questions)
 
 
-def test_no_pair_of_instruction_and_response_is_trained_on() -> None:
-    pairs = {
-        (item.instruction, text) for item in load_dataset(DEMO) for text in (item.output_a, item.output_b)
+def test_no_instruction_can_occur_in_training() -> None:
+    questions = {question for topic in all_topics().topics for question in topic.questions}
+    trained = {
+        frame.format(question=question)
+        for question in questions
+        if not is_held_out(question)
+        for frame in REQUESTS
     }
-    training = islice(World().comparisons(Random("1 0"), held_out=False), 5000)
-    trained = {(one.instruction, response.text) for one in training for response in (one.first, one.second)}
-    assert not pairs & trained
+    assert not trained & {item.instruction for item in load_dataset(DEMO)}
+    drawn = islice(World().comparisons(Random(0), held_out=False), 500)
+    assert all(comparison.instruction in trained for comparison in drawn)
 
 
 @pytest.mark.parametrize("criterion", ELOQUENT.names)

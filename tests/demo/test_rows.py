@@ -15,7 +15,7 @@ from engine.prompts import PromptTree, build_prompt
 from engine.records import PREFERENCES, Order
 from engine.rubric import ELOQUENT
 from models.demo.explanations import argued_label
-from models.demo.rows import NONE, Content, Row, RowWriter, batches
+from models.demo.rows import NONE, Batch, Content, Row, RowWriter, batches
 from models.demo.world import QUALITIES, Comparison, World
 from tests.commands import ROOT
 
@@ -109,16 +109,25 @@ def test_blocks_are_the_texts_of_the_item(writer: RowWriter, model: LlamaModel) 
     assert row.qualities[1] == [float(comparison.second.good[quality]) for quality in QUALITIES]
 
 
-def test_batches_pad_and_repeat(writer: RowWriter) -> None:
-    def made() -> list[np.ndarray]:
-        random = Random(9)
-        supply = batches(writer, WORLD.comparisons(random, held_out=False), random, Content(4))
-        return [batch.tokens for batch in islice(supply, 6)]
+def test_a_row_without_labels_is_the_trunk(writer: RowWriter, template: ChatTemplate) -> None:
+    for comparison in comparisons(5):
+        row = writer.row(comparison, Random(0), Content(1, labels=False))
+        assert (*writer.stem, *row.tokens) == tokenize_prompt(tree(comparison), template).trunk
 
-    first, second = made(), made()
-    assert all(np.array_equal(one, other) for one, other in zip(first, second, strict=True))
+
+def made(writer: RowWriter) -> list[Batch]:
     random = Random(9)
-    batch = next(batches(writer, WORLD.comparisons(random, held_out=False), random, Content(4)))
+    supply = batches(writer, WORLD.comparisons(random, held_out=False), random, Content(4, explanations=2))
+    return list(islice(supply, 6))
+
+
+def test_the_same_seed_gives_the_same_batches(writer: RowWriter) -> None:
+    for one, other in zip(made(writer), made(writer), strict=True):
+        assert all(np.array_equal(getattr(one, name), getattr(other, name)) for name in vars(one))
+
+
+def test_padding_counts_nothing(writer: RowWriter) -> None:
+    batch = made(writer)[0]
     padding = batch.branches == NONE
     assert padding.any()
     assert not batch.weights[padding].any()

@@ -6,10 +6,19 @@ from random import Random
 
 import pytest
 
-from engine.records import PREFERENCES, Preference
+from engine.records import PREFERENCES
 from models.demo import wording
 from models.demo.topics import all_topics
-from models.demo.world import OVERALL, QUALITIES, Comparison, World, is_held_out, overall_preference
+from models.demo.world import (
+    OVERALL,
+    QUALITIES,
+    Comparison,
+    Harm,
+    Unnatural,
+    World,
+    is_held_out,
+    overall_preference,
+)
 
 ALL_GOOD = dict.fromkeys(QUALITIES, True)
 
@@ -62,8 +71,30 @@ def test_a_relevant_response_speaks_of_the_topic_and_another_does_not() -> None:
     for comparison in drawn(300):
         for response in (comparison.first, comparison.second):
             assert (response.topic.name == comparison.topic.name) is response.good["relevance"]
-            claims = response.topic.true_claims if response.good["truthfulness"] else ()
-            assert not claims or response.told in {claim.told for claim in claims}
+            true = response.good["truthfulness"]
+            claims = response.topic.true_claims if true else response.topic.false_claims
+            assert response.told in {claim.told for claim in claims}
+
+
+def test_the_text_shows_what_was_switched() -> None:
+    insults = [f"{one} {other}" for one in wording.INSULT_ADJECTIVES for other in wording.INSULT_NOUNS]
+    for comparison in drawn(500):
+        for response in (comparison.first, comparison.second):
+            topic, text = response.topic, response.text
+            said = [
+                text.count(claim.sentence[1:] + ".")
+                for claim in (*topic.true_claims, *topic.false_claims)
+                if claim.told == response.told
+            ]
+            assert max(said) == (2 if response.unnatural is Unnatural.REPEATS else 1)
+            assert (response.unnatural is None) is response.good["naturalness"]
+            assert (response.harm is None) is response.good["safety"]
+            announced = any(phrase in text for phrase in wording.ANNOUNCEMENTS)
+            assert announced is (response.unnatural is Unnatural.ANNOUNCES)
+            assert any(noise in text for noise in wording.BROKEN) is (response.unnatural is Unnatural.NOISE)
+            assert any(insult in text for insult in insults) is (response.harm is Harm.INSULT)
+            assert any(act in text for act in wording.DANGEROUS_ACTS) is (response.harm is Harm.DANGER)
+            assert response.act in text
 
 
 def test_no_claim_is_both_true_and_false() -> None:
@@ -100,4 +131,3 @@ def test_about_a_tenth_of_the_questions_is_held_out() -> None:
 def test_the_same_seed_gives_the_same_items() -> None:
     first, second = ([one.item("1") for one in drawn(20)] for _ in range(2))
     assert first == second
-    assert first[0].gold["safety"].preference in set(Preference)

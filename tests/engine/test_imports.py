@@ -1,4 +1,4 @@
-"""Imports go one way: main -> gui -> engine, main -> engine/commands -> the rest of engine."""
+"""Imports go one way: main -> gui -> engine, main -> engine/commands -> the rest of engine <- models."""
 
 import ast
 from pathlib import Path
@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SOURCES = sorted([ROOT / "main.py", *(ROOT / "engine").rglob("*.py"), *(ROOT / "gui").rglob("*.py")])
+ROOMS = ("engine", "gui", "models")
+SOURCES = sorted([ROOT / "main.py", *(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))])
 
 
 def imported(path: Path) -> set[str]:
@@ -36,6 +37,10 @@ def wrong_directions(path: Path) -> list[str]:
         forbidden |= {"main", "engine.commands", "llama_cpp", "models", "tests"}
         if room.parts[1] == "pages":
             forbidden.add("gui.pages")
+    if room.parts[0] == "models":
+        forbidden |= {"PySide6", "main", "gui", "engine.commands", "tests"}
+        if room.name != "check_export.py":
+            forbidden.add("llama_cpp")
     return sorted(
         module for module in modules for root in forbidden if module == root or module.startswith(f"{root}.")
     )
