@@ -1,4 +1,4 @@
-"""Train the demo judge: an hour and a half on two processor cores.
+"""Train the demo judge: more than an hour on two processor cores.
 
     python -m models.demo.train --out demo-judge.gguf
 
@@ -48,12 +48,15 @@ _PROCESSES = 2  # faster on two cores than one process of two threads
 
 @dataclass(frozen=True)
 class Recipe:
-    """What can be varied from the command line. Batches are those of one of the processes."""
+    """What can be varied from the command line. Batches are those of one of the processes.
+
+    `rate` falls as a cosine that would reach its end after `schedule` steps.
+    """
 
     seed: int = 1
     reading_steps: int = 2500
     reading_rows: int = 24
-    judging_steps: int = 10_000
+    judging_steps: int = 7500
     judging_rows: int = 8
     explanations: int = 2
     vocabulary: int = 2048
@@ -63,6 +66,7 @@ class Recipe:
     feed_forward: int = 384
     rate: float = 1e-2
     warm_up: int = 200
+    schedule: int = 12_500
     weight_decay: float = 0.05
 
     @property
@@ -185,7 +189,7 @@ class Trainer:
 
     def _set_rate(self, number: int) -> None:
         warm = min(1.0, number / self._recipe.warm_up)
-        fall = 0.5 * (1 + math.cos(math.pi * number / self._recipe.steps))
+        fall = 0.5 * (1 + math.cos(math.pi * number / self._recipe.schedule))
         for optimizer in self._optimizers:
             for group in optimizer.param_groups:
                 group["lr"] = self._recipe.rate * warm * (0.02 + 0.98 * fall)
