@@ -20,6 +20,7 @@ from models.demo.gguf_files import (
     UNKNOWN,
     USER_DEFINED,
     TokenTable,
+    add_llama_shape,
     add_vocabulary,
     written,
 )
@@ -189,16 +190,17 @@ def _add_field(writer: gguf.GGUFWriter, key: str, types: list[Any], content: Any
 
 
 def _add_weights(writer: gguf.GGUFWriter, shape: Shape, vocabulary: int) -> None:
-    writer.add_block_count(shape.layers)
-    writer.add_context_length(shape.context)
-    writer.add_embedding_length(shape.width)
-    writer.add_feed_forward_length(shape.feed_forward)
-    writer.add_head_count(shape.heads)
-    writer.add_head_count_kv(shape.kv_heads)
-    writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_rope_dimension_count(shape.width // shape.heads)
-    writer.add_vocab_size(vocabulary)
-    writer.add_file_type(gguf.LlamaFileType.MOSTLY_F16)
+    add_llama_shape(
+        writer,
+        layers=shape.layers,
+        context=shape.context,
+        width=shape.width,
+        feed_forward=shape.feed_forward,
+        heads=shape.heads,
+        kv_heads=shape.kv_heads,
+        vocabulary=vocabulary,
+        file_type=gguf.LlamaFileType.MOSTLY_F16,
+    )
     kv_width = shape.width // shape.heads * shape.kv_heads
     random = np.random.default_rng(0)
 

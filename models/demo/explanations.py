@@ -80,7 +80,7 @@ _BY_WEIGHT = sorted(QUALITIES, key=lambda quality: -WEIGHTS[quality])
 
 def explain(comparison: Comparison, criterion: str, random: Random) -> str:
     """A sentence that says why the label is what it is."""
-    label = comparison.preferences()[criterion]
+    label = comparison.preferences[criterion]
     first, second = comparison.first, comparison.second
     if label is Preference.BOTH_BAD:
         return random.choice(_BOTH_BAD[criterion]).format(

@@ -11,8 +11,8 @@ import torch
 
 from engine.model_files import NOTICE_KEY
 from engine.prompts import PROMPT_VERSION
-from models.demo.gguf_files import TokenTable, add_vocabulary, written
-from models.demo.network import NORM_EPSILON, ROPE_BASE, DemoJudge, NetworkShape
+from models.demo.gguf_files import TokenTable, add_llama_shape, add_vocabulary, written
+from models.demo.network import DemoJudge, NetworkShape
 from models.demo.trained_prompt import PROMPT_DIGEST_KEY, PROMPT_VERSION_KEY, prompt_digest
 from models.demo.vocabulary import TEMPLATE
 
@@ -53,7 +53,18 @@ def write_judge(path: Path, network: DemoJudge, table: TokenTable, *, half: bool
     writer.add_string(PROMPT_VERSION_KEY, PROMPT_VERSION)
     writer.add_string(PROMPT_DIGEST_KEY, prompt_digest())
     add_vocabulary(writer, table, TEMPLATE)
-    _add_shape(writer, network.shape, half)
+    shape = network.shape
+    add_llama_shape(
+        writer,
+        layers=shape.layers,
+        context=shape.context,
+        width=shape.width,
+        feed_forward=shape.feed_forward,
+        heads=shape.heads,
+        kv_heads=shape.heads,
+        vocabulary=shape.vocabulary,
+        file_type=gguf.LlamaFileType.MOSTLY_F16 if half else gguf.LlamaFileType.ALL_F32,
+    )
     matrices = np.float16 if half else np.float32
     for name, weight in network.state_dict().items():
         tensor = _tensor_name(name)
@@ -83,20 +94,6 @@ def read_network(path: Path) -> DemoJudge:
     names = ((name, _tensor_name(name)) for name in network.state_dict())
     network.load_state_dict({name: tensors[tensor] for name, tensor in names if tensor}, strict=False)
     return network
-
-
-def _add_shape(writer: gguf.GGUFWriter, shape: NetworkShape, half: bool) -> None:
-    writer.add_block_count(shape.layers)
-    writer.add_context_length(shape.context)
-    writer.add_embedding_length(shape.width)
-    writer.add_feed_forward_length(shape.feed_forward)
-    writer.add_head_count(shape.heads)
-    writer.add_head_count_kv(shape.heads)
-    writer.add_layer_norm_rms_eps(NORM_EPSILON)
-    writer.add_rope_dimension_count(shape.head_width)
-    writer.add_rope_freq_base(ROPE_BASE)
-    writer.add_vocab_size(shape.vocabulary)
-    writer.add_file_type(gguf.LlamaFileType.MOSTLY_F16 if half else gguf.LlamaFileType.ALL_F32)
 
 
 def _tensor_name(name: str) -> str | None:

@@ -9,6 +9,10 @@ from typing import Any
 
 import gguf
 
+ROPE_BASE = 10_000.0
+NORM_EPSILON = 1e-5
+"""How every Llama of this project computes; its file says so."""
+
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, _UNUSED, BYTE = range(1, 7)
 
 
@@ -54,6 +58,32 @@ def _ends(table: TokenTable) -> tuple[int, int]:
     """Ids of the first two control tokens: BOS and EOS."""
     first, second, *_ = (index for index, kind in enumerate(table.types) if kind == CONTROL)
     return first, second
+
+
+def add_llama_shape(
+    writer: gguf.GGUFWriter,
+    *,
+    layers: int,
+    context: int,
+    width: int,
+    feed_forward: int,
+    heads: int,
+    kv_heads: int,
+    vocabulary: int,
+    file_type: gguf.LlamaFileType,
+) -> None:
+    """Add what llama.cpp must know of a Llama's size, and how it computes."""
+    writer.add_block_count(layers)
+    writer.add_context_length(context)
+    writer.add_embedding_length(width)
+    writer.add_feed_forward_length(feed_forward)
+    writer.add_head_count(heads)
+    writer.add_head_count_kv(kv_heads)
+    writer.add_layer_norm_rms_eps(NORM_EPSILON)
+    writer.add_rope_dimension_count(width // heads)
+    writer.add_rope_freq_base(ROPE_BASE)
+    writer.add_vocab_size(vocabulary)
+    writer.add_file_type(file_type)
 
 
 def written(writer: gguf.GGUFWriter, path: Path) -> Path:

@@ -3,7 +3,7 @@
 The stem, which begins every prompt, is read once for a whole batch. Auxiliary heads tell what a text is
 about and each response's qualities; they teach the layers what to look for and are not exported.
 
-Knows: PyTorch, the Llama architecture. Does not know: prompts, the world, files.
+Knows: PyTorch, the Llama architecture. Does not know: prompts, the world, how it is stored.
 """
 
 from dataclasses import dataclass
@@ -12,8 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-ROPE_BASE = 10_000.0
-NORM_EPSILON = 1e-5
+from models.demo.gguf_files import NORM_EPSILON, ROPE_BASE
 
 _MASKED_SCORE = -1e4
 

@@ -22,7 +22,7 @@ from engine.llama_library import LlamaModel
 from engine.llama_vocabulary import Vocabulary
 from engine.prompt_tokens import PromptTokens, stem_tokens, tokenize_prompt
 from engine.prompts import PromptTree, build_prompt, explanation_reply
-from engine.records import PREFERENCES, Order
+from engine.records import PREFERENCES, Item, Order
 from engine.rubric import ELOQUENT
 from models.demo.explanations import explain
 from models.demo.topics import TopicPool
@@ -33,11 +33,6 @@ NONE = -1  # no branch: padding; no block: the tokens between them
 _LABEL_WEIGHT = 8.0
 _EXPLANATION_WEIGHT = 1.0
 _RESPONSE_WEIGHT = 0.5
-_BLOCKS = (
-    ("", "[End of Instruction]\n\n"),  # it begins where the stem ends
-    ("[Response A]\n", "[End of Response A]\n\n"),
-    ("[Response B]\n", "[End of Response B]\n\n"),
-)
 _TWO_CRITERIA = ELOQUENT.only(ELOQUENT.names[:2])  # enough to find where the trunk ends
 _LINES_KEPT = 8192
 _SORTED_TOGETHER = 4  # batches whose rows are sorted by length, so that little is padded
@@ -117,7 +112,7 @@ class RowWriter:
         vocabulary = _LineVocabulary(model)
         self._template = ChatTemplate(template, vocabulary)
         self._end = vocabulary.tokenize(vocabulary.eos_text, parse_special=True)
-        self._blocks = [tuple(map(vocabulary.tokenize, block)) for block in _BLOCKS]
+        self._fences = [tuple(map(vocabulary.tokenize, fences)) for fences in _fences()]
         self._topics = {topic.name: number for number, topic in enumerate(topics.topics)}
         self.stem = stem_tokens(ELOQUENT, ExamplePool(), self._template)
 
@@ -135,11 +130,11 @@ class RowWriter:
 
     def _trunk_row(self, comparison: Comparison, trunk: Sequence[int]) -> Row:
         row = Row()
-        start = len(self.stem)
+        start = len(self.stem)  # the stem ends with the fence that begins the instruction
         ids = trunk[start:]
         blocks = [NONE] * len(ids)
-        for number, (begin, end) in enumerate(self._blocks):
-            first, last = _end_of(ids, begin), _end_of(ids, end)
+        for number, (begin, end) in enumerate(self._fences):
+            first, last = _end_of(trunk, begin) - start, _end_of(trunk, end) - start
             blocks[first:last] = [number] * (last - first)
             row.ends.append(last - 1)
         weights = [_RESPONSE_WEIGHT * (number in (1, 2)) for number in blocks[1:]]
@@ -160,7 +155,7 @@ class RowWriter:
         explanations: dict[str, str],
     ) -> None:
         trunk = len(prompts.trunk)
-        preferences = comparison.preferences()
+        preferences = comparison.preferences
         for number, name in enumerate(ELOQUENT.names):
             branch = prompts.branches[number]
             (label,) = branch.labels[PREFERENCES.index(preferences[name])]
@@ -216,12 +211,19 @@ def _append(row: Row, ids: Sequence[int], branch: int, start: int, weights: Sequ
     row.weights.extend(weights)
 
 
+def _fences() -> list[tuple[str, str]]:
+    """What the engine writes before and after the instruction and each response, on lines of its own."""
+    trunk = build_prompt(Item("", "", "", ""), Order.AB, ELOQUENT).trunk
+    begins, ends = trunk[0::3], trunk[2::3]  # around each foreign text
+    return [(begin.text, end.text.lstrip("\n")) for begin, end in zip(begins, ends, strict=True)]
+
+
 def _end_of(ids: Sequence[int], part: Sequence[int]) -> int:
     """The place after `part`."""
     for end in range(len(part), len(ids) + 1):
         if list(ids[end - len(part) : end]) == list(part):
             return end
-    raise ValueError("The engine's prompt does not fence responses as expected: look at _BLOCKS.")
+    raise ValueError("A fence of the engine's prompt is not found in it as tokens: look at _fences.")
 
 
 def _padded(lists: Sequence[Sequence[float]], padding: int) -> npt.NDArray[Any]:

@@ -1,23 +1,24 @@
 """How good the demo judge is on labelled items of its own world.
 
-    python main.py judge examples/demo.tsv --model demo --out demo-submission.tsv --json demo-judged.json
-    python -m models.demo.score examples/demo.tsv demo-judged.json
+    python main.py judge examples/demo.tsv --model demo --out demo-submission.tsv --store demo.sqlite
+    python -m models.demo.score examples/demo.tsv demo.sqlite
 
-Knows: what `judge --json` writes, the explanations' grammar, ROUGE. Does not know: models, how they judge.
+Knows: stored runs and their scores, the explanations' grammar, ROUGE. Does not know: models, how they judge.
 """
 
 import argparse
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rouge_score.rouge_scorer import RougeScorer
 
-from engine.dataset import load_dataset
+from engine.dataset import Dataset, load_dataset
 from engine.errors import EngineError
-from engine.records import Item, Preference
+from engine.metrics import CriterionScore
+from engine.records import Item, Judgment, Unscored
+from engine.results import RunResults, load_results, score_results
+from engine.run_store import RunStore
 from models.demo.explanations import argued_label
 
 _ROUGE = "rougeL"
@@ -25,11 +26,11 @@ _ROUGE = "rougeL"
 
 @dataclass(frozen=True)
 class DemoScore:
-    """One criterion. `accuracy`, `flipped` and `agreeing` are shares (0 to 1) of the items.
+    """One criterion. `accuracy`, `flipped` and `format_mass` are those of the engine's CriterionScore.
 
-    An unscored item is neither right nor flipped nor agreeing. `format_mass`: the mean. `agreeing`: the
-    explanation argues for the label that the model gave. `rouge_l`: mean F-measure x 100 against the written
-    explanations, without stemming.
+    `agreeing`: share (0 to 1) of the items whose explanation argues for the label that the model gave.
+    `rouge_l`: mean F-measure x 100 against the written explanations, without stemming. Items without an
+    explanation count as 0 in both.
     """
 
     criterion: str
@@ -40,41 +41,39 @@ class DemoScore:
     rouge_l: float
 
 
-def score_judged(items: Sequence[Item], judged: Mapping[str, Any]) -> list[DemoScore]:
-    """Scores of what `judge --json` wrote on these items, by criterion; ValueError where it is of others."""
-    found = [entry["content_hash"] for entry in judged["items"]]
-    if found != [item.content_hash for item in items]:
-        raise ValueError(
-            f"{len(found)} judged items are not the {len(items)} of the dataset: judge all of it."
-        )
-    pairs = list(zip(items, judged["items"], strict=True))
-    return [_score(criterion, pairs) for criterion in judged["items"][0]["judgments"]]
+def score_run(results: RunResults, dataset: Dataset) -> list[DemoScore]:
+    """Scores of a run in both orders, by criterion; ValueError where it is not of these labelled items."""
+    items = list(dataset)
+    if [one.content_hash for one in results.judged] != [item.content_hash for item in items]:
+        raise ValueError(f"the run's {len(results.judged)} items are not the {len(items)} of {dataset.name}")
+    labels = score_results(results, dataset)
+    columns = results.judgments.values()
+    return [_score(score, column, items) for score, column in zip(labels, columns, strict=True)]
 
 
-def _score(criterion: str, pairs: Sequence[tuple[Item, Mapping[str, Any]]]) -> DemoScore:
+def _score(score: CriterionScore, column: Sequence[Judgment | Unscored], items: Sequence[Item]) -> DemoScore:
     scorer = RougeScorer([_ROUGE], use_stemmer=False)
-    right = flipped = agreeing = 0
-    mass = rouge = 0.0
-    for item, entry in pairs:
-        judgment, gold = entry["judgments"][criterion], item.gold[criterion]
-        if judgment["preference"] is None:
+    agreeing, rouge = 0, 0.0
+    for item, judgment in zip(items, column, strict=True):
+        if isinstance(judgment, Unscored) or judgment.explanation is None:
             continue
-        label = Preference(judgment["preference"])
-        text = judgment["explanation"]["text"] if judgment["explanation"] else ""
-        right += label is gold.preference
-        flipped += bool(judgment["flipped"])
-        mass += judgment["format_mass"]
-        agreeing += argued_label(criterion, text) is label
-        rouge += scorer.score(gold.explanation or "", text)[_ROUGE].fmeasure
-    count = len(pairs)
+        text = judgment.explanation.text
+        agreeing += argued_label(score.criterion, text) is judgment.preference
+        rouge += scorer.score(item.gold[score.criterion].explanation or "", text)[_ROUGE].fmeasure
     return DemoScore(
-        criterion=criterion,
-        accuracy=right / count,
-        flipped=flipped / count,
-        format_mass=mass / count,
-        agreeing=agreeing / count,
-        rouge_l=100 * rouge / count,
+        criterion=score.criterion,
+        accuracy=_known(score.accuracy, "accuracy: the items have no labels"),
+        flipped=_known(score.flipped, "share flipped: judge in both orders"),
+        format_mass=_known(score.format_mass, "format mass: nothing was scored"),
+        agreeing=agreeing / len(items),
+        rouge_l=100 * rouge / len(items),
     )
+
+
+def _known(value: float | None, what: str) -> float:
+    if value is None:
+        raise ValueError(f"no {what}")
+    return value
 
 
 def as_table(scores: Sequence[DemoScore]) -> str:
@@ -92,16 +91,19 @@ def as_table(scores: Sequence[DemoScore]) -> str:
 
 
 def main() -> None:
-    """Print the scores of a file that `judge --json` wrote."""
+    """Print the scores of a run."""
     parser = argparse.ArgumentParser(description="Score the demo judge on its own world.")
     parser.add_argument("dataset", type=Path)
-    parser.add_argument("judged", type=Path, help="what judge --json wrote on it")
+    parser.add_argument("store", type=Path, help="the run store that judge wrote")
+    parser.add_argument("--run", type=int, default=1, help="which run of the store (%(default)s)")
     options = parser.parse_args()
+    if not options.store.is_file():
+        parser.error(f"there is no file {options.store}")
     try:
-        items = list(load_dataset(options.dataset))
-        judged = json.loads(options.judged.read_text(encoding="utf-8"))
-        print(as_table(score_judged(items, judged)))
-    except (EngineError, OSError, ValueError) as error:
+        with RunStore(options.store) as store:
+            results = load_results(store, options.run)
+        print(as_table(score_run(results, load_dataset(options.dataset))))
+    except (EngineError, ValueError) as error:
         parser.error(str(error))
 
 

@@ -90,7 +90,7 @@ def vocabulary_texts(seed: int, count: int) -> Iterator[str]:
     random = Random(seed)
     for comparison in islice(World().comparisons(random, held_out=False), count):
         tree = build_prompt(comparison.item("vocabulary"), Order.AB, ELOQUENT)
-        for number, (criterion, label) in enumerate(comparison.preferences().items()):
+        for number, (criterion, label) in enumerate(comparison.preferences.items()):
             reply = f"{explanation_reply(label)} {explain(comparison, criterion, random)}"
             conversation = tree.question(number, reply)
             parts = (*conversation.system, *conversation.user)

@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from random import Random
 
 from engine.records import Gold, Item, Preference
@@ -86,7 +87,8 @@ class Comparison:
     first: Response
     second: Response
 
-    def preferences(self) -> dict[str, Preference]:
+    @cached_property
+    def preferences(self) -> Mapping[str, Preference]:
         """The label of every criterion."""
         labels = {
             quality: _preference(self.first.good[quality], self.second.good[quality]) for quality in QUALITIES
@@ -97,7 +99,7 @@ class Comparison:
         """The comparison as a labelled item."""
         gold = {
             criterion: Gold(preference, explanations[criterion] if explanations else None)
-            for criterion, preference in self.preferences().items()
+            for criterion, preference in self.preferences.items()
         }
         return Item(item_id, self.instruction, self.first.text, self.second.text, gold)
 

@@ -1,9 +1,5 @@
 """The model that comes with the program: it fits the engine's prompt, and judges its own world well."""
 
-import json
-from collections.abc import Mapping
-from typing import Any
-
 import pytest
 
 from engine.chat_template import ChatTemplate
@@ -14,7 +10,9 @@ from engine.llama_library import LlamaModel
 from engine.llama_vocabulary import Vocabulary
 from engine.model_files import read_model_file
 from engine.prompts import PROMPT_VERSION
-from models.demo.score import DemoScore, score_judged
+from engine.results import load_results
+from engine.run_store import RunStore
+from models.demo.score import DemoScore, score_run
 from models.demo.trained_prompt import PROMPT_DIGEST_KEY, PROMPT_VERSION_KEY, prompt_digest
 from tests.commands import ROOT, run
 
@@ -24,20 +22,16 @@ TRAIN_AGAIN = "The demo judge was trained with another prompt: train it again, s
 
 
 @pytest.fixture(scope="module")
-def judged(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
-    """What the program says of the demo's items."""
+def scores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, DemoScore]:
+    """What the program's judgments of the demo's items are worth."""
     folder = tmp_path_factory.mktemp("demo")
-    files = ["--out", folder / "out.tsv", "--json", folder / "out.json", "--store", folder / "runs.sqlite"]
+    files = ["--out", folder / "out.tsv", "--store", folder / "runs.sqlite"]
     done = run("judge", DEMO, "--model", "demo", "--threads", 1, *files)
     assert done.returncode == 0, done.stderr
     assert "only the small world" in done.stderr
-    result: Mapping[str, Any] = json.loads((folder / "out.json").read_text("utf-8"))
-    return result
-
-
-@pytest.fixture(scope="module")
-def scores(judged: Mapping[str, Any]) -> dict[str, DemoScore]:
-    return {score.criterion: score for score in score_judged(list(load_dataset(DEMO)), judged)}
+    with RunStore(folder / "runs.sqlite") as store:
+        results = load_results(store, 1)
+    return {score.criterion: score for score in score_run(results, load_dataset(DEMO))}
 
 
 def test_it_was_trained_with_the_prompt_of_today() -> None:

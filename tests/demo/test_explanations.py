@@ -17,7 +17,7 @@ def test_an_explanation_argues_for_its_own_label(criterion: str) -> None:
     random = Random(3)
     for comparison in islice(World().comparisons(random, held_out=False), 400):
         text = explain(comparison, criterion, random)
-        assert argued_label(criterion, text) is comparison.preferences()[criterion], text
+        assert argued_label(criterion, text) is comparison.preferences[criterion], text
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)

@@ -57,7 +57,7 @@ def test_a_branch_reads_as_the_engines_prompt(writer: RowWriter, template: ChatT
     for comparison in comparisons(5):
         row = writer.row(comparison, Random(0), EXPLAINED)
         prompts = tokenize_prompt(tree(comparison), template)
-        for number, (criterion, label) in enumerate(comparison.preferences().items()):
+        for number, (criterion, label) in enumerate(comparison.preferences.items()):
             ids = branch_tokens(writer, row, number + 1)
             assert tuple(ids[: len(prompts.branches[number].prompt)]) == prompts.branches[number].prompt
             asked = tokenize_explanation(tree(comparison), number, label, template)
@@ -68,7 +68,7 @@ def test_labels_are_predicted_where_the_engine_reads_them(writer: RowWriter, tem
     for comparison in comparisons(5):
         row = writer.row(comparison, Random(0), EXPLAINED)
         prompts = tokenize_prompt(tree(comparison), template)
-        for number, label in enumerate(comparison.preferences().values()):
+        for number, label in enumerate(comparison.preferences.values()):
             place = row.label_places[number]
             assert prompts.branches[number].labels[PREFERENCES.index(label)] == (row.labels[number],)
             assert row.targets[place] == row.labels[number]
@@ -80,7 +80,7 @@ def test_an_explained_branch_ends_with_the_end_of_the_turn(writer: RowWriter, mo
     (comparison,) = comparisons(1)
     row = writer.row(comparison, Random(0), EXPLAINED)
     vocabulary = Vocabulary(model)
-    for number, (criterion, label) in enumerate(comparison.preferences().items()):
+    for number, (criterion, label) in enumerate(comparison.preferences.items()):
         *_, end = branch_tokens(writer, row, number + 1)
         assert vocabulary.ends_reply(end)
         text = b"".join(map(vocabulary.piece, branch_tokens(writer, row, number + 1))).decode("utf-8")

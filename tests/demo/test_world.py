@@ -57,13 +57,13 @@ def test_the_other_order_has_the_swapped_labels() -> None:
             first=comparison.second,
             second=comparison.first,
         )
-        for criterion, label in comparison.preferences().items():
-            assert swapped.preferences()[criterion] is label.swapped
+        for criterion, label in comparison.preferences.items():
+            assert swapped.preferences[criterion] is label.swapped
 
 
 @pytest.mark.parametrize("criterion", [*QUALITIES, OVERALL])
 def test_all_four_labels_are_frequent(criterion: str) -> None:
-    counts = Counter(comparison.preferences()[criterion] for comparison in drawn(1000))
+    counts = Counter(comparison.preferences[criterion] for comparison in drawn(1000))
     assert min(counts[label] for label in PREFERENCES) > 100
 
 
