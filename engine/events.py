@@ -1,4 +1,4 @@
-"""What a run reports while it works: frozen records, safe to send to another thread.
+"""What runs and slow measures report while they work: frozen records, safe to send to another thread.
 
 Knows: the story of a run. Does not know: who listens.
 """
@@ -46,6 +46,14 @@ class RunEnded:
     items: int
     judged: int
     stopped: bool
+
+
+@dataclass(frozen=True)
+class MeasureProgress:
+    """A slow measure at work: `done` of `total` explanations, those remembered from before included."""
+
+    done: int
+    total: int
 
 
 RunEvent = RunStarted | ModelOpened | TokensEvaluated | ItemJudged | RunEnded

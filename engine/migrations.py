@@ -68,6 +68,16 @@ STEPS: tuple[tuple[str, str], ...] = (
         ) WITHOUT ROWID;
         """,
     ),
+    (
+        "002_calibration_and_measures",
+        """
+        ALTER TABLE run ADD COLUMN calibration TEXT;
+        CREATE TABLE measured (
+            key TEXT PRIMARY KEY,
+            numbers TEXT NOT NULL
+        ) WITHOUT ROWID;
+        """,
+    ),
 )
 
 

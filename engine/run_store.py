@@ -10,7 +10,7 @@ import json
 import math
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -176,6 +176,22 @@ class RunStore:
             ).fetchall()
             for row in rows:
                 yield self._judged_item(run_id, row)
+
+    def recall(self, keys: Iterable[str]) -> dict[str, tuple[float, ...]]:
+        """What was measured before under these keys; keys that are not known are left out."""
+        found = {}
+        with self._errors("read"):
+            for key in keys:
+                row = self._db.execute("SELECT numbers FROM measured WHERE key = ?", (key,)).fetchone()
+                if row:
+                    found[key] = tuple(json.loads(row[0]))
+        return found
+
+    def remember(self, measured: Mapping[str, Sequence[float]]) -> None:
+        """Keep numbers that took long to measure: all of them or none. A key says all they depend on."""
+        rows = [(key, _json(list(numbers))) for key, numbers in measured.items()]
+        with self._transaction():
+            self._db.executemany("INSERT OR REPLACE INTO measured VALUES (?, ?)", rows)
 
     def _judged_item(self, run_id: int, row: tuple[Any, ...]) -> JudgedItem:
         position, item_id, content_hash, left_out_a, left_out_b, seconds, read, generated = row

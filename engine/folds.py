@@ -1,0 +1,35 @@
+"""Cross-validation folds that keep all items with the same instruction together.
+
+Knows: groups, scikit-learn's splitter. Does not know: labels, models, what is fitted.
+"""
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.model_selection import GroupKFold
+
+IntArray = npt.NDArray[np.int64]
+Fold = tuple[IntArray, IntArray]
+
+FOLDS = 10
+LEAST_GROUPS = 2
+
+
+def group_numbers(groups: Sequence[Hashable]) -> IntArray:
+    """A number for each group, in order of first appearance, shape (items,)."""
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(group, len(numbers)) for group in groups], dtype=np.int64)
+
+
+def grouped_folds(groups: Sequence[Hashable], folds: int = FOLDS, seed: int = 0) -> list[Fold]:
+    """Train and test indices of at most `folds` folds; no group is on both sides. Each item is tested once.
+
+    Fewer groups than `folds` make as many folds as groups. ValueError for fewer than LEAST_GROUPS groups.
+    """
+    numbers = group_numbers(groups)
+    different = len(set(numbers.tolist()))
+    if different < LEAST_GROUPS:
+        raise ValueError(f"{different} different instructions: cross-validation needs {LEAST_GROUPS} or more")
+    splitter = GroupKFold(n_splits=min(folds, different), shuffle=True, random_state=seed)
+    return [(train, test) for train, test in splitter.split(numbers, groups=numbers)]

@@ -1,0 +1,108 @@
+"""A system's predictions and the human labels of the same items, joined by id.
+
+Knows: how ids, texts and criteria must fit together. Does not know: measures, files.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.dataset import Dataset
+from engine.errors import SetupError
+from engine.records import Gold, Item, Judgment
+from engine.submission import Prediction
+from engine.systems import System
+from engine.table_files import listed
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One item with a human label and what a system said of it, on one criterion.
+
+    `prediction` without a preference is unscored. `judgment`: of a run, where it was scored.
+    """
+
+    item: Item
+    gold: Gold
+    prediction: Prediction
+    judgment: Judgment | None = None
+
+
+@dataclass(frozen=True)
+class Matched:
+    """A system held against a dataset.
+
+    `pairs`: by criterion, in the order of the dataset, of the items that have a label there; criteria
+    without any label are left out. `items`: how many items both have; `missing`: ids of the dataset that the
+    system lacks; `extra`: ids of the system that the dataset lacks.
+    """
+
+    system: System
+    dataset: Dataset
+    pairs: Mapping[str, tuple[Pair, ...]]
+    items: int
+    missing: tuple[str, ...]
+    extra: tuple[str, ...]
+
+
+def match(system: System, gold: Dataset, partial: bool = False) -> Matched:
+    """Join by id. Missing or extra ids are a SetupError that names them, unless `partial`.
+
+    Raises SetupError too where they share no item, where no shared criterion has a label, and where a
+    run judged other texts under the same ids.
+    """
+    items = list(gold)
+    known = {item.id for item in items}
+    missing = tuple(item.id for item in items if item.id not in system.rows)
+    extra = tuple(item_id for item_id in system.rows if item_id not in known)
+    if (missing or extra) and not partial:
+        raise SetupError(_differences(system, gold, missing, extra), _REMEDY)
+    shared = [item for item in items if item.id in system.rows]
+    if not shared:
+        raise SetupError(
+            f"{system.name} and {gold.name} have no id in common.", "Name the dataset that was judged."
+        )
+    _check_texts(system, gold, shared)
+    pairs = {name: tuple(_pairs(system, name, shared)) for name in gold.rubric.names}
+    labelled = {name: found for name, found in pairs.items() if found}
+    if not labelled:
+        raise SetupError(
+            f"{gold.name} has no human label for what {system.name} predicts ({', '.join(system.criteria)}).",
+            "Name a labelled dataset: it has columns such as relevance_preference.",
+        )
+    return Matched(system, gold, labelled, len(shared), missing, extra)
+
+
+_REMEDY = "Name the dataset that was judged, or score what both have with --partial."
+
+
+def _differences(system: System, gold: Dataset, missing: Sequence[str], extra: Sequence[str]) -> str:
+    lines = [f"{system.name} does not answer {gold.name}:"]
+    if missing:
+        lines.append(f"  ids missing ({len(missing):,} of {len(gold):,}): {listed(missing)}")
+    if extra:
+        lines.append(f"  ids that are not in {gold.name} ({len(extra):,}): {listed(extra)}")
+    return "\n".join(lines)
+
+
+def _check_texts(system: System, gold: Dataset, shared: Sequence[Item]) -> None:
+    hashes = system.content_hashes
+    other = [item.id for item in shared if hashes.get(item.id, item.content_hash) != item.content_hash]
+    if other:
+        raise SetupError(
+            f"{gold.name} holds other texts than {system.name} judged under the same ids"
+            f" ({len(other):,} of {len(shared):,}): {listed(other)}.",
+            "Name the dataset that was judged. If its texts were only saved in another way, write the run's"
+            " submission with `runs export` and use that.",
+        )
+
+
+def _pairs(system: System, criterion: str, shared: Sequence[Item]) -> list[Pair]:
+    if criterion not in system.criteria:
+        return []
+    pairs = []
+    for item in shared:
+        gold = item.gold.get(criterion)
+        if gold is not None and gold.preference is not None:
+            prediction = system.rows[item.id].predictions[criterion]
+            pairs.append(Pair(item, gold, prediction, system.judgments.get((criterion, item.id))))
+    return pairs

@@ -1,0 +1,81 @@
+"""What is measured: the predictions of one system, from a stored run or from a submission file.
+
+Knows: runs and submissions as one thing. Does not know: gold labels, measures.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from engine.errors import SetupError
+from engine.records import Judgment
+from engine.results import RunResults, load_results, submission_of
+from engine.run_store import RunStore
+from engine.submission import Submission, SubmissionRow, read_submission
+
+
+@dataclass(frozen=True)
+class System:
+    """One judge's predictions. `results`: the run they come from, None for a submission file."""
+
+    name: str
+    submission: Submission
+    results: RunResults | None = None
+
+    @property
+    def criteria(self) -> tuple[str, ...]:
+        """The criteria it predicts, in its own order."""
+        return self.submission.criteria
+
+    @property
+    def explains(self) -> bool:
+        """True where it gives explanations."""
+        return self.submission.with_explanations
+
+    @cached_property
+    def rows(self) -> Mapping[str, SubmissionRow]:
+        """Its predictions by item id."""
+        return {row.id: row for row in self.submission.rows}
+
+    @cached_property
+    def judgments(self) -> Mapping[tuple[str, str], Judgment]:
+        """A run's judgments by criterion and item id; empty for a submission file."""
+        columns = self.results.judgments.values() if self.results else ()
+        return {
+            (one.criterion, one.item_id): one
+            for column in columns
+            for one in column
+            if isinstance(one, Judgment)
+        }
+
+    @cached_property
+    def content_hashes(self) -> Mapping[str, str]:
+        """The content hash of each item that a run judged, by id; empty for a submission file."""
+        return {item.item_id: item.content_hash for item in self.results.judged} if self.results else {}
+
+
+def system_of_run(results: RunResults) -> System:
+    """A stored run as a system."""
+    return System(f"run {results.run.id}", submission_of(results), results)
+
+
+def system_of_file(path: Path) -> System:
+    """A submission file as a system. Raises what read_submission raises."""
+    return System(path.name, read_submission(path))
+
+
+def open_system(word: str, store_path: Path) -> System:
+    """The system that a word names: the id of a run in the store, else the path of a submission file.
+
+    A file whose name is a number is named with its folder: `./3`. Raises SetupError.
+    """
+    if not word.isdecimal():
+        return system_of_file(Path(word))
+    if not store_path.exists():
+        raise SetupError(
+            f"There is no run store {store_path} that could hold run {word}.",
+            f"Name the right store with --store, or a submission file: ./{word}",
+        )
+    with RunStore(store_path) as store:
+        return system_of_run(load_results(store, int(word)))
