@@ -1,0 +1,113 @@
+"""Everything that is measured of one system against human labels, in one record, and as the task's JSON.
+
+Knows: which measures there are. Does not know: how each is computed, files, terminals.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from engine.explanations import ExplanationMeasures, SlowScores, measure_explanations
+from engine.label_measures import UNSCORED, LabelMeasures, measure_labels
+from engine.matching import Matched
+from engine.metrics import mean
+from engine.records import PREFERENCES
+
+_ACCURACY_DIGITS, _EXPLANATION_DIGITS = 2, 3  # as the task's script rounds them
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A system's measures by criterion; `explanations` is empty for a system that explains nothing."""
+
+    matched: Matched
+    labels: Mapping[str, LabelMeasures]
+    explanations: Mapping[str, ExplanationMeasures]
+
+    @property
+    def name(self) -> str:
+        """The system's name."""
+        return self.matched.system.name
+
+    @property
+    def accuracy(self) -> float:
+        """The mean accuracy (0 to 1) over the criteria."""
+        return sum(one.accuracy for one in self.labels.values()) / len(self.labels)
+
+    @property
+    def most_frequent(self) -> float | None:
+        """The mean over the criteria of the most-frequent-label baseline (0 to 1)."""
+        return mean_of(one.baselines.most_frequent for one in self.labels.values())
+
+    def explanation_mean(self, measure: str) -> float | None:
+        """The mean over the criteria of a measure of ExplanationMeasures; None where one lacks it."""
+        return mean_of(getattr(one, measure) for one in self.explanations.values())
+
+
+def evaluate(matched: Matched, slow: Mapping[str, SlowScores] | None = None) -> Evaluation:
+    """Measure all criteria; `slow`: by criterion the scores that needed a model."""
+    labels = {name: measure_labels(name, pairs) for name, pairs in matched.pairs.items()}
+    explanations = {}
+    if matched.system.explains:
+        for name, pairs in matched.pairs.items():
+            measured = measure_explanations(name, pairs, (slow or {}).get(name))
+            if measured:
+                explanations[name] = measured
+    return Evaluation(matched, labels, explanations)
+
+
+def official_json(evaluation: Evaluation, judge_name: str | None = None) -> dict[str, Any]:
+    """The scores under the keys of the task's script, in percent and rounded as there, and `details`.
+
+    `judge_name`: the model that was asked for agreement; its name is part of the key, as in the script.
+    """
+    scores: dict[str, Any] = {
+        f"{name}_accuracy": round(100 * one.accuracy, _ACCURACY_DIGITS)
+        for name, one in evaluation.labels.items()
+    }
+    for name, one in evaluation.explanations.items():
+        measured = {"rougeL": one.rouge_l, "bertscore_f1": one.bertscore, judge_name: one.agreement}
+        scores |= {
+            f"{name}_{key}": round(value, _EXPLANATION_DIGITS)
+            for key, value in measured.items()
+            if value is not None
+        }
+    return {**scores, "details": _details(evaluation, judge_name)}
+
+
+def _details(evaluation: Evaluation, judge_name: str | None) -> dict[str, Any]:
+    matched = evaluation.matched
+    return {
+        "system": matched.system.name,
+        "dataset": matched.dataset.name,
+        "items": matched.items,
+        "missing_ids": list(matched.missing),
+        "extra_ids": list(matched.extra),
+        "judge_model": judge_name,
+        "mean_accuracy": evaluation.accuracy,
+        "mean_rougeL": evaluation.explanation_mean("rouge_l"),
+        "mean_bertscore_f1": evaluation.explanation_mean("bertscore"),
+        "mean_agreement": evaluation.explanation_mean("agreement"),
+        "labels": {name: _label_details(one) for name, one in evaluation.labels.items()},
+        "explanations": {name: asdict(one) for name, one in evaluation.explanations.items()},
+    }
+
+
+def _label_details(measures: LabelMeasures) -> dict[str, Any]:
+    labels = [label.value for label in PREFERENCES]
+    counts = dict(zip(labels, measures.confusion, strict=True))
+    columns = [*labels, UNSCORED]
+    return {
+        **asdict(measures),
+        "interval": list(measures.interval),
+        "confusion": {human: dict(zip(columns, row, strict=True)) for human, row in counts.items()},
+        "predicted": {label.value: count for label, count in measures.predicted.items()},
+        "human": {label.value: count for label, count in measures.human.items()},
+    }
+
+
+def mean_of(values: Iterable[float | None]) -> float | None:
+    """The mean of values of which each may be None; None where one is, or there is none."""
+    all_values = list(values)
+    known = [value for value in all_values if value is not None]
+    return mean(known) if len(known) == len(all_values) else None

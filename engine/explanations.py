@@ -1,0 +1,146 @@
+"""How good a system's explanations are, held against human ones: ROUGE-L, BERTScore, LLM agreement.
+
+ROUGE-L is computed here; BERTScore and agreement, which need a model, are measured elsewhere and handed in.
+
+Knows: matched pairs. Does not know: models, files, labels' accuracy.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.baselines import most_frequent_by_fold
+from engine.folds import LEAST_GROUPS, grouped_folds
+from engine.intervals import Interval, bootstrap_interval
+from engine.matching import Matched, Pair
+from engine.metrics import mean
+from engine.records import Preference
+from engine.rouge import Typicality, rouge_l
+
+
+@dataclass(frozen=True)
+class AgreementScore:
+    """What a judge model said of one explanation: whether it agrees, and P(yes) among yes and no (0 to 1)."""
+
+    agrees: bool
+    p_yes: float
+
+
+@dataclass(frozen=True)
+class SlowScores:
+    """Scores of one criterion that need a model, for each explained pair in order.
+
+    `bertscores`: F1 (0 to 1). `agreements`: None for one that could not be measured. Either is empty where it
+    was not asked for.
+    """
+
+    bertscores: Sequence[float] = ()
+    agreements: Sequence[AgreementScore | None] = ()
+
+
+@dataclass(frozen=True)
+class ExplanationMeasures:
+    """One criterion over the `items` that have a human explanation.
+
+    An item that the system did not explain (`unexplained`) counts 0 in `rouge_l`, `bertscore`, `agreement`
+    and `p_yes`; all four are means x 100, the last three None where they were not measured. `interval`: the
+    bootstrap 95 % interval of `rouge_l`. `unmeasured`: explanations that the judge model could not be
+    asked about, left out of `agreement` and `p_yes`. `typical`: ROUGE-L x 100 of giving each item the most
+    typical human explanation of its most frequent label, cross-validated; None for a single instruction.
+    `words`, `human_words`: mean length of the explanations, split at white space.
+    """
+
+    criterion: str
+    items: int
+    unexplained: int
+    rouge_l: float
+    interval: Interval
+    bertscore: float | None
+    agreement: float | None
+    p_yes: float | None
+    unmeasured: int
+    typical: float | None
+    words: float | None
+    human_words: float
+    rouge_by_item: Mapping[str, float]
+
+
+def explained_pairs(matched: Matched, criterion: str) -> list[Pair]:
+    """The pairs with a human explanation and one of the system: what slow scores are measured for."""
+    return [pair for pair in _with_reference(matched.pairs[criterion]) if pair.prediction.explanation]
+
+
+def measure_explanations(
+    criterion: str, pairs: Sequence[Pair], slow: SlowScores | None = None
+) -> ExplanationMeasures | None:
+    """The measures of one criterion; None where no item has a human explanation."""
+    slow = slow or SlowScores()
+    known = _with_reference(pairs)
+    if not known:
+        return None
+    explained = [pair for pair in known if pair.prediction.explanation]
+    rouge = [rouge_l(pair.prediction.explanation or "", pair.gold.explanation or "") for pair in known]
+    percents = [100 * value for value in rouge]
+    missing = len(known) - len(explained)
+    asked = [score for score in slow.agreements if score is not None]
+    return ExplanationMeasures(
+        criterion=criterion,
+        items=len(known),
+        unexplained=missing,
+        rouge_l=sum(percents) / len(percents),
+        interval=bootstrap_interval(percents, [pair.item.instruction for pair in known]),
+        bertscore=_percent(slow.bertscores, missing),
+        agreement=_percent([float(score.agrees) for score in asked], missing),
+        p_yes=_percent([score.p_yes for score in asked], missing),
+        unmeasured=len(slow.agreements) - len(asked),
+        typical=_typical(known),
+        words=mean([len((pair.prediction.explanation or "").split()) for pair in explained]),
+        human_words=sum(len((pair.gold.explanation or "").split()) for pair in known) / len(known),
+        rouge_by_item={pair.item.id: value for pair, value in zip(known, rouge, strict=True)},
+    )
+
+
+def _with_reference(pairs: Sequence[Pair]) -> list[Pair]:
+    return [pair for pair in pairs if pair.gold.explanation]
+
+
+def _percent(scores: Sequence[float], missing: int) -> float | None:
+    """The mean x 100, with 0 for what is missing; None where nothing was measured."""
+    return 100 * sum(scores) / (len(scores) + missing) if scores else None
+
+
+def _typical(pairs: Sequence[Pair]) -> float | None:
+    """ROUGE-L x 100 of the most typical explanation of the most frequent label, from the other folds."""
+    guessed = most_frequent_by_fold(pairs)
+    groups = [pair.item.instruction for pair in pairs]
+    if len(set(groups)) < LEAST_GROUPS:
+        return None
+    chosen = _most_typical_by_fold(pairs, guessed, groups)
+    scores = [
+        rouge_l(pairs[index].gold.explanation or "", pair.gold.explanation or "")
+        for index, pair in zip(chosen, pairs, strict=True)
+    ]
+    return 100 * sum(scores) / len(scores)
+
+
+def _most_typical_by_fold(
+    pairs: Sequence[Pair], guessed: Sequence[Preference | None], groups: Sequence[str]
+) -> list[int]:
+    """For each pair the index of the explanation that it is given."""
+    candidates = {
+        label: [index for index, pair in enumerate(pairs) if pair.gold.preference is label]
+        for label in set(guessed)
+    }
+    typicality = {
+        label: Typicality([pairs[index].gold.explanation or "" for index in indices])
+        for label, indices in candidates.items()
+    }
+    chosen = [0] * len(pairs)
+    for train, test in grouped_folds(groups):
+        label = guessed[test[0]]
+        known = set(train.tolist())
+        among = [place for place, index in enumerate(candidates[label]) if index in known]
+        place = typicality[label].most_typical(among)
+        assert place is not None  # the label is the most frequent of these
+        for index in test:
+            chosen[index] = candidates[label][place]
+    return chosen
