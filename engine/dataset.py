@@ -7,7 +7,7 @@ Does not know: file formats, models, scores.
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -78,6 +78,10 @@ class Dataset:
     def head(self, count: int) -> "Dataset":
         """The first `count` items; the notices stay those of the whole file."""
         return replace(self, frame=self.frame.head(count))
+
+    def only(self, ids: Container[str]) -> "Dataset":
+        """The items with these ids; the notices stay those of the whole file."""
+        return replace(self, frame=self.frame[[item_id in ids for item_id in self.ids]])
 
     def __len__(self) -> int:
         return len(self.frame)

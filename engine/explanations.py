@@ -13,28 +13,20 @@ from engine.folds import LEAST_GROUPS, grouped_folds
 from engine.intervals import Interval, bootstrap_interval
 from engine.matching import Matched, Pair
 from engine.metrics import mean
-from engine.records import Preference
+from engine.records import Agreement, Preference, Unscored
 from engine.rouge import Typicality, rouge_l
-
-
-@dataclass(frozen=True)
-class AgreementScore:
-    """What a judge model said of one explanation: whether it agrees, and P(yes) among yes and no (0 to 1)."""
-
-    agrees: bool
-    p_yes: float
 
 
 @dataclass(frozen=True)
 class SlowScores:
     """Scores of one criterion that need a model, for each explained pair in order.
 
-    `bertscores`: F1 (0 to 1). `agreements`: None for one that could not be measured. Either is empty where it
-    was not asked for.
+    `bertscores`: F1 (at most 1). `agreements`: Unscored for a pair that the judge model could not be asked
+    about. Either is empty where it was not asked for.
     """
 
     bertscores: Sequence[float] = ()
-    agreements: Sequence[AgreementScore | None] = ()
+    agreements: Sequence[Agreement | Unscored] = ()
 
 
 @dataclass(frozen=True)
@@ -81,7 +73,7 @@ def measure_explanations(
     rouge = [rouge_l(pair.prediction.explanation or "", pair.gold.explanation or "") for pair in known]
     percents = [100 * value for value in rouge]
     missing = len(known) - len(explained)
-    asked = [score for score in slow.agreements if score is not None]
+    asked = [said for said in slow.agreements if isinstance(said, Agreement)]
     return ExplanationMeasures(
         criterion=criterion,
         items=len(known),
@@ -89,8 +81,8 @@ def measure_explanations(
         rouge_l=sum(percents) / len(percents),
         interval=bootstrap_interval(percents, [pair.item.instruction for pair in known]),
         bertscore=_percent(slow.bertscores, missing),
-        agreement=_percent([float(score.agrees) for score in asked], missing),
-        p_yes=_percent([score.p_yes for score in asked], missing),
+        agreement=_percent([float(said.agrees) for said in asked], missing),
+        p_yes=_percent([said.share for said in asked], missing),
         unmeasured=len(slow.agreements) - len(asked),
         typical=_typical(known),
         words=mean([len((pair.prediction.explanation or "").split()) for pair in explained]),

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from engine.calibration_file import Calibration
 from engine.chat_template import ChatTemplate
 from engine.errors import SetupError
 from engine.events import TokensEvaluated
@@ -72,6 +73,8 @@ class ItemJudge:
         rubric: Rubric,
         settings: JudgeSettings,
         examples: ExamplePool,
+        *,
+        calibration: Calibration | None = None,
     ) -> None:
         """Read the stem. SetupError where it alone fills the context; else what the session raises."""
         self._session = session
@@ -79,6 +82,7 @@ class ItemJudge:
         self._rubric = rubric
         self._settings = settings
         self._examples = examples
+        self._calibrations = calibration.criteria if calibration else {}
         self._stem = stem_tokens(rubric, examples, template)
         if len(self._stem) >= settings.context:
             raise SetupError(
@@ -185,7 +189,7 @@ class ItemJudge:
         for slot, work in enumerate(batch):
             judged = self._result(work)
             for branch, criterion in enumerate(self._rubric.names):
-                judgment = decide(judged, criterion)
+                judgment = decide(judged, criterion, self._calibrations.get(criterion))
                 if isinstance(judgment, Judgment):
                     jobs.append(self._job(slot, branch, work, judgment))
                     meant.append((work, criterion, judgment.preference))

@@ -6,8 +6,10 @@ Knows: the order of things, and what makes two runs the same. Does not know: lla
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
+from engine.calibration_file import Calibration, judge_of_run
 from engine.cancel import Cancelled, CancelToken
 from engine.chat_template import ChatTemplate
 from engine.dataset import Dataset
@@ -28,7 +30,7 @@ _CONTINUED = "continued_with"
 
 @dataclass(frozen=True)
 class RunPlan:
-    """All that a run needs to know."""
+    """All that a run needs to know. SetupError where the calibration was made for another judge."""
 
     dataset: Dataset
     rubric: Rubric
@@ -36,10 +38,17 @@ class RunPlan:
     machine: MachineSettings
     model: CheckedModel
     examples: ExamplePool = field(default_factory=ExamplePool)
+    calibration: Calibration | None = None
+
+    def __post_init__(self) -> None:
+        if self.calibration is not None:
+            self.calibration.check_fits(judge_of_run(self.identity()))
 
     def identity(self) -> RunIdentity:
         """What the store knows a run by: all that can change a result; no names, labels or threads."""
         settings = {**self.settings.as_json(), "examples": self.examples.hash}
+        if self.calibration is not None:
+            settings["calibration"] = self.calibration.hash
         asked = [[criterion.name, criterion.question] for criterion in self.rubric.criteria]
         return RunIdentity(
             key=digest(
@@ -71,18 +80,38 @@ OpenModelFactory = Callable[[], AbstractContextManager[OpenModel]]
 @contextmanager
 def open_model(plan: RunPlan, cancel: CancelToken) -> Iterator[OpenModel]:
     """The model of a plan, loaded, with room for the plan's settings. Raises ModelFileError or Cancelled."""
-    plan.model.check_unchanged()
+    with open_session(plan.model, plan.machine, partial(_shape, plan), cancel) as opened:
+        yield opened
+
+
+def _shape(plan: RunPlan, model: LlamaModel) -> SessionShape:
+    if plan.settings.context > model.trained_context:
+        raise ModelFileError(
+            f"{plan.model.path.name}: a context of {plan.settings.context:,} tokens is more than the"
+            f" {model.trained_context:,} that the model was trained with.",
+            f"Use --context {model.trained_context} or less.",
+        )
     slots = plan.settings.items_at_once if plan.settings.explains else 1
-    shape = SessionShape(plan.settings.context, slots, len(plan.rubric.criteria))
-    with LlamaModel(plan.model.path, plan.machine.gpu_layers, cancel=cancel) as model:
-        if plan.settings.context > model.trained_context:
-            raise ModelFileError(
-                f"{plan.model.path.name}: a context of {plan.settings.context:,} tokens is more than the"
-                f" {model.trained_context:,} that the model was trained with.",
-                f"Use --context {model.trained_context} or less.",
-            )
-        with LlamaSession(model, shape, plan.machine.threads, cancel) as session:
-            yield OpenModel(session, ChatTemplate(model.chat_template, session.vocabulary))
+    return SessionShape(plan.settings.context, slots, len(plan.rubric.criteria))
+
+
+@contextmanager
+def open_session(
+    checked: CheckedModel,
+    machine: MachineSettings,
+    shape: Callable[[LlamaModel], SessionShape],
+    cancel: CancelToken,
+) -> Iterator[OpenModel]:
+    """A model, loaded, with a session as large as `shape` makes it for this model.
+
+    Raises ModelFileError where the file cannot be used or has changed, Cancelled where `cancel` is set.
+    """
+    checked.check_unchanged()
+    with (
+        LlamaModel(checked.path, machine.gpu_layers, cancel=cancel) as model,
+        LlamaSession(model, shape(model), machine.threads, cancel) as session,
+    ):
+        yield OpenModel(session, ChatTemplate(model.chat_template, session.vocabulary))
 
 
 def run_judging(
@@ -92,9 +121,11 @@ def run_judging(
 
     `opener` is called only where something is left to judge; its CancelToken stops the run. Groups of
     items are fixed by their position, and stored together, so that a resumed run meets the same batches
-    as an unbroken one. Raises StoreError, RunBusyError, ModelFileError.
+    as an unbroken one. The run's decisions are calibrated as the plan says from now on. Raises
+    StoreError, RunBusyError, ModelFileError.
     """
     with store.begin(plan.identity(), fresh) as run:
+        store.calibrate(run.id, plan.calibration.as_json() if plan.calibration else None)
         judged = store.positions(run.id)
         groups = _missing_groups(plan, judged)
         yield RunStarted(run.id, len(plan.dataset), len(judged))
@@ -113,7 +144,14 @@ def run_judging(
 def _judge_groups(
     plan: RunPlan, opened: OpenModel, groups: Sequence[Sequence[int]], store: RunStore, run_id: int
 ) -> Iterator[RunEvent]:
-    judge = ItemJudge(opened.session, opened.template, plan.rubric, plan.settings, plan.examples)
+    judge = ItemJudge(
+        opened.session,
+        opened.template,
+        plan.rubric,
+        plan.settings,
+        plan.examples,
+        calibration=plan.calibration,
+    )
     for group in groups:
         placed: list[Placed] = [(position, plan.dataset[position]) for position in group]
         results = yield from judge.judge(placed)

@@ -1,4 +1,4 @@
-"""Readings put together into a judgment: un-swap, average, decide.
+"""Readings put together into a judgment: un-swap, average, calibrate, decide.
 
 Knows: the four labels and the two orders. Does not know: where readings come from, models, files.
 """
@@ -8,7 +8,16 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from engine.records import PREFERENCES, JudgedItem, Judgment, Order, Preference, Reading, Unscored
+from engine.records import (
+    PREFERENCES,
+    CriterionCalibration,
+    JudgedItem,
+    Judgment,
+    Order,
+    Preference,
+    Reading,
+    Unscored,
+)
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -39,7 +48,14 @@ def most_likely(log_probs: FloatArray) -> Preference:
     return PREFERENCES[int(np.argmax(log_probs))]
 
 
-def decide(judged: JudgedItem, criterion: str) -> Judgment | Unscored:
+def calibrated(log_probs: FloatArray, calibration: CriterionCalibration) -> FloatArray:
+    """Log-probabilities, shape (..., 4), after a calibration, normalised again."""
+    return log_softmax(calibration.scale * log_probs + np.asarray(calibration.biases))
+
+
+def decide(
+    judged: JudgedItem, criterion: str, calibration: CriterionCalibration | None = None
+) -> Judgment | Unscored:
     """The judgment of one item on one criterion, from its stored readings."""
     readings = judged.readings.get(criterion, ())
     if criterion in judged.unscored or not readings:
@@ -47,6 +63,8 @@ def decide(judged: JudgedItem, criterion: str) -> Judgment | Unscored:
     if not np.isfinite([reading.log_probs for reading in readings]).all():
         return Unscored(judged.item_id, criterion, NOT_FINITE)
     log_probs = average(readings)
+    if calibration is not None:
+        log_probs = calibrated(log_probs, calibration)
     alone = {most_likely(unswapped(reading)) for reading in readings}
     a, b, both_good, both_bad = (float(p) for p in np.exp(log_probs))
     return Judgment(

@@ -11,13 +11,17 @@ from dataclasses import dataclass
 
 from engine.chat_template import ChatTemplate
 from engine.examples import ExamplePool
+from engine.prompt_parts import Conversation
 from engine.prompts import PromptTree, build_prompt, explanation_reply, verdict_reply
 from engine.records import PREFERENCES, Item, Order, Preference, Rubric
+
+PROBES = ("a", "Z")
+"""Texts that differ from their first letter on: what prompts with them share does not depend on them."""
 
 
 @dataclass(frozen=True)
 class BranchTokens:
-    """One criterion's whole prompt, and the ids that each of the four labels adds to it (1 or more)."""
+    """One question's whole prompt, and the ids that each of its labels adds to it (1 or more)."""
 
     prompt: tuple[int, ...]
     labels: tuple[tuple[int, ...], ...]
@@ -44,11 +48,22 @@ class PromptTokens:
 
 def tokenize_prompt(tree: PromptTree, template: ChatTemplate) -> PromptTokens:
     """Token ids of all branches of a tree."""
-    branches = tuple(_branch(tree, index, template) for index in range(len(tree.branches)))
+    branches = tuple(
+        branch_tokens([tree.question(index, verdict_reply(label)) for label in PREFERENCES], template)
+        for index in range(len(tree.branches))
+    )
     shared = common_prefix([branch.prompt for branch in branches])
     # A branch needs one token of its own, after which the label is read.
     length = min(shared, *(len(branch.prompt) - 1 for branch in branches))
     return PromptTokens(branches[0].prompt[:length], branches)
+
+
+def branch_tokens(replies: Sequence[Conversation], template: ChatTemplate) -> BranchTokens:
+    """One conversation with each of its labels at its end; the prompt ends where they part ways."""
+    ids = [template.tokenize(reply) for reply in replies]
+    # Where one reply is a prefix of another, it would add no token: read one token earlier.
+    length = min(common_prefix(ids), *(len(reply) - 1 for reply in ids))
+    return BranchTokens(prompt=tuple(ids[0][:length]), labels=tuple(tuple(reply[length:]) for reply in ids))
 
 
 def tokenize_explanation(
@@ -60,12 +75,18 @@ def tokenize_explanation(
 
 def stem_tokens(rubric: Rubric, examples: ExamplePool, template: ChatTemplate) -> tuple[int, ...]:
     """What all prompts of a run begin with, found with two items that differ from their first letter on."""
-    prompts = []
-    for text in ("a", "Z"):
+    conversations = []
+    for text in PROBES:
         probe = Item("probe", text, text, text)
         tree = build_prompt(probe, Order.AB, rubric, examples.for_item(probe))
-        prompts.append(template.tokenize(tree.question(0)))
-    return tuple(prompts[0][: common_prefix(prompts)])
+        conversations.append(tree.question(0))
+    return shared_tokens(conversations, template)
+
+
+def shared_tokens(conversations: Sequence[Conversation], template: ChatTemplate) -> tuple[int, ...]:
+    """The ids with which all conversations begin."""
+    ids = [template.tokenize(conversation) for conversation in conversations]
+    return tuple(ids[0][: common_prefix(ids)])
 
 
 def lead_tokens(rubric: Rubric, template: ChatTemplate) -> int:
@@ -83,14 +104,3 @@ def common_prefix(sequences: Sequence[Sequence[int]]) -> int:
             break
         length += 1
     return length
-
-
-def _branch(tree: PromptTree, index: int, template: ChatTemplate) -> BranchTokens:
-    """The prompt ends where the four labelled replies part ways."""
-    replies = [template.tokenize(tree.question(index, verdict_reply(label))) for label in PREFERENCES]
-    length = common_prefix(replies)
-    # Where one reply is a prefix of another, it would add no token: read one token earlier.
-    length = min(length, *(len(reply) - 1 for reply in replies))
-    return BranchTokens(
-        prompt=tuple(replies[0][:length]), labels=tuple(tuple(reply[length:]) for reply in replies)
-    )

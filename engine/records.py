@@ -195,12 +195,34 @@ class JudgedItem:
 
 
 @dataclass(frozen=True)
+class CriterionCalibration:
+    """How the averaged log-probabilities of one criterion become calibrated: scale x log-probability + bias.
+
+    `scale`: 0 or more. `biases`: in the order of `PREFERENCES`, natural-log units. `strength`: how strongly
+    it was shrunk towards the class frequencies, None for these alone (scale 0). `items`: how many labels it
+    was fitted on.
+    """
+
+    scale: float
+    biases: tuple[float, float, float, float]
+    strength: float | None
+    items: int
+
+    def __post_init__(self) -> None:
+        if not all(map(math.isfinite, (self.scale, *self.biases))) or self.scale < 0:
+            raise SetupError(
+                f"A calibration with scale {self.scale} and biases {self.biases} cannot be applied.",
+                "Make it again with the command calibrate.",
+            )
+
+
+@dataclass(frozen=True)
 class Judgment:
     """Both readings of one item and criterion put together.
 
-    `probabilities`: of the four labels, un-swapped, averaged, summing to 1, in the order of `PREFERENCES`.
-    `flipped`: whether the two orders alone disagree, None where there is one order only.
-    `format_mass`: the mean over the orders.
+    `probabilities`: of the four labels, un-swapped, averaged, calibrated where the run is, summing to 1, in
+    the order of `PREFERENCES`. `flipped`: whether the two orders alone, as they were read, disagree; None
+    where there is one order only. `format_mass`: the mean over the orders.
     """
 
     item_id: str
@@ -211,6 +233,34 @@ class Judgment:
     format_mass: float
     readings: tuple[Reading, ...]
     explanation: Explanation | None = None
+
+    @property
+    def outdated(self) -> bool:
+        """True where the explanation was written for another label than the one decided now."""
+        return self.explanation is not None and self.explanation.preference is not self.preference
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What a judge model said of an explanation: P(yes) and P(no), 0 to 1, out of its whole vocabulary."""
+
+    p_yes: float
+    p_no: float
+
+    @property
+    def agrees(self) -> bool:
+        """True where yes is likelier than no."""
+        return self.p_yes > self.p_no
+
+    @property
+    def share(self) -> float:
+        """P(yes) among yes and no, 0 to 1."""
+        return self.p_yes / self.format_mass
+
+    @property
+    def format_mass(self) -> float:
+        """Share (0 to 1) of all probability that yes and no hold; low: the question was not understood."""
+        return self.p_yes + self.p_no
 
 
 @dataclass(frozen=True)

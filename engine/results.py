@@ -4,9 +4,10 @@ Knows: judged items and what each form holds. Does not know: SQL, how files are 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from engine.calibration_file import Calibration, calibration_of
 from engine.dataset import Dataset
 from engine.metrics import CriterionScore, score_criterion
 from engine.preference import decide
@@ -18,11 +19,12 @@ from engine.submission import Prediction, Submission, SubmissionRow
 
 @dataclass(frozen=True)
 class RunResults:
-    """A run with all its judged items, decided."""
+    """A run with all its judged items, decided; `calibration` is the one that its decisions are made with."""
 
     run: StoredRun
     judged: tuple[JudgedItem, ...]
     judgments: Mapping[str, tuple[Judgment | Unscored, ...]]  # by criterion, in the order of `judged`
+    calibration: Calibration | None = None
 
     @property
     def unscored(self) -> int:
@@ -44,15 +46,27 @@ class RunResults:
             isinstance(one, Judgment) and one.explanation is None for column in columns for one in column
         )
 
+    @property
+    def outdated(self) -> int:
+        """How many explanations were written for another label than the one decided now."""
+        columns = self.judgments.values()
+        return sum(isinstance(one, Judgment) and one.outdated for column in columns for one in column)
+
+    def calibrated(self, calibration: Calibration | None) -> "RunResults":
+        """The same readings, decided with another calibration, or with none."""
+        by_criterion = calibration.criteria if calibration else {}
+        judgments = {
+            name: tuple(decide(item, name, by_criterion.get(name)) for item in self.judged)
+            for name in self.run.identity.criteria
+        }
+        return replace(self, judgments=judgments, calibration=calibration)
+
 
 def load_results(store: RunStore, run_id: int) -> RunResults:
-    """A run's judged items with their decisions. Raises StoreError."""
+    """A run's judged items with their decisions, calibrated where the run is. Raises StoreError."""
     run = store.run(run_id)
-    judged = tuple(store.judged(run_id))
-    judgments = {
-        criterion: tuple(decide(item, criterion) for item in judged) for criterion in run.identity.criteria
-    }
-    return RunResults(run, judged, judgments)
+    calibration = calibration_of(run.calibration) if run.calibration else None
+    return RunResults(run, tuple(store.judged(run_id)), {}).calibrated(calibration)
 
 
 def submission_of(results: RunResults) -> Submission:
@@ -99,6 +113,7 @@ def as_json(results: RunResults) -> dict[str, Any]:
             "prompt_version": identity.prompt_version,
             "settings": dict(identity.settings),
             "made_with": dict(run.manifest),
+            "calibration": results.calibration and results.calibration.as_json(),
         },
         "items": [
             _item_json(item, {name: column[index] for name, column in results.judgments.items()})
@@ -138,6 +153,7 @@ def _judgment_json(judgment: Judgment | Unscored) -> dict[str, Any]:
         "format_mass": judgment.format_mass,
         "readings": [_reading_json(reading) for reading in judgment.readings],
         "explanation": _explanation_json(judgment.explanation),
+        "explanation_outdated": judgment.outdated,
     }
 
 

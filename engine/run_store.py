@@ -45,13 +45,18 @@ class RunIdentity:
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run as the store holds it. `judged`: items in the store; `manifest`: how it was made."""
+    """A run as the store holds it.
+
+    `judged`: items in the store; `manifest`: how it was made; `calibration`: what its decisions are
+    calibrated with now, as plain values, None for none.
+    """
 
     id: int
     created: datetime
     identity: RunIdentity
     judged: int
     manifest: Mapping[str, Any] = field(default_factory=dict)
+    calibration: Mapping[str, Any] | None = None
 
     @property
     def complete(self) -> bool:
@@ -127,6 +132,12 @@ class RunStore:
         with self._transaction():
             self._db.execute("UPDATE run SET manifest = ? WHERE id = ?", (_json(manifest), run_id))
 
+    def calibrate(self, run_id: int, calibration: Mapping[str, Any] | None) -> None:
+        """Store what a run's decisions are calibrated with from now on; None for nothing."""
+        text = None if calibration is None else _json(calibration)
+        with self._transaction():
+            self._db.execute("UPDATE run SET calibration = ? WHERE id = ?", (text, run_id))
+
     def runs(self) -> list[StoredRun]:
         """All runs, the oldest first."""
         with self._errors("read"):
@@ -138,14 +149,14 @@ class RunStore:
         with self._errors("read"):
             row = self._db.execute(
                 "SELECT created, key, dataset_path, dataset_hash, items, model_path, model_name, model_hash,"
-                " prompt_version, criteria, settings, manifest,"
+                " prompt_version, criteria, settings, manifest, calibration,"
                 " (SELECT count(*) FROM judged_item WHERE run_id = run.id) FROM run WHERE id = ?",
                 (run_id,),
             ).fetchone()
         if row is None:
             raise StoreError(f"The run store {self.path} holds no run {run_id}.", "List its runs with: runs")
         created, key, dataset_path, dataset_hash, items, model_path, model_name, model_hash, *rest = row
-        prompt_version, criteria, settings, manifest, judged = rest
+        prompt_version, criteria, settings, manifest, calibration, judged = rest
         identity = RunIdentity(
             key=key,
             dataset_path=Path(dataset_path),
@@ -158,7 +169,14 @@ class RunStore:
             criteria=tuple(json.loads(criteria)),
             settings=json.loads(settings),
         )
-        return StoredRun(run_id, datetime.fromisoformat(created), identity, judged, json.loads(manifest))
+        return StoredRun(
+            id=run_id,
+            created=datetime.fromisoformat(created),
+            identity=identity,
+            judged=judged,
+            manifest=json.loads(manifest),
+            calibration=calibration and json.loads(calibration),
+        )
 
     def positions(self, run_id: int) -> set[int]:
         """Places in the dataset whose items are judged."""

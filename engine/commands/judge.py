@@ -7,7 +7,9 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
+from engine.calibration_file import load_calibration
 from engine.cancel import CancelToken
+from engine.commands.computer import add_computer, machine_settings
 from engine.commands.console import (
     INCOMPLETE,
     command_parser,
@@ -24,7 +26,6 @@ from engine.errors import SetupError
 from engine.events import RunEnded, RunEvent
 from engine.examples import ExamplePool, choose_examples
 from engine.judging import RunPlan, open_model, run_judging
-from engine.llama_library import gpu_offload_supported
 from engine.metrics import CriterionScore, mean
 from engine.model_files import ModelFile, check_memory, read_model_file
 from engine.model_trial import checked_model
@@ -37,15 +38,12 @@ from engine.settings import (
     DEFAULT_CONTEXT,
     ITEMS_AT_ONCE,
     JudgeSettings,
-    MachineSettings,
     Mode,
     default_context,
-    default_threads,
 )
 from engine.submission import rewritten_ids, unwritable_ids
 from engine.table_files import listed
 
-_ALL_LAYERS = 999
 _SHOTS = 3
 _DEMO = "demo"
 
@@ -93,6 +91,9 @@ def _add_judging(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--criteria", metavar="A,B", help=f"some of {','.join(ELOQUENT.names)}")
     group.add_argument("--items", type=int, metavar="N", help="the first N items only")
     group.add_argument("--examples", type=Path, metavar="FILE", help="labelled items to show the model")
+    group.add_argument(
+        "--calibration", type=Path, metavar="FILE", help="what `calibrate` made from a run of this judge"
+    )
     group.add_argument("--shots", type=int, metavar="K", help=f"how many of them ({_SHOTS})")
     group.add_argument(
         "--max-explanation-tokens",
@@ -123,10 +124,7 @@ def _add_machine(group: argparse._ArgumentGroup) -> None:
         metavar="N",
         help=f"tokens the model can hold ({DEFAULT_CONTEXT}, or what it was trained with)",
     )
-    group.add_argument("--threads", type=int, metavar="N", help="processor cores to use (the physical ones)")
-    group.add_argument(
-        "--gpu-layers", type=int, metavar="N", help="layers on the GPU (all, where there is one)"
-    )
+    add_computer(group)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -134,6 +132,8 @@ def run(options: argparse.Namespace) -> int:
     read = {"dataset": options.dataset, "model": Path(options.model), "run store": options.store}
     if options.examples:
         read["examples"] = options.examples
+    if options.calibration:
+        read["calibration"] = options.calibration
     check_outputs(options, read)
     with interruptible() as cancel:
         plan = _plan(options, cancel)
@@ -146,6 +146,7 @@ def _plan(options: argparse.Namespace, cancel: CancelToken) -> RunPlan:
     rubric = ELOQUENT if options.criteria is None else ELOQUENT.only(_names(options.criteria))
     described = read_model_file(demo_model() if options.model == _DEMO else Path(options.model))
     settings = _settings(options, described)
+    calibration = load_calibration(options.calibration) if options.calibration else None
     dataset = load_dataset(options.dataset, cancel=cancel)
     if options.items is not None:
         if options.items < 1:
@@ -163,9 +164,10 @@ def _plan(options: argparse.Namespace, cancel: CancelToken) -> RunPlan:
         dataset=dataset,
         rubric=rubric,
         settings=settings,
-        machine=_machine(options),
+        machine=machine_settings(options),
         model=checked_model(described, cancel),
         examples=_examples(options, rubric, cancel),
+        calibration=calibration,
     )
 
 
@@ -204,14 +206,6 @@ def _settings(options: argparse.Namespace, model: ModelFile) -> JudgeSettings:
     )
 
 
-def _machine(options: argparse.Namespace) -> MachineSettings:
-    layers = options.gpu_layers
-    if layers is None:
-        layers = _ALL_LAYERS if gpu_offload_supported() else 0
-    threads = default_threads() if options.threads is None else options.threads
-    return MachineSettings(threads=threads, gpu_layers=layers)
-
-
 def _examples(options: argparse.Namespace, rubric: Rubric, cancel: CancelToken) -> ExamplePool:
     if options.examples is None:
         if options.shots is not None:
@@ -243,10 +237,11 @@ def _report(ended: RunEnded, plan: RunPlan, store: RunStore, options: argparse.N
     results = load_results(store, ended.run_id)
     scores = score_results(results, plan.dataset)
     orders = "both orders" if len(plan.settings.orders) > 1 else "one order"
+    how = f"{orders}, calibrated" if plan.calibration else orders
     # The files first: whoever cut the output off still has them.
     export_results(results, options.out, options.json)
     model = printable(plan.model.name)
-    print(f"\nRun {ended.run_id}: {ended.items} items of {plan.dataset.name}, {model}, {orders}")
+    print(f"\nRun {ended.run_id}: {ended.items} items of {plan.dataset.name}, {model}, {how}")
     print(f"\n{distribution(scores)}")
     if any(score.labelled for score in scores):
         print(f"\n{_accuracy_table(scores, plan.dataset)}")

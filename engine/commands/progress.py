@@ -1,4 +1,4 @@
-"""A run's events as a progress bar on stderr: items, tokens per second, time left.
+"""Runs and slow measures as progress bars on stderr: what is done, the rate, the time left.
 
 Knows: events and tqdm. Does not know: how anything is judged.
 """
@@ -6,16 +6,48 @@ Knows: events and tqdm. Does not know: how anything is judged.
 import sys
 import time
 from collections import deque
-from typing import NoReturn
+from collections.abc import Generator
+from typing import NoReturn, TypeVar
 
 from tqdm import tqdm
 
 from engine.commands.console import tell
-from engine.events import ItemJudged, ModelOpened, RunEvent, RunStarted, TokensEvaluated
+from engine.events import ItemJudged, MeasureProgress, ModelOpened, RunEvent, RunStarted, TokensEvaluated
 
 _BAR = "{n_fmt}/{total_fmt} items |{bar:24}| {elapsed} elapsed, {remaining} left{postfix}"
+_MEASURE_BAR = "{n_fmt}/{total_fmt} |{bar:24}| {elapsed} elapsed, {remaining} left"
 _SECONDS_ON_SCREEN, _SECONDS_IN_A_LOG = 0.2, 30.0
 _RATE_SECONDS = 30.0
+
+Result = TypeVar("Result")
+
+
+def show_measure(title: str, measure: Generator[MeasureProgress, None, Result]) -> Result:
+    """Run a slow measure to its end with a progress bar on stderr; its result."""
+    bar: tqdm[NoReturn] | None = None
+    try:
+        while True:
+            try:
+                event = next(measure)
+            except StopIteration as end:
+                result: Result = end.value
+                return result
+            if bar is None:
+                bar = _bar(event.total, event.done, f"{title}: {_MEASURE_BAR}")
+            bar.update(event.done - bar.n)
+    finally:
+        if bar is not None:
+            bar.close()
+
+
+def _bar(total: int, initial: int, shape: str) -> "tqdm[NoReturn]":
+    return tqdm(
+        total=total,
+        initial=initial,
+        file=sys.stderr,
+        bar_format=shape,
+        mininterval=_SECONDS_ON_SCREEN if sys.stderr.isatty() else _SECONDS_IN_A_LOG,
+    )
 
 
 class RunProgress:
@@ -55,13 +87,7 @@ class RunProgress:
     def _start(self, event: ModelOpened) -> None:
         if event.note:
             tell(event.note)
-        self._bar = tqdm(
-            total=self._items,
-            initial=self._judged,
-            file=sys.stderr,
-            bar_format=_BAR,
-            mininterval=_SECONDS_ON_SCREEN if sys.stderr.isatty() else _SECONDS_IN_A_LOG,
-        )
+        self._bar = _bar(self._items, self._judged, _BAR)
         self._spans.append((time.monotonic(), 0))
 
     def _count(self, tokens: int) -> None:

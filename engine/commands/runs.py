@@ -8,12 +8,13 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from engine.calibration_file import judge_of_run, load_calibration
 from engine.commands.console import DONE, INCOMPLETE, command_parser, percent, printable, table, tell
 from engine.errors import SetupError, StoreError
 from engine.files import check_targets, write_whole
 from engine.metrics import CriterionScore
 from engine.paths import default_store
-from engine.records import PREFERENCES
+from engine.records import PREFERENCES, Judgment, Preference, Unscored
 from engine.results import RunResults, as_json, load_results, score_results, submission_of
 from engine.run_store import RunStore, StoredRun
 from engine.submission import write_submission
@@ -37,6 +38,13 @@ def parser() -> argparse.ArgumentParser:
     export.add_argument("--json", type=Path, metavar="FILE", help="every judgment with its readings")
     _add_store(export)
     export.set_defaults(action=_export)
+    recalibrate = actions.add_parser("recalibrate", help="decide a run again, without judging")
+    recalibrate.add_argument("id", type=int, metavar="ID")
+    with_what = recalibrate.add_mutually_exclusive_group(required=True)
+    with_what.add_argument("--calibration", type=Path, metavar="FILE", help="what `calibrate` made")
+    with_what.add_argument("--none", action="store_true", help="the model's own probabilities")
+    _add_store(recalibrate)
+    recalibrate.set_defaults(action=_recalibrate)
     return arguments
 
 
@@ -77,6 +85,8 @@ def warn_of_gaps(results: RunResults) -> int:
         tell(f"{results.unscored} judgments are unscored; their cells are empty. See: runs show {run.id}")
     if results.unexplained:
         tell(f"{results.unexplained} judgments have no explanation: the model wrote none of any words.")
+    if results.outdated:
+        tell(f"{results.outdated} explanations were written for another label than the one decided now.")
     return DONE if run.complete and not results.unscored else INCOMPLETE
 
 
@@ -139,6 +149,7 @@ def _show(store: RunStore, options: argparse.Namespace) -> int:
         "dataset": f"{identity.dataset_path} ({identity.dataset_hash[:12]})",
         "model": f"{identity.model_name}, {identity.model_path} ({identity.model_hash[:12]})",
         "prompt": f"version {identity.prompt_version}",
+        "calibrated": f"on {results.calibration.dataset}" if results.calibration else "no",
         **{key.replace("_", " "): _plain(value) for key, value in made.items() if value != ""},
         "tokens": f"{sum(item.tokens_read for item in results.judged):,} read,"
         f" {sum(item.tokens_generated for item in results.judged):,} generated",
@@ -166,6 +177,30 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
     results = load_results(store, options.id)
     export_results(results, options.out, options.json)
     return warn_of_gaps(results)
+
+
+def _recalibrate(store: RunStore, options: argparse.Namespace) -> int:
+    before = load_results(store, options.id)
+    calibration = load_calibration(options.calibration) if options.calibration else None
+    if calibration is not None:
+        calibration.check_fits(judge_of_run(before.run.identity))
+    after = before.calibrated(calibration)
+    store.calibrate(options.id, calibration.as_json() if calibration else None)
+    made = f"calibrated with {options.calibration}" if calibration else "not calibrated"
+    print(f"Run {options.id} is now {made}.\n")
+    rows = []
+    for name, column in after.judgments.items():
+        changed = sum(
+            _label(one) != _label(other) for one, other in zip(column, before.judgments[name], strict=True)
+        )
+        used = calibration is not None and name in calibration.criteria
+        rows.append([name, "yes" if used else "no", str(len(column)), str(changed)])
+    print(table(["criterion", "calibrated", "items", "labels changed"], rows))
+    return warn_of_gaps(after)
+
+
+def _label(judgment: Judgment | Unscored) -> Preference | None:
+    return judgment.preference if isinstance(judgment, Judgment) else None
 
 
 def _plain(value: object) -> str:

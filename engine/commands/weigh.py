@@ -1,43 +1,210 @@
-"""`weigh`: decide scored comparisons by weighted criteria.
+"""`weigh`: decide by weighted criteria: the items of a run or submission, or comparisons with scores.
 
-Knows: its arguments and what it prints. The decisions are `weighted.py`'s.
+Knows: its arguments and what it prints. The decisions are `weighted.py`'s, the scores `weighing.py`'s.
 """
 
 import argparse
 import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from statistics import quantiles
+from typing import Any
 
-from engine.commands.console import DONE, command_parser
+from engine.commands.console import DONE, command_parser, percent, table, tell
+from engine.commands.measuring import add_gold, add_store, as_number, say_what_was_left_out, write_json
+from engine.dataset import Dataset, load_dataset
 from engine.errors import SetupError
+from engine.files import check_targets
+from engine.matching import match
+from engine.rubric import ELOQUENT
 from engine.scores import load_comparisons
-from engine.weighted import pairwise_preference_judge
+from engine.systems import System, open_system
+from engine.table_files import listed
+from engine.weighing import (
+    WINNERS,
+    Comparisons,
+    OverallAgreement,
+    Weighing,
+    comparisons_of,
+    human_winners,
+    weigh,
+)
+from engine.weight_fit import WeightFit, fit_weights
 
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of `weigh`."""
     arguments = command_parser(
         "weigh",
-        "Decide comparisons by the weighted sum of their scores, and print the winners and rates as JSON.\n"
-        'FILE holds a JSON list of {"id": ..., "scores_a": {criterion: number}, "scores_b": {...}}.',
+        "Decide by the weighted sum of scores. WHAT is the id of a run or a submission file: the score of a\n"
+        "response is 10 x (P(it is preferred) + P(both_good)); or a JSON file of scored comparisons:\n"
+        'a list of {"id": ..., "scores_a": {criterion: number}, "scores_b": {...}}, whose result is JSON.',
     )
-    arguments.add_argument("file", type=Path, metavar="FILE")
-    arguments.add_argument("--weights", required=True, metavar="NAME=W,...", help="quality=0.6,relevance=0.4")
+    arguments.add_argument("what", metavar="WHAT", help="the id of a run, SUBMISSION.tsv or SCORES.json")
     arguments.add_argument(
-        "--tie-threshold", type=float, default=0.5, metavar="T", help="differences up to T are ties (0.5)"
+        "--weights", metavar="NAME=W,...", help="quality=0.6,relevance=0.4 (default: all criteria alike)"
     )
+    arguments.add_argument(
+        "--tie-threshold",
+        type=float,
+        default=ELOQUENT.tie_threshold,
+        metavar="T",
+        help="differences up to T are ties (%(default)s)",
+    )
+    add_gold(arguments, required=False)
+    arguments.add_argument(
+        "--fit-weights",
+        action="store_true",
+        help="find the weights that best explain the human overall label",
+    )
+    arguments.add_argument("--json", type=Path, metavar="FILE", help="every winner and margin")
+    add_store(arguments)
     return arguments
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the result of the weighted judge."""
-    weights = parse_weights(options.weights)
-    comparisons = load_comparisons(options.file, list(weights))
+    """Decide and print."""
+    if options.fit_weights and options.gold is None:
+        raise SetupError("--fit-weights needs human labels.", "Name the labelled dataset with --gold.")
+    read = {"run store": options.store} | ({"dataset": options.gold} if options.gold else {})
+    check_targets({"--json": options.json}, read)
+    weights = None if options.weights is None else parse_weights(options.weights)
+    gold = load_dataset(options.gold) if options.gold else None
+    if Path(options.what).name.removesuffix(".gz").endswith(".json"):
+        return _weigh_scores(options, weights, gold)
+    return _weigh_system(options, weights, gold)
+
+
+def _weigh_scores(
+    options: argparse.Namespace, weights: Mapping[str, float] | None, gold: Dataset | None
+) -> int:
+    """Comparisons with scores: the result is printed as JSON."""
+    if weights is None:
+        raise SetupError(
+            "Comparisons with scores need --weights.",
+            "Name their criteria: --weights quality=0.6,relevance=0.4",
+        )
+    comparisons = Comparisons(load_comparisons(Path(options.what), list(weights)))
+    result = _decided(comparisons, weights, options.tie_threshold, gold)
+    fit = _fitted(comparisons, gold) if options.fit_weights and gold is not None else None
+    text = _as_json(result, fit)
+    print(json.dumps(text, indent=2, ensure_ascii=False))
+    if options.json:
+        write_json(options.json, text)
+    return DONE
+
+
+def _weigh_system(
+    options: argparse.Namespace, weights: Mapping[str, float] | None, gold: Dataset | None
+) -> int:
+    system = open_system(options.what, options.store)
+    if gold is not None:
+        matched = match(system, gold, options.partial)
+        say_what_was_left_out(matched)
+    weights = weights or {one.name: one.weight for one in ELOQUENT.criteria if one.name in system.criteria}
+    unknown = [name for name in weights if name not in system.criteria]
+    if unknown:
+        raise SetupError(
+            f"--weights: {system.name} has no criterion {', '.join(unknown)}.",
+            f"It has {', '.join(system.criteria)}.",
+        )
+    comparisons = comparisons_of(system, list(weights))
+    result = _decided(comparisons, weights, options.tie_threshold, gold, system)
+    fit = _fitted(comparisons, gold) if options.fit_weights and gold is not None else None
+    _print_weighing(system, result)
+    if fit:
+        print(f"\n{_fit_table(fit)}")
+    if options.json:
+        write_json(options.json, _as_json(result, fit))
+        print(f"\nDecisions: {options.json}")
+    return DONE
+
+
+def _decided(
+    comparisons: Comparisons,
+    weights: Mapping[str, float],
+    tie_threshold: float,
+    gold: Dataset | None,
+    system: System | None = None,
+) -> Weighing:
     try:
-        result = pairwise_preference_judge(comparisons, weights, options.tie_threshold)
+        return weigh(comparisons, weights, tie_threshold, gold, system)
     except ValueError as error:
         raise SetupError(str(error), "Mend --weights or --tie-threshold.") from error
-    print(json.dumps(result, indent=2, ensure_ascii=False))
-    return DONE
+
+
+def _fitted(comparisons: Comparisons, gold: Dataset) -> WeightFit:
+    instructions = {item.id: item.instruction for item in gold}
+    return fit_weights(comparisons.rows, human_winners(gold), instructions)
+
+
+def _print_weighing(system: System, result: Weighing) -> None:
+    if result.left_out:
+        tell(
+            f"{len(result.left_out):,} items have an unscored criterion and are not decided:"
+            f" {listed(result.left_out)}"
+        )
+    decided = result.result
+    total = sum(result.weights.values())
+    shown = ", ".join(f"{name} {weight / total:.3f}" for name, weight in result.weights.items())
+    print(f"{system.name}: {len(decided['results']):,} items, tie threshold {result.tie_threshold:g} points")
+    print(f"Weights: {shown}\n")
+    rows = [
+        ["A wins", percent(decided["win_rate_a"])],
+        ["B wins", percent(decided["win_rate_b"])],
+        ["tie", percent(decided["tie_rate"])],
+        ["mean margin, points", as_number(decided["avg_margin"])],
+        ["margins: 10, 50, 90 % below", _deciles(result.margins)],
+    ]
+    print(table(["weighted judge", ""], rows))
+    if result.agreement:
+        print(f"\n{_agreement_table(result.agreement)}")
+
+
+def _deciles(margins: Sequence[float]) -> str:
+    if len(margins) < 2:
+        return "-"
+    cuts = quantiles(margins, n=10, method="inclusive")
+    return ", ".join(as_number(cuts[place]) for place in (0, 4, 8))
+
+
+def _agreement_table(agreement: OverallAgreement) -> str:
+    shares = [
+        ["weighted winner is the human one", percent(agreement.accuracy)],
+        ["own overall label is the human one", percent(agreement.own_label)],
+        ["most frequent human winner", percent(agreement.most_frequent)],
+    ]
+    counts = [
+        [f"human {name}", *map(str, row)] for name, row in zip(WINNERS, agreement.confusion, strict=True)
+    ]
+    title = f"human overall label, {agreement.items:,} items"
+    return f"{table([title, ''], shares)}\n\n{table(['', *(f'weighted {name}' for name in WINNERS)], counts)}"
+
+
+def _fit_table(fit: WeightFit) -> str:
+    found = ",".join(f"{name}={weight:.4f}" for name, weight in fit.weights.items())
+    rows = [
+        ["fitted weights and threshold", percent(fit.agreement)],
+        ["equal weights, fitted threshold", percent(fit.equal)],
+        ["most frequent winner", percent(fit.most_frequent)],
+    ]
+    return (
+        f"{table([f'cross-validated on {fit.items:,} items', ''], rows)}\n\n"
+        f"Fitted on all of them: --weights {found} --tie-threshold {fit.tie_threshold:.4f}"
+    )
+
+
+def _as_json(result: Weighing, fit: WeightFit | None) -> dict[str, Any]:
+    """What pairwise_preference_judge returned, and beside it what else is known."""
+    more: dict[str, Any] = {}
+    if result.left_out:
+        more["left_out"] = list(result.left_out)
+    if result.agreement:
+        more["agreement"] = asdict(result.agreement)
+    if fit:
+        more["fitted"] = asdict(fit)
+    return {**result.result, **more}
 
 
 def parse_weights(text: str) -> dict[str, float]:

@@ -1,0 +1,77 @@
+"""A run's readings and human labels made into a calibration, and what it is worth.
+
+Knows: where readings and labels come from. Does not know: the mathematics, files.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.calibration import CalibrationReport, calibrate_criterion
+from engine.calibration_file import Calibration, judge_of_run
+from engine.errors import SetupError
+from engine.matching import Matched, Pair
+from engine.preference import average
+from engine.records import PREFERENCES
+
+
+@dataclass(frozen=True)
+class CalibratedRun:
+    """A calibration with the report of each of its criteria.
+
+    `unscored`: by criterion, labelled items without a reading; they take no part.
+    """
+
+    calibration: Calibration
+    reports: Mapping[str, CalibrationReport]
+    unscored: Mapping[str, int]
+
+
+def calibrate_run(matched: Matched) -> CalibratedRun:
+    """Fit a calibration to a run's own readings, whatever it is calibrated with now.
+
+    Raises SetupError for a submission file, which has no readings, and for too few labels.
+    """
+    results = matched.system.results
+    if results is None:
+        raise SetupError(
+            f"{matched.system.name} is a submission: it holds labels, no probabilities.",
+            "Name the id of a run: see main.py runs",
+        )
+    reports, unscored = {}, {}
+    for name, pairs in matched.pairs.items():
+        read = [pair for pair in pairs if pair.judgment is not None]
+        unscored[name] = len(pairs) - len(read)
+        if not read:
+            raise SetupError(
+                f"{matched.system.name} has no readings on {name}.", "See why: main.py runs show"
+            )
+        reports[name] = _report(name, read)
+    calibration = Calibration(
+        judge=judge_of_run(results.run.identity),
+        dataset=matched.dataset.name,
+        criteria={name: report.calibration for name, report in reports.items()},
+        measured={name: _measured(report) for name, report in reports.items()},
+    )
+    return CalibratedRun(calibration, reports, unscored)
+
+
+def _report(criterion: str, pairs: list[Pair]) -> CalibrationReport:
+    return calibrate_criterion(
+        criterion,
+        log_probs=np.array([average(pair.judgment.readings) for pair in pairs if pair.judgment]),
+        labels=np.array([PREFERENCES.index(pair.gold.preference) for pair in pairs if pair.gold.preference]),
+        groups=[pair.item.instruction for pair in pairs],
+    )
+
+
+def _measured(report: CalibrationReport) -> dict[str, Any]:
+    return {
+        "items": report.items,
+        "instructions": report.instructions,
+        "before": asdict(report.before),
+        "after": asdict(report.after),
+        "most_frequent_label": asdict(report.baseline),
+    }

@@ -1,0 +1,158 @@
+"""A calibration with what it was made for, as a file and in the run store.
+
+Knows: the JSON form, and which runs a calibration fits. Does not know: how one is fitted.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.errors import InputError, SetupError
+from engine.file_formats import read_data_file
+from engine.files import write_whole
+from engine.records import PREFERENCES, CriterionCalibration, digest
+from engine.run_store import RunIdentity
+
+FORMAT = 1
+_MARK = "tiebreak_calibration"
+_MAKE_AGAIN = "Make it again with the command calibrate."
+
+
+@dataclass(frozen=True)
+class Judge:
+    """What gives readings: a calibration is of use for no other.
+
+    `orders`: as in the settings of a run. `examples`: the hash of the labelled examples, empty for none.
+    """
+
+    model_name: str
+    model_hash: str
+    prompt_version: str
+    orders: tuple[str, ...]
+    examples: str
+
+
+def judge_of_run(identity: RunIdentity) -> Judge:
+    """The judge of a run."""
+    return Judge(
+        model_name=identity.model_name,
+        model_hash=identity.model_hash,
+        prompt_version=identity.prompt_version,
+        orders=tuple(identity.settings["orders"]),
+        examples=identity.settings["examples"],
+    )
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Calibrations by criterion. `dataset`: the name of the one whose labels it was fitted on.
+
+    `measured`: the cross-validated figures, as plain values, for people.
+    """
+
+    judge: Judge
+    dataset: str
+    criteria: Mapping[str, CriterionCalibration]
+    measured: Mapping[str, Any]
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 (hex) of what it does; the names and figures take no part."""
+        return digest({name: [one.scale, *one.biases] for name, one in self.criteria.items()})
+
+    def check_fits(self, judge: Judge) -> None:
+        """Raise SetupError where it was made for another judge."""
+        made_for = self.judge
+        for what, mine, other in (
+            ("the model", _model(made_for), _model(judge)),
+            ("prompt version", made_for.prompt_version, judge.prompt_version),
+            ("orders", " and ".join(made_for.orders), " and ".join(judge.orders)),
+            ("labelled examples", made_for.examples[:12] or "none", judge.examples[:12] or "none"),
+        ):
+            if mine != other:
+                raise SetupError(
+                    f"This calibration was made for {what} {mine}, not for {other}.",
+                    "Calibrate a run of this judge: main.py calibrate RUN --gold LABELLED-DATASET",
+                )
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it, as plain values."""
+        judge = self.judge
+        return {
+            _MARK: FORMAT,
+            "made_for": {
+                "model": {"name": judge.model_name, "sha256": judge.model_hash},
+                "prompt_version": judge.prompt_version,
+                "orders": list(judge.orders),
+                "examples": judge.examples,
+            },
+            "dataset": self.dataset,
+            "criteria": {name: _criterion_json(one) for name, one in self.criteria.items()},
+            "measured": dict(self.measured),
+        }
+
+
+def _model(judge: Judge) -> str:
+    return f"{judge.model_name} ({judge.model_hash[:12]})"
+
+
+def _criterion_json(calibration: CriterionCalibration) -> dict[str, Any]:
+    biases = zip(PREFERENCES, calibration.biases, strict=True)
+    return {
+        "scale": calibration.scale,
+        "biases": {label.value: bias for label, bias in biases},
+        "strength": calibration.strength,
+        "items": calibration.items,
+    }
+
+
+def calibration_of(value: Mapping[str, Any]) -> Calibration:
+    """The calibration that `as_json` gave.
+
+    Raises KeyError, AttributeError, TypeError, ValueError or SetupError for anything else.
+    """
+    if value[_MARK] != FORMAT:
+        raise ValueError(f"its version is {value[_MARK]!r}, this program knows {FORMAT}")
+    made_for = value["made_for"]
+    return Calibration(
+        judge=Judge(
+            model_name=str(made_for["model"]["name"]),
+            model_hash=str(made_for["model"]["sha256"]),
+            prompt_version=str(made_for["prompt_version"]),
+            orders=tuple(map(str, made_for["orders"])),
+            examples=str(made_for["examples"]),
+        ),
+        dataset=str(value["dataset"]),
+        criteria={str(name): _criterion(one) for name, one in value["criteria"].items()},
+        measured=dict(value["measured"]),
+    )
+
+
+def _criterion(value: Mapping[str, Any]) -> CriterionCalibration:
+    a, b, both_good, both_bad = (float(value["biases"][label.value]) for label in PREFERENCES)
+    strength = value["strength"]
+    return CriterionCalibration(
+        scale=float(value["scale"]),
+        biases=(a, b, both_good, both_bad),
+        strength=None if strength is None else float(strength),
+        items=int(value["items"]),
+    )
+
+
+def load_calibration(path: Path) -> Calibration:
+    """The calibration in a file that `save_calibration` wrote. SetupError where it is none."""
+    _, data = read_data_file(path)
+    try:
+        return calibration_of(json.loads(data))
+    except KeyError as error:
+        raise InputError(path, [f"is not a calibration: {error} is missing."], _MAKE_AGAIN) from error
+    except (AttributeError, TypeError, ValueError) as error:
+        raise InputError(path, [f"is not a calibration: {error}."], _MAKE_AGAIN) from error
+
+
+def save_calibration(path: Path, calibration: Calibration) -> None:
+    """Write a calibration, whole or not at all. SetupError where it cannot be written."""
+    text = json.dumps(calibration.as_json(), ensure_ascii=False, indent=1, allow_nan=False)
+    write_whole(path, text.encode("utf-8"))

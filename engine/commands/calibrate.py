@@ -1,0 +1,88 @@
+"""`calibrate`: make a run's probabilities fit human labels, and say what that is worth.
+
+Knows: its arguments and what it prints. The fitting is `calibrating.py`'s.
+"""
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+
+from engine.calibrating import calibrate_run
+from engine.calibration import CalibrationReport, Quality
+from engine.calibration_file import save_calibration
+from engine.commands.console import DONE, command_parser, interruptible, percent, table, tell
+from engine.commands.measuring import add_gold, add_store, as_number, say_what_was_left_out
+from engine.dataset import load_dataset
+from engine.errors import SetupError
+from engine.files import check_targets
+from engine.matching import match
+from engine.metrics import mean
+from engine.records import PREFERENCES
+from engine.systems import open_system
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of `calibrate`."""
+    arguments = command_parser(
+        "calibrate",
+        "Fit, for each criterion, a scale and four biases to a run's log-probabilities, so that its labels\n"
+        "and probabilities agree with human ones; shrunk towards the frequencies of the labels, so that few\n"
+        "labels cannot hurt. Use it with judge --calibration, or on the run itself with runs recalibrate.",
+    )
+    arguments.add_argument("run", metavar="RUN", help="the id of a run")
+    add_gold(arguments)
+    arguments.add_argument("--out", type=Path, required=True, metavar="FILE.json", help="the calibration")
+    add_store(arguments)
+    return arguments
+
+
+def run(options: argparse.Namespace) -> int:
+    """Calibrate, write, and print what it is worth."""
+    if options.out.suffix.lower() != ".json":
+        raise SetupError(f"--out {options.out}: a calibration is JSON.", f"Name it {options.out.stem}.json")
+    check_targets({"--out": options.out}, {"dataset": options.gold, "run store": options.store})
+    with interruptible() as cancel:
+        system = open_system(options.run, options.store)
+        matched = match(system, load_dataset(options.gold, cancel=cancel), options.partial)
+    say_what_was_left_out(matched)
+    made = calibrate_run(matched)
+    for name, count in made.unscored.items():
+        if count:
+            tell(f"{name}: {count:,} labelled items are unscored and take no part.")
+    save_calibration(options.out, made.calibration)
+    print(f"{system.name}, cross-validated on {matched.dataset.name}; no instruction is on both sides.\n")
+    print(_quality_table(made.reports))
+    print(f"\n{_parameter_table(made.reports)}")
+    print(f"\nCalibration: {options.out}")
+    return DONE
+
+
+def _quality_table(reports: Mapping[str, CalibrationReport]) -> str:
+    rows = [
+        [name, str(report.items), *_cells(report.before, report.after, report.baseline)]
+        for name, report in reports.items()
+    ]
+    means = [
+        percent(mean([getattr(report, when).accuracy for report in reports.values()]))
+        for when in ("before", "after", "baseline")
+    ]
+    rows.append(["mean", "", *means, *[""] * 5])
+    header = ["criterion", "labels", "accuracy", "calibrated", "most frequent", "log-loss", "calibrated"]
+    return table([*header, "frequencies", "ECE", "calibrated"], rows)
+
+
+def _cells(before: Quality, after: Quality, baseline: Quality) -> list[str]:
+    return [
+        *(percent(one.accuracy) for one in (before, after, baseline)),
+        *(as_number(one.log_loss, 3) for one in (before, after, baseline)),
+        *(as_number(one.calibration_error, 3) for one in (before, after)),
+    ]
+
+
+def _parameter_table(reports: Mapping[str, CalibrationReport]) -> str:
+    rows = []
+    for name, report in reports.items():
+        one = report.calibration
+        strength = "frequencies alone" if one.strength is None else f"{one.strength:g}"
+        rows.append([name, as_number(one.scale, 3), *(as_number(bias, 2) for bias in one.biases), strength])
+    return table(["fitted on all", "scale", *(f"bias {label}" for label in PREFERENCES), "shrinkage"], rows)

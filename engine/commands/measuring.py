@@ -1,0 +1,127 @@
+"""What the commands that measure share: gold labels, the store, slow measures, and how numbers are shown.
+
+Knows: arguments and how they are used. The measures themselves are other modules'.
+"""
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from engine.cancel import CancelToken
+from engine.commands.computer import add_computer, machine_settings
+from engine.commands.console import tell
+from engine.commands.progress import show_measure
+from engine.encoder_files import read_encoder_file
+from engine.explanations import SlowScores
+from engine.files import write_whole
+from engine.intervals import Interval
+from engine.matching import Matched
+from engine.model_files import read_model_file
+from engine.model_trial import CheckedModel, checked_encoder, checked_model
+from engine.paths import default_store
+from engine.records import Agreement, Unscored
+from engine.run_store import RunStore
+from engine.slow_measures import measure_agreements, measure_bertscore
+from engine.table_files import listed
+
+
+def add_gold(arguments: argparse.ArgumentParser, required: bool = True) -> None:
+    """--gold and --partial."""
+    arguments.add_argument(
+        "--gold", type=Path, required=required, metavar="DATASET", help="the dataset with human labels"
+    )
+    arguments.add_argument(
+        "--partial", action="store_true", help="use the items that both have, and say how many"
+    )
+
+
+def add_store(arguments: argparse.ArgumentParser) -> None:
+    """--store."""
+    arguments.add_argument(
+        "--store",
+        type=Path,
+        default=default_store(),
+        metavar="FILE",
+        help="where runs and slow measures are kept (%(default)s)",
+    )
+
+
+def add_slow_measures(arguments: argparse.ArgumentParser) -> None:
+    """--encoder, --judge-model and what they need of the computer."""
+    group = arguments.add_argument_group("measures that need a model")
+    group.add_argument("--encoder", type=Path, metavar="FILE.gguf", help="a RoBERTa or BERT, for BERTScore")
+    group.add_argument(
+        "--judge-model", type=Path, metavar="FILE.gguf", help="a model to ask whether explanations agree"
+    )
+    add_computer(group)
+
+
+class SlowMeasures:
+    """The measures that --encoder and --judge-model ask for; the files are checked when it is made."""
+
+    def __init__(self, options: argparse.Namespace, cancel: CancelToken) -> None:
+        self._cancel = cancel
+        self._store = options.store
+        self._machine = machine_settings(options)
+        self._encoder: CheckedModel | None = None
+        self._judge: CheckedModel | None = None
+        if options.encoder:
+            self._encoder = checked_encoder(read_encoder_file(options.encoder), cancel)
+        if options.judge_model:
+            self._judge = checked_model(read_model_file(options.judge_model), cancel)
+
+    @property
+    def judge_name(self) -> str | None:
+        """The name of the model that is asked for agreement."""
+        return self._judge.name if self._judge else None
+
+    def of(self, matched: Matched) -> dict[str, SlowScores]:
+        """The scores of one system by criterion, with progress; empty where nothing is asked for."""
+        if not (self._encoder or self._judge):
+            return {}
+        if not matched.system.explains:
+            tell(f"{matched.system.name} has no explanations: nothing to measure with a model.")
+            return {}
+        bertscores: Mapping[str, Sequence[float]] = {}
+        agreements: Mapping[str, Sequence[Agreement | Unscored]] = {}
+        name = matched.system.name
+        with RunStore(self._store) as store:
+            if self._encoder:
+                measure = measure_bertscore(
+                    matched, self._encoder, self._machine.threads, store, self._cancel
+                )
+                bertscores = show_measure(f"BERTScore of {name}", measure)
+            if self._judge:
+                asking = measure_agreements(matched, self._judge, self._machine, store, self._cancel)
+                agreements = show_measure(f"agreement of {name}", asking)
+        return {
+            criterion: SlowScores(bertscores.get(criterion, ()), agreements.get(criterion, ()))
+            for criterion in matched.pairs
+        }
+
+
+def say_what_was_left_out(matched: Matched) -> None:
+    """Say which ids only one side has."""
+    names = matched.system.name, matched.dataset.name
+    if matched.missing:
+        tell(f"Only in {names[1]} ({len(matched.missing):,}), not scored: {listed(matched.missing)}")
+    if matched.extra:
+        tell(f"Only in {names[0]} ({len(matched.extra):,}), not scored: {listed(matched.extra)}")
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write plain values as JSON, whole or not at all."""
+    text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
+    write_whole(path, text.encode("utf-8"))
+
+
+def as_number(value: float | None, digits: int = 2) -> str:
+    """A number for a table; a dash where there is none."""
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def as_range(interval: Interval, factor: float = 1) -> str:
+    """An interval for a table."""
+    return f"{factor * interval.low:.1f} to {factor * interval.high:.1f}"

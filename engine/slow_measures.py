@@ -1,0 +1,70 @@
+"""The measures of explanations that need a model: BERTScore by an encoder, agreement by a judge model.
+
+All criteria of a system are measured together, so that a model is opened once and texts are shared.
+
+Knows: matched systems, and who measures what. Does not know: prompts, formulas, terminals.
+"""
+
+from collections.abc import Generator, Mapping, Sequence
+from typing import TypeVar
+
+from engine.agreement import AgreementQuestion, measure_agreement, open_agreement_model
+from engine.bertscore import bert_scores
+from engine.cancel import CancelToken
+from engine.events import MeasureProgress
+from engine.explanations import explained_pairs
+from engine.matching import Matched
+from engine.model_trial import CheckedModel, encoder_hash, open_encoder
+from engine.records import Agreement, Unscored
+from engine.run_store import RunStore
+from engine.settings import MachineSettings
+
+Score = TypeVar("Score")
+Progress = Generator[MeasureProgress, None, Score]
+
+
+def measure_bertscore(
+    matched: Matched, encoder: CheckedModel, threads: int, store: RunStore, cancel: CancelToken
+) -> Progress[Mapping[str, Sequence[float]]]:
+    """The BERTScore F1 (at most 1) of each explained pair, by criterion.
+
+    What `store` knows is not measured again. Raises Cancelled, ModelFileError, StoreError.
+    """
+    texts = [
+        (pair.prediction.explanation or "", pair.gold.explanation or "")
+        for name in matched.pairs
+        for pair in explained_pairs(matched, name)
+    ]
+    scores = yield from bert_scores(
+        texts, encoder_hash(encoder), lambda: open_encoder(encoder, threads, cancel), store, cancel
+    )
+    return _by_criterion(matched, [score.f1 for score in scores])
+
+
+def measure_agreements(
+    matched: Matched, model: CheckedModel, machine: MachineSettings, store: RunStore, cancel: CancelToken
+) -> Progress[Mapping[str, Sequence[Agreement | Unscored]]]:
+    """What a judge model says of each explained pair, by criterion; Unscored with the reason where nothing.
+
+    What `store` knows is not asked again. Raises Cancelled, ModelFileError, StoreError.
+    """
+    criteria = {criterion.name: criterion for criterion in matched.dataset.rubric.criteria}
+    questions = [
+        AgreementQuestion(pair.item, criteria[name], pair.gold, pair.prediction)
+        for name in matched.pairs
+        for pair in explained_pairs(matched, name)
+    ]
+    said = yield from measure_agreement(
+        questions, lambda: open_agreement_model(model, machine, cancel), store, model.hash
+    )
+    return _by_criterion(matched, said)
+
+
+def _by_criterion(matched: Matched, scores: Sequence[Score]) -> dict[str, Sequence[Score]]:
+    """The scores of all explained pairs, cut where the criteria change."""
+    cut, start = {}, 0
+    for name in matched.pairs:
+        end = start + len(explained_pairs(matched, name))
+        cut[name] = scores[start:end]
+        start = end
+    return cut

@@ -1,0 +1,103 @@
+"""A calibration comes back as it was written, fits one judge only, and is applied to stored readings."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.calibration_file import Calibration, Judge, load_calibration, save_calibration
+from engine.errors import SetupError
+from engine.preference import calibrated, decide
+from engine.records import (
+    CriterionCalibration,
+    Explanation,
+    JudgedItem,
+    Judgment,
+    Order,
+    Preference,
+    Reading,
+)
+
+JUDGE = Judge("a model", "a" * 64, "1", ("AB", "BA"), "")
+ONE = CriterionCalibration(0.5, (1.0, -1.0, 0.5, -0.5), 3.0, 99)
+FREQUENCIES = CriterionCalibration(0.0, (0.0, 0.0, 3.0, -3.0), None, 99)
+CALIBRATION = Calibration(JUDGE, "gold.tsv", {"safety": ONE, "relevance": FREQUENCIES}, {"safety": {}})
+
+
+def test_what_was_written_comes_back(tmp_path: Path) -> None:
+    path = tmp_path / "calibration.json"
+    save_calibration(path, CALIBRATION)
+    assert load_calibration(path) == CALIBRATION
+
+
+@pytest.mark.parametrize(
+    ("other", "found"),
+    [
+        (
+            replace(JUDGE, model_hash="b" * 64),
+            "the model a model (aaaaaaaaaaaa), not for a model (bbbbbbbbbbbb)",
+        ),
+        (replace(JUDGE, prompt_version="2"), "prompt version 1, not for 2"),
+        (replace(JUDGE, orders=("AB",)), "orders AB and BA, not for AB"),
+        (replace(JUDGE, examples="c" * 64), "labelled examples none, not for cccccccccccc"),
+    ],
+)
+def test_another_judge_is_refused(other: Judge, found: str) -> None:
+    with pytest.raises(SetupError) as error:
+        CALIBRATION.check_fits(other)
+    assert found in error.value.problem
+    CALIBRATION.check_fits(JUDGE)
+
+
+def without(key: str) -> Callable[[dict[str, object]], object]:
+    return lambda value: {name: one for name, one in value.items() if name != key}
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda _value: "{", "is not a calibration"),
+        (lambda _value: [], "is not a calibration"),
+        (without("tiebreak_calibration"), "'tiebreak_calibration' is missing"),
+        (without("made_for"), "'made_for' is missing"),
+        (lambda value: value | {"tiebreak_calibration": 2}, "its version is 2"),
+        (lambda value: value | {"criteria": {"safety": {"scale": "x"}}}, "is missing"),
+        (lambda value: value | {"criteria": {"safety": _numbers(scale=-1)}}, "cannot be applied"),
+        (lambda value: value | {"criteria": {"safety": _numbers(scale="much")}}, "could not convert"),
+    ],
+)
+def test_a_file_that_is_none_is_refused(
+    tmp_path: Path, change: Callable[[dict[str, object]], object], problem: str
+) -> None:
+    changed = change(CALIBRATION.as_json())
+    path = tmp_path / "other.json"
+    path.write_text(changed if isinstance(changed, str) else json.dumps(changed), encoding="utf-8")
+    with pytest.raises(SetupError) as error:
+        load_calibration(path)
+    assert problem in str(error.value)
+
+
+def _numbers(scale: object) -> dict[str, object]:
+    biases = dict.fromkeys(["A", "B", "both_good", "both_bad"], 0)
+    return {"scale": scale, "biases": biases, "strength": None, "items": 1}
+
+
+def test_decisions_are_calibrated_and_old_explanations_are_out_of_date() -> None:
+    log_probs = (float(np.log(0.7)), *(float(np.log(0.1)),) * 3)
+    item = JudgedItem(
+        position=0,
+        item_id="1",
+        content_hash="",
+        readings={"safety": (Reading(Order.AB, log_probs),)},
+        explanations={"safety": Explanation("A is kinder.", Preference.A)},
+    )
+    before, after = decide(item, "safety"), decide(item, "safety", FREQUENCIES)
+    assert isinstance(before, Judgment)
+    assert isinstance(after, Judgment)
+    assert (before.preference, before.outdated) == (Preference.A, False)
+    assert (after.preference, after.outdated) == (Preference.BOTH_GOOD, True)
+    assert after.readings == before.readings
+    assert after.probabilities == pytest.approx(np.exp(calibrated(np.array(log_probs), FREQUENCIES)))

@@ -1,0 +1,96 @@
+"""Systems side by side: ranks, Borda counts, McNemar's test, differences; all on the same items."""
+
+import pytest
+
+from engine.comparison import Comparison, compare, match_all, mcnemar
+from engine.errors import SetupError
+from engine.evaluation import evaluate
+from engine.published import PUBLISHED
+from engine.systems import System
+from tests.judged import GOOD, A, B, dataset, system
+
+HUMAN = {"safety": [A, A, B, GOOD], "relevance": [A, B, A, B]}
+BEST = system({"safety": [A, A, B, GOOD], "relevance": [A, A, A, A]}, name="best")
+SAME = system({"safety": [A, A, B, B], "relevance": [A, A, A, A]}, name="same")
+WORST = system({"safety": [B, B, B, None], "relevance": [B, A, B, A]}, name="worst")
+
+
+def compared(*systems: System, partial: bool = False) -> Comparison:
+    return compare([evaluate(one) for one in match_all(systems, dataset(HUMAN), partial)])
+
+
+def test_equal_values_share_their_rank() -> None:
+    found = {(one.name, one.criterion): one for one in compared(BEST, SAME, WORST).measures}
+    assert found["accuracy", "safety"].values == (100.0, 75.0, 25.0)
+    assert found["accuracy", "safety"].ranks == (1.0, 2.0, 3.0)
+    assert found["accuracy", "relevance"].ranks == (1.5, 1.5, 3.0)
+
+
+def test_the_borda_count_is_how_many_systems_are_beaten() -> None:
+    found = compared(BEST, SAME, WORST)
+    assert found.borda_labels == {"best": 3.5, "same": 2.5, "worst": 0.0}
+    assert found.borda_explanations == {}
+
+
+def test_explanations_are_ranked_among_those_that_explain() -> None:
+    gold = dataset({"safety": [A, B]}, {"safety": ["both are safe", "b is rude"]})
+    good = system({"safety": [A, B]}, {"safety": ["both are safe", "b is rude"]}, name="good")
+    poor = system({"safety": [A, B]}, {"safety": ["no idea", "b is rude"]}, name="poor")
+    silent = system({"safety": [A, B]}, name="silent")
+    found = compare([evaluate(one) for one in match_all([good, silent, poor], gold)])
+    assert found.borda_explanations == {"good": 1.0, "poor": 0.0}
+    assert next(one for one in found.measures if one.name == "rouge_l").ranks == (1.0, None, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("only_one", "only_other", "expected"),
+    [(0, 0, 1.0), (1, 0, 1.0), (5, 5, 1.0), (6, 0, 2 / 2**6), (10, 2, 0.0386)],
+)
+def test_mcnemars_exact_test(only_one: int, only_other: int, expected: float) -> None:
+    assert mcnemar(only_one, only_other) == pytest.approx(expected, abs=1e-4)
+    assert mcnemar(only_other, only_one) == mcnemar(only_one, only_other)
+
+
+def test_pairwise_agreement_counts_who_alone_is_right() -> None:
+    found = {one.criterion: one for one in compared(BEST, WORST).agreements}
+    assert (found["safety"].only_one, found["safety"].only_other, found["safety"].same) == (3, 0, 0.25)
+    assert (found["relevance"].only_one, found["relevance"].only_other) == (2, 0)
+
+
+def test_differences_are_in_the_order_of_the_dataset_and_the_rubric() -> None:
+    found = compared(BEST, WORST).differences
+    assert [(one.item_id, one.criterion) for one in found] == [
+        ("1", "relevance"),
+        ("1", "safety"),
+        ("2", "safety"),
+        ("3", "relevance"),
+        ("4", "safety"),
+    ]
+    assert found[-1].labels == (GOOD, None)
+
+
+def test_partial_compares_on_the_items_that_all_have() -> None:
+    few = system({"safety": [B, GOOD], "relevance": [A, B]}, name="few", ids=["4", "2"])
+    found = compared(BEST, few, partial=True)
+    assert found.items == 2
+    assert [one.values for one in found.measures] == [(0.0, 50.0), (100.0, 0.0)]
+
+
+def test_systems_that_answer_other_items_are_refused_without_partial() -> None:
+    few = system({"safety": [B], "relevance": [A]}, name="few", ids=["4"])
+    with pytest.raises(SetupError, match="few does not answer"):
+        compared(BEST, few)
+
+
+@pytest.mark.parametrize(
+    ("systems", "problem"), [([BEST], "two systems or more"), ([BEST, BEST], "called best")]
+)
+def test_one_system_or_the_same_twice_is_no_comparison(systems: list[System], problem: str) -> None:
+    with pytest.raises(SetupError, match=problem):
+        compared(*systems)
+
+
+def test_published_means_are_those_of_the_published_accuracies() -> None:
+    for result in PUBLISHED:
+        mean = sum(result.accuracy.values()) / len(result.accuracy)
+        assert result.mean_accuracy == pytest.approx(mean, abs=0.01), result.name

@@ -1,0 +1,53 @@
+"""Explanations held against human ones: what is missing counts 0, and the typical one stands beside."""
+
+import pytest
+
+from engine.explanations import ExplanationMeasures, SlowScores, measure_explanations
+from engine.matching import match
+from engine.records import Agreement, Unscored
+from tests.judged import GOOD, A, B, Labels, Texts, dataset, system
+
+
+def measured(
+    said: Texts, human: Texts, labels: Labels | None = None, slow: SlowScores | None = None
+) -> ExplanationMeasures:
+    labels = labels or [A] * len(human)
+    gold = dataset({"safety": labels}, {"safety": human})
+    found = match(system({"safety": labels}, {"safety": said}), gold)
+    result = measure_explanations("safety", found.pairs["safety"], slow)
+    assert result is not None
+    return result
+
+
+def test_rouge_l_is_the_mean_with_0_for_what_is_missing() -> None:
+    score = measured(["both are safe", None], ["both are safe", "neither is"])
+    assert (score.rouge_l, score.unexplained, score.items) == (50.0, 1, 2)
+
+
+def test_items_without_a_human_explanation_do_not_count() -> None:
+    assert measured(["x", "both are safe"], [None, "both are safe"]).items == 1
+
+
+def test_slow_scores_count_missing_explanations_as_0() -> None:
+    slow = SlowScores([0.9, 0.7], [Agreement(0.8, 0.2), Agreement(0.1, 0.4)])
+    score = measured(["one", "two", None, None], ["one", "two", "three", "four"], slow=slow)
+    assert score.bertscore == pytest.approx(40.0)
+    assert score.agreement == pytest.approx(25.0)
+    assert score.p_yes == pytest.approx(25.0)
+
+
+def test_what_the_judge_model_could_not_be_asked_is_counted_and_left_out() -> None:
+    slow = SlowScores(agreements=[Agreement(0.9, 0.0), Unscored("2", "safety", "too long")])
+    score = measured(["one", "two"], ["one", "two"], slow=slow)
+    assert (score.agreement, score.unmeasured, score.bertscore) == (100.0, 1, None)
+
+
+def test_the_typical_explanation_is_of_the_most_frequent_label_and_of_other_instructions() -> None:
+    human = ["both are safe"] * 9 + ["a insults the reader"]
+    labels = [GOOD] * 9 + [B]
+    assert measured(human, human, labels).typical == pytest.approx(90.0)
+
+
+def test_words_are_counted_at_white_space() -> None:
+    score = measured(["one two  three", "one"], ["one", "one"])
+    assert (score.words, score.human_words) == (2.0, 1.0)

@@ -1,0 +1,80 @@
+"""Labels held against human ones: scikit-learn's measures on small tables, trivial judges beside them."""
+
+from typing import Any
+
+import pytest
+
+from engine.baselines import Baselines, baselines, longer_response
+from engine.label_measures import LabelMeasures, kappa, measure_labels
+from engine.records import Item, Preference
+from tests.judged import BAD, GOOD, A, B, Labels, matched
+
+
+def measured(predicted: Labels, human: Labels, **more: Any) -> LabelMeasures:
+    return measure_labels("safety", matched(predicted, human, **more).pairs["safety"])
+
+
+def trivial(human: Labels, **more: Any) -> Baselines:
+    return baselines(matched([None] * len(human), human, **more).pairs["safety"])
+
+
+def test_accuracy_counts_an_unscored_item_as_wrong() -> None:
+    score = measured([A, None, GOOD, B], [A, A, GOOD, GOOD])
+    assert (score.accuracy, score.unscored, score.items) == (0.5, 1, 4)
+
+
+def test_confusion_has_a_row_for_each_human_label_and_a_column_for_unscored() -> None:
+    score = measured([A, None, GOOD, B], [A, A, GOOD, GOOD])
+    assert score.confusion == ((1, 0, 0, 0, 1), (0, 0, 0, 0, 0), (0, 1, 1, 0, 0), (0, 0, 0, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ([A, B, A, B], [A, B, A, B], 1.0),
+        ([A, A, B, B], [A, B, A, B], 0.0),
+        ([A, B], [B, A], -1.0),
+        ([A, A, A, None], [A, A, A, B], 3 / 7),
+        ([A, A], [A, A], None),
+    ],
+)
+def test_kappa_is_agreement_beyond_chance(one: Labels, other: Labels, expected: float | None) -> None:
+    found = kappa(one, other)
+    assert found == (expected if expected is None else pytest.approx(expected))
+
+
+def test_macro_f1_is_over_the_labels_that_occur() -> None:
+    # F1 of A: 2/3, of B: 0 (predicted only); both_good and both_bad occur nowhere.
+    assert measured([A, B], [A, A]).macro_f1 == pytest.approx(1 / 3)
+
+
+def test_the_most_frequent_label_is_that_of_the_other_folds() -> None:
+    # Two instructions make two folds: each is given the other's label.
+    questions = ["one", "one", "two", "two"]
+    assert trivial([A, A, B, B], instructions=questions).most_frequent == 0.0
+    assert trivial([A, A, A, B], instructions=questions).most_frequent == 0.75
+
+
+def test_a_single_instruction_has_no_cross_validated_baseline() -> None:
+    assert trivial([A, A], instructions=["one", "one"]).most_frequent is None
+
+
+def test_the_longer_response_and_always_a() -> None:
+    found = trivial([A, B, GOOD], outputs=[("long", "no"), ("no", "long"), ("as", "is")])
+    assert (found.always_a, found.longer, found.random) == (1 / 3, 2 / 3, 0.25)
+
+
+@pytest.mark.parametrize(("a", "b", "expected"), [("xx", "x", A), ("x", "xx", B), ("x", "y", None)])
+def test_longer_is_more_characters(a: str, b: str, expected: Preference | None) -> None:
+    assert longer_response(Item("1", "", a, b)) is expected
+
+
+def test_the_share_for_the_longer_is_among_a_and_b_of_unequal_length() -> None:
+    outputs = [("xx", "x"), ("x", "xx"), ("xx", "x"), ("x", "y")]
+    score = measured([A, A, GOOD, A], [BAD, B, A, B], outputs=outputs)
+    assert (score.longer, score.longer_human) == (0.5, 1.0)
+
+
+def test_a_submission_has_neither_flips_nor_format_mass() -> None:
+    score = measured([A, B], [A, B])
+    assert (score.flipped, score.format_mass) == (None, None)

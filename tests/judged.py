@@ -1,0 +1,66 @@
+"""Datasets and systems written out in a test: labels as lists, items numbered from 1."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from engine.dataset import Dataset
+from engine.matching import Matched, match
+from engine.records import Preference
+from engine.submission import Prediction, Submission, SubmissionRow
+from engine.systems import System
+
+A, B, GOOD, BAD = Preference
+
+Labels = Sequence[Preference | None]
+Texts = Sequence[str | None]
+
+
+def dataset(
+    human: Mapping[str, Labels],
+    explanations: Mapping[str, Texts] | None = None,
+    instructions: Sequence[str] | None = None,
+    outputs: Sequence[tuple[str, str]] | None = None,
+) -> Dataset:
+    """A dataset with these labels by criterion; instructions differ and outputs are one letter by default."""
+    count = len(next(iter(human.values())))
+    columns: dict[str, Sequence[str]] = {
+        "id": [str(number + 1) for number in range(count)],
+        "instruction": instructions or [f"question {number + 1}" for number in range(count)],
+        "output_a": [a for a, _ in outputs] if outputs else ["a"] * count,
+        "output_b": [b for _, b in outputs] if outputs else ["b"] * count,
+    }
+    for name, labels in human.items():
+        columns[f"{name}_preference"] = [label or "" for label in labels]
+    for name, texts in (explanations or {}).items():
+        columns[f"{name}_explanation"] = [text or "" for text in texts]
+    return Dataset(Path("gold.tsv"), pd.DataFrame(columns))
+
+
+def system(
+    labels: Mapping[str, Labels],
+    explanations: Mapping[str, Texts] | None = None,
+    name: str = "judge.tsv",
+    ids: Sequence[str] | None = None,
+) -> System:
+    """A submission with these labels, for items 1, 2, 3 and so on unless `ids` are given."""
+    count = len(next(iter(labels.values())))
+    said = explanations or {}
+    rows = tuple(
+        SubmissionRow(
+            item_id,
+            {
+                criterion: Prediction(column[place], said[criterion][place] if criterion in said else None)
+                for criterion, column in labels.items()
+            },
+        )
+        for place, item_id in enumerate(ids or [str(number + 1) for number in range(count)])
+    )
+    return System(name, Submission(rows, tuple(labels), bool(said)))
+
+
+def matched(predicted: Labels, human: Labels, criterion: str = "safety", **more: Any) -> Matched:
+    """One criterion's labels held against the human ones."""
+    return match(system({criterion: predicted}), dataset({criterion: human}, **more))

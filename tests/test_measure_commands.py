@@ -1,0 +1,232 @@
+"""`evaluate`, `calibrate`, `runs recalibrate`, `weigh` and `compare` on a run of the demo judge."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.cancel import CancelToken
+from engine.commands import calibrate, compare, evaluate, judge, runs, weigh
+from engine.dataset import load_dataset
+from engine.errors import SetupError
+from engine.judging import RunPlan, open_model, run_judging
+from engine.model_trial import CheckedModel
+from engine.paths import demo_model
+from engine.results import load_results, submission_of
+from engine.rubric import ELOQUENT
+from engine.run_store import RunStore
+from engine.settings import JudgeSettings, MachineSettings
+from engine.submission import write_submission
+from tests.commands import ROOT, run
+
+ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
+COMMANDS: dict[str, Any] = {
+    "evaluate": evaluate,
+    "calibrate": calibrate,
+    "compare": compare,
+    "judge": judge,
+    "runs": runs,
+    "weigh": weigh,
+}
+ITEMS = 30
+
+Command = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def gold(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The first items of the demo dataset, with their labels."""
+    lines = (ROOT / "examples" / "demo.tsv").read_bytes().split(b"\n")[: ITEMS + 1]
+    path = tmp_path_factory.mktemp("data") / "gold.tsv"
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def judged(gold: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with a run of the demo judge on these items; its submission lies beside it."""
+    store_path = tmp_path_factory.mktemp("store") / "runs.sqlite"
+    state = demo_model().stat()
+    model = CheckedModel(demo_model(), "demo", "d" * 64, state.st_size, state.st_mtime_ns)
+    settings = JudgeSettings(context=4096, max_explanation_tokens=40)
+    plan = RunPlan(load_dataset(gold), ELOQUENT, settings, MachineSettings(1, 0), model)
+    with RunStore(store_path) as store:
+        for _event in run_judging(plan, store, lambda: open_model(plan, CancelToken())):
+            pass
+        write_submission(store_path.with_name("submission.tsv"), submission_of(load_results(store, 1)))
+    return store_path
+
+
+@pytest.fixture
+def command(judged: Path, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Gives a command in this process, with the store of `judged`; what it printed on stdout."""
+
+    def give(name: str, *words: object) -> str:
+        options = COMMANDS[name].parser().parse_args([*map(str, words), "--store", str(judged)])
+        assert COMMANDS[name].run(options) == 0
+        return capsys.readouterr().out
+
+    return give
+
+
+def row(text: str, name: str, number: int = 0) -> list[str]:
+    """The cells of a row of a printed table, by its first word; of several the one of a number."""
+    found = [line for line in text.splitlines() if line.split("  ")[0].strip() == name]
+    return found[number].split()
+
+
+def test_a_run_and_its_submission_get_the_same_scores(command: Command, judged: Path, gold: Path) -> None:
+    folder = judged.parent
+    of_run = command("evaluate", 1, "--gold", gold, "--json", folder / "run.json")
+    of_file = command("evaluate", folder / "submission.tsv", "--gold", gold, "--json", folder / "file.json")
+    assert row(of_run, "safety") == row(of_file, "safety")
+    scores = [json.loads((folder / name).read_text("utf-8")) for name in ("run.json", "file.json")]
+    for one in scores:
+        del one["details"]
+    assert scores[0] == scores[1]
+    assert scores[0]["safety_accuracy"] > 90
+    assert scores[0]["safety_rougeL"] > 80
+
+
+def test_evaluate_prints_each_accuracy_beside_trivial_judges(command: Command, gold: Path) -> None:
+    printed = command("evaluate", 1, "--gold", gold, "--confusion")
+    assert "most frequent  always A  longer  random" in printed
+    assert row(printed, "safety")[1] == str(ITEMS)
+    assert sum(map(int, row(printed, "human both_good", 3)[2:])) > 0
+
+
+def test_partial_says_what_is_left_out(
+    command: Command, judged: Path, gold: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = judged.with_name("other.tsv")
+    lines = (judged.parent / "submission.tsv").read_bytes().split(b"\n")
+    other.write_bytes(b"\n".join(lines[:-2]) + b"\n")
+    with pytest.raises(SetupError, match=r"ids missing \(1 of 30\)"):
+        command("evaluate", other, "--gold", gold)
+    options = evaluate.parser().parse_args([str(other), "--gold", str(gold), "--partial"])
+    assert evaluate.run(options) == 0
+    said = capsys.readouterr()
+    assert "Only in gold.tsv (1), not scored" in said.err
+    assert "29 items" in said.out
+
+
+def test_a_dataset_with_other_texts_under_the_same_ids_is_refused(
+    command: Command, judged: Path, gold: Path
+) -> None:
+    other = judged.with_name("other_texts.tsv")
+    other.write_bytes(gold.read_bytes().replace(b" the ", b" a "))
+    with pytest.raises(SetupError, match="holds other texts than run 1 judged"):
+        command("evaluate", 1, "--gold", other)
+
+
+def test_bertscore_and_agreement_are_measured_once(
+    command: Command, gold: Path, judged: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [1, "--gold", gold, "--threads", 1, "--encoder", ENCODER, "--judge-model", demo_model()]
+    first = command("evaluate", *words, "--json", judged.with_name("slow.json"))
+    scores = json.loads(judged.with_name("slow.json").read_text("utf-8"))
+    assert 0 < scores["safety_bertscore_f1"] <= 100
+    assert 0 <= scores["safety_Tiebreak demo judge"] <= 100
+    assert scores["details"]["explanations"]["safety"]["p_yes"] > 0
+    assert command("evaluate", *words) == first.replace(f"\nScores: {judged.with_name('slow.json')}\n", "")
+    with RunStore(judged) as store:
+        remembered = store._db.execute("SELECT count(*) FROM measured").fetchone()[0]
+    assert remembered <= 2 * 5 * ITEMS
+
+
+def test_calibrate_then_recalibrate_and_back(command: Command, gold: Path, judged: Path) -> None:
+    path = judged.with_name("calibration.json")
+    printed = command("calibrate", 1, "--gold", gold, "--out", path)
+    assert "frequencies" in printed
+    assert row(printed, "safety")[1] == str(ITEMS)
+    before = command("runs", "export", 1, "--out", judged.with_name("before.tsv"))
+    recalibrated = command("runs", "recalibrate", 1, "--calibration", path)
+    assert row(recalibrated, "safety")[1:3] == ["yes", str(ITEMS)]
+    assert "on gold.tsv" in command("runs", "show", 1)
+    assert "not calibrated" in command("runs", "recalibrate", 1, "--none")
+    after = command("runs", "export", 1, "--out", judged.with_name("after.tsv"))
+    assert before.replace("before", "after") == after
+    assert judged.with_name("before.tsv").read_bytes() == judged.with_name("after.tsv").read_bytes()
+
+
+def test_a_submission_cannot_be_calibrated(command: Command, gold: Path, judged: Path) -> None:
+    with pytest.raises(SetupError, match="it holds labels, no probabilities"):
+        command(
+            "calibrate", judged.parent / "submission.tsv", "--gold", gold, "--out", judged.with_name("x.json")
+        )
+    assert not judged.with_name("x.json").exists()
+
+
+def test_judge_refuses_the_calibration_of_another_model(command: Command, gold: Path, judged: Path) -> None:
+    path = judged.with_name("foreign.json")
+    command("calibrate", 1, "--gold", gold, "--out", path)
+    # The run of this test names its model by a hash of its own.
+    words = [gold, "--model", "demo", "--out", judged.with_name("out.tsv"), "--calibration", path]
+    with pytest.raises(SetupError, match="made for the model demo"):
+        command("judge", *words)
+
+
+def test_judge_with_a_calibration_writes_explanations_for_the_calibrated_label(
+    gold: Path, tmp_path: Path
+) -> None:
+    store, path = tmp_path / "runs.sqlite", tmp_path / "calibration.json"
+    words = [gold, "--model", "demo", "--items", 12, "--threads", 1, "--max-explanation-tokens", 30]
+    judged = ["judge", *words, "--out", tmp_path / "out.tsv", "--store", store]
+    assert run(*judged).returncode == 0
+    assert run("calibrate", 1, "--gold", gold, "--partial", "--out", path, "--store", store).returncode == 0
+    value = json.loads(path.read_text("utf-8"))
+    for one in value["criteria"].values():
+        one["biases"] = {"A": 0, "B": 0, "both_good": 0, "both_bad": 99}
+    path.write_text(json.dumps(value), "utf-8")
+    done = run(*judged, "--calibration", path)
+    assert done.returncode == 0, done.stderr
+    assert "both orders, calibrated" in done.stdout
+    with RunStore(store) as opened:
+        results = load_results(opened, 2)
+        assert load_results(opened, 1).calibration is None
+    labels = {row.predictions["safety"].preference for row in submission_of(results).rows}
+    assert labels == {"both_bad"}
+    assert results.outdated == 0
+    assert results.unexplained == 0
+
+
+def test_compare_ranks_a_run_beside_a_submission(command: Command, gold: Path, judged: Path) -> None:
+    worse = judged.with_name("worse.tsv")
+    text = (judged.parent / "submission.tsv").read_text("utf-8")
+    worse.write_text(text.replace("\tboth_good\t", "\tA\t"), "utf-8")
+    out = judged.with_name("comparison.json")
+    printed = command("compare", 1, worse, "--gold", gold, "--json", out, "--differences", 2)
+    assert row(printed, "labels (sub-task 1)")[-2:] == ["5", "0"]
+    assert "measured on the task's private test set" in printed
+    assert "VerbaNexAI" in printed
+    found = json.loads(out.read_text("utf-8"))
+    assert {one["labels"][1] for one in found["differences"]} == {"A"}
+    assert f"and {len(found['differences']) - 2:,} more" in printed
+    assert found["scores"]["run 1"]["details"]["items"] == ITEMS
+
+
+def test_weigh_decides_a_run_and_fits_weights(command: Command, gold: Path, judged: Path) -> None:
+    out = judged.with_name("weighed.json")
+    printed = command("weigh", 1, "--gold", gold, "--fit-weights", "--json", out)
+    assert "Fitted on all of them: --weights relevance=" in printed
+    found = json.loads(out.read_text("utf-8"))
+    assert len(found["results"]) == ITEMS
+    assert found["win_rate_a"] + found["win_rate_b"] + found["tie_rate"] == pytest.approx(1, abs=1e-3)
+    assert sum(found["fitted"]["weights"].values()) == pytest.approx(1)
+    assert found["agreement"]["items"] == ITEMS
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["1", "--weights", "speed=1"], "run 1 has no criterion speed"),
+        (["1", "--fit-weights"], "--fit-weights needs human labels"),
+        (["1", "--tie-threshold", "-1"], "tie_threshold is -1"),
+        (["7"], "holds no run 7"),
+    ],
+)
+def test_weigh_refuses_what_means_nothing(command: Command, words: list[str], problem: str) -> None:
+    with pytest.raises(SetupError, match=problem):
+        command("weigh", *words)
