@@ -3,7 +3,7 @@
     python main.py judge examples/demo.tsv --model demo --out demo-submission.tsv --store demo.sqlite
     python -m models.demo.score examples/demo.tsv demo.sqlite
 
-Knows: stored runs and their scores, the explanations' grammar, ROUGE. Does not know: models, how they judge.
+Knows: stored runs and their scores, the explanations' grammar. Does not know: models, how they judge.
 """
 
 import argparse
@@ -11,17 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rouge_score.rouge_scorer import RougeScorer
-
 from engine.dataset import Dataset, load_dataset
 from engine.errors import EngineError
 from engine.metrics import CriterionScore
 from engine.records import Item, Judgment, Unscored
 from engine.results import RunResults, load_results, score_results
+from engine.rouge import rouge_l
 from engine.run_store import RunStore
 from models.demo.explanations import argued_label
-
-_ROUGE = "rougeL"
 
 
 @dataclass(frozen=True)
@@ -52,14 +49,13 @@ def score_run(results: RunResults, dataset: Dataset) -> list[DemoScore]:
 
 
 def _score(score: CriterionScore, column: Sequence[Judgment | Unscored], items: Sequence[Item]) -> DemoScore:
-    scorer = RougeScorer([_ROUGE], use_stemmer=False)
     agreeing, rouge = 0, 0.0
     for item, judgment in zip(items, column, strict=True):
         if isinstance(judgment, Unscored) or judgment.explanation is None:
             continue
         text = judgment.explanation.text
         agreeing += argued_label(score.criterion, text) is judgment.preference
-        rouge += scorer.score(item.gold[score.criterion].explanation or "", text)[_ROUGE].fmeasure
+        rouge += rouge_l(text, item.gold[score.criterion].explanation or "")
     return DemoScore(
         criterion=score.criterion,
         accuracy=_known(score.accuracy, "accuracy: the items have no labels"),
