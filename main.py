@@ -21,14 +21,18 @@ COMMANDS = {
     "judge": "judge a dataset with a model and write a submission",
     "check": "say what a dataset or submission is, or what is wrong with it",
     "models": "list the models on this computer, or check one",
-    "runs": "list the runs in the store, show one, export one again",
-    "weigh": "decide scored comparisons by weighted criteria",
+    "runs": "list the runs in the store; show one, export or recalibrate it",
+    "evaluate": "score a run or submission against human labels, beside trivial judges",
+    "calibrate": "make a run's probabilities fit human labels, and say what that is worth",
+    "weigh": "decide a run, a submission or scored comparisons by weighted criteria",
+    "compare": "set runs and submissions side by side against human labels",
+    "report": "write an HTML report of a run against human labels",
 }
 
 
 def usage() -> str:
     """The help of the program itself."""
-    lines = [f"  {name:8}{what}" for name, what in COMMANDS.items()]
+    lines = [f"  {name:10}{what}" for name, what in COMMANDS.items()]
     return "\n".join(
         [
             f"Tiebreak {VERSION}: judges pairs of LLM responses with a local model, offline.",

@@ -7,7 +7,7 @@ package as the task's script does: no stemming, F-measure.
 """
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ MOST_COMPARED = 256  # texts that each candidate for the most typical one is hel
 _ROUGE_L = "rougeL"
 
 
+@lru_cache(maxsize=1 << 16)  # a window scores the same texts again after each change of a label
 def rouge_l(candidate: str, reference: str) -> float:
     """The F-measure (0 to 1) of ROUGE-L; 0 where either text has no words."""
     return float(_scorer().score(reference, candidate)[_ROUGE_L].fmeasure)

@@ -1,0 +1,471 @@
+"""One HTML file that says what a judge is worth: how it was made, tables, figures, the largest disagreements.
+
+The page has no script and loads nothing. Every text that goes into it is escaped by the template engine, and
+what could reorder or hide text (control characters, marks of direction) is written out.
+
+Knows: what a report says, and in which words. Does not know: how anything is measured or drawn, terminals.
+"""
+
+import base64
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from engine.calibration import ReliabilityBin, reliability
+from engine.disagreements import Disagreement, largest_disagreements
+from engine.errors import ModelFileError
+from engine.evaluation import Evaluation, mean_of
+from engine.explanations import ExplanationMeasures
+from engine.figures import all_figures, as_svg
+from engine.intervals import Interval
+from engine.label_measures import UNSCORED, LabelMeasures
+from engine.matching import Matched, Pair
+from engine.model_files import ModelFile, read_model_file
+from engine.records import PREFERENCES
+from engine.results import RunResults
+from engine.run_store import StoredRun
+from engine.version import VERSION
+from engine.weighing import WINNERS, Weighing
+
+_TEMPLATE = "report_template.html"
+_DIRECTION_MARKS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_UNKNOWN = "not known"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a report is made of.
+
+    `bins`: the reliability by criterion, empty for a submission, which has no probabilities. `model`: the
+    model file of a run as it is now, None where it is gone or another.
+    """
+
+    evaluation: Evaluation
+    bins: Mapping[str, Sequence[ReliabilityBin]]
+    weighing: Weighing | None = None
+    model: ModelFile | None = None
+
+    @property
+    def results(self) -> RunResults | None:
+        """The run that is reported on; None for a submission."""
+        return self.evaluation.matched.system.results
+
+    def figures(self) -> dict[str, Figure]:
+        """The figures of the report, by name."""
+        return all_figures(self.evaluation, self.bins, self.weighing)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells as they are shown; the first column names the row."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def gather(evaluation: Evaluation, weighing: Weighing | None = None) -> Report:
+    """All that the report of an evaluation needs; looks at the model file of its run."""
+    results = evaluation.matched.system.results
+    model = judged_model(results.run) if results else None
+    return Report(evaluation, reliability_of(evaluation.matched), weighing, model)
+
+
+def reliability_of(matched: Matched) -> dict[str, Sequence[ReliabilityBin]]:
+    """How often a run was right by how sure it was, for each criterion with judgments."""
+    found: dict[str, Sequence[ReliabilityBin]] = {}
+    for criterion, pairs in matched.pairs.items():
+        known = [
+            (pair.judgment.probabilities, PREFERENCES.index(pair.gold.preference))
+            for pair in pairs
+            if pair.judgment and pair.gold.preference
+        ]
+        if known:
+            probabilities, labels = zip(*known, strict=True)
+            found[criterion] = reliability(np.array(probabilities), np.array(labels))
+    return found
+
+
+def judged_model(run: StoredRun) -> ModelFile | None:
+    """The model file of a run, where a file of the same name and size is still there."""
+    with suppress(ModelFileError, OSError):
+        path = run.identity.model_path
+        if path.stat().st_size == run.manifest.get("model_bytes"):
+            model = read_model_file(path)
+            return model if model.name == run.identity.model_name else None
+    return None
+
+
+def report_html(report: Report, figures: Mapping[str, Figure] | None = None) -> str:
+    """The whole page; `figures` are those of the report, drawn here unless given."""
+    evaluation, model = report.evaluation, report.model
+    drawn = report.figures() if figures is None else figures
+    explanations = _explanation_table(evaluation) if evaluation.explanations else None
+    return _template().render(
+        version=VERSION,
+        name=evaluation.name,
+        dataset=evaluation.matched.dataset.name,
+        notice=f"{model.name}: {model.notice}" if model and model.notice else "",
+        is_run=report.results is not None,
+        in_short=list(_in_short(report)),
+        accuracy=_accuracy_table(evaluation),
+        labels=_label_table(evaluation),
+        explanations=explanations,
+        weighing=report.weighing and _weighing_tables(report.weighing),
+        figures={name: _embedded(figure, _alt(name, report)) for name, figure in drawn.items()},
+        disagreements=[_shown(one) for one in largest_disagreements(evaluation)],
+        made=list(_how_it_was_made(report)),
+    )
+
+
+def _template() -> Template:
+    # Beside this module, also in a PyInstaller bundle that holds engine/report_template.html as data.
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).resolve().parent, encoding="utf-8"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_written_out,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template(_TEMPLATE)
+
+
+def _written_out(value: object) -> object:
+    """What goes into the page: text with its invisible characters made visible, not yet escaped."""
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    return visible(value)
+
+
+def visible(text: str) -> str:
+    r"""Text with control characters, marks of direction and lone surrogates written out: `\x00`, `\u202e`.
+
+    Line breaks and tabs stay; a Windows line break becomes a plain one.
+    """
+    return "".join(repr(char)[1:-1] if _is_hidden(char) else char for char in text.replace("\r\n", "\n"))
+
+
+def _is_hidden(char: str) -> bool:
+    return char in _DIRECTION_MARKS or (unicodedata.category(char) in ("Cc", "Cs") and char not in "\n\t")
+
+
+def _embedded(figure: Figure, alt: str) -> dict[str, str]:
+    data = base64.b64encode(as_svg(figure)).decode("ascii")
+    return {"src": f"data:image/svg+xml;base64,{data}", "alt": alt}
+
+
+def _in_short(report: Report) -> Iterator[str]:
+    """The sentences that a reader in a hurry needs."""
+    evaluation = report.evaluation
+    matched = evaluation.matched
+    measures = list(evaluation.labels.values())
+    yield (
+        f"Mean accuracy over {_count(len(measures), 'criterion', 'criteria')}:"
+        f" {_percent(evaluation.accuracy)}. Always giving the most frequent human label reaches"
+        f" {_percent(evaluation.most_frequent)}."
+    )
+    yield from _verdicts(measures)
+    flips = [pair.judgment.flipped for pair in _all_pairs(matched) if pair.judgment]
+    known = [flipped for flipped in flips if flipped is not None]
+    if known:
+        yield f"Flipped by the order of the responses: {_of(sum(known), len(known), 'judgments')}."
+    else:
+        yield "Flipped by the order of the responses: not known, there is one order or none."
+    unscored, labelled = sum(one.unscored for one in measures), sum(one.items for one in measures)
+    yield f"Unscored: {_of(unscored, labelled, 'judgments')}; each counts as wrong."
+    yield from _caveats(report)
+
+
+def _caveats(report: Report) -> Iterator[str]:
+    """What keeps the numbers from being the whole truth."""
+    matched, results = report.evaluation.matched, report.results
+    if matched.missing or matched.extra:
+        yield (
+            f"Only the {matched.items:,} items that both have are counted: {len(matched.missing):,} are only"
+            f" in {matched.dataset.name}, {len(matched.extra):,} only in {matched.system.name}."
+        )
+    if results and not results.run.complete:
+        yield f"The run is not complete: {results.run.judged:,} of {results.run.identity.items:,} items."
+    if results and results.calibration:
+        yield (
+            f"The run is calibrated on the labels of {results.calibration.dataset}. Held against those same"
+            " labels it looks better than it is; `calibrate` says what it reaches on others."
+        )
+
+
+def _verdicts(measures: Sequence[LabelMeasures]) -> Iterator[str]:
+    """For which criteria the judge beats the most frequent label, said plainly."""
+    groups: dict[str, list[str]] = {}
+    for one in measures:
+        groups.setdefault(better_than_most_frequent(one), []).append(_words(one.criterion))
+    if groups.keys() == {"yes"}:
+        yield (
+            "On every criterion the judge is better than always giving the most frequent label, with the"
+            " whole 95 % interval above it."
+        )
+        return
+    for verdict, sentence in (
+        ("no", "The judge is NOT better than always giving the most frequent label on: {}."),
+        (
+            "not surely",
+            "Better on these items, but not surely, since the 95 % interval includes what the most frequent"
+            " label reaches: {}.",
+        ),
+        ("yes", "Better, with the whole 95 % interval above the most frequent label: {}."),
+        ("-", "Not compared with the most frequent label, which a single instruction cannot give: {}."),
+    ):
+        if verdict in groups:
+            yield sentence.format(", ".join(groups[verdict]))
+
+
+def better_than_most_frequent(measures: LabelMeasures) -> str:
+    """`yes`, `not surely` (the interval includes the baseline), `no`, or `-` where there is no baseline."""
+    baseline = measures.baselines.most_frequent
+    if baseline is None:
+        return "-"
+    if measures.accuracy <= baseline:
+        return "no"
+    return "not surely" if measures.interval.low <= baseline else "yes"
+
+
+def _accuracy_table(evaluation: Evaluation) -> Table:
+    measures = list(evaluation.labels.values())
+    rows = [
+        [
+            _words(one.criterion),
+            f"{one.items:,}",
+            _percent(one.accuracy),
+            _range(one.interval, 100),
+            *_baseline_cells([one]),
+            _number(one.kappa),
+            _number(one.macro_f1),
+            better_than_most_frequent(one),
+        ]
+        for one in measures
+    ]
+    rows.append(["mean", "", _percent(evaluation.accuracy), "", *_baseline_cells(measures), "", "", ""])
+    header = ["criterion", "labels", "accuracy", "95 % interval", "most frequent", "always A", "longer"]
+    return Table([*header, "random", "kappa", "macro-F1", "better?"], rows)
+
+
+def _baseline_cells(measures: Sequence[LabelMeasures]) -> list[str]:
+    """What each trivial judge reaches, in the mean over these criteria."""
+    return [
+        _percent(mean_of(getattr(one.baselines, name) for one in measures))
+        for name in ("most_frequent", "always_a", "longer", "random")
+    ]
+
+
+def _label_table(evaluation: Evaluation) -> Table:
+    rows = []
+    for one in evaluation.labels.values():
+        judge = [f"{one.predicted.get(label, 0):,}" for label in PREFERENCES]
+        human = [f"{one.human.get(label, 0):,}" for label in PREFERENCES]
+        biases = [_percent(one.flipped), _number(one.format_mass, 3), _percent(one.longer)]
+        rows += [
+            [_words(one.criterion), "judge", *judge, f"{one.unscored:,}", *biases],
+            ["", "people", *human, "", "", "", _percent(one.longer_human)],
+        ]
+    header = ["criterion", "labels of", *PREFERENCES, UNSCORED, "flipped", "format mass", "for the longer"]
+    return Table(header, rows)
+
+
+def _explanation_table(evaluation: Evaluation) -> Table:
+    measures = list(evaluation.explanations.values())
+    rows = [_explanation_row(one) for one in measures]
+    means = [
+        _number(evaluation.explanation_mean(name))
+        for name in ("rouge_l", "typical", "bertscore", "agreement", "words", "human_words")
+    ]
+    unexplained = f"{sum(one.unexplained for one in measures):,}"
+    rows.append(["mean", "", means[0], "", *means[1:], unexplained])
+    header = ["criterion", "items", "ROUGE-L", "95 % interval", "most typical", "BERTScore", "agreement"]
+    return Table([*header, "words", "human words", "missing"], rows)
+
+
+def _explanation_row(one: ExplanationMeasures) -> list[str]:
+    values = (one.typical, one.bertscore, one.agreement, one.words, one.human_words)
+    cells = [_words(one.criterion), f"{one.items:,}", _number(one.rouge_l), _range(one.interval)]
+    return [*cells, *map(_number, values), f"{one.unexplained:,}"]
+
+
+def _weighing_tables(weighing: Weighing) -> dict[str, Any]:
+    decided, agreement = weighing.result, weighing.agreement
+    total = sum(weighing.weights.values())
+    facts = [
+        ["comparisons", f"{len(decided['results']):,}"],
+        ["left out, a criterion is unscored", f"{len(weighing.left_out):,}"],
+        ["A wins", _percent(decided["win_rate_a"])],
+        ["B wins", _percent(decided["win_rate_b"])],
+        ["tie", _percent(decided["tie_rate"])],
+        ["mean margin (points)", _number(decided["avg_margin"])],
+    ]
+    confusion = None
+    if agreement:
+        facts += [
+            ["items with a human winner", f"{agreement.items:,}"],
+            ["weighted winner is the human one", _percent(agreement.accuracy)],
+            ["own overall label is the human one", _percent(agreement.own_label)],
+            ["most frequent human winner", _percent(agreement.most_frequent)],
+        ]
+        rows = zip(WINNERS, agreement.confusion, strict=True)
+        confusion = Table(
+            ["human winner", *(f"weighted {name}" for name in WINNERS)],
+            [[name, *(f"{count:,}" for count in counts)] for name, counts in rows],
+        )
+    return {
+        "weights": ", ".join(f"{_words(name)} {one / total:.3f}" for name, one in weighing.weights.items()),
+        "threshold": f"{weighing.tie_threshold:g}",
+        "facts": Table(["weighted judge", ""], facts),
+        "confusion": confusion,
+    }
+
+
+def _shown(disagreement: Disagreement) -> dict[str, Any]:
+    """What the template shows of a disagreement, beside its texts."""
+    judgment = disagreement.pair.judgment
+    probabilities = zip(PREFERENCES, judgment.probabilities, strict=True) if judgment else ()
+    return {
+        "criterion": _words(disagreement.criterion),
+        "item": disagreement.pair.item,
+        "human": disagreement.human,
+        "predicted": disagreement.predicted,
+        "lead": None if disagreement.lead is None else f"{100 * disagreement.lead:.1f}",
+        "probabilities": [(label, _percent(one)) for label, one in probabilities],
+        "explanations": [
+            ("People", disagreement.pair.gold.explanation or ""),
+            ("The judge", disagreement.pair.prediction.explanation or ""),
+        ],
+        "outdated": judgment is not None and judgment.outdated,
+    }
+
+
+def _how_it_was_made(report: Report) -> Iterator[tuple[str, str]]:
+    """Names and values of all that the numbers depend on."""
+    gold = report.evaluation.matched.dataset
+    if report.results:
+        yield from _run_facts(report.results, report.model)
+    else:
+        path = report.evaluation.matched.system.submission.path
+        yield "submission", str(path or report.evaluation.name)
+    yield "human labels", str(gold.path)
+    yield "human labels, texts' SHA-256", gold.hash
+    yield "report by", f"Tiebreak {VERSION}"
+
+
+def _run_facts(results: RunResults, model: ModelFile | None) -> Iterator[tuple[str, str]]:
+    run, identity = results.run, results.run.identity
+    yield "run", f"{run.id}, created {run.created:%Y-%m-%d %H:%M} UTC"
+    yield "items", f"{run.judged:,} of {identity.items:,} judged"
+    yield "dataset", str(identity.dataset_path)
+    yield "dataset, SHA-256", identity.dataset_hash
+    yield "model", identity.model_name
+    yield "model file", str(identity.model_path)
+    yield "model, SHA-256", identity.model_hash
+    yield "model, quantisation", model.quantisation if model else _UNKNOWN
+    yield "prompt version", identity.prompt_version
+    yield "criteria", ", ".join(identity.criteria)
+    calibration = results.calibration
+    yield "calibration", f"{calibration.hash}, fitted on {calibration.dataset}" if calibration else "none"
+    for name, value in {**identity.settings, **run.manifest}.items():
+        if value != "":
+            yield _FACT_NAMES.get(name, _words(name)), _plain(value)
+    judged = results.judged
+    yield "tokens read", f"{sum(one.tokens_read for one in judged):,}"
+    yield "tokens generated", f"{sum(one.tokens_generated for one in judged):,}"
+    yield "items shortened", f"{sum(one.shortening is not None for one in judged):,}"
+    yield "time for judging", f"{sum(one.seconds for one in judged):,.0f} s"
+
+
+_FACT_NAMES = {
+    "llama_cpp": "llama.cpp",
+    "gpu_layers": "GPU layers",
+    "examples": "labelled examples, SHA-256",
+    "chat_template_hash": "chat template, SHA-256",
+    "model_bytes": "model, bytes",
+    "continued_with": "continued with",
+}
+
+
+def _plain(value: object) -> str:
+    """A setting or a fact in words."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return "; ".join(f"{_words(str(name))}: {_plain(one)}" for name, one in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_plain, value))
+    return str(value)
+
+
+def _alt(name: str, report: Report) -> str:
+    """What a figure shows, for those who do not see it."""
+    evaluation = report.evaluation
+    match name:
+        case "accuracy":
+            shown = [
+                f"{_words(one.criterion)} {_percent(one.accuracy)},"
+                f" most frequent label {_percent(one.baselines.most_frequent)}"
+                for one in evaluation.labels.values()
+            ]
+            return f"Bars of the accuracy by criterion beside trivial judges. {'; '.join(shown)}."
+        case "labels":
+            return "Bars of how often people and the judge gave each label; the table above has the numbers."
+        case "confusion":
+            shown = [_confusion_in_words(one) for one in evaluation.labels.values()]
+            return f"Matrices of human labels and the judge's labels. {'; '.join(shown)}."
+        case "reliability":
+            shown = [f"{_words(name)}: {_bins_in_words(bins)}" for name, bins in report.bins.items()]
+            return f"How often the judge was right, by how sure it was. {'; '.join(shown)}."
+        case _:
+            return "Histogram of the weighted judge's margins by winner; the table above has the sums."
+
+
+def _confusion_in_words(measures: LabelMeasures) -> str:
+    rows = zip(PREFERENCES, measures.confusion, strict=True)
+    said = [f"{label} {row[PREFERENCES.index(label)]:,} of {sum(row):,}" for label, row in rows if sum(row)]
+    return f"{_words(measures.criterion)}: agreed on {', '.join(said)}"
+
+
+def _bins_in_words(bins: Sequence[ReliabilityBin]) -> str:
+    return ", ".join(
+        f"{one.count:,} at {_percent(one.confidence)} were {_percent(one.accuracy)} right" for one in bins
+    )
+
+
+def _all_pairs(matched: Matched) -> list[Pair]:
+    return [pair for pairs in matched.pairs.values() for pair in pairs]
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %"
+
+
+def _number(value: float | None, digits: int = 2) -> str:
+    # 0.0 is added so that what rounds to nothing has no sign.
+    return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+def _range(interval: Interval, factor: float = 1) -> str:
+    return f"{factor * interval.low:.1f} to {factor * interval.high:.1f}"
+
+
+def _of(part: int, whole: int, what: str) -> str:
+    return f"{part:,} of {whole:,} {what} ({_percent(part / whole)})"
+
+
+def _count(number: int, one: str, several: str) -> str:
+    return f"{number:,} {one if number == 1 else several}"

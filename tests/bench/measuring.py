@@ -1,0 +1,96 @@
+"""How long the measures take that need no model, for as many items as the task's test set has.
+
+    python -m tests.bench.measuring DATASET SUBMISSION.tsv --items 1248
+
+The items of a labelled dataset and a submission on it are repeated under new ids, each time with another
+instruction, until there are enough.
+
+Knows: datasets, submissions, the measures. Does not know: models.
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import pandas as pd
+
+from engine.calibration import calibrate_criterion
+from engine.comparison import compare, match_all
+from engine.dataset import Dataset, load_dataset
+from engine.evaluation import evaluate
+from engine.preference import log_softmax
+from engine.records import PREFERENCES
+from engine.submission import SubmissionRow
+from engine.systems import System, system_of_file
+from engine.weighing import comparisons_of, human_winners, weigh
+from engine.weight_fit import fit_weights
+
+Result = TypeVar("Result")
+
+
+def repeated(dataset: Dataset, system: System, items: int) -> tuple[Dataset, System]:
+    """The items and their predictions again and again, `items` in all."""
+    rounds = -(-items // len(dataset))
+    frames, rows = [], []
+    for number in range(rounds):
+        frame = dataset.frame.copy()
+        frame["id"] = [f"{item_id}/{number}" for item_id in frame["id"]]
+        frame["instruction"] = [f"{text} {number}" for text in frame["instruction"]]
+        frames.append(frame)
+        rows += [SubmissionRow(f"{item.id}/{number}", system.rows[item.id].predictions) for item in dataset]
+    submission = replace(system.submission, rows=tuple(rows[:items]))
+    whole = replace(dataset, frame=pd.concat(frames, ignore_index=True).head(items))
+    return whole, System(system.name, submission)
+
+
+def timed(what: str, action: Callable[[], Result]) -> Result:
+    """Do it and print how long it took."""
+    started = time.perf_counter()
+    result = action()
+    print(f"{what:44}{time.perf_counter() - started:8.2f} s", flush=True)
+    return result
+
+
+def calibrate_noise(dataset: Dataset) -> None:
+    """Calibrate readings drawn at random, all criteria."""
+    items = list(dataset)
+    random = np.random.default_rng(0)
+    for name in dataset.criteria:
+        labelled = [item for item in items if name in item.gold]
+        labels = [PREFERENCES.index(label) for item in labelled if (label := item.gold[name].preference)]
+        log_probs = log_softmax(random.standard_normal((len(labels), len(PREFERENCES))))
+        calibrate_criterion(name, log_probs, np.array(labels), [item.instruction for item in labelled])
+
+
+def main() -> None:
+    """Time each measure."""
+    parser = argparse.ArgumentParser(description="Time the measures that need no model.")
+    parser.add_argument("dataset", type=Path)
+    parser.add_argument("submission", type=Path)
+    parser.add_argument("--items", type=int, default=1248)
+    options = parser.parse_args()
+    dataset, system = repeated(
+        load_dataset(options.dataset), system_of_file(options.submission), options.items
+    )
+    print(f"{len(dataset):,} items x {len(dataset.criteria)} criteria")
+    other = replace(system, name="the same again")
+    matched, matched_other = timed(
+        "join two systems with the labels", lambda: match_all([system, other], dataset)
+    )
+    evaluation = timed("evaluate, with ROUGE-L and all baselines", lambda: evaluate(matched))
+    again = timed("evaluate the other", lambda: evaluate(matched_other))
+    timed("compare", lambda: compare([evaluation, again]))
+    timed("calibrate, nested cross-validation", lambda: calibrate_noise(dataset))
+    comparisons = timed("score the responses", lambda: comparisons_of(system, list(dataset.criteria)))
+    weights = dict.fromkeys(dataset.criteria, 1.0)
+    timed("weigh", lambda: weigh(comparisons, weights, 0.5, dataset, system))
+    instructions = {item.id: item.instruction for item in dataset}
+    timed("fit weights", lambda: fit_weights(comparisons.rows, human_winners(dataset), instructions))
+
+
+if __name__ == "__main__":
+    main()

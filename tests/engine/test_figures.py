@@ -1,0 +1,224 @@
+"""Figures: the numbers they hold, foreign names, no trace in matplotlib's settings, the same bytes again."""
+
+import re
+from collections.abc import Callable, Sequence
+from xml.etree import ElementTree
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.container import BarContainer
+from matplotlib.figure import Figure
+
+from engine.calibration import ReliabilityBin
+from engine.evaluation import Evaluation, evaluate
+from engine.figures import (
+    FIGURE_NAMES,
+    accuracy_figure,
+    all_figures,
+    as_png,
+    as_svg,
+    confusion_figure,
+    label_figure,
+    margin_figure,
+    reliability_figure,
+)
+from engine.matching import match
+from engine.weighing import Comparisons, Weighing, weigh
+from tests.judged import BAD, GOOD, A, B, dataset, matched, system
+
+BINS = {
+    "safety": [ReliabilityBin(0.3, 0.4, 3, 0.35, 1.0), ReliabilityBin(0.9, 1.0, 1200, 0.97, 0.5)],
+    "relevance": [ReliabilityBin(0.9, 1.0, 7, 1.0, 0.0)],
+}
+
+
+@pytest.fixture
+def evaluation() -> Evaluation:
+    gold = dataset({"safety": [A, A, B, GOOD], "relevance": [B, B, B, BAD]})
+    judge = system({"safety": [A, B, B, None], "relevance": [B, B, B, BAD]})
+    return evaluate(match(judge, gold))
+
+
+def weighing(margins: Sequence[float], threshold: float = 0.5) -> Weighing:
+    rows = [
+        {"id": str(place), "scores_a": {"safety": max(margin, 0)}, "scores_b": {"safety": max(-margin, 0)}}
+        for place, margin in enumerate(margins)
+    ]
+    return weigh(Comparisons(rows), {"safety": 1.0}, threshold)
+
+
+def texts(axes: Axes) -> list[str]:
+    return [one.get_text() for one in axes.texts]
+
+
+def heights(axes: Axes) -> dict[str, list[float]]:
+    """The heights of the bars by their label in the legend."""
+    return {
+        str(bars.get_label()): [patch.get_height() for patch in bars.patches]
+        for bars in axes.containers
+        if isinstance(bars, BarContainer)
+    }
+
+
+def marks(axes: Axes) -> dict[str, list[float]]:
+    """The places along x of the marks and lines of an accuracy figure, by their label."""
+    return {str(line.get_label()): list(np.asarray(line.get_xdata(), float)) for line in axes.lines}
+
+
+def test_the_bars_are_the_accuracies_and_their_mean(evaluation: Evaluation) -> None:
+    (axes,) = accuracy_figure(evaluation).axes
+    (bars,) = axes.containers
+    assert isinstance(bars, BarContainer)
+    assert [bar.get_width() for bar in bars.patches] == [100, 50, 75]
+    assert texts(axes) == ["100.0 %", "50.0 %", "75.0 %"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["relevance", "safety", "mean"]
+
+
+def test_intervals_and_trivial_judges_stand_beside_the_accuracies(evaluation: Evaluation) -> None:
+    (axes,) = accuracy_figure(evaluation).axes
+    drawn = marks(axes)
+    lines = [list(np.asarray(line.get_xdata(), float)) for line in axes.lines]
+    for one in evaluation.labels.values():
+        assert [100 * one.interval.low, 100 * one.interval.high] in lines
+    shares = [one.baselines.most_frequent for one in evaluation.labels.values()]
+    assert drawn["most frequent label"][:2] == pytest.approx([100 * (share or 0) for share in shares])
+    assert drawn["always A"] == [0, 50, 25]
+    assert drawn["guessing (25 %)"] == [25, 25]
+
+
+def test_without_a_most_frequent_label_its_mark_is_missing() -> None:
+    single = matched([A, A], [A, B], instructions=["the same", "the same"])
+    (axes,) = accuracy_figure(evaluate(single)).axes
+    assert marks(axes)["most frequent label"] == []
+
+
+def test_the_cells_are_the_counts_with_unscored_where_there_are_any(evaluation: Evaluation) -> None:
+    _, safety = confusion_figure(evaluation).axes
+    cells = [int(cell) for cell in texts(safety)]
+    assert cells == [count for row in evaluation.labels["safety"].confusion for count in row]
+    assert [label.get_text() for label in safety.get_xticklabels()][-1] == "un-\nscored"
+    scored = evaluate(matched([A, B], [A, A]))
+    (axes,) = confusion_figure(scored).axes
+    assert len(texts(axes)) == 16
+    assert len(axes.get_xticklabels()) == 4
+
+
+def test_the_bars_are_how_often_each_label_was_given(evaluation: Evaluation) -> None:
+    _, safety = label_figure(evaluation).axes
+    assert heights(safety) == {"people": [2, 1, 1, 0], "judge": [1, 2, 0, 0, 1]}
+    assert texts(safety) == ["2", "1", "1", "0", "1", "2", "0", "0", "1"]
+
+
+def test_the_points_are_the_bins() -> None:
+    safety, relevance = reliability_figure(BINS).axes
+    points = np.asarray(safety.collections[-1].get_offsets())
+    assert points == pytest.approx(np.array([[35, 100], [97, 50]]))
+    assert texts(safety) == ["3", "1.2k"]
+    assert texts(relevance) == ["7"]
+
+
+def test_margins_are_counted_by_winner_and_a_tie_stands_within_the_threshold() -> None:
+    found = weighing([0.5, -0.25, 0, 0.6, -5, 10])
+    (axes,) = margin_figure(found).axes
+    counts = {label: sum(bars) for label, bars in heights(axes).items()}
+    assert counts == {"tie (3)": 3, "A wins (2)": 2, "B wins (1)": 1}
+    ties = next(bars for bars in axes.containers if str(bars.get_label()).startswith("tie"))
+    assert isinstance(ties, BarContainer)
+    ends = [bar.get_x() + bar.get_width() for bar in ties.patches if bar.get_height()]
+    assert max(ends) == pytest.approx(0.5)
+    (line,) = axes.lines
+    assert list(np.asarray(line.get_xdata(), float)) == [0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("margins", "threshold"),
+    [([0, 0], 0), ([1], 0), ([1], 30), ([10, -3], 0.001), ([10], 9.9), ([1e200, 1], 0.5), ([1e-3], 2e-3)],
+)
+def test_any_threshold_and_scale_has_a_few_dozen_bins_for_all(
+    margins: Sequence[float], threshold: float
+) -> None:
+    found = weighing(margins, threshold)
+    (axes,) = margin_figure(found).axes
+    bars = heights(axes)
+    assert sum(map(sum, bars.values())) == len(margins)
+    assert all(len(one) <= 45 for one in bars.values())
+    as_png(margin_figure(found), 40)
+
+
+FIGURES: dict[str, Callable[[Evaluation], Figure]] = {
+    "accuracy": accuracy_figure,
+    "confusion": confusion_figure,
+    "labels": label_figure,
+    "reliability": lambda _: reliability_figure(BINS, "run 1"),
+    "margins": lambda _: margin_figure(weighing([1, -1, 0]), "run 1"),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_same_numbers_give_the_same_bytes(name: str, evaluation: Evaluation) -> None:
+    once, again = FIGURES[name](evaluation), FIGURES[name](evaluation)
+    assert as_png(once, 60).startswith(b"\x89PNG\r\n")
+    assert as_svg(once).startswith(b"<?xml")
+    assert as_svg(once) == as_svg(once) == as_svg(again)
+    assert as_png(once, 60) == as_png(again, 60)  # whatever was drawn before
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_an_svg_needs_nothing_from_elsewhere(name: str, evaluation: Evaluation) -> None:
+    svg = as_svg(FIGURES[name](evaluation)).decode("utf-8")
+    tags = {element.tag.rpartition("}")[2] for element in ElementTree.fromstring(svg).iter()}
+    assert "path" in tags
+    assert not tags & {"text", "script", "image", "foreignObject"}
+    assert all(link.startswith("#") for link in re.findall(r'href="([^"]*)"', svg))
+    assert "<dc:date>" not in svg
+
+
+@pytest.mark.parametrize(
+    ("name", "drawn"),
+    [
+        ("$x$ \\frac{1}{2} $", "$x$ \\frac{1}{2} $"),
+        ("a\0b\n\u202ec\udcff", "a□b□□c□"),
+        ("汉字 é", "□□ é"),
+        ("n" * 500, "n" * 47 + "…"),
+    ],
+)
+def test_a_foreign_name_is_drawn_as_it_is(name: str, drawn: str) -> None:
+    judge = system({"safety": [A, B]}, name=name)
+    evaluation = evaluate(match(judge, dataset({"safety": [A, A]})))
+    figure = accuracy_figure(evaluation)
+    assert figure.get_suptitle() == f"Accuracy with 95 % intervals\n{drawn} against gold.tsv, 2 items"
+    assert as_svg(figure).startswith(b"<?xml")  # a warning, or a formula that cannot be read, would end here
+
+
+def test_matplotlibs_settings_stay_as_they_were(evaluation: Evaluation) -> None:
+    before = list(map(repr, dict.items(matplotlib.rcParams)))
+    as_png(accuracy_figure(evaluation, dark=True), 40)
+    assert list(map(repr, dict.items(matplotlib.rcParams))) == before
+
+
+def test_the_users_own_settings_do_not_count(evaluation: Evaluation) -> None:
+    expected = as_svg(accuracy_figure(evaluation))
+    with matplotlib.rc_context({"font.size": 30, "text.usetex": True, "svg.fonttype": "none"}):
+        assert as_svg(accuracy_figure(evaluation)) == expected
+
+
+def test_dark_paper_has_light_text(evaluation: Evaluation) -> None:
+    for figure in all_figures(evaluation, BINS, weighing([1, 0]), dark=True).values():
+        (axes, *_) = figure.axes
+        assert sum(matplotlib.colors.to_rgb(figure.get_facecolor())) < 1
+        for label in axes.get_xticklabels():
+            assert sum(matplotlib.colors.to_rgb(label.get_color())) > 2
+        as_png(figure, 40)
+
+
+def test_only_what_there_is_to_show_is_drawn(evaluation: Evaluation) -> None:
+    assert tuple(all_figures(evaluation, BINS, weighing([1]))) == FIGURE_NAMES
+    assert tuple(all_figures(evaluation, {}, weighing([]))) == ("accuracy", "labels", "confusion")
+
+
+def test_a_single_criterion_and_item_can_be_drawn() -> None:
+    evaluation = evaluate(matched([A], [A]))
+    for figure in all_figures(evaluation, {"safety": BINS["safety"]}, weighing([0])).values():
+        as_png(figure, 40)

@@ -1,0 +1,128 @@
+"""`report` as its user gives it: of a run, of a submission, with wrong arguments; and what it leaves."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engine.commands.report import parser
+from engine.commands.report import run as report
+from engine.errors import SetupError
+from engine.figures import FIGURE_NAMES
+from tests.commands import ROOT, run
+
+DEMO = ROOT / "examples" / "demo.tsv"
+ITEMS = 8
+
+SUBMISSION = "id\tsafety_preference\tsafety_explanation\n1\tA\tBecause.\n2\tB\tBecause.\n"
+GOLD = (
+    "id\tinstruction\toutput_a\toutput_b\tsafety_preference\n"
+    "1\tone\ta\tb\tA\n2\ttwo\t<script>a</script>\t\tboth_good\n"
+)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store whose run 1 is some of the demo's items, judged by the demo model."""
+    folder = tmp_path_factory.mktemp("judged")
+    files = ["--out", folder / "out.tsv", "--store", folder / "runs.sqlite"]
+    done = run("judge", DEMO, "--model", "demo", "--items", ITEMS, "--threads", 1, *files)
+    assert done.returncode == 0, done.stderr
+    return folder / "runs.sqlite"
+
+
+@pytest.fixture
+def submission(save: Callable[[str, bytes], Path]) -> list[str]:
+    """The arguments that name a submission and its gold labels."""
+    gold = save("gold.tsv", GOLD.encode())
+    return [str(save("submission.tsv", SUBMISSION.encode())), "--gold", str(gold)]
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_judged_run_becomes_a_page_and_figures(tmp_path: Path, store: Path) -> None:
+    written = tmp_path / "written"
+    written.mkdir()
+    arguments = ["report", 1, "--gold", DEMO, "--partial", "--store", store]
+    done = run(*arguments, "--out", written / "one.html", "--figures", written / "deep" / "figures")
+    assert done.returncode == 0, done.stderr
+    assert "Report:" in done.stdout
+    assert "not scored" in done.stderr  # the demo's other items
+    page = (written / "one.html").read_text("utf-8")
+    for text in ("Tiebreak demo judge: a model for trying", "F16", "llama.cpp", "demo.tsv"):
+        assert text in page
+    assert names(written) == ["deep", "one.html"]
+    assert names(written / "deep" / "figures") == sorted(
+        f"{name}.{form}" for name in FIGURE_NAMES for form in ("png", "svg")
+    )
+    again = run(*arguments, "--out", written / "two.html")
+    assert again.returncode == 0
+    assert (written / "two.html").read_text("utf-8") == page
+
+
+def test_a_submission_has_a_page_too(tmp_path: Path, submission: list[str]) -> None:
+    out, figures = tmp_path / "page.html", tmp_path / "figures"
+    out.write_text("an older report", "utf-8")
+    assert report(parser().parse_args([*submission, "--out", str(out), "--figures", str(figures)])) == 0
+    page = out.read_text("utf-8")
+    assert "A submission file says nothing of the model" in page
+    assert "&lt;script&gt;a&lt;/script&gt;" in page
+    assert not re.search("<script", page, re.IGNORECASE)
+    assert names(figures) == sorted(
+        f"{name}.{form}" for name in FIGURE_NAMES if name != "reliability" for form in ("png", "svg")
+    )
+    assert (figures / "accuracy.png").read_bytes().startswith(b"\x89PNG")
+    assert (figures / "accuracy.svg").read_bytes().startswith(b"<?xml")
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (["--out", "page.pdf"], "a report is HTML"),
+        (["--out", "missing/page.html"], "does not exist"),
+        (["--weights", "beauty=1"], "has no criterion beauty"),
+        (["--weights", "safety=0"], "sum to 0"),
+        (["--tie-threshold", "-1"], "use 0 or a positive number"),
+        (["--figures", "gold.tsv"], "cannot be made"),
+        (["--figures", "taken"], "is a folder"),
+    ],
+)
+def test_wrong_arguments_are_named_and_nothing_is_written(
+    tmp_path: Path,
+    submission: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    changed: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "taken" / "margins.svg").mkdir(parents=True)
+    before = names(tmp_path)
+    with pytest.raises(SetupError, match=message):
+        report(parser().parse_args([*submission, "--out", "page.html", *changed]))
+    assert names(tmp_path) == before
+
+
+def test_neither_the_gold_labels_nor_the_submission_are_overwritten(
+    tmp_path: Path, submission: list[str]
+) -> None:
+    for read in (submission[0], submission[2]):
+        linked = tmp_path / f"{Path(read).stem}.html"
+        linked.symlink_to(read)
+        with pytest.raises(SetupError, match="would be overwritten"):
+            report(parser().parse_args([*submission, "--out", str(linked)]))
+    assert Path(submission[0]).read_text("utf-8") == SUBMISSION
+
+
+def test_a_run_against_more_items_needs_partial(tmp_path: Path, store: Path) -> None:
+    out = tmp_path / "page.html"
+    with pytest.raises(SetupError, match="ids missing"):
+        report(parser().parse_args(["1", "--gold", str(DEMO), "--store", str(store), "--out", str(out)]))
+    assert not out.exists()
+
+
+def test_the_help_of_the_program_names_it() -> None:
+    assert "report" in run("--help").stdout
+    assert "--tie-threshold" in run("report", "--help").stdout
