@@ -47,6 +47,16 @@ class LabelMeasures:
     longer_human: float | None
     baselines: Baselines
 
+    @property
+    def better_than_most_frequent(self) -> str:
+        """`yes`, `not surely` (the interval includes the baseline), `no`; `-` without a baseline."""
+        baseline = self.baselines.most_frequent
+        if baseline is None:
+            return "-"
+        if self.accuracy <= baseline:
+            return "no"
+        return "not surely" if self.interval.low <= baseline else "yes"
+
 
 def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
     """The measures of one criterion; there is at least one pair."""

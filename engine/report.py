@@ -22,18 +22,26 @@ from matplotlib.figure import Figure
 from engine.calibration import ReliabilityBin, reliability
 from engine.disagreements import Disagreement, largest_disagreements
 from engine.errors import ModelFileError
-from engine.evaluation import Evaluation, mean_of
-from engine.explanations import ExplanationMeasures
+from engine.evaluation import Evaluation
 from engine.figures import all_figures, as_svg
-from engine.intervals import Interval
-from engine.label_measures import UNSCORED, LabelMeasures
+from engine.label_measures import LabelMeasures
 from engine.matching import Matched, Pair
+from engine.measure_tables import (
+    accuracy_table,
+    agreement_table,
+    explanation_table,
+    label_table,
+    weighing_table,
+    weights_in_words,
+    winner_table,
+)
 from engine.model_files import ModelFile, read_model_file
 from engine.records import PREFERENCES
 from engine.results import RunResults
 from engine.run_store import StoredRun
+from engine.shown import percent, words
 from engine.version import VERSION
-from engine.weighing import WINNERS, Weighing
+from engine.weighing import Weighing
 
 _TEMPLATE = "report_template.html"
 _DIRECTION_MARKS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -61,14 +69,6 @@ class Report:
     def figures(self) -> dict[str, Figure]:
         """The figures of the report, by name."""
         return all_figures(self.evaluation, self.bins, self.weighing)
-
-
-@dataclass(frozen=True)
-class Table:
-    """Cells as they are shown; the first column names the row."""
-
-    header: Sequence[str]
-    rows: Sequence[Sequence[str]]
 
 
 def gather(evaluation: Evaluation, weighing: Weighing | None = None) -> Report:
@@ -107,7 +107,7 @@ def report_html(report: Report, figures: Mapping[str, Figure] | None = None) -> 
     """The whole page; `figures` are those of the report, drawn here unless given."""
     evaluation, model = report.evaluation, report.model
     drawn = report.figures() if figures is None else figures
-    explanations = _explanation_table(evaluation) if evaluation.explanations else None
+    explanations = explanation_table(evaluation) if evaluation.explanations else None
     return _template().render(
         version=VERSION,
         name=evaluation.name,
@@ -115,10 +115,10 @@ def report_html(report: Report, figures: Mapping[str, Figure] | None = None) -> 
         notice=f"{model.name}: {model.notice}" if model and model.notice else "",
         is_run=report.results is not None,
         in_short=list(_in_short(report)),
-        accuracy=_accuracy_table(evaluation),
-        labels=_label_table(evaluation),
+        accuracy=accuracy_table(evaluation),
+        labels=label_table(evaluation),
         explanations=explanations,
-        weighing=report.weighing and _weighing_tables(report.weighing),
+        weighing=report.weighing and _weighing(report.weighing),
         figures={name: _embedded(figure, _alt(name, report)) for name, figure in drawn.items()},
         disagreements=[_shown(one) for one in largest_disagreements(evaluation)],
         made=list(_how_it_was_made(report)),
@@ -170,8 +170,8 @@ def _in_short(report: Report) -> Iterator[str]:
     measures = list(evaluation.labels.values())
     yield (
         f"Mean accuracy over {_count(len(measures), 'criterion', 'criteria')}:"
-        f" {_percent(evaluation.accuracy)}. Always giving the most frequent human label reaches"
-        f" {_percent(evaluation.most_frequent)}."
+        f" {percent(evaluation.accuracy)}. Always giving the most frequent human label reaches"
+        f" {percent(evaluation.most_frequent)}."
     )
     yield from _verdicts(measures)
     flips = [pair.judgment.flipped for pair in _all_pairs(matched) if pair.judgment]
@@ -206,7 +206,7 @@ def _verdicts(measures: Sequence[LabelMeasures]) -> Iterator[str]:
     """For which criteria the judge beats the most frequent label, said plainly."""
     groups: dict[str, list[str]] = {}
     for one in measures:
-        groups.setdefault(better_than_most_frequent(one), []).append(_words(one.criterion))
+        groups.setdefault(one.better_than_most_frequent, []).append(words(one.criterion))
     if groups.keys() == {"yes"}:
         yield (
             "On every criterion the judge is better than always giving the most frequent label, with the"
@@ -227,106 +227,14 @@ def _verdicts(measures: Sequence[LabelMeasures]) -> Iterator[str]:
             yield sentence.format(", ".join(groups[verdict]))
 
 
-def better_than_most_frequent(measures: LabelMeasures) -> str:
-    """`yes`, `not surely` (the interval includes the baseline), `no`, or `-` where there is no baseline."""
-    baseline = measures.baselines.most_frequent
-    if baseline is None:
-        return "-"
-    if measures.accuracy <= baseline:
-        return "no"
-    return "not surely" if measures.interval.low <= baseline else "yes"
-
-
-def _accuracy_table(evaluation: Evaluation) -> Table:
-    measures = list(evaluation.labels.values())
-    rows = [
-        [
-            _words(one.criterion),
-            f"{one.items:,}",
-            _percent(one.accuracy),
-            _range(one.interval, 100),
-            *_baseline_cells([one]),
-            _number(one.kappa),
-            _number(one.macro_f1),
-            better_than_most_frequent(one),
-        ]
-        for one in measures
-    ]
-    rows.append(["mean", "", _percent(evaluation.accuracy), "", *_baseline_cells(measures), "", "", ""])
-    header = ["criterion", "labels", "accuracy", "95 % interval", "most frequent", "always A", "longer"]
-    return Table([*header, "random", "kappa", "macro-F1", "better?"], rows)
-
-
-def _baseline_cells(measures: Sequence[LabelMeasures]) -> list[str]:
-    """What each trivial judge reaches, in the mean over these criteria."""
-    return [
-        _percent(mean_of(getattr(one.baselines, name) for one in measures))
-        for name in ("most_frequent", "always_a", "longer", "random")
-    ]
-
-
-def _label_table(evaluation: Evaluation) -> Table:
-    rows = []
-    for one in evaluation.labels.values():
-        judge = [f"{one.predicted.get(label, 0):,}" for label in PREFERENCES]
-        human = [f"{one.human.get(label, 0):,}" for label in PREFERENCES]
-        biases = [_percent(one.flipped), _number(one.format_mass, 3), _percent(one.longer)]
-        rows += [
-            [_words(one.criterion), "judge", *judge, f"{one.unscored:,}", *biases],
-            ["", "people", *human, "", "", "", _percent(one.longer_human)],
-        ]
-    header = ["criterion", "labels of", *PREFERENCES, UNSCORED, "flipped", "format mass", "for the longer"]
-    return Table(header, rows)
-
-
-def _explanation_table(evaluation: Evaluation) -> Table:
-    measures = list(evaluation.explanations.values())
-    rows = [_explanation_row(one) for one in measures]
-    means = [
-        _number(evaluation.explanation_mean(name))
-        for name in ("rouge_l", "typical", "bertscore", "agreement", "words", "human_words")
-    ]
-    unexplained = f"{sum(one.unexplained for one in measures):,}"
-    rows.append(["mean", "", means[0], "", *means[1:], unexplained])
-    header = ["criterion", "items", "ROUGE-L", "95 % interval", "most typical", "BERTScore", "agreement"]
-    return Table([*header, "words", "human words", "missing"], rows)
-
-
-def _explanation_row(one: ExplanationMeasures) -> list[str]:
-    values = (one.typical, one.bertscore, one.agreement, one.words, one.human_words)
-    cells = [_words(one.criterion), f"{one.items:,}", _number(one.rouge_l), _range(one.interval)]
-    return [*cells, *map(_number, values), f"{one.unexplained:,}"]
-
-
-def _weighing_tables(weighing: Weighing) -> dict[str, Any]:
-    decided, agreement = weighing.result, weighing.agreement
-    total = sum(weighing.weights.values())
-    facts = [
-        ["comparisons", f"{len(decided['results']):,}"],
-        ["left out, a criterion is unscored", f"{len(weighing.left_out):,}"],
-        ["A wins", _percent(decided["win_rate_a"])],
-        ["B wins", _percent(decided["win_rate_b"])],
-        ["tie", _percent(decided["tie_rate"])],
-        ["mean margin (points)", _number(decided["avg_margin"])],
-    ]
-    confusion = None
-    if agreement:
-        facts += [
-            ["items with a human winner", f"{agreement.items:,}"],
-            ["weighted winner is the human one", _percent(agreement.accuracy)],
-            ["own overall label is the human one", _percent(agreement.own_label)],
-            ["most frequent human winner", _percent(agreement.most_frequent)],
-        ]
-        rows = zip(WINNERS, agreement.confusion, strict=True)
-        confusion = Table(
-            ["human winner", *(f"weighted {name}" for name in WINNERS)],
-            [[name, *(f"{count:,}" for count in counts)] for name, counts in rows],
-        )
+def _weighing(weighing: Weighing) -> dict[str, Any]:
+    agreement = weighing.agreement
     return {
-        "weights": ", ".join(f"{_words(name)} {one / total:.3f}" for name, one in weighing.weights.items()),
+        "weights": weights_in_words(weighing),
         "threshold": f"{weighing.tie_threshold:g}",
-        "facts": Table(["weighted judge", ""], facts),
-        "confusion": confusion,
+        "decided": weighing_table(weighing),
+        "agreement": agreement and agreement_table(agreement),
+        "winners": agreement and winner_table(agreement),
     }
 
 
@@ -335,12 +243,12 @@ def _shown(disagreement: Disagreement) -> dict[str, Any]:
     judgment = disagreement.pair.judgment
     probabilities = zip(PREFERENCES, judgment.probabilities, strict=True) if judgment else ()
     return {
-        "criterion": _words(disagreement.criterion),
+        "criterion": words(disagreement.criterion),
         "item": disagreement.pair.item,
         "human": disagreement.human,
         "predicted": disagreement.predicted,
         "lead": None if disagreement.lead is None else f"{100 * disagreement.lead:.1f}",
-        "probabilities": [(label, _percent(one)) for label, one in probabilities],
+        "probabilities": [(label, percent(one)) for label, one in probabilities],
         "explanations": [
             ("People", disagreement.pair.gold.explanation or ""),
             ("The judge", disagreement.pair.prediction.explanation or ""),
@@ -378,7 +286,7 @@ def _run_facts(results: RunResults, model: ModelFile | None) -> Iterator[tuple[s
     yield "calibration", f"{calibration.hash}, fitted on {calibration.dataset}" if calibration else "none"
     for name, value in {**identity.settings, **run.manifest}.items():
         if value != "":
-            yield _FACT_NAMES.get(name, _words(name)), _plain(value)
+            yield _FACT_NAMES.get(name, words(name)), _plain(value)
     judged = results.judged
     yield "tokens read", f"{sum(one.tokens_read for one in judged):,}"
     yield "tokens generated", f"{sum(one.tokens_generated for one in judged):,}"
@@ -401,7 +309,7 @@ def _plain(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
-        return "; ".join(f"{_words(str(name))}: {_plain(one)}" for name, one in value.items())
+        return "; ".join(f"{words(str(name))}: {_plain(one)}" for name, one in value.items())
     if isinstance(value, list):
         return ", ".join(map(_plain, value))
     return str(value)
@@ -413,32 +321,32 @@ def _alt(name: str, report: Report) -> str:
     match name:
         case "accuracy":
             shown = [
-                f"{_words(one.criterion)} {_percent(one.accuracy)},"
-                f" most frequent label {_percent(one.baselines.most_frequent)}"
+                f"{words(one.criterion)} {percent(one.accuracy)},"
+                f" most frequent label {percent(one.baselines.most_frequent)}"
                 for one in evaluation.labels.values()
             ]
             return f"Bars of the accuracy by criterion beside trivial judges. {'; '.join(shown)}."
         case "labels":
             return "Bars of how often people and the judge gave each label; the table above has the numbers."
         case "confusion":
-            shown = [_confusion_in_words(one) for one in evaluation.labels.values()]
+            shown = [_confusion_inwords(one) for one in evaluation.labels.values()]
             return f"Matrices of human labels and the judge's labels. {'; '.join(shown)}."
         case "reliability":
-            shown = [f"{_words(name)}: {_bins_in_words(bins)}" for name, bins in report.bins.items()]
+            shown = [f"{words(name)}: {_bins_inwords(bins)}" for name, bins in report.bins.items()]
             return f"How often the judge was right, by how sure it was. {'; '.join(shown)}."
         case _:
             return "Histogram of the weighted judge's margins by winner; the table above has the sums."
 
 
-def _confusion_in_words(measures: LabelMeasures) -> str:
+def _confusion_inwords(measures: LabelMeasures) -> str:
     rows = zip(PREFERENCES, measures.confusion, strict=True)
     said = [f"{label} {row[PREFERENCES.index(label)]:,} of {sum(row):,}" for label, row in rows if sum(row)]
-    return f"{_words(measures.criterion)}: agreed on {', '.join(said)}"
+    return f"{words(measures.criterion)}: agreed on {', '.join(said)}"
 
 
-def _bins_in_words(bins: Sequence[ReliabilityBin]) -> str:
+def _bins_inwords(bins: Sequence[ReliabilityBin]) -> str:
     return ", ".join(
-        f"{one.count:,} at {_percent(one.confidence)} were {_percent(one.accuracy)} right" for one in bins
+        f"{one.count:,} at {percent(one.confidence)} were {percent(one.accuracy)} right" for one in bins
     )
 
 
@@ -446,25 +354,8 @@ def _all_pairs(matched: Matched) -> list[Pair]:
     return [pair for pairs in matched.pairs.values() for pair in pairs]
 
 
-def _words(name: str) -> str:
-    return name.replace("_", " ")
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f} %"
-
-
-def _number(value: float | None, digits: int = 2) -> str:
-    # 0.0 is added so that what rounds to nothing has no sign.
-    return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"
-
-
-def _range(interval: Interval, factor: float = 1) -> str:
-    return f"{factor * interval.low:.1f} to {factor * interval.high:.1f}"
-
-
 def _of(part: int, whole: int, what: str) -> str:
-    return f"{part:,} of {whole:,} {what} ({_percent(part / whole)})"
+    return f"{part:,} of {whole:,} {what} ({percent(part / whole)})"
 
 
 def _count(number: int, one: str, several: str) -> str:

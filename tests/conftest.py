@@ -8,8 +8,20 @@ from pathlib import Path
 
 import pytest
 
+from engine.cancel import CancelToken
+from engine.dataset import load_dataset
+from engine.judging import RunPlan, open_model, run_judging
+from engine.model_files import read_model_file
+from engine.model_trial import CheckedModel
+from engine.paths import demo_model
+from engine.results import load_results, submission_of
+from engine.rubric import ELOQUENT
+from engine.run_store import RunStore
+from engine.settings import JudgeSettings, MachineSettings
+from engine.submission import write_submission
 from tests.small_models import FAMILIES
 
+DEMO_ITEMS = 30
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -27,6 +39,35 @@ def small_model(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pat
     """The file of a small model with random weights, by its family in small_models.py."""
     folder = tmp_path_factory.mktemp("models")
     return cache(lambda family: FAMILIES[family](folder / f"{family}.gguf"))
+
+
+@pytest.fixture(scope="session")
+def demo_gold(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The first DEMO_ITEMS items of the demo dataset, with their labels."""
+    lines = (ROOT / "examples" / "demo.tsv").read_bytes().split(b"\n")[: DEMO_ITEMS + 1]
+    path = tmp_path_factory.mktemp("demo") / "gold.tsv"
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    return path
+
+
+@pytest.fixture(scope="session")
+def demo_store(demo_gold: Path) -> Path:
+    """A store whose run 1 is `demo_gold` judged by the demo model; beside it lies its `submission.tsv`.
+
+    Tests that change it put it back.
+    """
+    path = demo_gold.with_name("runs.sqlite")
+    state = demo_model().stat()
+    model = CheckedModel(
+        demo_model(), read_model_file(demo_model()).name, "d" * 64, state.st_size, state.st_mtime_ns
+    )
+    settings = JudgeSettings(context=4096, max_explanation_tokens=40)
+    plan = RunPlan(load_dataset(demo_gold), ELOQUENT, settings, MachineSettings(1, 0), model)
+    with RunStore(path) as store:
+        for _event in run_judging(plan, store, lambda: open_model(plan, CancelToken())):
+            pass
+        write_submission(path.with_name("submission.tsv"), submission_of(load_results(store, 1)))
+    return path
 
 
 @pytest.fixture

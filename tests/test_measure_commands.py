@@ -7,19 +7,13 @@ from typing import Any
 
 import pytest
 
-from engine.cancel import CancelToken
 from engine.commands import calibrate, compare, evaluate, judge, runs, weigh
-from engine.dataset import load_dataset
 from engine.errors import SetupError
-from engine.judging import RunPlan, open_model, run_judging
-from engine.model_trial import CheckedModel
 from engine.paths import demo_model
 from engine.results import load_results, submission_of
-from engine.rubric import ELOQUENT
 from engine.run_store import RunStore
-from engine.settings import JudgeSettings, MachineSettings
-from engine.submission import write_submission
 from tests.commands import ROOT, run
+from tests.conftest import DEMO_ITEMS as ITEMS
 
 ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
 COMMANDS: dict[str, Any] = {
@@ -30,41 +24,16 @@ COMMANDS: dict[str, Any] = {
     "runs": runs,
     "weigh": weigh,
 }
-ITEMS = 30
 
 Command = Callable[..., str]
 
 
-@pytest.fixture(scope="module")
-def gold(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The first items of the demo dataset, with their labels."""
-    lines = (ROOT / "examples" / "demo.tsv").read_bytes().split(b"\n")[: ITEMS + 1]
-    path = tmp_path_factory.mktemp("data") / "gold.tsv"
-    path.write_bytes(b"\n".join(lines) + b"\n")
-    return path
-
-
-@pytest.fixture(scope="module")
-def judged(gold: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with a run of the demo judge on these items; its submission lies beside it."""
-    store_path = tmp_path_factory.mktemp("store") / "runs.sqlite"
-    state = demo_model().stat()
-    model = CheckedModel(demo_model(), "demo", "d" * 64, state.st_size, state.st_mtime_ns)
-    settings = JudgeSettings(context=4096, max_explanation_tokens=40)
-    plan = RunPlan(load_dataset(gold), ELOQUENT, settings, MachineSettings(1, 0), model)
-    with RunStore(store_path) as store:
-        for _event in run_judging(plan, store, lambda: open_model(plan, CancelToken())):
-            pass
-        write_submission(store_path.with_name("submission.tsv"), submission_of(load_results(store, 1)))
-    return store_path
-
-
 @pytest.fixture
-def command(judged: Path, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Gives a command in this process, with the store of `judged`; what it printed on stdout."""
+def command(demo_store: Path, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Gives a command in this process, with the store of `demo_store`; what it printed on stdout."""
 
     def give(name: str, *words: object) -> str:
-        options = COMMANDS[name].parser().parse_args([*map(str, words), "--store", str(judged)])
+        options = COMMANDS[name].parser().parse_args([*map(str, words), "--store", str(demo_store)])
         assert COMMANDS[name].run(options) == 0
         return capsys.readouterr().out
 
@@ -77,10 +46,14 @@ def row(text: str, name: str, number: int = 0) -> list[str]:
     return found[number].split()
 
 
-def test_a_run_and_its_submission_get_the_same_scores(command: Command, judged: Path, gold: Path) -> None:
-    folder = judged.parent
-    of_run = command("evaluate", 1, "--gold", gold, "--json", folder / "run.json")
-    of_file = command("evaluate", folder / "submission.tsv", "--gold", gold, "--json", folder / "file.json")
+def test_a_run_and_its_submission_get_the_same_scores(
+    command: Command, demo_store: Path, demo_gold: Path
+) -> None:
+    folder = demo_store.parent
+    of_run = command("evaluate", 1, "--gold", demo_gold, "--json", folder / "run.json")
+    of_file = command(
+        "evaluate", folder / "submission.tsv", "--gold", demo_gold, "--json", folder / "file.json"
+    )
     assert row(of_run, "safety") == row(of_file, "safety")
     scores = [json.loads((folder / name).read_text("utf-8")) for name in ("run.json", "file.json")]
     for one in scores:
@@ -90,22 +63,22 @@ def test_a_run_and_its_submission_get_the_same_scores(command: Command, judged: 
     assert scores[0]["safety_rougeL"] > 80
 
 
-def test_evaluate_prints_each_accuracy_beside_trivial_judges(command: Command, gold: Path) -> None:
-    printed = command("evaluate", 1, "--gold", gold, "--confusion")
+def test_evaluate_prints_each_accuracy_beside_trivial_judges(command: Command, demo_gold: Path) -> None:
+    printed = command("evaluate", 1, "--gold", demo_gold, "--confusion")
     assert "most frequent  always A  longer  random" in printed
     assert row(printed, "safety")[1] == str(ITEMS)
     assert sum(map(int, row(printed, "human both_good", 3)[2:])) > 0
 
 
 def test_partial_says_what_is_left_out(
-    command: Command, judged: Path, gold: Path, capsys: pytest.CaptureFixture[str]
+    command: Command, demo_store: Path, demo_gold: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    other = judged.with_name("other.tsv")
-    lines = (judged.parent / "submission.tsv").read_bytes().split(b"\n")
+    other = demo_store.with_name("other.tsv")
+    lines = (demo_store.parent / "submission.tsv").read_bytes().split(b"\n")
     other.write_bytes(b"\n".join(lines[:-2]) + b"\n")
     with pytest.raises(SetupError, match=r"ids missing \(1 of 30\)"):
-        command("evaluate", other, "--gold", gold)
-    options = evaluate.parser().parse_args([str(other), "--gold", str(gold), "--partial"])
+        command("evaluate", other, "--gold", demo_gold)
+    options = evaluate.parser().parse_args([str(other), "--gold", str(demo_gold), "--partial"])
     assert evaluate.run(options) == 0
     said = capsys.readouterr()
     assert "Only in gold.tsv (1), not scored" in said.err
@@ -113,69 +86,80 @@ def test_partial_says_what_is_left_out(
 
 
 def test_a_dataset_with_other_texts_under_the_same_ids_is_refused(
-    command: Command, judged: Path, gold: Path
+    command: Command, demo_store: Path, demo_gold: Path
 ) -> None:
-    other = judged.with_name("other_texts.tsv")
-    other.write_bytes(gold.read_bytes().replace(b" the ", b" a "))
+    other = demo_store.with_name("other_texts.tsv")
+    other.write_bytes(demo_gold.read_bytes().replace(b" the ", b" a "))
     with pytest.raises(SetupError, match="holds other texts than run 1 judged"):
         command("evaluate", 1, "--gold", other)
 
 
 def test_bertscore_and_agreement_are_measured_once(
-    command: Command, gold: Path, judged: Path, capsys: pytest.CaptureFixture[str]
+    command: Command, demo_gold: Path, demo_store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = [1, "--gold", gold, "--threads", 1, "--encoder", ENCODER, "--judge-model", demo_model()]
-    first = command("evaluate", *words, "--json", judged.with_name("slow.json"))
-    scores = json.loads(judged.with_name("slow.json").read_text("utf-8"))
+    words = [1, "--gold", demo_gold, "--threads", 1, "--encoder", ENCODER, "--judge-model", demo_model()]
+    first = command("evaluate", *words, "--json", demo_store.with_name("slow.json"))
+    scores = json.loads(demo_store.with_name("slow.json").read_text("utf-8"))
     assert 0 < scores["safety_bertscore_f1"] <= 100
     assert 0 <= scores["safety_Tiebreak demo judge"] <= 100
     assert scores["details"]["explanations"]["safety"]["p_yes"] > 0
-    assert command("evaluate", *words) == first.replace(f"\nScores: {judged.with_name('slow.json')}\n", "")
-    with RunStore(judged) as store:
+    assert command("evaluate", *words) == first.replace(
+        f"\nScores: {demo_store.with_name('slow.json')}\n", ""
+    )
+    with RunStore(demo_store) as store:
         remembered = store._db.execute("SELECT count(*) FROM measured").fetchone()[0]
     assert remembered <= 2 * 5 * ITEMS
 
 
-def test_calibrate_then_recalibrate_and_back(command: Command, gold: Path, judged: Path) -> None:
-    path = judged.with_name("calibration.json")
-    printed = command("calibrate", 1, "--gold", gold, "--out", path)
+def test_calibrate_then_recalibrate_and_back(command: Command, demo_gold: Path, demo_store: Path) -> None:
+    path = demo_store.with_name("calibration.json")
+    printed = command("calibrate", 1, "--gold", demo_gold, "--out", path)
     assert "frequencies" in printed
     assert row(printed, "safety")[1] == str(ITEMS)
-    before = command("runs", "export", 1, "--out", judged.with_name("before.tsv"))
+    before = command("runs", "export", 1, "--out", demo_store.with_name("before.tsv"))
     recalibrated = command("runs", "recalibrate", 1, "--calibration", path)
     assert row(recalibrated, "safety")[1:3] == ["yes", str(ITEMS)]
     assert "on gold.tsv" in command("runs", "show", 1)
     assert "not calibrated" in command("runs", "recalibrate", 1, "--none")
-    after = command("runs", "export", 1, "--out", judged.with_name("after.tsv"))
+    after = command("runs", "export", 1, "--out", demo_store.with_name("after.tsv"))
     assert before.replace("before", "after") == after
-    assert judged.with_name("before.tsv").read_bytes() == judged.with_name("after.tsv").read_bytes()
+    assert demo_store.with_name("before.tsv").read_bytes() == demo_store.with_name("after.tsv").read_bytes()
 
 
-def test_a_submission_cannot_be_calibrated(command: Command, gold: Path, judged: Path) -> None:
+def test_a_submission_cannot_be_calibrated(command: Command, demo_gold: Path, demo_store: Path) -> None:
     with pytest.raises(SetupError, match="it holds labels, no probabilities"):
         command(
-            "calibrate", judged.parent / "submission.tsv", "--gold", gold, "--out", judged.with_name("x.json")
+            "calibrate",
+            demo_store.parent / "submission.tsv",
+            "--gold",
+            demo_gold,
+            "--out",
+            demo_store.with_name("x.json"),
         )
-    assert not judged.with_name("x.json").exists()
+    assert not demo_store.with_name("x.json").exists()
 
 
-def test_judge_refuses_the_calibration_of_another_model(command: Command, gold: Path, judged: Path) -> None:
-    path = judged.with_name("foreign.json")
-    command("calibrate", 1, "--gold", gold, "--out", path)
+def test_judge_refuses_the_calibration_of_another_model(
+    command: Command, demo_gold: Path, demo_store: Path
+) -> None:
+    path = demo_store.with_name("foreign.json")
+    command("calibrate", 1, "--gold", demo_gold, "--out", path)
     # The run of this test names its model by a hash of its own.
-    words = [gold, "--model", "demo", "--out", judged.with_name("out.tsv"), "--calibration", path]
-    with pytest.raises(SetupError, match="made for the model demo"):
+    words = [demo_gold, "--model", "demo", "--out", demo_store.with_name("out.tsv"), "--calibration", path]
+    with pytest.raises(SetupError, match="made for the model Tiebreak demo judge .d{12}., not for"):
         command("judge", *words)
 
 
 def test_judge_with_a_calibration_writes_explanations_for_the_calibrated_label(
-    gold: Path, tmp_path: Path
+    demo_gold: Path, tmp_path: Path
 ) -> None:
     store, path = tmp_path / "runs.sqlite", tmp_path / "calibration.json"
-    words = [gold, "--model", "demo", "--items", 12, "--threads", 1, "--max-explanation-tokens", 30]
+    words = [demo_gold, "--model", "demo", "--items", 12, "--threads", 1, "--max-explanation-tokens", 30]
     judged = ["judge", *words, "--out", tmp_path / "out.tsv", "--store", store]
     assert run(*judged).returncode == 0
-    assert run("calibrate", 1, "--gold", gold, "--partial", "--out", path, "--store", store).returncode == 0
+    assert (
+        run("calibrate", 1, "--gold", demo_gold, "--partial", "--out", path, "--store", store).returncode == 0
+    )
     value = json.loads(path.read_text("utf-8"))
     for one in value["criteria"].values():
         one["biases"] = {"A": 0, "B": 0, "both_good": 0, "both_bad": 99}
@@ -192,12 +176,12 @@ def test_judge_with_a_calibration_writes_explanations_for_the_calibrated_label(
     assert results.unexplained == 0
 
 
-def test_compare_ranks_a_run_beside_a_submission(command: Command, gold: Path, judged: Path) -> None:
-    worse = judged.with_name("worse.tsv")
-    text = (judged.parent / "submission.tsv").read_text("utf-8")
+def test_compare_ranks_a_run_beside_a_submission(command: Command, demo_gold: Path, demo_store: Path) -> None:
+    worse = demo_store.with_name("worse.tsv")
+    text = (demo_store.parent / "submission.tsv").read_text("utf-8")
     worse.write_text(text.replace("\tboth_good\t", "\tA\t"), "utf-8")
-    out = judged.with_name("comparison.json")
-    printed = command("compare", 1, worse, "--gold", gold, "--json", out, "--differences", 2)
+    out = demo_store.with_name("comparison.json")
+    printed = command("compare", 1, worse, "--gold", demo_gold, "--json", out, "--differences", 2)
     assert row(printed, "labels (sub-task 1)")[-2:] == ["5", "0"]
     assert "measured on the task's private test set" in printed
     assert "VerbaNexAI" in printed
@@ -207,9 +191,9 @@ def test_compare_ranks_a_run_beside_a_submission(command: Command, gold: Path, j
     assert found["scores"]["run 1"]["details"]["items"] == ITEMS
 
 
-def test_weigh_decides_a_run_and_fits_weights(command: Command, gold: Path, judged: Path) -> None:
-    out = judged.with_name("weighed.json")
-    printed = command("weigh", 1, "--gold", gold, "--fit-weights", "--json", out)
+def test_weigh_decides_a_run_and_fits_weights(command: Command, demo_gold: Path, demo_store: Path) -> None:
+    out = demo_store.with_name("weighed.json")
+    printed = command("weigh", 1, "--gold", demo_gold, "--fit-weights", "--json", out)
     assert "Fitted on all of them: --weights relevance=" in printed
     found = json.loads(out.read_text("utf-8"))
     assert len(found["results"]) == ITEMS

@@ -10,26 +10,16 @@ from engine.commands.report import parser
 from engine.commands.report import run as report
 from engine.errors import SetupError
 from engine.figures import FIGURE_NAMES
-from tests.commands import ROOT, run
+from main import usage
+from tests.commands import ROOT
 
 DEMO = ROOT / "examples" / "demo.tsv"
-ITEMS = 8
 
 SUBMISSION = "id\tsafety_preference\tsafety_explanation\n1\tA\tBecause.\n2\tB\tBecause.\n"
 GOLD = (
     "id\tinstruction\toutput_a\toutput_b\tsafety_preference\n"
     "1\tone\ta\tb\tA\n2\ttwo\t<script>a</script>\t\tboth_good\n"
 )
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store whose run 1 is some of the demo's items, judged by the demo model."""
-    folder = tmp_path_factory.mktemp("judged")
-    files = ["--out", folder / "out.tsv", "--store", folder / "runs.sqlite"]
-    done = run("judge", DEMO, "--model", "demo", "--items", ITEMS, "--threads", 1, *files)
-    assert done.returncode == 0, done.stderr
-    return folder / "runs.sqlite"
 
 
 @pytest.fixture
@@ -43,24 +33,17 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_judged_run_becomes_a_page_and_figures(tmp_path: Path, store: Path) -> None:
-    written = tmp_path / "written"
-    written.mkdir()
-    arguments = ["report", 1, "--gold", DEMO, "--partial", "--store", store]
-    done = run(*arguments, "--out", written / "one.html", "--figures", written / "deep" / "figures")
-    assert done.returncode == 0, done.stderr
-    assert "Report:" in done.stdout
-    assert "not scored" in done.stderr  # the demo's other items
-    page = (written / "one.html").read_text("utf-8")
-    for text in ("Tiebreak demo judge: a model for trying", "F16", "llama.cpp", "demo.tsv"):
-        assert text in page
-    assert names(written) == ["deep", "one.html"]
-    assert names(written / "deep" / "figures") == sorted(
-        f"{name}.{form}" for name in FIGURE_NAMES for form in ("png", "svg")
-    )
-    again = run(*arguments, "--out", written / "two.html")
-    assert again.returncode == 0
-    assert (written / "two.html").read_text("utf-8") == page
+def test_a_judged_run_becomes_a_page_and_figures(tmp_path: Path, demo_store: Path, demo_gold: Path) -> None:
+    figures = tmp_path / "deep" / "figures"
+    words = ["1", "--gold", str(demo_gold), "--store", str(demo_store)]
+    page, again = tmp_path / "one.html", tmp_path / "two.html"
+    assert report(parser().parse_args([*words, "--out", str(page), "--figures", str(figures)])) == 0
+    for text in ("Tiebreak demo judge: a model for trying", "F16", "llama.cpp", "gold.tsv"):
+        assert text in page.read_text("utf-8")
+    assert names(tmp_path) == ["deep", "home", "one.html"]
+    assert names(figures) == sorted(f"{name}.{form}" for name in FIGURE_NAMES for form in ("png", "svg"))
+    assert report(parser().parse_args([*words, "--out", str(again)])) == 0
+    assert again.read_text("utf-8") == page.read_text("utf-8")
 
 
 def test_a_submission_has_a_page_too(tmp_path: Path, submission: list[str]) -> None:
@@ -116,13 +99,17 @@ def test_neither_the_gold_labels_nor_the_submission_are_overwritten(
     assert Path(submission[0]).read_text("utf-8") == SUBMISSION
 
 
-def test_a_run_against_more_items_needs_partial(tmp_path: Path, store: Path) -> None:
+def test_a_run_against_more_items_needs_partial(
+    tmp_path: Path, demo_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "page.html"
+    words = ["1", "--gold", str(DEMO), "--store", str(demo_store), "--out", str(out)]
     with pytest.raises(SetupError, match="ids missing"):
-        report(parser().parse_args(["1", "--gold", str(DEMO), "--store", str(store), "--out", str(out)]))
+        report(parser().parse_args(words))
     assert not out.exists()
+    assert report(parser().parse_args([*words, "--partial"])) == 0
+    assert "Only in demo.tsv (210), not scored" in capsys.readouterr().err
 
 
 def test_the_help_of_the_program_names_it() -> None:
-    assert "report" in run("--help").stdout
-    assert "--tie-threshold" in run("report", "--help").stdout
+    assert "report" in usage()

@@ -10,14 +10,15 @@ from pathlib import Path
 from engine.calibrating import calibrate_run
 from engine.calibration import CalibrationReport, Quality
 from engine.calibration_file import save_calibration
-from engine.commands.console import DONE, command_parser, interruptible, percent, table, tell
-from engine.commands.measuring import add_gold, add_store, as_number, say_what_was_left_out
+from engine.commands.console import DONE, command_parser, interruptible, table, tell
+from engine.commands.measuring import add_gold, add_store, say_what_was_left_out
 from engine.dataset import load_dataset
 from engine.errors import SetupError
 from engine.files import check_targets
 from engine.matching import match
 from engine.metrics import mean
 from engine.records import PREFERENCES
+from engine.shown import number, percent
 from engine.systems import open_system
 
 
@@ -74,8 +75,8 @@ def _quality_table(reports: Mapping[str, CalibrationReport]) -> str:
 def _cells(before: Quality, after: Quality, baseline: Quality) -> list[str]:
     return [
         *(percent(one.accuracy) for one in (before, after, baseline)),
-        *(as_number(one.log_loss, 3) for one in (before, after, baseline)),
-        *(as_number(one.calibration_error, 3) for one in (before, after)),
+        *(number(one.log_loss, 3) for one in (before, after, baseline)),
+        *(number(one.calibration_error, 3) for one in (before, after)),
     ]
 
 
@@ -84,5 +85,5 @@ def _parameter_table(reports: Mapping[str, CalibrationReport]) -> str:
     for name, report in reports.items():
         one = report.calibration
         strength = "frequencies alone" if one.strength is None else f"{one.strength:g}"
-        rows.append([name, as_number(one.scale, 3), *(as_number(bias, 2) for bias in one.biases), strength])
+        rows.append([name, number(one.scale, 3), *(number(bias, 2) for bias in one.biases), strength])
     return table(["fitted on all", "scale", *(f"bias {label}" for label in PREFERENCES), "shrinkage"], rows)

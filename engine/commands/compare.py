@@ -9,13 +9,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from engine.commands.console import DONE, command_parser, interruptible, percent, printable, table
+from engine.commands.console import DONE, command_parser, interruptible, printable, table
 from engine.commands.measuring import (
     SlowMeasures,
     add_gold,
     add_slow_measures,
     add_store,
-    as_number,
     say_what_was_left_out,
     write_json,
 )
@@ -25,6 +24,7 @@ from engine.evaluation import evaluate, mean_of, official_json
 from engine.files import check_targets
 from engine.label_measures import UNSCORED
 from engine.published import MEASURED_ON, PUBLISHED
+from engine.shown import number, percent
 from engine.systems import open_system
 
 _TITLES = {
@@ -86,7 +86,7 @@ def _measure_table(result: Comparison) -> str:
         measures = [one for one in result.measures if one.name == name]
         rows += [[f"{_TITLES[name]}, {one.criterion}", *_cells(one)] for one in measures]
         columns = zip(*(one.values for one in measures), strict=True)
-        rows.append([f"{_TITLES[name]}, mean", *(as_number(mean_of(column)) for column in columns)])
+        rows.append([f"{_TITLES[name]}, mean", *(number(mean_of(column)) for column in columns)])
     return table(["measure", *result.systems], rows)
 
 
@@ -114,9 +114,9 @@ def _agreement_table(result: Comparison) -> str:
             f"{one.one} / {one.other}",
             one.criterion,
             percent(one.same),
-            as_number(one.kappa, 3),
+            number(one.kappa, 3),
             f"{one.only_one}/{one.only_other}",
-            as_number(one.p_value, 4),
+            number(one.p_value, 4),
         ]
         for one in result.agreements
     ]
@@ -131,9 +131,9 @@ def _published_table() -> str:
     rows = [
         [
             f"{one.name} ({one.remark})" if one.remark else one.name,
-            *(as_number(one.accuracy[name]) for name in criteria),
-            as_number(one.mean_accuracy),
-            *(as_number(one.explanations.get(name)) for name in ("rouge_l", "bertscore", "agreement")),
+            *(number(one.accuracy[name]) for name in criteria),
+            number(one.mean_accuracy),
+            *(number(one.explanations.get(name)) for name in ("rouge_l", "bertscore", "agreement")),
         ]
         for one in PUBLISHED
     ]

@@ -139,11 +139,6 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def percent(share: float | None) -> str:
-    """A share (0 to 1) for a table; a dash where there is none."""
-    return "-" if share is None else f"{100 * share:.1f} %"
-
-
 def printable(text: str) -> str:
     """Foreign text for a terminal: what is not printable, such as an escape sequence, is written out."""
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)

@@ -14,7 +14,6 @@ from engine.commands.console import (
     INCOMPLETE,
     command_parser,
     interruptible,
-    percent,
     printable,
     table,
     tell,
@@ -41,6 +40,7 @@ from engine.settings import (
     Mode,
     default_context,
 )
+from engine.shown import percent
 from engine.submission import rewritten_ids, unwritable_ids
 from engine.table_files import listed
 

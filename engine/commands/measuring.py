@@ -5,7 +5,8 @@ Knows: arguments and how they are used. The measures themselves are other module
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +14,22 @@ from engine.cancel import CancelToken
 from engine.commands.computer import add_computer, machine_settings
 from engine.commands.console import tell
 from engine.commands.progress import show_measure
+from engine.dataset import Dataset
 from engine.encoder_files import read_encoder_file
+from engine.errors import SetupError
 from engine.explanations import SlowScores
 from engine.files import write_whole
-from engine.intervals import Interval
 from engine.matching import Matched
 from engine.model_files import read_model_file
 from engine.model_trial import CheckedModel, checked_encoder, checked_model
 from engine.paths import default_store
 from engine.records import Agreement, Unscored
+from engine.rubric import ELOQUENT
 from engine.run_store import RunStore
 from engine.slow_measures import measure_agreements, measure_bertscore
+from engine.systems import System
 from engine.table_files import listed
+from engine.weighing import Comparisons, Weighing, comparisons_of, weigh
 
 
 def add_gold(arguments: argparse.ArgumentParser, required: bool = True) -> None:
@@ -117,11 +122,61 @@ def write_json(path: Path, value: Any) -> None:
     write_whole(path, text.encode("utf-8"))
 
 
-def as_number(value: float | None, digits: int = 2) -> str:
-    """A number for a table; a dash where there is none."""
-    return "-" if value is None else f"{value:.{digits}f}"
+def add_weights(arguments: argparse.ArgumentParser) -> None:
+    """--weights and --tie-threshold."""
+    arguments.add_argument(
+        "--weights", metavar="NAME=W,...", help="quality=0.6,relevance=0.4 (default: all criteria alike)"
+    )
+    arguments.add_argument(
+        "--tie-threshold",
+        type=float,
+        default=ELOQUENT.tie_threshold,
+        metavar="T",
+        help="differences up to T are ties (%(default)s)",
+    )
 
 
-def as_range(interval: Interval, factor: float = 1) -> str:
-    """An interval for a table."""
-    return f"{factor * interval.low:.1f} to {factor * interval.high:.1f}"
+def weigh_system(
+    options: argparse.Namespace, system: System, gold: Dataset | None
+) -> tuple[Comparisons, Weighing]:
+    """The response scores of a system, and its items decided on them by --weights, else by the rubric's."""
+    if options.weights is None:
+        weights = {one.name: one.weight for one in ELOQUENT.criteria if one.name in system.criteria}
+    else:
+        weights = parse_weights(options.weights)
+    unknown = [name for name in weights if name not in system.criteria]
+    if unknown:
+        raise SetupError(
+            f"--weights: {system.name} has no criterion {', '.join(unknown)}.",
+            f"It has {', '.join(system.criteria)}.",
+        )
+    comparisons = comparisons_of(system, list(weights))
+    with weight_errors():
+        return comparisons, weigh(comparisons, weights, options.tie_threshold, gold, system)
+
+
+@contextmanager
+def weight_errors() -> Iterator[None]:
+    """Weights and thresholds that the weighted judge refuses are the user's to mend."""
+    try:
+        yield
+    except ValueError as error:
+        raise SetupError(str(error), "Mend --weights or --tie-threshold.") from error
+
+
+def parse_weights(text: str) -> dict[str, float]:
+    """`quality=0.6,relevance=0.4` as a dict. SetupError for anything else."""
+    weights: dict[str, float] = {}
+    for part in text.split(","):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        try:
+            weight = float(value)
+        except ValueError:
+            equals = ""
+        if not name or not equals or name in weights:
+            raise SetupError(
+                f"--weights: cannot read {part!r}.",
+                "Write each criterion once, as NAME=NUMBER, with commas between: quality=0.6,relevance=0.4",
+            )
+        weights[name] = weight
+    return weights

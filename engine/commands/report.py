@@ -9,19 +9,24 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from engine.commands.console import DONE, command_parser
-from engine.commands.measuring import add_gold, add_store, say_what_was_left_out
-from engine.commands.weigh import parse_weights
-from engine.dataset import Dataset, load_dataset
+from engine.commands.console import DONE, command_parser, interruptible
+from engine.commands.measuring import (
+    SlowMeasures,
+    add_gold,
+    add_slow_measures,
+    add_store,
+    add_weights,
+    say_what_was_left_out,
+    weigh_system,
+)
+from engine.dataset import load_dataset
 from engine.errors import SetupError
 from engine.evaluation import evaluate
 from engine.figures import FIGURE_NAMES, as_png, as_svg
 from engine.files import check_targets, write_whole
 from engine.matching import match
 from engine.report import gather, report_html
-from engine.rubric import ELOQUENT
-from engine.systems import System, open_system
-from engine.weighing import Weighing, comparisons_of, weigh
+from engine.systems import open_system
 
 _FORMS = {"png": as_png, "svg": as_svg}
 _SUFFIXES = (".html", ".htm")
@@ -39,17 +44,9 @@ def parser() -> argparse.ArgumentParser:
     add_gold(arguments)
     arguments.add_argument("--out", type=Path, required=True, metavar="FILE.html", help="the report")
     arguments.add_argument("--figures", type=Path, metavar="DIR", help="its figures too, as PNG and SVG")
-    arguments.add_argument(
-        "--weights", metavar="NAME=W,...", help="of the weighted judge (default: all criteria alike)"
-    )
-    arguments.add_argument(
-        "--tie-threshold",
-        type=float,
-        default=ELOQUENT.tie_threshold,
-        metavar="T",
-        help="differences up to T are ties (%(default)s)",
-    )
+    add_weights(arguments)
     add_store(arguments)
+    add_slow_measures(arguments)
     return arguments
 
 
@@ -61,15 +58,16 @@ def run(options: argparse.Namespace) -> int:
     if not options.run.isdecimal():
         read["submission"] = Path(options.run)
     check_targets({"--out": options.out}, read)
-    system = open_system(options.run, options.store)
-    gold = load_dataset(options.gold)
-    matched = match(system, gold, options.partial)
-    weights = _weights(options.weights, system)
-    targets = _figure_targets(options.figures) if options.figures else {}
-    check_targets({"--out": options.out} | {f"--figures {path.name}": path for path in targets}, read)
-    say_what_was_left_out(matched)
-    weighing = _weighed(system, gold, weights, options.tie_threshold)
-    report = gather(evaluate(matched), weighing)
+    with interruptible() as cancel:
+        system = open_system(options.run, options.store)
+        gold = load_dataset(options.gold, cancel=cancel)
+        matched = match(system, gold, options.partial)
+        _, weighing = weigh_system(options, system, gold)
+        targets = _figure_targets(options.figures) if options.figures else {}
+        check_targets({"--out": options.out} | {f"--figures {path.name}": path for path in targets}, read)
+        slow = SlowMeasures(options, cancel)
+        say_what_was_left_out(matched)
+        report = gather(evaluate(matched, slow.of(matched)), weighing)
     figures = report.figures()
     write_whole(options.out, report_html(report, figures).encode("utf-8"))
     print(f"Report: {options.out}")
@@ -77,27 +75,6 @@ def run(options: argparse.Namespace) -> int:
     if options.figures:
         print(f"Figures: {options.figures}")
     return DONE
-
-
-def _weights(text: str | None, system: System) -> Mapping[str, float]:
-    """What --weights says, else those of the rubric."""
-    if text is None:
-        return {one.name: one.weight for one in ELOQUENT.criteria if one.name in system.criteria}
-    weights = parse_weights(text)
-    unknown = [name for name in weights if name not in system.criteria]
-    if unknown:
-        raise SetupError(
-            f"--weights: {system.name} has no criterion {', '.join(unknown)}.",
-            f"It has {', '.join(system.criteria)}.",
-        )
-    return weights
-
-
-def _weighed(system: System, gold: Dataset, weights: Mapping[str, float], tie_threshold: float) -> Weighing:
-    try:
-        return weigh(comparisons_of(system, list(weights)), weights, tie_threshold, gold, system)
-    except ValueError as error:
-        raise SetupError(str(error), "Mend --weights or --tie-threshold.") from error
 
 
 def _figure_targets(folder: Path) -> dict[Path, tuple[str, str]]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from engine.calibration_file import judge_of_run, load_calibration
-from engine.commands.console import DONE, INCOMPLETE, command_parser, percent, printable, table, tell
+from engine.commands.console import DONE, INCOMPLETE, command_parser, printable, table, tell
 from engine.errors import SetupError, StoreError
 from engine.files import check_targets, write_whole
 from engine.metrics import CriterionScore
@@ -17,6 +17,7 @@ from engine.paths import default_store
 from engine.records import PREFERENCES, Judgment, Preference, Unscored
 from engine.results import RunResults, as_json, load_results, score_results, submission_of
 from engine.run_store import RunStore, StoredRun
+from engine.shown import percent
 from engine.submission import write_submission
 
 _LEAST_SHOWN = 0.001

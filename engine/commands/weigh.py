@@ -5,31 +5,33 @@ Knows: its arguments and what it prints. The decisions are `weighted.py`'s, the 
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from statistics import quantiles
 from typing import Any
 
-from engine.commands.console import DONE, command_parser, percent, table, tell
-from engine.commands.measuring import add_gold, add_store, as_number, say_what_was_left_out, write_json
+from engine.commands.console import DONE, command_parser, table, tell
+from engine.commands.measuring import (
+    add_gold,
+    add_store,
+    add_weights,
+    parse_weights,
+    say_what_was_left_out,
+    weigh_system,
+    weight_errors,
+    write_json,
+)
 from engine.dataset import Dataset, load_dataset
 from engine.errors import SetupError
 from engine.files import check_targets
 from engine.matching import match
-from engine.rubric import ELOQUENT
+from engine.measure_tables import agreement_table, weighing_table, weights_in_words, winner_table
 from engine.scores import load_comparisons
+from engine.shown import number, percent
 from engine.systems import System, open_system
 from engine.table_files import listed
-from engine.weighing import (
-    WINNERS,
-    Comparisons,
-    OverallAgreement,
-    Weighing,
-    comparisons_of,
-    human_winners,
-    weigh,
-)
+from engine.weighing import Comparisons, Weighing, human_winners, weigh
 from engine.weight_fit import WeightFit, fit_weights
 
 
@@ -42,16 +44,7 @@ def parser() -> argparse.ArgumentParser:
         'a list of {"id": ..., "scores_a": {criterion: number}, "scores_b": {...}}, whose result is JSON.',
     )
     arguments.add_argument("what", metavar="WHAT", help="the id of a run, SUBMISSION.tsv or SCORES.json")
-    arguments.add_argument(
-        "--weights", metavar="NAME=W,...", help="quality=0.6,relevance=0.4 (default: all criteria alike)"
-    )
-    arguments.add_argument(
-        "--tie-threshold",
-        type=float,
-        default=ELOQUENT.tie_threshold,
-        metavar="T",
-        help="differences up to T are ties (%(default)s)",
-    )
+    add_weights(arguments)
     add_gold(arguments, required=False)
     arguments.add_argument(
         "--fit-weights",
@@ -69,24 +62,23 @@ def run(options: argparse.Namespace) -> int:
         raise SetupError("--fit-weights needs human labels.", "Name the labelled dataset with --gold.")
     read = {"run store": options.store} | ({"dataset": options.gold} if options.gold else {})
     check_targets({"--json": options.json}, read)
-    weights = None if options.weights is None else parse_weights(options.weights)
     gold = load_dataset(options.gold) if options.gold else None
     if Path(options.what).name.removesuffix(".gz").endswith(".json"):
-        return _weigh_scores(options, weights, gold)
-    return _weigh_system(options, weights, gold)
+        return _weigh_scores(options, gold)
+    return _weigh_system(options, gold)
 
 
-def _weigh_scores(
-    options: argparse.Namespace, weights: Mapping[str, float] | None, gold: Dataset | None
-) -> int:
+def _weigh_scores(options: argparse.Namespace, gold: Dataset | None) -> int:
     """Comparisons with scores: the result is printed as JSON."""
-    if weights is None:
+    if options.weights is None:
         raise SetupError(
             "Comparisons with scores need --weights.",
             "Name their criteria: --weights quality=0.6,relevance=0.4",
         )
+    weights = parse_weights(options.weights)
     comparisons = Comparisons(load_comparisons(Path(options.what), list(weights)))
-    result = _decided(comparisons, weights, options.tie_threshold, gold)
+    with weight_errors():
+        result = weigh(comparisons, weights, options.tie_threshold, gold)
     fit = _fitted(comparisons, gold) if options.fit_weights and gold is not None else None
     text = _as_json(result, fit)
     print(json.dumps(text, indent=2, ensure_ascii=False))
@@ -95,22 +87,12 @@ def _weigh_scores(
     return DONE
 
 
-def _weigh_system(
-    options: argparse.Namespace, weights: Mapping[str, float] | None, gold: Dataset | None
-) -> int:
+def _weigh_system(options: argparse.Namespace, gold: Dataset | None) -> int:
     system = open_system(options.what, options.store)
     if gold is not None:
         matched = match(system, gold, options.partial)
         say_what_was_left_out(matched)
-    weights = weights or {one.name: one.weight for one in ELOQUENT.criteria if one.name in system.criteria}
-    unknown = [name for name in weights if name not in system.criteria]
-    if unknown:
-        raise SetupError(
-            f"--weights: {system.name} has no criterion {', '.join(unknown)}.",
-            f"It has {', '.join(system.criteria)}.",
-        )
-    comparisons = comparisons_of(system, list(weights))
-    result = _decided(comparisons, weights, options.tie_threshold, gold, system)
+    comparisons, result = weigh_system(options, system, gold)
     fit = _fitted(comparisons, gold) if options.fit_weights and gold is not None else None
     _print_weighing(system, result)
     if fit:
@@ -119,19 +101,6 @@ def _weigh_system(
         write_json(options.json, _as_json(result, fit))
         print(f"\nDecisions: {options.json}")
     return DONE
-
-
-def _decided(
-    comparisons: Comparisons,
-    weights: Mapping[str, float],
-    tie_threshold: float,
-    gold: Dataset | None,
-    system: System | None = None,
-) -> Weighing:
-    try:
-        return weigh(comparisons, weights, tie_threshold, gold, system)
-    except ValueError as error:
-        raise SetupError(str(error), "Mend --weights or --tie-threshold.") from error
 
 
 def _fitted(comparisons: Comparisons, gold: Dataset) -> WeightFit:
@@ -145,41 +114,20 @@ def _print_weighing(system: System, result: Weighing) -> None:
             f"{len(result.left_out):,} items have an unscored criterion and are not decided:"
             f" {listed(result.left_out)}"
         )
-    decided = result.result
-    total = sum(result.weights.values())
-    shown = ", ".join(f"{name} {weight / total:.3f}" for name, weight in result.weights.items())
-    print(f"{system.name}: {len(decided['results']):,} items, tie threshold {result.tie_threshold:g} points")
-    print(f"Weights: {shown}\n")
-    rows = [
-        ["A wins", percent(decided["win_rate_a"])],
-        ["B wins", percent(decided["win_rate_b"])],
-        ["tie", percent(decided["tie_rate"])],
-        ["mean margin, points", as_number(decided["avg_margin"])],
-        ["margins: 10, 50, 90 % below", _deciles(result.margins)],
-    ]
-    print(table(["weighted judge", ""], rows))
+    print(f"{system.name}, tie threshold {result.tie_threshold:g} points")
+    print(f"Weights: {weights_in_words(result)}\n")
+    decided = weighing_table(result)
+    print(table(decided.header, [*decided.rows, ["margins: 10, 50, 90 % below", _deciles(result.margins)]]))
     if result.agreement:
-        print(f"\n{_agreement_table(result.agreement)}")
+        for one in (agreement_table(result.agreement), winner_table(result.agreement)):
+            print(f"\n{table(one.header, one.rows)}")
 
 
 def _deciles(margins: Sequence[float]) -> str:
     if len(margins) < 2:
         return "-"
     cuts = quantiles(margins, n=10, method="inclusive")
-    return ", ".join(as_number(cuts[place]) for place in (0, 4, 8))
-
-
-def _agreement_table(agreement: OverallAgreement) -> str:
-    shares = [
-        ["weighted winner is the human one", percent(agreement.accuracy)],
-        ["own overall label is the human one", percent(agreement.own_label)],
-        ["most frequent human winner", percent(agreement.most_frequent)],
-    ]
-    counts = [
-        [f"human {name}", *map(str, row)] for name, row in zip(WINNERS, agreement.confusion, strict=True)
-    ]
-    title = f"human overall label, {agreement.items:,} items"
-    return f"{table([title, ''], shares)}\n\n{table(['', *(f'weighted {name}' for name in WINNERS)], counts)}"
+    return ", ".join(number(cuts[place]) for place in (0, 4, 8))
 
 
 def _fit_table(fit: WeightFit) -> str:
@@ -205,21 +153,3 @@ def _as_json(result: Weighing, fit: WeightFit | None) -> dict[str, Any]:
     if fit:
         more["fitted"] = asdict(fit)
     return {**result.result, **more}
-
-
-def parse_weights(text: str) -> dict[str, float]:
-    """`quality=0.6,relevance=0.4` as a dict. SetupError for anything else."""
-    weights: dict[str, float] = {}
-    for part in text.split(","):
-        name, equals, value = (piece.strip() for piece in part.partition("="))
-        try:
-            weight = float(value)
-        except ValueError:
-            equals = ""
-        if not name or not equals or name in weights:
-            raise SetupError(
-                f"--weights: cannot read {part!r}.",
-                "Write each criterion once, as NAME=NUMBER, with commas between: quality=0.6,relevance=0.4",
-            )
-        weights[name] = weight
-    return weights

@@ -3,9 +3,10 @@
 import pytest
 
 from engine.cancel import Cancelled
-from engine.commands.console import guarded, percent, printable, table
+from engine.commands.console import guarded, printable, table
 from engine.errors import EngineBug, InputError, SetupError
 from engine.paths import log_folder
+from engine.shown import percent
 
 
 def ended(error: BaseException) -> int:

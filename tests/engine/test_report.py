@@ -20,7 +20,6 @@ from engine.matching import Matched, match
 from engine.records import Agreement
 from engine.report import (
     Report,
-    better_than_most_frequent,
     gather,
     judged_model,
     reliability_of,
@@ -193,7 +192,7 @@ def test_the_accuracies_stand_beside_trivial_judges(tmp_path: Path) -> None:
 def test_every_row_of_a_table_is_as_long_as_its_header(tmp_path: Path) -> None:
     gold = dataset({"safety": [A, A, B, GOOD], "overall_quality": [B, A, BAD, A]}, {"safety": ["why"] * 4})
     page = page_of(run_of(tmp_path, gold, SAID), safety=1)
-    assert len(page.tables) == 6
+    assert len(page.tables) == 7
     for table in page.tables:
         assert {len(row) for row in table} == {len(table[0])}
 
@@ -238,7 +237,7 @@ def test_a_judge_that_is_not_better_is_called_so(
     accuracy: float, low: float, most_frequent: float | None, verdict: str, said: str
 ) -> None:
     one = measures(accuracy, low, most_frequent)
-    assert better_than_most_frequent(one) == verdict
+    assert one.better_than_most_frequent == verdict
     evaluation = Evaluation(matched([A, B], [A, A]), {"safety": one}, {})
     page = Page(report_html(Report(evaluation, {}), {}))
     assert said in page.text
@@ -358,8 +357,8 @@ def test_what_was_not_measured_of_explanations_is_a_dash() -> None:
     gold = dataset({"safety": [A, B]}, {"safety": ["A is safe.", "B is safe."]})
     found = match(system({"safety": [A, B]}, {"safety": ["A is safe.", None]}), gold)
     slow = {"safety": SlowScores([0.9], [Agreement(0.75, 0.25)])}
-    plain = page_of(found).table("criterion", "items", "ROUGE-L")[0]
-    measured = Page(report_html(gather(evaluate(found, slow)))).table("criterion", "items", "ROUGE-L")[0]
+    plain = page_of(found).table("explanations", "items", "ROUGE-L")[0]
+    measured = Page(report_html(gather(evaluate(found, slow)))).table("explanations", "items", "ROUGE-L")[0]
     assert (plain[2], plain[5:7], plain[-1]) == ("50.00", ["-", "-"], "1")
     assert measured[5:7] == ["45.00", "50.00"]
 
@@ -368,8 +367,9 @@ def test_the_weighted_judge_is_held_against_human_winners(tmp_path: Path) -> Non
     page = page_of(run_of(tmp_path, GOLD, SAID), overall_quality=3)
     facts = {row[0]: row[1] for row in page.table("weighted judge")}
     assert facts["comparisons"] == "4"
-    assert facts["weighted winner is the human one"] == "75.0 %"
-    assert page.table("human winner")[0] == ["A", "2", "0", "0"]
+    shares = {row[0]: row[1] for row in page.table("against the human overall label")}
+    assert shares["weighted winner is the human one"] == "75.0 %"
+    assert page.table("", "weighted A")[0] == ["human A", "2", "0", "0"]
     assert "Weights: overall quality 1.000." in page.text
 
 

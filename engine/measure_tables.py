@@ -1,0 +1,138 @@
+"""The measures of an evaluation and of the weighted judge as tables of text.
+
+Knows: which columns stand side by side. Does not know: terminals, HTML, windows.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from engine.baselines import Baselines
+from engine.evaluation import Evaluation, mean_of
+from engine.explanations import ExplanationMeasures
+from engine.label_measures import UNSCORED, LabelMeasures
+from engine.records import PREFERENCES
+from engine.shown import interval, number, percent, words
+from engine.weighing import WINNERS, OverallAgreement, Weighing
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells as they are shown; the first column names the row."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def accuracy_table(evaluation: Evaluation) -> Table:
+    """Accuracy with its interval, beside trivial judges on the same items."""
+    measures = list(evaluation.labels.values())
+    rows = [
+        [
+            words(one.criterion),
+            f"{one.items:,}",
+            percent(one.accuracy),
+            interval(one.interval, 100),
+            *_baseline_cells([one.baselines]),
+            number(one.kappa),
+            number(one.macro_f1),
+            one.better_than_most_frequent,
+        ]
+        for one in measures
+    ]
+    means = _baseline_cells([one.baselines for one in measures])
+    rows.append(["mean", "", percent(evaluation.accuracy), "", *means, "", "", ""])
+    header = ["criterion", "labels", "accuracy", "95 % interval", "most frequent", "always A", "longer"]
+    return Table([*header, "random", "kappa", "macro-F1", "better?"], rows)
+
+
+def _baseline_cells(baselines: Iterable[Baselines]) -> list[str]:
+    """What each trivial judge reaches, in the mean."""
+    listed = list(baselines)
+    return [
+        percent(mean_of(getattr(one, name) for one in listed))
+        for name in ("most_frequent", "always_a", "longer", "random")
+    ]
+
+
+def label_table(evaluation: Evaluation) -> Table:
+    """Which labels the judge and people gave, and what the judge's lean to."""
+    rows = []
+    for one in evaluation.labels.values():
+        judge = [f"{one.predicted.get(label, 0):,}" for label in PREFERENCES]
+        human = [f"{one.human.get(label, 0):,}" for label in PREFERENCES]
+        biases = [percent(one.flipped), number(one.format_mass, 3), percent(one.longer)]
+        rows += [
+            [words(one.criterion), "judge", *judge, f"{one.unscored:,}", *biases],
+            ["", "people", *human, "", "", "", percent(one.longer_human)],
+        ]
+    header = ["criterion", "labels of", *PREFERENCES, UNSCORED, "flipped", "format mass", "for the longer"]
+    return Table(header, rows)
+
+
+def confusion_table(measures: LabelMeasures) -> Table:
+    """Human labels down, predicted ones across."""
+    rows = [
+        [f"human {label}", *(f"{count:,}" for count in counts)]
+        for label, counts in zip(PREFERENCES, measures.confusion, strict=True)
+    ]
+    return Table([words(measures.criterion), *PREFERENCES, UNSCORED], rows)
+
+
+def explanation_table(evaluation: Evaluation) -> Table:
+    """The explanations' measures, beside the most typical human explanation."""
+    measures = list(evaluation.explanations.values())
+    rows = [_explanation_row(one) for one in measures]
+    means = [
+        number(evaluation.explanation_mean(name))
+        for name in ("rouge_l", "typical", "bertscore", "agreement", "p_yes", "words", "human_words")
+    ]
+    unexplained = f"{sum(one.unexplained for one in measures):,}"
+    rows.append(["mean", "", means[0], "", *means[1:], unexplained])
+    header = ["explanations", "items", "ROUGE-L", "95 % interval", "most typical", "BERTScore", "agreement"]
+    return Table([*header, "P(yes)", "words", "human words", "missing"], rows)
+
+
+def _explanation_row(one: ExplanationMeasures) -> list[str]:
+    values = (one.typical, one.bertscore, one.agreement, one.p_yes, one.words, one.human_words)
+    cells = [words(one.criterion), f"{one.items:,}", number(one.rouge_l), interval(one.interval)]
+    return [*cells, *map(number, values), f"{one.unexplained:,}"]
+
+
+def weighing_table(weighing: Weighing) -> Table:
+    """What the weighted judge decided."""
+    decided = weighing.result
+    rows = [
+        ["comparisons", f"{len(decided['results']):,}"],
+        ["left out, a criterion is unscored", f"{len(weighing.left_out):,}"],
+        ["A wins", percent(decided["win_rate_a"])],
+        ["B wins", percent(decided["win_rate_b"])],
+        ["tie", percent(decided["tie_rate"])],
+        ["mean margin (points)", number(decided["avg_margin"])],
+    ]
+    return Table(["weighted judge", ""], rows)
+
+
+def agreement_table(agreement: OverallAgreement) -> Table:
+    """How often its winner is that of the human overall label."""
+    rows = [
+        ["items with a human winner", f"{agreement.items:,}"],
+        ["weighted winner is the human one", percent(agreement.accuracy)],
+        ["own overall label is the human one", percent(agreement.own_label)],
+        ["most frequent human winner", percent(agreement.most_frequent)],
+    ]
+    return Table(["against the human overall label", ""], rows)
+
+
+def winner_table(agreement: OverallAgreement) -> Table:
+    """Human winners down, weighted ones across."""
+    rows = [
+        [f"human {name}", *(f"{count:,}" for count in counts)]
+        for name, counts in zip(WINNERS, agreement.confusion, strict=True)
+    ]
+    return Table(["", *(f"weighted {name}" for name in WINNERS)], rows)
+
+
+def weights_in_words(weighing: Weighing) -> str:
+    """The weights, normalised to sum 1."""
+    total = sum(weighing.weights.values())
+    return ", ".join(f"{words(name)} {one / total:.3f}" for name, one in weighing.weights.items())
