@@ -21,18 +21,20 @@ from engine.records import PREFERENCES
 class CalibratedRun:
     """A calibration with the report of each of its criteria.
 
-    `unscored`: by criterion, labelled items without a reading; they take no part.
+    `unscored`: by criterion, labelled items without a reading; they take no part. `left_out`: the reason by
+    criterion, for those that could not be calibrated.
     """
 
     calibration: Calibration
     reports: Mapping[str, CalibrationReport]
     unscored: Mapping[str, int]
+    left_out: Mapping[str, str]
 
 
 def calibrate_run(matched: Matched) -> CalibratedRun:
     """Fit a calibration to a run's own readings, whatever it is calibrated with now.
 
-    Raises SetupError for a submission file, which has no readings, and for too few labels.
+    Raises SetupError for a submission file, which has no readings, and where no criterion has labels enough.
     """
     results = matched.system.results
     if results is None:
@@ -40,28 +42,34 @@ def calibrate_run(matched: Matched) -> CalibratedRun:
             f"{matched.system.name} is a submission: it holds labels, no probabilities.",
             "Name the id of a run: see main.py runs",
         )
-    reports, unscored = {}, {}
+    reports, unscored, left_out = {}, {}, {}
     for name, pairs in matched.pairs.items():
         read = [pair for pair in pairs if pair.judgment is not None]
         unscored[name] = len(pairs) - len(read)
-        if not read:
-            raise SetupError(
-                f"{matched.system.name} has no readings on {name}.", "See why: main.py runs show"
-            )
-        reports[name] = _report(name, read)
+        try:
+            reports[name] = _report(name, read)
+        except SetupError as error:
+            left_out[name] = error.problem
+    if not reports:
+        raise SetupError(
+            "No criterion can be calibrated:\n" + "\n".join(f"  {reason}" for reason in left_out.values()),
+            "Use a dataset with more human labels.",
+        )
     calibration = Calibration(
         judge=judge_of_run(results.run.identity),
         dataset=matched.dataset.name,
         criteria={name: report.calibration for name, report in reports.items()},
         measured={name: _measured(report) for name, report in reports.items()},
     )
-    return CalibratedRun(calibration, reports, unscored)
+    return CalibratedRun(calibration, reports, unscored, left_out)
 
 
 def _report(criterion: str, pairs: list[Pair]) -> CalibrationReport:
     return calibrate_criterion(
         criterion,
-        log_probs=np.array([average(pair.judgment.readings) for pair in pairs if pair.judgment]),
+        log_probs=np.array([average(pair.judgment.readings) for pair in pairs if pair.judgment]).reshape(
+            -1, 4
+        ),
         labels=np.array([PREFERENCES.index(pair.gold.preference) for pair in pairs if pair.gold.preference]),
         groups=[pair.item.instruction for pair in pairs],
     )

@@ -146,7 +146,7 @@ def test_judge_refuses_the_calibration_of_another_model(
     command("calibrate", 1, "--gold", demo_gold, "--out", path)
     # The run of this test names its model by a hash of its own.
     words = [demo_gold, "--model", "demo", "--out", demo_store.with_name("out.tsv"), "--calibration", path]
-    with pytest.raises(SetupError, match="made for the model Tiebreak demo judge .d{12}., not for"):
+    with pytest.raises(SetupError, match=r"made for the model Tiebreak demo judge \(d{12}\), not for"):
         command("judge", *words)
 
 

@@ -50,6 +50,8 @@ def run(options: argparse.Namespace) -> int:
     for name, count in made.unscored.items():
         if count:
             tell(f"{name}: {count:,} labelled items are unscored and take no part.")
+    for reason in made.left_out.values():
+        tell(f"Left as it is: {reason}")
     save_calibration(options.out, made.calibration)
     print(f"{system.name}, cross-validated on {matched.dataset.name}; no instruction is on both sides.\n")
     print(_quality_table(made.reports))
