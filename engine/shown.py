@@ -3,8 +3,6 @@
 Knows: shares, numbers, intervals, names. Does not know: what they measure, where they are shown.
 """
 
-from engine.intervals import Interval
-
 
 def percent(share: float | None) -> str:
     """A share (0 to 1) in percent; a dash where there is none."""
@@ -16,9 +14,10 @@ def number(value: float | None, digits: int = 2) -> str:
     return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"
 
 
-def interval(found: Interval, factor: float = 1) -> str:
+def interval(ends: tuple[float, float], factor: float = 1) -> str:
     """`15.3 to 31.6`."""
-    return f"{factor * found.low:.1f} to {factor * found.high:.1f}"
+    low, high = ends
+    return f"{factor * low:.1f} to {factor * high:.1f}"
 
 
 def words(name: str) -> str:

@@ -254,7 +254,7 @@ def test_unknown_commands_and_none_are_answered_with_the_usage() -> None:
     for arguments in ([], ["jugde"]):
         done = run(*arguments)
         assert done.returncode == 2
-        assert "judge   judge a dataset" in done.stderr
+        assert "judge     judge a dataset" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["judge", "check", "models", "runs", "weigh"])

@@ -73,7 +73,13 @@ class SlowMeasures:
         self._encoder: CheckedModel | None = None
         self._judge: CheckedModel | None = None
         if options.encoder:
-            self._encoder = checked_encoder(read_encoder_file(options.encoder), cancel)
+            described = read_encoder_file(options.encoder)
+            if described.scored_layers < described.layers:
+                tell(
+                    f"{described.path.name} is not cut: bert-score computes with its first"
+                    f" {described.scored_layers} layers, and other layers give other scores. See: models cut"
+                )
+            self._encoder = checked_encoder(described, cancel)
         if options.judge_model:
             self._judge = checked_model(read_model_file(options.judge_model), cancel)
 

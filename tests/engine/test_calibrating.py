@@ -1,4 +1,4 @@
-"""A run's own readings are calibrated, also where the run is calibrated already; what cannot be is left out."""
+"""A run's own readings are calibrated, also where it is calibrated already; what cannot be is left out."""
 
 from dataclasses import replace
 from pathlib import Path
