@@ -26,11 +26,6 @@ class Baselines:
     longer: float
     random: float = 1 / len(PREFERENCES)
 
-    @property
-    def best(self) -> float:
-        """The highest of them."""
-        return max(self.most_frequent or 0.0, self.always_a, self.longer, self.random)
-
 
 def baselines(pairs: Sequence[Pair]) -> Baselines:
     """The baselines on these pairs, of which there is at least one."""

@@ -58,6 +58,7 @@ def calibrate_run(matched: Matched) -> CalibratedRun:
     calibration = Calibration(
         judge=judge_of_run(results.run.identity),
         dataset=matched.dataset.name,
+        dataset_hash=matched.dataset.hash,
         criteria={name: report.calibration for name, report in reports.items()},
         measured={name: _measured(report) for name, report in reports.items()},
     )

@@ -47,13 +47,14 @@ def judge_of_run(identity: RunIdentity) -> Judge:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Calibrations by criterion. `dataset`: the name of the one whose labels it was fitted on.
+    """Calibrations by criterion. `dataset`, `dataset_hash`: of the one whose labels it was fitted on.
 
     `measured`: the cross-validated figures, as plain values, for people.
     """
 
     judge: Judge
     dataset: str
+    dataset_hash: str
     criteria: Mapping[str, CriterionCalibration]
     measured: Mapping[str, Any]
 
@@ -88,7 +89,7 @@ class Calibration:
                 "orders": list(judge.orders),
                 "examples": judge.examples,
             },
-            "dataset": self.dataset,
+            "dataset": {"name": self.dataset, "sha256": self.dataset_hash},
             "criteria": {name: _criterion_json(one) for name, one in self.criteria.items()},
             "measured": dict(self.measured),
         }
@@ -124,7 +125,8 @@ def calibration_of(value: Mapping[str, Any]) -> Calibration:
             orders=tuple(map(str, made_for["orders"])),
             examples=str(made_for["examples"]),
         ),
-        dataset=str(value["dataset"]),
+        dataset=str(value["dataset"]["name"]),
+        dataset_hash=str(value["dataset"]["sha256"]),
         criteria={str(name): _criterion(one) for name, one in value["criteria"].items()},
         measured=dict(value["measured"]),
     )
@@ -148,7 +150,7 @@ def load_calibration(path: Path) -> Calibration:
         return calibration_of(json.loads(data))
     except KeyError as error:
         raise InputError(path, [f"is not a calibration: {error} is missing."], _MAKE_AGAIN) from error
-    except (AttributeError, TypeError, ValueError) as error:
+    except (AttributeError, OverflowError, TypeError, ValueError) as error:
         raise InputError(path, [f"is not a calibration: {error}."], _MAKE_AGAIN) from error
 
 

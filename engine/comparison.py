@@ -4,7 +4,7 @@ Knows: evaluations. Does not know: how measures are computed, files, terminals.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from scipy.stats import binomtest, rankdata
@@ -70,13 +70,15 @@ class Difference:
 class Comparison:
     """Several systems on the same items.
 
-    `borda_labels`, `borda_explanations`: by system, the Borda count over the accuracies of all criteria
-    (sub-task 1) and over the explanation measures of all criteria that all explaining systems have (sub-task
-    2, explaining systems alone; empty with fewer than two of them).
+    `left_out`: by criterion, the systems that lack it, so that it is not compared. `borda_labels`,
+    `borda_explanations`: by system, the Borda count over the accuracies of all criteria (sub-task 1) and over
+    the explanation measures of all criteria that all explaining systems have (sub-task 2, explaining
+    systems alone; empty with fewer than two of them).
     """
 
     systems: tuple[str, ...]
     items: int
+    left_out: Mapping[str, tuple[str, ...]]
     measures: tuple[Measure, ...]
     borda_labels: Mapping[str, float]
     borda_explanations: Mapping[str, float]
@@ -103,14 +105,32 @@ def match_all(systems: Sequence[System], gold: Dataset, partial: bool = False) -
             raise SetupError(
                 f"No id of {gold.name} is in all of {', '.join(names)}.", "Compare others, or fewer."
             )
-        gold = gold.only(shared)
-    return [match(system, gold, partial) for system in systems]
+        cut = gold.only(shared)
+        return [_on_shared_items(system, cut, gold) for system in systems]
+    return [match(system, gold) for system in systems]
+
+
+def _on_shared_items(system: System, cut: Dataset, gold: Dataset) -> Matched:
+    """A system held against the items that all share; `missing` and `extra` are of the whole dataset."""
+    known = set(gold.ids)
+    return replace(
+        match(system, cut, partial=True),
+        missing=tuple(item_id for item_id in gold.ids if item_id not in system.rows),
+        extra=tuple(item_id for item_id in system.rows if item_id not in known),
+    )
 
 
 def compare(evaluations: Sequence[Evaluation]) -> Comparison:
-    """Compare evaluations that `match_all` put on the same items; each criterion that all of them have."""
+    """Compare evaluations that `match_all` put on the same items, on each criterion that all of them have.
+
+    SetupError where there is none.
+    """
     names = tuple(one.name for one in evaluations)
-    criteria = [name for name in evaluations[0].labels if all(name in one.labels for one in evaluations)]
+    left_out = _left_out(evaluations)
+    criteria = [name for name in evaluations[0].labels if name not in left_out]
+    if not criteria:
+        found = "; ".join(f"{one.name}: {', '.join(one.labels)}" for one in evaluations)
+        raise SetupError(f"The systems share no labelled criterion ({found}).", "Compare others.")
     accuracies = [
         _measure("accuracy", name, [100 * one.labels[name].accuracy for one in evaluations])
         for name in criteria
@@ -124,6 +144,7 @@ def compare(evaluations: Sequence[Evaluation]) -> Comparison:
     return Comparison(
         systems=names,
         items=evaluations[0].matched.items,
+        left_out=left_out,
         measures=(*accuracies, *explained),
         borda_labels=_borda(names, accuracies),
         borda_explanations=_borda_of_explaining(evaluations, explained),
@@ -132,6 +153,13 @@ def compare(evaluations: Sequence[Evaluation]) -> Comparison:
         ),
         differences=tuple(_differences(evaluations, criteria)),
     )
+
+
+def _left_out(evaluations: Sequence[Evaluation]) -> dict[str, tuple[str, ...]]:
+    """The criteria that some system lacks, each with those systems."""
+    known = dict.fromkeys(name for one in evaluations for name in one.labels)
+    lacking = {name: tuple(one.name for one in evaluations if name not in one.labels) for name in known}
+    return {name: systems for name, systems in lacking.items() if systems}
 
 
 def _explanation_value(evaluation: Evaluation, criterion: str, measure: str) -> float | None:

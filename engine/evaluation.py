@@ -79,6 +79,7 @@ def _details(evaluation: Evaluation, judge_name: str | None) -> dict[str, Any]:
     matched = evaluation.matched
     return {
         "system": matched.system.name,
+        "caveats": matched.caveats,
         "dataset": matched.dataset.name,
         "items": matched.items,
         "missing_ids": list(matched.missing),
@@ -99,7 +100,6 @@ def _label_details(measures: LabelMeasures) -> dict[str, Any]:
     columns = [*labels, UNSCORED]
     return {
         **asdict(measures),
-        "interval": list(measures.interval),
         "confusion": {human: dict(zip(columns, row, strict=True)) for human, row in counts.items()},
         "predicted": {label.value: count for label, count in measures.predicted.items()},
         "human": {label.value: count for label, count in measures.human.items()},

@@ -5,7 +5,7 @@ ROUGE-L is computed here; BERTScore and agreement, which need a model, are measu
 Knows: matched pairs. Does not know: models, files, labels' accuracy.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.baselines import most_frequent_by_fold
@@ -22,11 +22,11 @@ class SlowScores:
     """Scores of one criterion that need a model, for each explained pair in order.
 
     `bertscores`: F1 (at most 1). `agreements`: Unscored for a pair that the judge model could not be asked
-    about. Either is empty where it was not asked for.
+    about. Either is None where it was not asked for.
     """
 
-    bertscores: Sequence[float] = ()
-    agreements: Sequence[Agreement | Unscored] = ()
+    bertscores: Sequence[float] | None = None
+    agreements: Sequence[Agreement | Unscored] | None = None
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class ExplanationMeasures:
     items: int
     unexplained: int
     rouge_l: float
-    interval: Interval
+    interval: Interval | None
     bertscore: float | None
     agreement: float | None
     p_yes: float | None
@@ -73,7 +73,8 @@ def measure_explanations(
     rouge = [rouge_l(pair.prediction.explanation or "", pair.gold.explanation or "") for pair in known]
     percents = [100 * value for value in rouge]
     missing = len(known) - len(explained)
-    asked = [said for said in slow.agreements if isinstance(said, Agreement)]
+    said = slow.agreements
+    asked = None if said is None else [one for one in said if isinstance(one, Agreement)]
     return ExplanationMeasures(
         criterion=criterion,
         items=len(known),
@@ -81,9 +82,9 @@ def measure_explanations(
         rouge_l=sum(percents) / len(percents),
         interval=bootstrap_interval(percents, [pair.item.instruction for pair in known]),
         bertscore=_percent(slow.bertscores, missing),
-        agreement=_percent([float(said.agrees) for said in asked], missing),
-        p_yes=_percent([said.share for said in asked], missing),
-        unmeasured=len(slow.agreements) - len(asked),
+        agreement=_percent(_each(asked, lambda one: float(one.agrees)), missing),
+        p_yes=_percent(_each(asked, lambda one: one.share), missing),
+        unmeasured=len(said or ()) - len(asked or ()),
         typical=_typical(known),
         words=mean([len((pair.prediction.explanation or "").split()) for pair in explained]),
         human_words=sum(len((pair.gold.explanation or "").split()) for pair in known) / len(known),
@@ -95,9 +96,17 @@ def _with_reference(pairs: Sequence[Pair]) -> list[Pair]:
     return [pair for pair in pairs if pair.gold.explanation]
 
 
-def _percent(scores: Sequence[float], missing: int) -> float | None:
-    """The mean x 100, with 0 for what is missing; None where nothing was measured."""
-    return 100 * sum(scores) / (len(scores) + missing) if scores else None
+def _each(
+    agreements: Sequence[Agreement] | None, value: Callable[[Agreement], float]
+) -> Sequence[float] | None:
+    return None if agreements is None else [value(one) for one in agreements]
+
+
+def _percent(scores: Sequence[float] | None, missing: int) -> float | None:
+    """The mean x 100, with 0 for what is missing; None where nothing was asked for or could be measured."""
+    if scores is None or not len(scores) + missing:
+        return None
+    return 100 * sum(scores) / (len(scores) + missing)
 
 
 def _typical(pairs: Sequence[Pair]) -> float | None:

@@ -109,6 +109,8 @@ def accuracy_figure(evaluation: Evaluation, dark: bool = False) -> Figure:
 
 def _draw_intervals(axes: Axes, measures: Sequence[LabelMeasures], theme: _Theme) -> None:
     for row, one in enumerate(measures):
+        if one.interval is None:
+            continue
         low, high = 100 * one.interval.low, 100 * one.interval.high
         axes.plot([low, high], [row, row], color=theme.text, linewidth=1.4, marker="|", markersize=7)
     axes.plot([], [], color=theme.text, linewidth=1.4, marker="|", markersize=7, label="95 % interval")

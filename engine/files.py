@@ -1,6 +1,6 @@
 """Write a file whole or not at all.
 
-Knows: one path and its bytes. Does not know: formats, what the bytes mean.
+Knows: paths and bytes. Does not know: formats, what the bytes mean.
 """
 
 import errno
@@ -31,13 +31,23 @@ def write_whole(path: Path, data: bytes) -> None:
     The bytes are on disk before the name points at them. Raises SetupError (folder missing, not a
     plain file, read-only, disk full, in use by another program), and then the old file is untouched.
     """
+    with whole_file(path) as part:
+        part.write_bytes(data)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A path to write a file to, which takes the place of `path` at the end of the block, like `write_whole`.
+
+    Where the block raises, the old file is untouched and what was written is gone; an OSError is taken for
+    one of writing and becomes a SetupError. The file must be closed when the block ends.
+    """
     target = _writable_target(path)
     part = _part_of(target)
     with _os_errors_as_setup_errors(path):
         try:
-            with part.open("wb") as file:
-                file.write(data)
-                file.flush()
+            yield part
+            with part.open("r+b") as file:
                 os.fsync(file.fileno())
             part.replace(target)
         finally:

@@ -12,6 +12,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -85,13 +86,15 @@ def precheck(header: GgufHeader) -> None:
         check(model)
 
 
-def _check_kind(model: HeaderValues) -> None:
+def check_kind(model: HeaderValues, remedy: str) -> None:
+    """Refuse what is part of other models, adapters for instance; `remedy` says what to choose instead."""
     kind = (model.text("general.type") or "model").lower()
     if kind in _OTHER_KINDS:
-        raise model.refused(f"this is {_OTHER_KINDS[kind]}, not a model", _CHOOSE_CHAT_MODEL)
+        raise model.refused(f"this is {_OTHER_KINDS[kind]}, not a model", remedy)
 
 
-def _check_not_split(model: HeaderValues) -> None:
+def check_not_split(model: HeaderValues) -> None:
+    """Refuse one of several files that make up a model."""
     parts = model.integer("split.count") or 0
     if parts > 1:
         part = (model.integer("split.no") or 0) + 1
@@ -118,12 +121,14 @@ def _check_architecture(model: HeaderValues) -> None:
         )
 
 
-def _check_has_tensors(model: HeaderValues) -> None:
+def check_has_tensors(model: HeaderValues, remedy: str) -> None:
+    """Refuse a vocabulary without a model; `remedy` says what to choose instead."""
     if not model.tensors:
-        raise model.refused("this file holds a vocabulary only, no model", _CHOOSE_CHAT_MODEL)
+        raise model.refused("this file holds a vocabulary only, no model", remedy)
 
 
-def _check_sizes(model: HeaderValues) -> None:
+def check_sizes(model: HeaderValues) -> None:
+    """Refuse numbers of layers, of tokens of context, and a width that are missing or absurd."""
     for name, most in (
         ("block_count", _MOST_LAYERS),
         ("context_length", _LONGEST_CONTEXT),
@@ -326,25 +331,33 @@ def _check_embedding(model: HeaderValues) -> None:
             raise model.refused(f"tensor 'token_embd.weight' has {rows} for {count:,} tokens")
 
 
+def check_numbers_and_tables(model: HeaderValues) -> None:
+    """Refuse what no architecture bears: numbers, tensors or tables of the tokenizer that are not sound."""
+    for check in (
+        _check_rope_scaling,
+        _check_numbers,
+        _check_tensors,
+        _check_tokenizer_is_there,
+        _check_tokenizer_tables,
+        _check_no_duplicate_tokens,
+        _check_merges,
+        _check_byte_tokens,
+        _check_special_tokens,
+        _check_embedding,
+    ):
+        check(model)
+
+
 _CHECKS: tuple[Callable[[HeaderValues], None], ...] = (
-    _check_kind,
-    _check_not_split,
+    partial(check_kind, remedy=_CHOOSE_CHAT_MODEL),
+    check_not_split,
     _check_architecture,
-    _check_has_tensors,
-    _check_sizes,
+    partial(check_has_tensors, remedy=_CHOOSE_CHAT_MODEL),
+    check_sizes,
     _check_heads,
     _check_head_sizes,
     _check_rotation,
     _check_queries,
     _check_experts,
-    _check_rope_scaling,
-    _check_numbers,
-    _check_tensors,
-    _check_tokenizer_is_there,
-    _check_tokenizer_tables,
-    _check_no_duplicate_tokens,
-    _check_merges,
-    _check_byte_tokens,
-    _check_special_tokens,
-    _check_embedding,
+    check_numbers_and_tables,
 )

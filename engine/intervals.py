@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.folds import group_numbers
+from engine.folds import LEAST_GROUPS, group_numbers
 
 RESAMPLES = 2000
 _TAIL = 0.025
@@ -22,8 +22,8 @@ class Interval(NamedTuple):
     high: float
 
 
-def bootstrap_interval(values: Sequence[float], groups: Sequence[Hashable], seed: int = 0) -> Interval:
-    """The percentile bootstrap interval of the mean of `values`, of which there is at least one.
+def bootstrap_interval(values: Sequence[float], groups: Sequence[Hashable], seed: int = 0) -> Interval | None:
+    """The percentile bootstrap interval of the mean of `values`; None for fewer than two groups.
 
     Whole groups (items with the same instruction) are drawn with replacement, since their values are
     not independent; the mean is over the items drawn. The same values give the same interval. Where all
@@ -32,6 +32,8 @@ def bootstrap_interval(values: Sequence[float], groups: Sequence[Hashable], seed
     Hinkley, Bootstrap Methods and their Application (1997), 3.8.
     """
     numbers = group_numbers(groups)
+    if len(set(numbers.tolist())) < LEAST_GROUPS:
+        return None
     sums = np.bincount(numbers, weights=np.asarray(values, dtype=np.float64))
     sizes = np.bincount(numbers)
     random = np.random.default_rng(seed)

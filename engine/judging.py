@@ -5,11 +5,11 @@ Knows: the order of things, and what makes two runs the same. Does not know: lla
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from engine.calibration_file import Calibration, judge_of_run
+from engine.calibration_file import Calibration, calibration_of, judge_of_run
 from engine.cancel import Cancelled, CancelToken
 from engine.chat_template import ChatTemplate
 from engine.dataset import Dataset
@@ -47,8 +47,9 @@ class RunPlan:
     def identity(self) -> RunIdentity:
         """What the store knows a run by: all that can change a result; no names, labels or threads."""
         settings = {**self.settings.as_json(), "examples": self.examples.hash}
-        if self.calibration is not None:
-            settings["calibration"] = self.calibration.hash
+        if self.calibration is not None and self.settings.explains:
+            # Readings do not depend on it; explanations are written for what is decided.
+            settings["explained_with_calibration"] = self.calibration.hash
         asked = [[criterion.name, criterion.question] for criterion in self.rubric.criteria]
         return RunIdentity(
             key=digest(
@@ -121,11 +122,14 @@ def run_judging(
 
     `opener` is called only where something is left to judge; its CancelToken stops the run. Groups of
     items are fixed by their position, and stored together, so that a resumed run meets the same batches
-    as an unbroken one. The run's decisions are calibrated as the plan says from now on. Raises
-    StoreError, RunBusyError, ModelFileError.
+    as an unbroken one. A run keeps the calibration that it has, unless the plan has another.
+    Raises StoreError, RunBusyError, ModelFileError.
     """
     with store.begin(plan.identity(), fresh) as run:
-        store.calibrate(run.id, plan.calibration.as_json() if plan.calibration else None)
+        if plan.calibration is not None:
+            store.calibrate(run.id, plan.calibration.as_json())
+        if plan.calibration is None and run.calibration is not None:
+            plan = replace(plan, calibration=calibration_of(run.calibration))
         judged = store.positions(run.id)
         groups = _missing_groups(plan, judged)
         yield RunStarted(run.id, len(plan.dataset), len(judged))

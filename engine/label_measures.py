@@ -12,7 +12,7 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix, f1_score
 from engine.baselines import Baselines, baselines, longer_response
 from engine.intervals import Interval, bootstrap_interval
 from engine.matching import Pair
-from engine.metrics import mean
+from engine.metrics import mean, most_frequent_label
 from engine.records import PREFERENCES, Preference
 
 UNSCORED = "unscored"
@@ -23,18 +23,21 @@ class LabelMeasures:
     """One criterion over its labelled items.
 
     `accuracy`: share (0 to 1) of the items whose prediction equals the human label; an unscored one counts
-    as wrong. `interval`: its bootstrap 95 % interval. `kappa`: Cohen's, with unscored as a label of its own;
-    None where both sides know one and the same label only. `macro_f1`: mean over the labels that occur on
-    either side. `confusion`: a row for each human label, a column for each predicted one and the last for
-    unscored. `flipped`: share of the judgments in two orders that the orders alone would decide
-    differently; `format_mass`: its mean; both None for a submission. `longer` and `longer_human`: among
-    the preferences for A or B where the lengths differ, the share for the longer response.
+    as wrong. `interval`: its bootstrap 95 % interval, None for a single instruction. `lead`: how much it is
+    above always giving the label that is the most frequent on these very items, with the interval of that.
+    `kappa`: Cohen's, with unscored as a label of its own; None where both sides know one and the same label
+    only. `macro_f1`: mean over the labels that occur on either side. `confusion`: a row for each human label,
+    a column for each predicted one and the last for unscored. `flipped`: share of the judgments in two orders
+    that the orders alone would decide differently; `format_mass`: its mean; both None for a submission.
+    `longer` and `longer_human`: among the preferences for A or B where the lengths differ, the share for the
+    longer response.
     """
 
     criterion: str
     items: int
     accuracy: float
-    interval: Interval
+    interval: Interval | None
+    lead: tuple[float, Interval | None]
     kappa: float | None
     macro_f1: float
     confusion: tuple[tuple[int, ...], ...]
@@ -49,13 +52,17 @@ class LabelMeasures:
 
     @property
     def better_than_most_frequent(self) -> str:
-        """`yes`, `not surely` (the interval includes the baseline), `no`; `-` without a baseline."""
-        baseline = self.baselines.most_frequent
-        if baseline is None:
+        """`yes`, `not surely` (the interval of the lead includes 0), `no`, or `-` for a single instruction.
+
+        Held against the label that is the most frequent on these items: the cross-validated baseline is too
+        easy to beat where labels are about equally frequent.
+        """
+        lead, interval = self.lead
+        if interval is None:
             return "-"
-        if self.accuracy <= baseline:
+        if lead <= 0:
             return "no"
-        return "not surely" if self.interval.low <= baseline else "yes"
+        return "not surely" if interval.low <= 0 else "yes"
 
 
 def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
@@ -63,12 +70,14 @@ def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
     predicted = [pair.prediction.preference for pair in pairs]
     human = [pair.gold.preference for pair in pairs]
     right = [float(one is other) for one, other in zip(predicted, human, strict=True)]
+    instructions = [pair.item.instruction for pair in pairs]
     flips = [pair.judgment.flipped for pair in pairs if pair.judgment]
     return LabelMeasures(
         criterion=criterion,
         items=len(pairs),
         accuracy=sum(right) / len(right),
-        interval=bootstrap_interval(right, [pair.item.instruction for pair in pairs]),
+        interval=bootstrap_interval(right, instructions),
+        lead=_lead(right, human, instructions),
         kappa=kappa(human, predicted),
         macro_f1=_macro_f1(human, predicted),
         confusion=_confusion(human, predicted),
@@ -84,6 +93,14 @@ def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
 
 
 Labels = Sequence[Preference | None]
+
+
+def _lead(
+    right: Sequence[float], human: Labels, instructions: Sequence[str]
+) -> tuple[float, Interval | None]:
+    frequent = most_frequent_label([label for label in human if label is not None])
+    differences = [one - (label is frequent) for one, label in zip(right, human, strict=True)]
+    return sum(differences) / len(differences), bootstrap_interval(differences, instructions)
 
 
 def kappa(one: Labels, other: Labels) -> float | None:

@@ -7,16 +7,16 @@ Knows: llama_cpp's context, batches and memory. Does not know: what the tokens s
 """
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import llama_cpp
 import numpy as np
-import numpy.typing as npt
 
 from engine.cancel import Cancelled, CancelToken
 from engine.errors import EngineBug, NoRoomError
+from engine.llama_batch import TokenBatch
 from engine.llama_library import LlamaModel, last_errors
 from engine.llama_vocabulary import Vocabulary
 from engine.preference import FloatArray, log_softmax
@@ -106,7 +106,7 @@ class LlamaSession:
         llama_cpp.llama_set_abort_callback(self._context, self._abort, None)
         # llama.cpp makes batches no larger than the context.
         self._batch_size = int(llama_cpp.llama_n_batch(self._context))
-        self._batch = _Batch(self._batch_size)
+        self._batch = TokenBatch(self._batch_size)
         self._held: dict[int, list[int]] = {}
 
     def _params(self, threads: int) -> Any:
@@ -276,7 +276,9 @@ class LlamaSession:
 
     def _decode(self, entries: Sequence[_Entry]) -> None:
         self._cancel.raise_if_requested()
-        result = llama_cpp.llama_decode(self._context, self._batch.filled(entries))
+        tokens, positions, sequences, wanted, _ = zip(*entries, strict=True)
+        batch = self._batch.filled(tokens, positions, sequences, wanted)
+        result = llama_cpp.llama_decode(self._context, batch)
         if result == _ABORTED:
             raise Cancelled
         if result != 0:
@@ -285,47 +287,6 @@ class LlamaSession:
     def _logits(self, place: int) -> FloatArray:
         row = llama_cpp.llama_get_logits_ith(self._context, place)
         return np.ctypeslib.as_array(row, shape=(self.vocabulary.size,)).astype(np.float64)
-
-
-class _Batch:
-    """A llama_batch over arrays of numpy, filled again for each call."""
-
-    def __init__(self, size: int) -> None:
-        self._tokens = np.zeros(size, dtype=np.int32)
-        self._positions = np.zeros(size, dtype=np.int32)
-        self._sequences = np.zeros(size, dtype=np.int32)
-        self._counts = np.ones(size, dtype=np.int32)
-        self._wanted = np.zeros(size, dtype=np.int8)
-        pointer = self._sequences.ctypes.data
-        step = self._sequences.itemsize
-        self._sequence_pointers = np.array([pointer + step * i for i in range(size)], dtype=np.uintp)
-        self._struct = llama_cpp.llama_batch(
-            n_tokens=0,
-            token=_as(self._tokens, "token"),
-            embd=None,
-            pos=_as(self._positions, "pos"),
-            n_seq_id=_as(self._counts, "n_seq_id"),
-            seq_id=_as(self._sequence_pointers, "seq_id"),
-            logits=_as(self._wanted, "logits"),
-        )
-
-    def filled(self, entries: Sequence[_Entry]) -> Any:
-        """The batch that holds these entries; valid until the next call."""
-        count = len(entries)
-        tokens, positions, sequences, wanted, _ = zip(*entries, strict=True)
-        self._tokens[:count] = tokens
-        self._positions[:count] = positions
-        self._sequences[:count] = sequences
-        self._wanted[:count] = wanted
-        self._struct.n_tokens = count
-        return self._struct
-
-
-_FIELD_TYPES: Mapping[str, Any] = {name: kind for name, kind, *_ in llama_cpp.llama_batch._fields_}
-
-
-def _as(array: npt.NDArray[Any], field: str) -> Any:
-    return array.ctypes.data_as(_FIELD_TYPES[field])
 
 
 class _Writer:

@@ -57,10 +57,24 @@ class Vocabulary:
         return "" if self.bos is None else self._text(self.bos)
 
     @property
+    def eos(self) -> int | None:
+        """The token that ends a text, where the model has one."""
+        return self._known(llama_cpp.llama_vocab_eos(self._pointer))
+
+    @property
     def eos_text(self) -> str:
-        """The literal of the token that ends a text, empty where there is none."""
-        eos = self._known(llama_cpp.llama_vocab_eos(self._pointer))
-        return "" if eos is None else self._text(eos)
+        """The literal of `eos`, empty where there is none."""
+        return "" if self.eos is None else self._text(self.eos)
+
+    @property
+    def separator(self) -> int | None:
+        """The token that ends a text for an encoder (`[SEP]`, `</s>`), where the model has one."""
+        return self._known(llama_cpp.llama_vocab_sep(self._pointer))
+
+    @property
+    def byte_level(self) -> bool:
+        """True for byte-level BPE, the tokenizer of GPT-2 and RoBERTa."""
+        return int(llama_cpp.llama_vocab_type(self._pointer)) == llama_cpp.LLAMA_VOCAB_TYPE_BPE
 
     @property
     def wants_bos(self) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from engine.dataset import Dataset
 from engine.errors import SetupError
 from engine.records import Gold, Item, Judgment
+from engine.run_store import StoredRun
 from engine.submission import Prediction
 from engine.systems import System
 from engine.table_files import listed
@@ -43,6 +44,23 @@ class Matched:
     missing: tuple[str, ...]
     extra: tuple[str, ...]
 
+    @property
+    def caveats(self) -> list[str]:
+        """Sentences that keep the measures from being taken for more than they are."""
+        results = self.system.results
+        if results is None:
+            return []
+        said = []
+        run, calibration = results.run, results.calibration
+        if not run.complete:
+            said.append(_incomplete(run))
+        if calibration is not None and calibration.dataset_hash == self.dataset.hash:
+            said.append(
+                "The run is calibrated on these very labels: held against them it looks better than it is."
+                " What `calibrate` printed is cross-validated."
+            )
+        return said
+
 
 def match(system: System, gold: Dataset, partial: bool = False) -> Matched:
     """Join by id. Missing or extra ids are a SetupError that names them, unless `partial`.
@@ -55,12 +73,10 @@ def match(system: System, gold: Dataset, partial: bool = False) -> Matched:
     missing = tuple(item.id for item in items if item.id not in system.rows)
     extra = tuple(item_id for item_id in system.rows if item_id not in known)
     if (missing or extra) and not partial:
-        raise SetupError(_differences(system, gold, missing, extra), _REMEDY)
+        raise SetupError(_differences(system, gold, missing, extra), _remedy(system))
     shared = [item for item in items if item.id in system.rows]
     if not shared:
-        raise SetupError(
-            f"{system.name} and {gold.name} have no id in common.", "Name the dataset that was judged."
-        )
+        raise SetupError(f"{system.name} and {gold.name} have no id in common.", _remedy(system))
     _check_texts(system, gold, shared)
     pairs = {name: tuple(_pairs(system, name, shared)) for name in gold.rubric.names}
     labelled = {name: found for name, found in pairs.items() if found}
@@ -72,7 +88,17 @@ def match(system: System, gold: Dataset, partial: bool = False) -> Matched:
     return Matched(system, gold, labelled, len(shared), missing, extra)
 
 
-_REMEDY = "Name the dataset that was judged, or score what both have with --partial."
+def _remedy(system: System) -> str:
+    run = system.results and system.results.run
+    if run and not run.complete:
+        return (
+            f"{_incomplete(run)} Go on with the same judge command, or score what both have with --partial."
+        )
+    return "Name the dataset that was judged, or score what both have with --partial."
+
+
+def _incomplete(run: StoredRun) -> str:
+    return f"The run is not complete: {run.judged:,} of {run.identity.items:,} items are judged."
 
 
 def _differences(system: System, gold: Dataset, missing: Sequence[str], extra: Sequence[str]) -> str:

@@ -93,9 +93,22 @@ def explanation_table(evaluation: Evaluation) -> Table:
 
 
 def _explanation_row(one: ExplanationMeasures) -> list[str]:
-    values = (one.typical, one.bertscore, one.agreement, one.p_yes, one.words, one.human_words)
-    cells = [words(one.criterion), f"{one.items:,}", number(one.rouge_l), interval(one.interval)]
-    return [*cells, *map(number, values), f"{one.unexplained:,}"]
+    agreement = number(one.agreement)
+    if one.unmeasured:
+        agreement += f" ({one.unmeasured:,} left out)"
+    return [
+        words(one.criterion),
+        f"{one.items:,}",
+        number(one.rouge_l),
+        interval(one.interval),
+        number(one.typical),
+        number(one.bertscore),
+        agreement,
+        number(one.p_yes),
+        number(one.words),
+        number(one.human_words),
+        f"{one.unexplained:,}",
+    ]
 
 
 def weighing_table(weighing: Weighing) -> Table:

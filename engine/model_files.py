@@ -97,9 +97,9 @@ def describe(header: GgufHeader, path: Path) -> ModelFile:
     return ModelFile(
         path=path,
         size_bytes=header.file_size,
-        name=(values.text("general.name") or "").strip() or path.stem,
+        name=model_name(values, path),
         architecture=values.architecture,
-        quantisation=_quantisation(header, values),
+        quantisation=quantisation(header, values),
         parameters=sum(tensor.n_elements for tensor in header.tensors),
         trained_context=values.integer(values.key("context_length")) or 0,
         kv_bytes_per_token=_kv_bytes_per_token(values),
@@ -109,7 +109,13 @@ def describe(header: GgufHeader, path: Path) -> ModelFile:
     )
 
 
-def _quantisation(header: GgufHeader, values: HeaderValues) -> str:
+def model_name(values: HeaderValues, path: Path) -> str:
+    """The name that a file gives its model; the file's own where it gives none."""
+    return (values.text("general.name") or "").strip() or path.stem
+
+
+def quantisation(header: GgufHeader, values: HeaderValues) -> str:
+    """How the weights are stored, `Q4_K_M`; the type of most bytes where the file does not say it."""
     file_type = values.integer("general.file_type")
     if file_type in _FILE_TYPES:
         return _FILE_TYPES[file_type]
@@ -173,8 +179,13 @@ def memory_needed(model: ModelFile, context: int, batch: int = 512) -> MemoryEst
     return MemoryEstimate(
         weights=model.size_bytes,
         kv_cache=context * model.kv_bytes_per_token,
-        buffers=batch * model.vocabulary_size * _BYTES_PER_LOGIT + _PROCESS_BYTES,
+        buffers=buffer_bytes(model.vocabulary_size, batch),
     )
+
+
+def buffer_bytes(vocabulary_size: int, batch: int = 512) -> int:
+    """Bytes for the logits of a batch of `batch` tokens, and for Python and the libraries."""
+    return batch * vocabulary_size * _BYTES_PER_LOGIT + _PROCESS_BYTES
 
 
 def available_memory() -> Memory:

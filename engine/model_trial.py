@@ -11,7 +11,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,18 +20,21 @@ import numpy as np
 
 from engine.cancel import CancelToken
 from engine.chat_template import ChatTemplate
+from engine.encoder_files import EncoderFile
 from engine.errors import EngineBug, ModelFileError, NoRoomError, SetupError
 from engine.examples import ExamplePool
+from engine.llama_encoder import LONGEST, LlamaEncoder
 from engine.llama_library import LlamaModel, library_version
 from engine.llama_session import Job, LlamaSession, Sampling, SessionShape
 from engine.model_files import ModelFile
 from engine.paths import cache_folder, child_environment, self_command, text_of_path
 from engine.prompt_tokens import stem_tokens, tokenize_prompt
 from engine.prompts import build_prompt
-from engine.records import Item, Order
+from engine.records import Item, Order, digest
 from engine.rubric import ELOQUENT
 
 TRIAL_COMMAND = ("models", "--in-this-process", "check")
+ENCODER_TRIAL_COMMAND = ("models", "--in-this-process", "--as-encoder", "check")
 _CHUNK = 1 << 22
 _GOOD, _REFUSED, _NO_ROOM = 0, 2, 4  # exit codes of the trial
 _POLL_SECONDS = 0.1
@@ -75,17 +78,39 @@ def checked_model(described: ModelFile, cancel: CancelToken) -> CheckedModel:
 
     Raises ModelFileError with what is wrong, Cancelled where `cancel` is set.
     """
-    path = described.path
+    return _checked(described.path, described.name, TRIAL_COMMAND, cancel)
+
+
+def checked_encoder(described: EncoderFile, cancel: CancelToken) -> CheckedModel:
+    """The same for the file of an encoder."""
+    return _checked(described.path, described.name, ENCODER_TRIAL_COMMAND, cancel)
+
+
+def _checked(path: Path, name: str, trial: Sequence[str], cancel: CancelToken) -> CheckedModel:
     before = path.stat()
     with _memory() as memory:
         file_hash = memory.hash_of(path) or _hash(path, cancel)
-        model = CheckedModel(path, described.name, file_hash, before.st_size, before.st_mtime_ns)
+        model = CheckedModel(path, name, file_hash, before.st_size, before.st_mtime_ns)
         model.check_unchanged()
         memory.remember_hash(path, file_hash)
+        # One memory for both kinds: what a file is, its content says.
         if not memory.found_good(file_hash):
-            _try_in_child(path, cancel)
+            _try_in_child(path, trial, cancel)
             memory.remember_good(file_hash)
     return model
+
+
+def encoder_hash(checked: CheckedModel) -> str:
+    """What an encoder's vectors depend on, as one digest: its file and the build of llama.cpp."""
+    return digest([checked.hash, library_version()])
+
+
+@contextmanager
+def open_encoder(checked: CheckedModel, threads: int, cancel: CancelToken) -> Iterator[LlamaEncoder]:
+    """An encoder, loaded. Raises ModelFileError where the file cannot be used or has changed, Cancelled."""
+    checked.check_unchanged()
+    with LlamaModel(checked.path, cancel=cancel) as model, LlamaEncoder(model, threads, cancel) as encoder:
+        yield encoder
 
 
 def try_model(path: Path) -> None:
@@ -117,10 +142,20 @@ def try_model(path: Path) -> None:
             session.generate([Job(0, 0, prompt.branches[0].prompt)], Sampling(max_tokens=4))
 
 
-def _try_in_child(path: Path, cancel: CancelToken) -> None:
+def try_encoder(path: Path) -> None:
+    """Load an encoder and let it read a short and a very long text, in this process, which it may end.
+
+    Raises ModelFileError where it cannot serve.
+    """
+    cancel = CancelToken()
+    with LlamaModel(path, cancel=cancel) as model, LlamaEncoder(model, 1, cancel) as encoder:
+        encoder.encode(["Hello!", "Hello! " * LONGEST])
+
+
+def _try_in_child(path: Path, trial: Sequence[str], cancel: CancelToken) -> None:
     """Try the file where it can do no harm. Raises ModelFileError, NoRoomError, Cancelled, EngineBug."""
     child = subprocess.Popen(
-        [*self_command(), *TRIAL_COMMAND, str(path)],
+        [*self_command(), *trial, str(path)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -178,10 +213,13 @@ def _read_report(said: bytes) -> tuple[str, str] | None:
         return None
 
 
-def trial_report(path: Path) -> tuple[int, str]:
+def trial_report(path: Path, as_encoder: bool = False) -> tuple[int, str]:
     """The trial for the parent to read: exit code and one line of JSON."""
     try:
-        try_model(path)
+        if as_encoder:
+            try_encoder(path)
+        else:
+            try_model(path)
     except SetupError as error:
         code = _NO_ROOM if isinstance(error, NoRoomError) else _REFUSED
         return code, json.dumps({"problem": error.problem, "remedy": error.remedy})

@@ -187,19 +187,13 @@ def _in_short(report: Report) -> Iterator[str]:
 
 def _caveats(report: Report) -> Iterator[str]:
     """What keeps the numbers from being the whole truth."""
-    matched, results = report.evaluation.matched, report.results
+    matched = report.evaluation.matched
     if matched.missing or matched.extra:
         yield (
             f"Only the {matched.items:,} items that both have are counted: {len(matched.missing):,} are only"
             f" in {matched.dataset.name}, {len(matched.extra):,} only in {matched.system.name}."
         )
-    if results and not results.run.complete:
-        yield f"The run is not complete: {results.run.judged:,} of {results.run.identity.items:,} items."
-    if results and results.calibration:
-        yield (
-            f"The run is calibrated on the labels of {results.calibration.dataset}. Held against those same"
-            " labels it looks better than it is; `calibrate` says what it reaches on others."
-        )
+    yield from matched.caveats
 
 
 def _verdicts(measures: Sequence[LabelMeasures]) -> Iterator[str]:

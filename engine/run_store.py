@@ -11,7 +11,7 @@ import math
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -107,7 +107,13 @@ class RunStore:
 
         RunBusyError where another process works on it.
         """
-        run_id = self._find_or_add(identity, fresh)
+        with self.hold(self._find_or_add(identity, fresh)) as run:
+            yield run
+
+    @contextmanager
+    def hold(self, run_id: int) -> Iterator[StoredRun]:
+        """Keep others from a run. RunBusyError where another process works on it, StoreError for no run."""
+        self.run(run_id)
         lock = FileLock(self._lock_path(run_id))
         with self._errors("lock"):
             try:
@@ -146,7 +152,8 @@ class RunStore:
 
     def run(self, run_id: int) -> StoredRun:
         """One run. StoreError where the store does not hold it."""
-        with self._errors("read"):
+        row = None
+        with self._errors("read"), suppress(OverflowError):  # no run has so large a number
             row = self._db.execute(
                 "SELECT created, key, dataset_path, dataset_hash, items, model_path, model_name, model_hash,"
                 " prompt_version, criteria, settings, manifest, calibration,"

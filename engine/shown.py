@@ -14,8 +14,10 @@ def number(value: float | None, digits: int = 2) -> str:
     return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"
 
 
-def interval(ends: tuple[float, float], factor: float = 1) -> str:
-    """`15.3 to 31.6`."""
+def interval(ends: tuple[float, float] | None, factor: float = 1) -> str:
+    """`15.3 to 31.6`; a dash where there is none."""
+    if ends is None:
+        return "-"
     low, high = ends
     return f"{factor * low:.1f} to {factor * high:.1f}"
 

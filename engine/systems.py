@@ -3,8 +3,9 @@
 Knows: runs and submissions as one thing. Does not know: gold labels, measures.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -32,6 +33,17 @@ class System:
     def explains(self) -> bool:
         """True where it gives explanations."""
         return self.submission.with_explanations
+
+    @property
+    def description(self) -> str:
+        """What it is, for people: a run's model, dataset, orders and calibration, or the file."""
+        if self.results is None:
+            return f"submission {self.submission.path or self.name}"
+        identity = self.results.run.identity
+        orders = " and ".join(identity.settings["orders"])
+        calibration = self.results.calibration
+        calibrated = f", calibrated on {calibration.dataset}" if calibration else ""
+        return f"{identity.model_name} on {identity.dataset_path.name}, {orders}{calibrated}"
 
     @cached_property
     def rows(self) -> Mapping[str, SubmissionRow]:
@@ -63,6 +75,17 @@ def system_of_run(results: RunResults) -> System:
 def system_of_file(path: Path) -> System:
     """A submission file as a system. Raises what read_submission raises."""
     return System(path.name, read_submission(path))
+
+
+def told_apart(systems: Sequence[System]) -> list[System]:
+    """The systems, those that share a name and are files named with their folders too."""
+    names = Counter(system.name for system in systems)
+    return [
+        replace(system, name=str(system.submission.path))
+        if names[system.name] > 1 and system.submission.path
+        else system
+        for system in systems
+    ]
 
 
 def open_system(word: str, store_path: Path) -> System:

@@ -4,7 +4,7 @@ Knows: systems, the scores of a response, human overall labels. Does not know: h
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,14 +29,16 @@ class Comparisons:
     left_out: tuple[str, ...] = ()
 
 
-def comparisons_of(system: System, criteria: Sequence[str]) -> Comparisons:
-    """The response scores of a system's items on some of its criteria.
+def comparisons_of(system: System, criteria: Sequence[str], ids: Container[str] | None = None) -> Comparisons:
+    """The response scores of a system's items (with `ids` only of these) on some of its criteria.
 
     A response's score is 10 x (P(it is preferred) + P(both_good)), 0 to 10; for a submission, which has no
     probabilities, its label has probability 1.
     """
     rows, left_out = [], []
     for row in system.submission.rows:
+        if ids is not None and row.id not in ids:
+            continue
         scores = [_scores(system, row.id, name) for name in criteria]
         known = [score for score in scores if score is not None]
         if len(known) < len(scores):

@@ -10,11 +10,10 @@ from pathlib import Path
 from engine.calibrating import calibrate_run
 from engine.calibration import CalibrationReport, Quality
 from engine.calibration_file import save_calibration
-from engine.commands.console import DONE, command_parser, interruptible, table, tell
-from engine.commands.measuring import add_gold, add_store, say_what_was_left_out
+from engine.commands.console import DONE, command_parser, interruptible, printable, table, tell
+from engine.commands.measuring import add_gold, add_store, check_measure_outputs, say_what_was_left_out
 from engine.dataset import load_dataset
 from engine.errors import SetupError
-from engine.files import check_targets
 from engine.matching import match
 from engine.metrics import mean
 from engine.records import PREFERENCES
@@ -41,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     """Calibrate, write, and print what it is worth."""
     if options.out.suffix.lower() != ".json":
         raise SetupError(f"--out {options.out}: a calibration is JSON.", f"Name it {options.out.stem}.json")
-    check_targets({"--out": options.out}, {"dataset": options.gold, "run store": options.store})
+    check_measure_outputs(options, {"--out": options.out}, [options.run])
     with interruptible() as cancel:
         system = open_system(options.run, options.store)
         matched = match(system, load_dataset(options.gold, cancel=cancel), options.partial)
@@ -52,8 +51,16 @@ def run(options: argparse.Namespace) -> int:
             tell(f"{name}: {count:,} labelled items are unscored and take no part.")
     for reason in made.left_out.values():
         tell(f"Left as it is: {reason}")
+    for name, report in made.reports.items():
+        if report.after.accuracy < report.before.accuracy:
+            tell(
+                f"{name}: calibrated, fewer labels are right ({percent(report.after.accuracy)}) than as it is"
+                f" ({percent(report.before.accuracy)}): use it for its probabilities, or with more human labels."
+            )
     save_calibration(options.out, made.calibration)
-    print(f"{system.name}, cross-validated on {matched.dataset.name}; no instruction is on both sides.\n")
+    print(
+        f"{system.name}, cross-validated on {printable(matched.dataset.name)}; each instruction on one side.\n"
+    )
     print(_quality_table(made.reports))
     print(f"\n{_parameter_table(made.reports)}")
     print(f"\nCalibration: {options.out}")
@@ -70,8 +77,10 @@ def _quality_table(reports: Mapping[str, CalibrationReport]) -> str:
         for when in ("before", "after", "baseline")
     ]
     rows.append(["mean", "", *means, *[""] * 5])
-    header = ["criterion", "labels", "accuracy", "calibrated", "most frequent", "log-loss", "calibrated"]
-    return table([*header, "frequencies", "ECE", "calibrated"], rows)
+    header = ["criterion", "labels", "accuracy as it is", "calibrated", "most frequent"]
+    return table(
+        [*header, "log-loss as it is", "calibrated", "frequencies", "ECE as it is", "calibrated"], rows
+    )
 
 
 def _cells(before: Quality, after: Quality, baseline: Quality) -> list[str]:

@@ -9,23 +9,23 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from engine.commands.console import DONE, command_parser, interruptible, printable, table
+from engine.commands.console import DONE, command_parser, interruptible, printable, table, tell
 from engine.commands.measuring import (
     SlowMeasures,
     add_gold,
     add_slow_measures,
     add_store,
+    check_measure_outputs,
     say_what_was_left_out,
     write_json,
 )
 from engine.comparison import Comparison, Difference, Measure, compare, match_all
 from engine.dataset import load_dataset
 from engine.evaluation import evaluate, mean_of, official_json
-from engine.files import check_targets
 from engine.label_measures import UNSCORED
 from engine.published import MEASURED_ON, PUBLISHED
 from engine.shown import number, percent
-from engine.systems import open_system
+from engine.systems import open_system, told_apart
 
 _TITLES = {
     "accuracy": "accuracy (%)",
@@ -56,26 +56,33 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare, print, and write the JSON."""
-    check_targets({"--json": options.json}, {"dataset": options.gold, "run store": options.store})
+    """Compare, write the JSON, and print."""
+    check_measure_outputs(options, {"--json": options.json}, options.systems)
     with interruptible() as cancel:
-        systems = [open_system(word, options.store) for word in options.systems]
+        systems = told_apart([open_system(word, options.store) for word in options.systems])
         matched = match_all(systems, load_dataset(options.gold, cancel=cancel), options.partial)
         slow = SlowMeasures(options, cancel)
         for one in matched:
             say_what_was_left_out(one)
-        evaluations = [evaluate(one, slow.of(one)) for one in matched]
+        scores = [slow.of(one) for one in matched]
+    evaluations = [evaluate(one, known) for one, known in zip(matched, scores, strict=True)]
     result = compare(evaluations)
-    print(f"{result.items:,} items of {matched[0].dataset.name}. In brackets: rank, 1 is the best.\n")
+    if options.json:
+        each = {one.name: official_json(one, slow.judge_name) for one in evaluations}
+        write_json(options.json, {**_as_json(result), "scores": each})
+        print(f"Comparison: {options.json}\n")
+    for name, lacking in result.left_out.items():
+        tell(f"{name} is not compared: {', '.join(map(printable, lacking))} without it.")
+    for system in systems:
+        print(printable(f"{system.name}: {system.description}"))
+    print(
+        f"\n{result.items:,} items of {printable(matched[0].dataset.name)}. In brackets: rank, 1 is the best.\n"
+    )
     print(_measure_table(result))
     print(f"\n{_borda_table(result)}")
     print(f"\n{_agreement_table(result)}")
     print(f"\n{_published_table()}")
     _print_differences(result, options.differences)
-    if options.json:
-        scores = {one.name: official_json(one, slow.judge_name) for one in evaluations}
-        write_json(options.json, {**_as_json(result), "scores": scores})
-        print(f"\nComparison: {options.json}")
     return DONE
 
 
@@ -116,7 +123,7 @@ def _agreement_table(result: Comparison) -> str:
             percent(one.same),
             number(one.kappa, 3),
             f"{one.only_one}/{one.only_other}",
-            number(one.p_value, 4),
+            "<0.0001" if one.p_value < 0.0001 else number(one.p_value, 4),
         ]
         for one in result.agreements
     ]

@@ -6,18 +6,18 @@ Knows: its arguments and what it prints. The measures are `evaluation.py`'s.
 import argparse
 from pathlib import Path
 
-from engine.commands.console import DONE, command_parser, interruptible, table
+from engine.commands.console import DONE, command_parser, interruptible, printable, table
 from engine.commands.measuring import (
     SlowMeasures,
     add_gold,
     add_slow_measures,
     add_store,
+    check_measure_outputs,
     say_what_was_left_out,
     write_json,
 )
 from engine.dataset import load_dataset
 from engine.evaluation import evaluate, official_json
-from engine.files import check_targets
 from engine.matching import match
 from engine.measure_tables import accuracy_table, confusion_table, explanation_table, label_table
 from engine.systems import open_system
@@ -41,22 +41,24 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print, and write the JSON."""
-    check_targets({"--json": options.json}, {"dataset": options.gold, "run store": options.store})
+    """Measure, write the JSON, and print."""
+    check_measure_outputs(options, {"--json": options.json}, [options.system])
     with interruptible() as cancel:
         system = open_system(options.system, options.store)
         matched = match(system, load_dataset(options.gold, cancel=cancel), options.partial)
         slow = SlowMeasures(options, cancel)
         say_what_was_left_out(matched)
-        evaluation = evaluate(matched, slow.of(matched))
-    print(f"{evaluation.name} against the human labels of {matched.dataset.name}: {matched.items:,} items\n")
+        scores = slow.of(matched)
+    evaluation = evaluate(matched, scores)
+    if options.json:
+        write_json(options.json, official_json(evaluation, slow.judge_name))
+        print(f"Scores: {options.json}\n")
+    against = printable(matched.dataset.name)
+    print(f"{printable(evaluation.name)} against the human labels of {against}: {matched.items:,} items\n")
     tables = [accuracy_table(evaluation), label_table(evaluation)]
     if evaluation.explanations:
         tables.append(explanation_table(evaluation))
     if options.confusion:
         tables += [confusion_table(one) for one in evaluation.labels.values()]
     print("\n\n".join(table(one.header, one.rows) for one in tables))
-    if options.json:
-        write_json(options.json, official_json(evaluation, slow.judge_name))
-        print(f"\nScores: {options.json}")
     return DONE

@@ -237,7 +237,7 @@ def _report(ended: RunEnded, plan: RunPlan, store: RunStore, options: argparse.N
     results = load_results(store, ended.run_id)
     scores = score_results(results, plan.dataset)
     orders = "both orders" if len(plan.settings.orders) > 1 else "one order"
-    how = f"{orders}, calibrated" if plan.calibration else orders
+    how = f"{orders}, calibrated" if results.calibration else orders
     # The files first: whoever cut the output off still has them.
     export_results(results, options.out, options.json)
     model = printable(plan.model.name)

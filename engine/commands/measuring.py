@@ -12,13 +12,12 @@ from typing import Any
 
 from engine.cancel import CancelToken
 from engine.commands.computer import add_computer, machine_settings
-from engine.commands.console import tell
+from engine.commands.console import printable, tell
 from engine.commands.progress import show_measure
-from engine.dataset import Dataset
 from engine.encoder_files import read_encoder_file
 from engine.errors import SetupError
 from engine.explanations import SlowScores
-from engine.files import write_whole
+from engine.files import check_targets, write_whole
 from engine.matching import Matched
 from engine.model_files import read_model_file
 from engine.model_trial import CheckedModel, checked_encoder, checked_model
@@ -107,19 +106,49 @@ class SlowMeasures:
             if self._judge:
                 asking = measure_agreements(matched, self._judge, self._machine, store, self._cancel)
                 agreements = show_measure(f"agreement of {name}", asking)
+                _say_what_could_not_be_asked(agreements)
         return {
-            criterion: SlowScores(bertscores.get(criterion, ()), agreements.get(criterion, ()))
+            criterion: SlowScores(bertscores.get(criterion), agreements.get(criterion))
             for criterion in matched.pairs
         }
 
 
+def _say_what_could_not_be_asked(agreements: Mapping[str, Sequence[Agreement | Unscored]]) -> None:
+    unasked = [one for column in agreements.values() for one in column if isinstance(one, Unscored)]
+    if unasked:
+        tell(
+            f"{len(unasked):,} explanations could not be asked about and are left out of the agreement; the"
+            f" first: item {printable(unasked[0].item_id)}, {unasked[0].criterion}: {unasked[0].reason}"
+        )
+
+
+def check_measure_outputs(
+    options: argparse.Namespace, written: Mapping[str, Path | None], systems: Sequence[str]
+) -> None:
+    """See before long work that the outputs can be written, and are none of what is read."""
+    read = {"run store": options.store}
+    read |= {
+        what: path
+        for what, path in (
+            ("dataset", options.gold),
+            ("encoder", getattr(options, "encoder", None)),
+            ("judge model", getattr(options, "judge_model", None)),
+        )
+        if path
+    }
+    read |= {f"file {word}": Path(word) for word in systems if not word.isdecimal()}
+    check_targets(written, read)
+
+
 def say_what_was_left_out(matched: Matched) -> None:
-    """Say which ids only one side has."""
-    names = matched.system.name, matched.dataset.name
+    """Say which ids only one side has, and what else a reader must know."""
+    names = printable(matched.system.name), printable(matched.dataset.name)
     if matched.missing:
         tell(f"Only in {names[1]} ({len(matched.missing):,}), not scored: {listed(matched.missing)}")
     if matched.extra:
         tell(f"Only in {names[0]} ({len(matched.extra):,}), not scored: {listed(matched.extra)}")
+    for caveat in matched.caveats:
+        tell(f"{names[0]}: {caveat}")
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -143,11 +172,19 @@ def add_weights(arguments: argparse.ArgumentParser) -> None:
 
 
 def weigh_system(
-    options: argparse.Namespace, system: System, gold: Dataset | None
+    options: argparse.Namespace, system: System, matched: Matched | None
 ) -> tuple[Comparisons, Weighing]:
-    """The response scores of a system, and its items decided on them by --weights, else by the rubric's."""
+    """The response scores of a system, and its items decided on them by --weights, else by the rubric's.
+
+    With `matched`, only the items that have human labels; SetupError where there is nothing to decide.
+    """
     if options.weights is None:
         weights = {one.name: one.weight for one in ELOQUENT.criteria if one.name in system.criteria}
+        if not weights:
+            raise SetupError(
+                f"{system.name} has none of {', '.join(ELOQUENT.names)}.",
+                f"Name its criteria: --weights {system.criteria[0]}=1",
+            )
     else:
         weights = parse_weights(options.weights)
     unknown = [name for name in weights if name not in system.criteria]
@@ -156,8 +193,15 @@ def weigh_system(
             f"--weights: {system.name} has no criterion {', '.join(unknown)}.",
             f"It has {', '.join(system.criteria)}.",
         )
-    comparisons = comparisons_of(system, list(weights))
+    known = set(matched.dataset.ids) if matched else None
+    comparisons = comparisons_of(system, list(weights), known)
+    if not comparisons.rows:
+        raise SetupError(
+            f"{system.name} has no item with a judgment on each of {', '.join(weights)}.",
+            "Weigh other criteria, or see why they are unscored: runs show",
+        )
     with weight_errors():
+        gold = matched.dataset if matched else None
         return comparisons, weigh(comparisons, weights, options.tie_threshold, gold, system)
 
 

@@ -1,27 +1,42 @@
-"""`models`: the model files on this computer, or one of them checked.
+"""`models`: the model files on this computer, or one of them checked, or an encoder cut.
 
-Knows: its arguments and what it prints. Files are `model_files.py`'s, the trial `model_trial.py`'s.
+Knows: its arguments and what it prints. Files are `model_files.py`'s and `encoder_files.py`'s, the trial
+`model_trial.py`'s, the cut `gguf_cut.py`'s.
 """
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
 from engine.commands.console import DONE, command_parser, interruptible, printable, table, tell
+from engine.encoder_files import (
+    EncoderFile,
+    describe_encoder,
+    encoder_memory,
+    is_encoder,
+    precheck_encoder,
+    read_encoder_file,
+)
 from engine.errors import SetupError
+from engine.files import check_targets
+from engine.gguf_cut import cut_encoder
+from engine.gguf_header import read_header
+from engine.gguf_precheck import precheck
 from engine.model_files import (
     ModelFile,
     amount,
     available_memory,
     check_memory,
+    describe,
     fit,
     memory_needed,
-    read_model_file,
 )
 from engine.model_finder import FoundModel, find_models, usual_folders
-from engine.model_trial import checked_model, trial_report
+from engine.model_trial import checked_encoder, checked_model, trial_report
 from engine.settings import default_context
 
-_CHECK = "check"
+_CHECK, _CUT = "check", "cut"
+_HOW_TO_CUT = "Write: models cut FILE.gguf --layers 17 --out SMALLER.gguf"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -30,24 +45,36 @@ def parser() -> argparse.ArgumentParser:
         "models",
         "models [FOLDER ...]   list the GGUF files in these folders, or where programs usually keep them:\n"
         "                      LM Studio, Jan, GPT4All, Ollama, the Hugging Face cache and our own\n"
-        "models check FILE     see whether FILE is sound and can judge: its header, then a trial",
+        "models check FILE     see whether FILE is sound and can judge, or serve as encoder for BERTScore:\n"
+        "                      its header, then a trial\n"
+        "models cut FILE       write a smaller encoder, of the layers alone that BERTScore computes with:\n"
+        "                      --layers 17 --out FILE for roberta-large",
     )
-    arguments.usage = "main.py models [FOLDER ...] | models check FILE"
+    arguments.usage = (
+        "main.py models [FOLDER ...] | models check FILE | models cut FILE --layers N --out FILE"
+    )
     arguments.add_argument("words", nargs="*", metavar="FOLDER")
+    arguments.add_argument("--layers", type=int, metavar="N", help="cut: how many layers to keep")
+    arguments.add_argument("--out", type=Path, metavar="FILE", help="cut: the file to write")
     arguments.add_argument("--in-this-process", action="store_true", help=argparse.SUPPRESS)
+    arguments.add_argument("--as-encoder", action="store_true", help=argparse.SUPPRESS)
     return arguments
 
 
 def run(options: argparse.Namespace) -> int:
-    """List or check; the exit code."""
+    """List, check or cut; the exit code."""
     words: list[str] = options.words
+    if words[:1] == [_CUT]:
+        return _cut(words[1:], options.layers, options.out)
+    if options.layers is not None or options.out is not None:
+        raise SetupError("--layers and --out belong to models cut.", _HOW_TO_CUT)
     if words[:1] != [_CHECK]:
         return _list(_folders(words) or usual_folders())
     if len(words) != 2:
         raise SetupError("models check takes one file.", "Write: models check FILE.gguf")
     path = Path(words[1])
     if options.in_this_process:
-        code, report = trial_report(path)
+        code, report = trial_report(path, options.as_encoder)
         print(report)
         return code
     return _check(path)
@@ -64,7 +91,12 @@ def _folders(words: list[str]) -> list[Path]:
 
 
 def _check(path: Path) -> int:
-    model = read_model_file(path)
+    header = read_header(path)
+    if is_encoder(header):
+        precheck_encoder(header)
+        return _check_encoder(describe_encoder(header, path))
+    precheck(header)
+    model = describe(header, path)
     print(_description(model), flush=True)
     with interruptible() as cancel:
         checked = checked_model(model, cancel)
@@ -73,6 +105,35 @@ def _check(path: Path) -> int:
     if warning:
         tell(warning)
     print("It loads, reads and writes: it can judge.")
+    return DONE
+
+
+def _check_encoder(encoder: EncoderFile) -> int:
+    print(_encoder_description(encoder), flush=True)
+    with interruptible() as cancel:
+        checked = checked_encoder(encoder, cancel)
+    print(f"SHA-256          {checked.hash}")
+    if encoder.scored_layers < encoder.layers:
+        tell(
+            f"bert-score computes with the first {encoder.scored_layers} layers of such a model. For its"
+            f" numbers: models cut {encoder.path} --layers {encoder.scored_layers} --out SMALLER.gguf"
+        )
+    print("It loads and reads: it is an encoder, which cannot judge, but can serve as --encoder.")
+    return DONE
+
+
+def _cut(files: list[str], layers: int | None, out: Path | None) -> int:
+    if len(files) != 1 or layers is None or out is None:
+        raise SetupError("models cut takes one file, --layers and --out.", _HOW_TO_CUT)
+    path = Path(files[0])
+    encoder = read_encoder_file(path)
+    check_targets({"--out": out}, {"encoder itself": path})
+    with interruptible() as cancel:
+        cut = cut_encoder(encoder, layers, out, cancel)
+    print(
+        f"{out}: the first {cut.layers} of {encoder.layers} layers of {printable(encoder.name)},"
+        f" {amount(cut.size_bytes)} of {amount(encoder.size_bytes)}."
+    )
     return DONE
 
 
@@ -132,6 +193,28 @@ def _description(model: ModelFile) -> str:
     }
     if model.notice:
         facts["notice"] = model.notice
+    return _lines(facts)
+
+
+def _encoder_description(encoder: EncoderFile) -> str:
+    needed = encoder_memory(encoder)
+    return _lines(
+        {
+            "file": str(encoder.path),
+            "name": encoder.name,
+            "family": encoder.family,
+            "layers": f"{encoder.layers}, vectors of {encoder.width:,} numbers",
+            "quantisation": encoder.quantisation,
+            "parameters": _count(encoder.parameters),
+            "size": amount(encoder.size_bytes),
+            "trained context": f"{encoder.trained_context:,} tokens",
+            "memory needed": amount(needed.total),
+            "fits here": fit(needed, *available_memory()).value,
+        }
+    )
+
+
+def _lines(facts: Mapping[str, str]) -> str:
     return "\n".join(f"{name:17}{printable(value)}" for name, value in facts.items())
 
 

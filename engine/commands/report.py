@@ -16,6 +16,7 @@ from engine.commands.measuring import (
     add_slow_measures,
     add_store,
     add_weights,
+    check_measure_outputs,
     say_what_was_left_out,
     weigh_system,
 )
@@ -23,7 +24,7 @@ from engine.dataset import load_dataset
 from engine.errors import SetupError
 from engine.evaluation import evaluate
 from engine.figures import FIGURE_NAMES, as_png, as_svg
-from engine.files import check_targets, write_whole
+from engine.files import write_whole
 from engine.matching import match
 from engine.report import gather, report_html
 from engine.systems import open_system
@@ -54,20 +55,18 @@ def run(options: argparse.Namespace) -> int:
     """Measure, draw and write."""
     if options.out.suffix.lower() not in _SUFFIXES:
         raise SetupError(f"--out {options.out}: a report is HTML.", f"Name it {options.out.stem}.html")
-    read = {"dataset": options.gold, "run store": options.store}
-    if not options.run.isdecimal():
-        read["submission"] = Path(options.run)
-    check_targets({"--out": options.out}, read)
+    check_measure_outputs(options, {"--out": options.out}, [options.run])
     with interruptible() as cancel:
         system = open_system(options.run, options.store)
-        gold = load_dataset(options.gold, cancel=cancel)
-        matched = match(system, gold, options.partial)
-        _, weighing = weigh_system(options, system, gold)
+        matched = match(system, load_dataset(options.gold, cancel=cancel), options.partial)
+        _, weighing = weigh_system(options, system, matched)
         targets = _figure_targets(options.figures) if options.figures else {}
-        check_targets({"--out": options.out} | {f"--figures {path.name}": path for path in targets}, read)
+        written = {"--out": options.out} | {f"--figures {path.name}": path for path in targets}
+        check_measure_outputs(options, written, [options.run])
         slow = SlowMeasures(options, cancel)
         say_what_was_left_out(matched)
-        report = gather(evaluate(matched, slow.of(matched)), weighing)
+        scores = slow.of(matched)
+    report = gather(evaluate(matched, scores), weighing)
     figures = report.figures()
     write_whole(options.out, report_html(report, figures).encode("utf-8"))
     print(f"Report: {options.out}")

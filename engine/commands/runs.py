@@ -186,7 +186,8 @@ def _recalibrate(store: RunStore, options: argparse.Namespace) -> int:
     if calibration is not None:
         calibration.check_fits(judge_of_run(before.run.identity))
     after = before.calibrated(calibration)
-    store.calibrate(options.id, calibration.as_json() if calibration else None)
+    with store.hold(options.id):
+        store.calibrate(options.id, calibration.as_json() if calibration else None)
     made = f"calibrated with {options.calibration}" if calibration else "not calibrated"
     print(f"Run {options.id} is now {made}.\n")
     rows = []

@@ -11,11 +11,12 @@ from pathlib import Path
 from statistics import quantiles
 from typing import Any
 
-from engine.commands.console import DONE, command_parser, table, tell
+from engine.commands.console import DONE, command_parser, printable, table, tell
 from engine.commands.measuring import (
     add_gold,
     add_store,
     add_weights,
+    check_measure_outputs,
     parse_weights,
     say_what_was_left_out,
     weigh_system,
@@ -24,7 +25,6 @@ from engine.commands.measuring import (
 )
 from engine.dataset import Dataset, load_dataset
 from engine.errors import SetupError
-from engine.files import check_targets
 from engine.matching import match
 from engine.measure_tables import agreement_table, weighing_table, weights_in_words, winner_table
 from engine.scores import load_comparisons
@@ -57,11 +57,10 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Decide and print."""
+    """Decide, write the JSON, and print."""
     if options.fit_weights and options.gold is None:
         raise SetupError("--fit-weights needs human labels.", "Name the labelled dataset with --gold.")
-    read = {"run store": options.store} | ({"dataset": options.gold} if options.gold else {})
-    check_targets({"--json": options.json}, read)
+    check_measure_outputs(options, {"--json": options.json}, [options.what])
     gold = load_dataset(options.gold) if options.gold else None
     if Path(options.what).name.removesuffix(".gz").endswith(".json"):
         return _weigh_scores(options, gold)
@@ -79,27 +78,32 @@ def _weigh_scores(options: argparse.Namespace, gold: Dataset | None) -> int:
     comparisons = Comparisons(load_comparisons(Path(options.what), list(weights)))
     with weight_errors():
         result = weigh(comparisons, weights, options.tie_threshold, gold)
+    if gold is not None and result.agreement is None:
+        raise SetupError(
+            f"No id of {options.what} has a human overall label in {gold.name}.",
+            "Name the dataset of these items.",
+        )
     fit = _fitted(comparisons, gold) if options.fit_weights and gold is not None else None
     text = _as_json(result, fit)
-    print(json.dumps(text, indent=2, ensure_ascii=False))
     if options.json:
         write_json(options.json, text)
+    print(json.dumps(text, indent=2, ensure_ascii=False))
     return DONE
 
 
 def _weigh_system(options: argparse.Namespace, gold: Dataset | None) -> int:
     system = open_system(options.what, options.store)
-    if gold is not None:
-        matched = match(system, gold, options.partial)
+    matched = match(system, gold, options.partial) if gold is not None else None
+    if matched is not None:
         say_what_was_left_out(matched)
-    comparisons, result = weigh_system(options, system, gold)
+    comparisons, result = weigh_system(options, system, matched)
     fit = _fitted(comparisons, gold) if options.fit_weights and gold is not None else None
+    if options.json:
+        write_json(options.json, _as_json(result, fit))
+        print(f"Decisions: {options.json}\n")
     _print_weighing(system, result)
     if fit:
         print(f"\n{_fit_table(fit)}")
-    if options.json:
-        write_json(options.json, _as_json(result, fit))
-        print(f"\nDecisions: {options.json}")
     return DONE
 
 
@@ -114,7 +118,7 @@ def _print_weighing(system: System, result: Weighing) -> None:
             f"{len(result.left_out):,} items have an unscored criterion and are not decided:"
             f" {listed(result.left_out)}"
         )
-    print(f"{system.name}, tie threshold {result.tie_threshold:g} points")
+    print(f"{printable(system.name)}, tie threshold {result.tie_threshold:g} points")
     print(f"Weights: {weights_in_words(result)}\n")
     decided = weighing_table(result)
     print(table(decided.header, [*decided.rows, ["margins: 10, 50, 90 % below", _deciles(result.margins)]]))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import SetupError
-from engine.files import check_writable, write_whole
+from engine.files import check_writable, whole_file, write_whole
 
 Refusal = Callable[[Path], None]
 
@@ -73,6 +73,39 @@ def test_a_full_disk_leaves_the_old_file_and_no_part_of_the_new(tmp_path: Path) 
         write_whole(path, b"x" * 5_000)
     assert path.read_bytes() == b"old"
     assert names_in(tmp_path) == ["out.tsv"]
+
+
+def test_what_a_block_writes_appears_at_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "out.gguf"
+    path.write_bytes(b"old")
+    with whole_file(path) as part:
+        part.write_bytes(b"new")
+        assert part.parent == tmp_path
+        assert path.read_bytes() == b"old"
+    assert path.read_bytes() == b"new"
+    assert names_in(tmp_path) == ["out.gguf"]
+
+
+def test_a_block_that_raises_leaves_the_old_file_and_no_part_of_the_new(tmp_path: Path) -> None:
+    path = tmp_path / "out.gguf"
+    path.write_bytes(b"old")
+    with pytest.raises(KeyError), whole_file(path) as part:  # noqa: PT012 - a block is what is tested
+        part.write_bytes(b"new")
+        raise KeyError
+    assert path.read_bytes() == b"old"
+    assert names_in(tmp_path) == ["out.gguf"]
+
+
+@posix_only
+def test_a_disk_that_fills_within_a_block_says_so(tmp_path: Path) -> None:
+    def fill() -> None:
+        with whole_file(tmp_path / "out.gguf") as part, part.open("wb") as file:
+            for _ in range(50):
+                file.write(b"x" * 100)
+
+    with disk_that_holds(1_000), pytest.raises(SetupError, match="choose another disk"):
+        fill()
+    assert names_in(tmp_path) == []
 
 
 def test_checking_leaves_an_old_file_as_it_was(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Imports go one way: main -> gui -> engine, main -> engine/commands -> the rest of engine <- models."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -61,3 +63,10 @@ def test_the_test_sees_a_wrong_direction(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_packaging_does_not_shadow_the_library_of_that_name() -> None:
     assert not (ROOT / "packaging" / "__init__.py").exists()
+
+
+def test_judging_starts_without_what_only_measuring_needs() -> None:
+    heavy = ("matplotlib", "rouge_score", "scipy", "sklearn")
+    code = f"import sys, engine.commands.judge; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -18,18 +18,23 @@ def test_equal_values_give_an_interval_without_width() -> None:
 
 def test_it_is_near_the_normal_interval_for_many_items() -> None:
     values = np.random.default_rng(1).random(1000) < 0.7
-    low, high = bootstrap_interval([float(value) for value in values], range(1000))
+    found = bootstrap_interval([float(value) for value in values], range(1000))
     half = 1.96 * float(values.std()) / 1000**0.5
-    assert (low, high) == pytest.approx((values.mean() - half, values.mean() + half), abs=0.004)
+    assert found == pytest.approx((values.mean() - half, values.mean() + half), abs=0.004)
 
 
 def test_it_holds_the_truth_in_about_95_of_100_samples() -> None:
     random = np.random.default_rng(2)
     held = 0
     for _ in range(200):
-        low, high = bootstrap_interval([float(value) for value in random.random(100) < 0.7], range(100))
-        held += low <= 0.7 <= high
+        found = bootstrap_interval([float(value) for value in random.random(100) < 0.7], range(100))
+        assert found is not None
+        held += found.low <= 0.7 <= found.high
     assert 180 <= held <= 198
+
+
+def test_a_single_instruction_gives_no_interval() -> None:
+    assert bootstrap_interval([0.0, 1.0], ["one", "one"]) is None
 
 
 def test_items_of_one_instruction_count_as_one_observation() -> None:

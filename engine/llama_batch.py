@@ -1,0 +1,60 @@
+"""A batch of tokens as llama.cpp takes it, over arrays of numpy that are filled again for each call.
+
+Knows: llama_cpp's batch structure. Does not know: contexts, what the tokens say.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import llama_cpp
+import numpy as np
+import numpy.typing as npt
+
+
+class TokenBatch:
+    """Room for `size` tokens, each in one sequence."""
+
+    def __init__(self, size: int) -> None:
+        self._tokens = np.zeros(size, dtype=np.int32)
+        self._positions = np.zeros(size, dtype=np.int32)
+        self._sequences = np.zeros(size, dtype=np.int32)
+        self._counts = np.ones(size, dtype=np.int32)
+        self._wanted = np.zeros(size, dtype=np.int8)
+        pointer = self._sequences.ctypes.data
+        step = self._sequences.itemsize
+        self._sequence_pointers = np.array([pointer + step * i for i in range(size)], dtype=np.uintp)
+        self._struct = llama_cpp.llama_batch(
+            n_tokens=0,
+            token=_as(self._tokens, "token"),
+            embd=None,
+            pos=_as(self._positions, "pos"),
+            n_seq_id=_as(self._counts, "n_seq_id"),
+            seq_id=_as(self._sequence_pointers, "seq_id"),
+            logits=_as(self._wanted, "logits"),
+        )
+
+    def filled(
+        self,
+        tokens: Sequence[int],
+        positions: Sequence[int],
+        sequences: Sequence[int],
+        wanted: Sequence[bool],
+    ) -> Any:
+        """The batch that holds these tokens, all four of one length; valid until the next call.
+
+        `wanted`: whether the output of a token is asked for.
+        """
+        count = len(tokens)
+        self._tokens[:count] = tokens
+        self._positions[:count] = positions
+        self._sequences[:count] = sequences
+        self._wanted[:count] = wanted
+        self._struct.n_tokens = count
+        return self._struct
+
+
+_FIELD_TYPES: Mapping[str, Any] = {name: kind for name, kind, *_ in llama_cpp.llama_batch._fields_}
+
+
+def _as(array: npt.NDArray[Any], field: str) -> Any:
+    return array.ctypes.data_as(_FIELD_TYPES[field])

@@ -1,0 +1,127 @@
+"""An encoder at work: texts to one vector for each token, as BERTScore compares them.
+
+Knows: llama_cpp's context, how RoBERTa and BERT begin and end a text. Does not know: pairs, scores, stores.
+"""
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import llama_cpp
+import numpy as np
+
+from engine.bertscore import Encoded, FloatVectors
+from engine.cancel import Cancelled, CancelToken
+from engine.errors import EngineBug, ModelFileError, NoRoomError
+from engine.llama_batch import TokenBatch
+from engine.llama_library import LlamaModel, last_errors
+from engine.llama_vocabulary import Vocabulary
+
+LONGEST = 512
+"""Tokens of a text that count, the first and the last special one included; bert-score cuts there too."""
+
+_ABORTED = 2
+
+
+class LlamaEncoder:
+    """The context of one encoder. Belongs to the thread that made it; close it before its model."""
+
+    def __init__(self, model: LlamaModel, threads: int, cancel: CancelToken) -> None:
+        """Make room for a text. NoRoomError where there is none, ModelFileError for what is no encoder."""
+        self._owner = threading.get_ident()
+        self._cancel = cancel
+        self._model = model
+        self._vocabulary = Vocabulary(model)
+        self._begin, self._end = self._ends()
+        self._longest = min(LONGEST, model.trained_context)
+        self._width = int(llama_cpp.llama_model_n_embd(model.pointer))
+        self._context: Any = llama_cpp.llama_init_from_model(model.pointer, self._params(threads))
+        if not self._context:
+            raise NoRoomError(
+                f"{model.path.name}: llama.cpp makes no room for a text of {self._longest:,} tokens"
+                f" ({last_errors() or 'it gives no reason'}).",
+                "Close other programs, or choose a smaller encoder.",
+            )
+        # llama.cpp keeps only the pointer: the callback lives as long as the encoder.
+        self._abort = llama_cpp.ggml_abort_callback(lambda _data: cancel.requested)
+        llama_cpp.llama_set_abort_callback(self._context, self._abort, None)
+        self._batch = TokenBatch(self._longest)
+
+    def _ends(self) -> tuple[int, int]:
+        """The tokens that begin and end each text: `<s>` and `</s>`, or `[CLS]` and `[SEP]`."""
+        begin, end = self._vocabulary.bos, self._vocabulary.separator
+        if begin is None or end is None:
+            raise ModelFileError(
+                f"{self._model.path.name}: its tokenizer does not say how a text begins and ends.",
+                "Choose a RoBERTa or BERT encoder.",
+            )
+        return begin, end
+
+    def _params(self, threads: int) -> Any:
+        params = llama_cpp.llama_context_default_params()
+        # An encoder reads a text in one piece: llama.cpp ends the process where n_ubatch is smaller.
+        params.n_ctx = params.n_batch = params.n_ubatch = self._longest
+        params.n_seq_max = 1
+        params.n_threads = params.n_threads_batch = threads
+        params.embeddings = True
+        params.pooling_type = llama_cpp.LLAMA_POOLING_TYPE_NONE
+        params.flash_attn_type = llama_cpp.LLAMA_FLASH_ATTN_TYPE_DISABLED
+        params.kv_unified = True
+        params.no_perf = True
+        return params
+
+    def encode(self, texts: Sequence[str]) -> list[Encoded]:
+        """The texts as vectors, in their order; of a long text the first 512 tokens.
+
+        Each is read by itself, so that its vectors depend on nothing else, to the last bit, and can be kept;
+        several in one batch are faster only where they are shorter than explanations are. Raises Cancelled,
+        and ModelFileError where the model gives numbers that are none.
+        """
+        if threading.get_ident() != self._owner:
+            raise EngineBug(f"LlamaEncoder used from {threading.current_thread().name}")
+        encoded = []
+        for text in texts:
+            ids = self._ids(text)
+            weights = ~np.isin(ids, (self._begin, self._end))
+            encoded.append(Encoded(self._vectors(ids), weights.astype(np.float32)))
+        return encoded
+
+    def _ids(self, text: str) -> list[int]:
+        text = text.strip()
+        if text and self._vocabulary.byte_level:
+            # As RoBERTa learned it: its first word is a word like any other.
+            text = f" {text}"
+        return [self._begin, *self._vocabulary.tokenize(text)[: self._longest - 2], self._end]
+
+    def _vectors(self, ids: Sequence[int]) -> FloatVectors:
+        """What the last layer gives for each token, scaled to length 1: shape (tokens, width)."""
+        self._cancel.raise_if_requested()
+        count = len(ids)
+        batch = self._batch.filled(ids, range(count), [0] * count, [True] * count)
+        result = llama_cpp.llama_encode(self._context, batch)
+        if result == _ABORTED:
+            raise Cancelled
+        if result != 0:
+            raise EngineBug(f"llama_encode returned {result} for {count} tokens: {last_errors()}")
+        pointer = llama_cpp.llama_get_embeddings(self._context)
+        vectors = np.ctypeslib.as_array(pointer, shape=(count, self._width))
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        if not (np.isfinite(lengths) & (lengths > 0)).all():
+            raise ModelFileError(
+                f"{self._model.path.name}: the encoder gives no finite numbers.",
+                "The file is damaged: download it again, or choose another encoder.",
+            )
+        scaled: FloatVectors = vectors / lengths
+        return scaled
+
+    def close(self) -> None:
+        """Give the memory back. May be called twice."""
+        if self._context:
+            llama_cpp.llama_free(self._context)
+            self._context = None
+
+    def __enter__(self) -> "LlamaEncoder":
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()

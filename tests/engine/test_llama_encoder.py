@@ -1,0 +1,165 @@
+"""Texts as vectors, on real llama.cpp with small random encoders."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.cancel import Cancelled, CancelToken
+from engine.errors import EngineBug, ModelFileError
+from engine.llama_encoder import LlamaEncoder
+from engine.llama_library import LlamaModel
+from tests.encoders.rewritten import FAMILIES, FOLDER, rewritten
+
+LONG = "All work and no play makes the judge a dull one. " * 60
+
+families = pytest.mark.parametrize("family", FAMILIES)
+
+
+@contextmanager
+def encoder_of(path: Path, cancel: CancelToken | None = None) -> Iterator[LlamaEncoder]:
+    with LlamaModel(path) as model, LlamaEncoder(model, 1, cancel or CancelToken()) as encoder:
+        yield encoder
+
+
+@pytest.fixture(params=FAMILIES)
+def encoder(request: pytest.FixtureRequest) -> Iterator[LlamaEncoder]:
+    with encoder_of(FOLDER / f"{request.param}.gguf") as opened:
+        yield opened
+
+
+def test_each_token_has_a_vector_of_length_1_and_only_the_ends_weigh_nothing(encoder: LlamaEncoder) -> None:
+    (encoded,) = encoder.encode(["Both responses are relevant."])
+    assert encoded.vectors.shape == (len(encoded.weights), 32)
+    assert encoded.vectors.dtype == np.float32
+    assert np.linalg.norm(encoded.vectors, axis=1) == pytest.approx(1)
+    assert encoded.weights.tolist() == [0, *[1] * (len(encoded.weights) - 2), 0]
+
+
+def test_vectors_depend_on_their_text_alone_to_the_last_bit(encoder: LlamaEncoder) -> None:
+    texts = ["Good.", "Response A is better than B.", "", LONG, "Good."]
+    for text, together in zip(texts, encoder.encode(texts), strict=True):
+        (alone,) = encoder.encode([text])
+        assert np.array_equal(together.vectors, alone.vectors)
+        assert np.array_equal(together.weights, alone.weights)
+
+
+def test_a_long_text_is_cut_to_512_tokens_and_still_ends(encoder: LlamaEncoder) -> None:
+    (encoded,) = encoder.encode([LONG])
+    assert encoded.vectors.shape == (512, 32)
+    assert encoded.weights[[0, -1]].tolist() == [0, 0]
+    assert encoded.weights.sum() == 510
+
+
+@families
+def test_a_text_is_cut_to_the_trained_context_where_that_is_shorter(family: str, tmp_path: Path) -> None:
+    path = rewritten(
+        FOLDER / f"{family}.gguf",
+        tmp_path / "short.gguf",
+        keys={"bert.context_length": 40},
+        tensors={"position_embd.weight": lambda rows: rows[:40]},
+    )
+    with encoder_of(path) as short, encoder_of(FOLDER / f"{family}.gguf") as whole:
+        assert len(short.encode([LONG])[0].weights) == 40
+        (one,), (other,) = (encoder.encode(["Good."]) for encoder in (short, whole))
+    assert np.array_equal(one.vectors, other.vectors)
+
+
+def test_an_empty_text_is_its_two_ends(encoder: LlamaEncoder) -> None:
+    for encoded in encoder.encode(["", " \n"]):
+        assert encoded.weights.tolist() == [0, 0]
+
+
+def test_no_texts_are_no_vectors(encoder: LlamaEncoder) -> None:
+    assert encoder.encode([]) == []
+
+
+def test_white_space_around_a_text_does_not_count(encoder: LlamaEncoder) -> None:
+    plain, spaced = encoder.encode(["Good.", "\n Good.\t"])
+    assert np.array_equal(plain.vectors, spaced.vectors)
+
+
+@pytest.mark.parametrize("text", ["</s>", "[SEP]", "Good.</s><s>"])
+def test_special_tokens_in_a_text_are_text(encoder: LlamaEncoder, text: str) -> None:
+    (encoded,) = encoder.encode([text])
+    assert encoded.weights.sum() == len(encoded.weights) - 2 > 2
+
+
+class CountingToken(CancelToken):
+    """Asks for a stop when it has been asked itself often enough."""
+
+    def __init__(self, patience: int) -> None:
+        super().__init__()
+        self.asked = 0
+        self.patience = patience
+
+    @property
+    def requested(self) -> bool:
+        self.asked += 1
+        return self.asked > self.patience
+
+    def raise_if_requested(self) -> None:
+        if super().requested:
+            raise Cancelled
+
+
+@families
+def test_a_stop_in_the_middle_of_a_text_ends_it_and_the_encoder_stays_sound(family: str) -> None:
+    cancel = CountingToken(patience=1_000_000)
+    with encoder_of(FOLDER / f"{family}.gguf", cancel) as encoder:
+        (expected,) = encoder.encode([LONG])
+        cancel.patience = cancel.asked + 10
+        with pytest.raises(Cancelled):
+            encoder.encode([LONG])
+        cancel.patience = 1_000_000
+        (again,) = encoder.encode([LONG])
+    assert np.array_equal(again.vectors, expected.vectors)
+
+
+def test_a_stop_before_a_text_ends_the_work() -> None:
+    cancel = CancelToken()
+    with encoder_of(FOLDER / "bert.gguf", cancel) as encoder:
+        cancel.cancel()
+        with pytest.raises(Cancelled):
+            encoder.encode(["Good."])
+
+
+def test_another_thread_may_not_use_the_encoder(encoder: LlamaEncoder) -> None:
+    caught: list[EngineBug] = []
+
+    def intrude() -> None:
+        try:
+            encoder.encode(["Good."])
+        except EngineBug as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=intrude, name="intruder")
+    thread.start()
+    thread.join()
+    assert "intruder" in str(caught[0])
+
+
+@families
+def test_numbers_that_are_none_are_a_fault_of_the_file(family: str, tmp_path: Path) -> None:
+    path = rewritten(
+        FOLDER / f"{family}.gguf",
+        tmp_path / "nan.gguf",
+        tensors={"blk.2.layer_output_norm.bias": lambda row: row * np.nan},
+    )
+    with (
+        encoder_of(path) as encoder,
+        pytest.raises(ModelFileError, match=r"nan\.gguf: the encoder gives no finite numbers"),
+    ):
+        encoder.encode(["Good."])
+
+
+def test_a_text_generator_is_no_encoder(small_model: Callable[[str], Path]) -> None:
+    with (
+        LlamaModel(small_model("headers")) as model,
+        pytest.raises(ModelFileError, match="how a text begins and ends") as caught,
+    ):
+        LlamaEncoder(model, 1, CancelToken())
+    assert "RoBERTa or BERT" in caught.value.remedy
