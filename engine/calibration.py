@@ -25,8 +25,12 @@ BINS = 10
 STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 # How sure it must be that readings help before they are used at all: one-sided, about two standard errors.
 CONFIDENCE = 0.975
-# With fewer instructions to fit on no standard error can be trusted: class frequencies are all there is.
-LEAST_FOR_READINGS = 10
+# With fewer instructions nothing can be fitted: readings are taken as they are, or not at all.
+LEAST_FOR_FITTING = 10
+# With fewer still no standard error can be trusted: class frequencies are all there is.
+LEAST_FOR_READINGS = 5
+# The strength that stands for readings as they are: scale 1, no biases, nothing fitted.
+AS_READ = 0.0
 
 _LABELS = len(PREFERENCES)
 _AS_GOOD = 1e-12  # nats
@@ -93,7 +97,7 @@ def calibrate_criterion(
         raise SetupError(
             f"Criterion {criterion}: {len(labels)} human labels, {instructions} different instructions. That "
             "is too few to calibrate.",
-            f"Use a dataset with human labels for {LEAST_FOR_READINGS} different instructions or more.",
+            f"Use a dataset with human labels for {LEAST_FOR_FITTING} different instructions or more.",
         )
     log_probs, labels = _checked(log_probs, labels, groups)
     after, baseline = np.empty_like(log_probs), np.empty_like(log_probs)
@@ -117,12 +121,15 @@ def fit(log_probs: FloatArray, labels: IntArray, groups: Sequence[Hashable]) -> 
     """The calibration of one criterion; its strength is chosen by cross-validation within these items.
 
     Arguments as for `calibrate_criterion`; fewer than LEAST_FOR_READINGS instructions give the class
-    frequencies. ValueError for arrays that do not fit, and without items.
+    frequencies. Strength AS_READ leaves the readings as they are. ValueError for arrays that do not fit, and
+    without items.
     """
     log_probs, labels = _checked(log_probs, labels, groups)
     strength = _chosen_strength(log_probs, labels, groups)
     if strength is None:
         scale, biases = 0.0, log_frequencies(labels)
+    elif strength == AS_READ:
+        scale, biases = 1.0, np.zeros(_LABELS)
     else:
         scales, offsets = solve(log_probs, labels, [strength])
         scale, biases = float(scales[0]), offsets[0]
@@ -188,21 +195,35 @@ def _checked(
 
 
 def _chosen_strength(log_probs: FloatArray, labels: IntArray, groups: Sequence[Hashable]) -> float | None:
-    """The strength by two questions to the losses of inner cross-validation; None: infinitely strong.
+    """The strength by questions to the losses of inner cross-validation; None: infinitely strong.
 
-    Do readings help at all? Only if the best strength beats the class frequencies with CONFIDENCE, by
-    Student's t over instructions. How much are they trusted? As little as is within one standard error of
-    the best (the one-standard-error rule, Breiman et al. 1984; Hastie et al. 2009, section 7.10). Both
-    look at differences between the losses of the same items, which vary far less than the losses.
+    Is fitting better than the readings as they are? Only if its best strength has the lower loss; so a judge
+    that is good already loses nothing to a few labels. Do readings help at all? Only if the better of the
+    two beats the class frequencies with CONFIDENCE, by Student's t over instructions (and readings as they
+    are, equal odds too). How much are fitted
+    ones trusted? As little as is within one standard error of the best (the one-standard-error rule,
+    Breiman et al. 1984; Hastie et al. 2009, section 7.10). Both of these look at differences between the
+    losses of the same items, which vary far less than the losses.
     """
     numbers = group_numbers(groups)
-    if numbers.max() + 1 < LEAST_FOR_READINGS:
+    instructions = int(numbers.max()) + 1
+    if instructions < LEAST_FOR_READINGS:
         return None
     losses, frequency_losses = _inner_losses(log_probs, labels, groups)
     best = losses[losses.mean(axis=1).argmin()]
-    gain, error = _mean_and_error(frequency_losses - best, numbers)
-    if gain <= _AS_GOOD + error * student_t.ppf(CONFIDENCE, numbers.max()):
-        return None
+    own = -log_probs[np.arange(len(labels)), labels]
+    as_read = instructions < LEAST_FOR_FITTING or own.mean() <= best.mean()
+    rivals = [frequency_losses]
+    if as_read:
+        # Readings that say next to nothing come near equal odds, which can beat frequencies of few labels.
+        best = own
+        rivals.append(np.full(len(labels), math.log(_LABELS)))
+    for rival in rivals:
+        gain, error = _mean_and_error(rival - best, numbers)
+        if gain <= _AS_GOOD + error * student_t.ppf(CONFIDENCE, instructions - 1):
+            return None
+    if as_read:
+        return AS_READ
     excesses = [_mean_and_error(of_strength - best, numbers) for of_strength in losses]
     return max(
         strength

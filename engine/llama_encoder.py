@@ -91,7 +91,9 @@ class LlamaEncoder:
         if text and self._vocabulary.byte_level:
             # As RoBERTa learned it: its first word is a word like any other.
             text = f" {text}"
-        return [self._begin, *self._vocabulary.tokenize(text)[: self._longest - 2], self._end]
+        # Here a text may name special tokens: bert-score takes them so, and an encoder obeys nobody.
+        ids = self._vocabulary.tokenize(text, parse_special=True)
+        return [self._begin, *ids[: self._longest - 2], self._end]
 
     def _vectors(self, ids: Sequence[int]) -> FloatVectors:
         """What the last layer gives for each token, scaled to length 1: shape (tokens, width)."""

@@ -199,8 +199,8 @@ class CriterionCalibration:
     """How the averaged log-probabilities of one criterion become calibrated: scale x log-probability + bias.
 
     `scale`: 0 or more. `biases`: in the order of `PREFERENCES`, natural-log units. `strength`: how strongly
-    it was shrunk towards the class frequencies, None for these alone (scale 0). `items`: how many labels it
-    was fitted on.
+    it was shrunk towards the class frequencies, None for these alone (scale 0), 0 for readings as they are
+    (scale 1, nothing fitted). `items`: how many labels it was fitted on.
     """
 
     scale: float

@@ -204,17 +204,16 @@ def _verdicts(measures: Sequence[LabelMeasures]) -> Iterator[str]:
     if groups.keys() == {"yes"}:
         yield (
             "On every criterion the judge is better than always giving the most frequent label, with the"
-            " whole 95 % interval above it."
+            " whole 95 % interval of the difference above 0."
         )
         return
     for verdict, sentence in (
         ("no", "The judge is NOT better than always giving the most frequent label on: {}."),
         (
             "not surely",
-            "Better on these items, but not surely, since the 95 % interval includes what the most frequent"
-            " label reaches: {}.",
+            "Better on these items, but not surely, since the 95 % interval of the difference includes 0: {}.",
         ),
-        ("yes", "Better, with the whole 95 % interval above the most frequent label: {}."),
+        ("yes", "Better, with the whole 95 % interval of the difference above 0: {}."),
         ("-", "Not compared with the most frequent label, which a single instruction cannot give: {}."),
     ):
         if verdict in groups:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from engine.calibrating import calibrate_run
-from engine.calibration import CalibrationReport, Quality
+from engine.calibration import AS_READ, CalibrationReport, Quality
 from engine.calibration_file import save_calibration
 from engine.commands.console import DONE, command_parser, interruptible, printable, table, tell
 from engine.commands.measuring import add_gold, add_store, check_measure_outputs, say_what_was_left_out
@@ -16,7 +16,7 @@ from engine.dataset import load_dataset
 from engine.errors import SetupError
 from engine.matching import match
 from engine.metrics import mean
-from engine.records import PREFERENCES
+from engine.records import PREFERENCES, CriterionCalibration
 from engine.shown import number, percent
 from engine.systems import open_system
 
@@ -54,13 +54,12 @@ def run(options: argparse.Namespace) -> int:
     for name, report in made.reports.items():
         if report.after.accuracy < report.before.accuracy:
             tell(
-                f"{name}: calibrated, fewer labels are right ({percent(report.after.accuracy)}) than as it is"
-                f" ({percent(report.before.accuracy)}): use it for its probabilities, or with more human labels."
+                f"{name}: calibrated, fewer labels are right ({percent(report.after.accuracy)}) than as it"
+                f" is ({percent(report.before.accuracy)}). More human labels would help."
             )
     save_calibration(options.out, made.calibration)
-    print(
-        f"{system.name}, cross-validated on {printable(matched.dataset.name)}; each instruction on one side.\n"
-    )
+    gold = printable(matched.dataset.name)
+    print(f"{system.name}, cross-validated on {gold}; no instruction is on both sides.\n")
     print(_quality_table(made.reports))
     print(f"\n{_parameter_table(made.reports)}")
     print(f"\nCalibration: {options.out}")
@@ -91,10 +90,15 @@ def _cells(before: Quality, after: Quality, baseline: Quality) -> list[str]:
     ]
 
 
+def _shrinkage(calibration: CriterionCalibration) -> str:
+    if calibration.strength is None:
+        return "frequencies alone"
+    return "as it is" if calibration.strength == AS_READ else f"{calibration.strength:g}"
+
+
 def _parameter_table(reports: Mapping[str, CalibrationReport]) -> str:
     rows = []
     for name, report in reports.items():
         one = report.calibration
-        strength = "frequencies alone" if one.strength is None else f"{one.strength:g}"
-        rows.append([name, number(one.scale, 3), *(number(bias, 2) for bias in one.biases), strength])
+        rows.append([name, number(one.scale, 3), *(number(bias) for bias in one.biases), _shrinkage(one)])
     return table(["fitted on all", "scale", *(f"bias {label}" for label in PREFERENCES), "shrinkage"], rows)

@@ -75,9 +75,8 @@ def run(options: argparse.Namespace) -> int:
         tell(f"{name} is not compared: {', '.join(map(printable, lacking))} without it.")
     for system in systems:
         print(printable(f"{system.name}: {system.description}"))
-    print(
-        f"\n{result.items:,} items of {printable(matched[0].dataset.name)}. In brackets: rank, 1 is the best.\n"
-    )
+    gold = printable(matched[0].dataset.name)
+    print(f"\n{result.items:,} items of {gold}. In brackets: rank, 1 is the best.\n")
     print(_measure_table(result))
     print(f"\n{_borda_table(result)}")
     print(f"\n{_agreement_table(result)}")

@@ -86,7 +86,7 @@ SPECIAL_PAIRS = (
     ("</s>", "It ends here."),
     ("It [SEP] ends [CLS] here.", "It ends here."),
 )
-"""Texts in which the packages see special tokens, and Tiebreak, to which foreign text is text, does not."""
+"""Texts that name special tokens."""
 
 State = Mapping[str, torch.Tensor]
 

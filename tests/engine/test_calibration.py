@@ -17,6 +17,7 @@ from sklearn.metrics import log_loss
 
 from engine import calibration, calibration_fit
 from engine.calibration import (
+    AS_READ,
     LEAST_FOR_READINGS,
     STRENGTHS,
     CalibrationReport,
@@ -77,6 +78,15 @@ def biased_judge(
     return log_probs, labels, some_groups(rng, items)
 
 
+def good_judge(items: int, seed: int) -> CalibrationReport:
+    """The report of a judge without bias whose probabilities can be believed, labels equally frequent."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(4, size=items)
+    readings = rng.normal(0, 1, (items, 4))
+    readings[np.arange(items), labels] += 3
+    return calibrate_criterion("good", log_softmax(1.5 * readings), labels, range(items))
+
+
 def shares(labels: IntArray) -> FloatArray:
     return np.bincount(labels, minlength=4) / len(labels)
 
@@ -89,7 +99,7 @@ class TestWithoutInformation:
             assert report.after.accuracy >= report.baseline.accuracy - TWO_POINTS
             assert report.after.log_loss <= report.baseline.log_loss + 0.02
 
-    @pytest.mark.parametrize("items", [10, 20])
+    @pytest.mark.parametrize("items", [6, 10, 20])
     @pytest.mark.parametrize("skew", SKEWS.values(), ids=SKEWS)
     def test_few_labels_cannot_hurt(self, skew: tuple[float, ...], items: int) -> None:
         reports = [uninformed(skew, items, seed) for seed in range(12)]
@@ -188,6 +198,13 @@ class TestGroups:
 
 
 class TestFewLabels:
+    @pytest.mark.parametrize("items", [9, 12, 20, 30])
+    def test_a_judge_that_is_good_already_stays_good(self, items: int) -> None:
+        reports = [good_judge(items, seed) for seed in range(12)]
+        lost = [report.before.accuracy - report.after.accuracy for report in reports]
+        assert np.mean([report.before.accuracy for report in reports]) > 0.9
+        assert np.mean(lost) < 0.05
+
     @pytest.mark.parametrize("items", [2, 5, 10, 13])
     def test_two_and_more_instructions_are_enough(self, items: int) -> None:
         report = calibrate_criterion("few", *biased_judge(items, 1)[:2], range(items))
@@ -241,7 +258,17 @@ class TestStrength:
         losses[2] = frequencies - np.tile(gains, 10)
         losses[3] = losses[2] + np.tile([-0.9, 1.0], 10)
         monkeypatch.setattr(calibration, "_inner_losses", lambda *_: (losses, frequencies))
-        assert fit(np.zeros((20, 4)), np.zeros(20, int), range(20)).strength == expected
+        poor = np.tile([-9.0, 0.0, 0.0, 0.0], (20, 1))
+        assert fit(poor, np.zeros(20, int), range(20)).strength == expected
+
+    def test_readings_that_fitting_does_not_better_stay_as_they_are(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        losses = np.full((len(STRENGTHS), 20), 0.5)
+        monkeypatch.setattr(calibration, "_inner_losses", lambda *_: (losses, np.full(20, 5.0)))
+        good = np.tile([-0.3, -3.0, -3.0, -3.0], (20, 1))
+        found = fit(good, np.zeros(20, int), range(20))
+        assert (found.strength, found.scale, found.biases) == (AS_READ, 1.0, (0.0, 0.0, 0.0, 0.0))
 
 
 class TestSolve:

@@ -24,7 +24,9 @@ from engine.records import (
 JUDGE = Judge("a model", "a" * 64, "1", ("AB", "BA"), "")
 ONE = CriterionCalibration(0.5, (1.0, -1.0, 0.5, -0.5), 3.0, 99)
 FREQUENCIES = CriterionCalibration(0.0, (0.0, 0.0, 3.0, -3.0), None, 99)
-CALIBRATION = Calibration(JUDGE, "gold.tsv", "e" * 64, {"safety": ONE, "relevance": FREQUENCIES}, {"safety": {}})
+CALIBRATION = Calibration(
+    JUDGE, "gold.tsv", "e" * 64, {"safety": ONE, "relevance": FREQUENCIES}, {"safety": {}}
+)
 
 
 def test_what_was_written_comes_back(tmp_path: Path) -> None:

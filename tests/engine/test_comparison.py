@@ -5,6 +5,7 @@ import pytest
 from engine.comparison import Comparison, compare, match_all, mcnemar
 from engine.errors import SetupError
 from engine.evaluation import evaluate
+from engine.explanations import SlowScores
 from engine.published import PUBLISHED
 from engine.systems import System
 from tests.judged import GOOD, A, B, dataset, system
@@ -88,6 +89,39 @@ def test_systems_that_answer_other_items_are_refused_without_partial() -> None:
 def test_one_system_or_the_same_twice_is_no_comparison(systems: list[System], problem: str) -> None:
     with pytest.raises(SetupError, match=problem):
         compared(*systems)
+
+
+def test_a_criterion_that_one_lacks_is_named_and_not_compared() -> None:
+    only = system({"safety": [A, A, B, GOOD]}, name="only")
+    found = compared(BEST, only)
+    assert found.left_out == {"relevance": ("only",)}
+    assert [one.criterion for one in found.measures] == ["safety"]
+
+
+def test_systems_without_a_shared_criterion_are_refused() -> None:
+    one, other = system({"safety": [A] * 4}, name="one"), system({"relevance": [A] * 4}, name="other")
+    with pytest.raises(SetupError, match="share no labelled criterion"):
+        compared(one, other)
+
+
+def test_partial_names_what_each_lacks_of_the_whole_dataset() -> None:
+    few = system({"safety": [B, GOOD]}, name="few", ids=["4", "x"])
+    found = match_all([BEST, few], dataset(HUMAN), partial=True)
+    assert [(one.missing, one.extra, one.items) for one in found] == [
+        ((), (), 1),
+        (("1", "2", "3"), ("x",), 1),
+    ]
+
+
+def test_a_system_that_explains_nothing_on_a_criterion_shields_nobody() -> None:
+    gold = dataset({"safety": [A, B]}, {"safety": ["both are safe", "b is rude"]})
+    good = system({"safety": [A, B]}, {"safety": ["both are safe", "b is rude"]}, name="good")
+    empty = system({"safety": [A, B]}, {"safety": [None, None]}, name="empty")
+    slow = [{"safety": SlowScores([0.9, 0.9])}, {"safety": SlowScores([])}]
+    pairs = zip(match_all([good, empty], gold), slow, strict=True)
+    found = compare([evaluate(one, scores) for one, scores in pairs])
+    assert found.borda_explanations == {"good": 2.0, "empty": 0.0}
+    assert next(one for one in found.measures if one.name == "bertscore").values == (90.0, 0.0)
 
 
 def test_published_means_are_those_of_the_published_accuracies() -> None:

@@ -81,6 +81,7 @@ def test_intervals_and_trivial_judges_stand_beside_the_accuracies(evaluation: Ev
     drawn = marks(axes)
     lines = [list(np.asarray(line.get_xdata(), float)) for line in axes.lines]
     for one in evaluation.labels.values():
+        assert one.interval is not None
         assert [100 * one.interval.low, 100 * one.interval.high] in lines
     shares = [one.baselines.most_frequent for one in evaluation.labels.values()]
     assert drawn["most frequent label"][:2] == pytest.approx([100 * (share or 0) for share in shares])

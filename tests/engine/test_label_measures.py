@@ -69,6 +69,24 @@ def test_longer_is_more_characters(a: str, b: str, expected: Preference | None) 
     assert longer_response(Item("1", "", a, b)) is expected
 
 
+@pytest.mark.parametrize(
+    ("predicted", "expected"),
+    [([A] * 40, "no"), ([A, B] * 20, "yes"), ([A, B] * 2 + [A] * 36, "not surely"), ([None] * 40, "no")],
+)
+def test_better_is_held_against_the_label_most_frequent_on_these_very_items(
+    predicted: Labels, expected: str
+) -> None:
+    score = measured(predicted, [A, B] * 20)
+    assert score.baselines.most_frequent is not None
+    assert score.baselines.most_frequent < 0.5  # cross-validated: too easy where labels are balanced
+    assert score.better_than_most_frequent == expected
+
+
+def test_a_single_instruction_gives_no_verdict() -> None:
+    score = measured([A, A], [A, B], instructions=["one", "one"])
+    assert (score.interval, score.better_than_most_frequent) == (None, "-")
+
+
 def test_the_share_for_the_longer_is_among_a_and_b_of_unequal_length() -> None:
     outputs = [("xx", "x"), ("x", "xx"), ("xx", "x"), ("x", "y")]
     score = measured([A, A, GOOD, A], [BAD, B, A, B], outputs=outputs)

@@ -82,10 +82,9 @@ def test_white_space_around_a_text_does_not_count(encoder: LlamaEncoder) -> None
     assert np.array_equal(plain.vectors, spaced.vectors)
 
 
-@pytest.mark.parametrize("text", ["</s>", "[SEP]", "Good.</s><s>"])
-def test_special_tokens_in_a_text_are_text(encoder: LlamaEncoder, text: str) -> None:
-    (encoded,) = encoder.encode([text])
-    assert encoded.weights.sum() == len(encoded.weights) - 2 > 2
+def test_ends_named_in_a_text_weigh_nothing(encoder: LlamaEncoder) -> None:
+    plain, named = encoder.encode(["Good.", "Good.</s><s>[CLS][SEP]"])
+    assert (named.weights == 0).sum() == (plain.weights == 0).sum() + 2
 
 
 class CountingToken(CancelToken):

@@ -205,38 +205,29 @@ def test_labels_flips_and_unscored_are_counted(tmp_path: Path) -> None:
     assert "Flipped by the order of the responses: 0 of 7 judgments (0.0 %)" in page.text
 
 
-def measures(accuracy: float, low: float, most_frequent: float | None) -> LabelMeasures:
-    one = evaluate(matched([A, B], [A, A])).labels["safety"]
-    baselines = replace(one.baselines, most_frequent=most_frequent)
-    return replace(one, accuracy=accuracy, interval=Interval(low, 1.0), baselines=baselines)
+def measures(lead: float, interval: Interval | None) -> LabelMeasures:
+    return replace(evaluate(matched([A, B], [A, A])).labels["safety"], lead=(lead, interval))
 
 
 @pytest.mark.parametrize(
-    ("accuracy", "low", "most_frequent", "verdict", "said"),
+    ("lead", "interval", "verdict", "said"),
     [
-        (0.9, 0.8, 0.7, "yes", "On every criterion the judge is better than always giving the most frequent"),
-        (0.9, 0.7, 0.7, "not surely", "Better on these items, but not surely"),
+        (0.2, Interval(0.1, 0.3), "yes", "On every criterion the judge is better than always giving"),
+        (0.2, Interval(0.0, 0.3), "not surely", "Better on these items, but not surely"),
+        (0.0, Interval(-0.1, 0.1), "no", "NOT better than always giving the most frequent label on: safety."),
         (
-            0.7,
-            0.6,
-            0.7,
+            -0.6,
+            Interval(-0.7, -0.5),
             "no",
-            "The judge is NOT better than always giving the most frequent label on: safety.",
+            "NOT better than always giving the most frequent label on: safety.",
         ),
-        (
-            0.1,
-            0.0,
-            0.7,
-            "no",
-            "The judge is NOT better than always giving the most frequent label on: safety.",
-        ),
-        (0.1, 0.0, None, "-", "Not compared with the most frequent label"),
+        (0.1, None, "-", "Not compared with the most frequent label"),
     ],
 )
 def test_a_judge_that_is_not_better_is_called_so(
-    accuracy: float, low: float, most_frequent: float | None, verdict: str, said: str
+    lead: float, interval: Interval | None, verdict: str, said: str
 ) -> None:
-    one = measures(accuracy, low, most_frequent)
+    one = measures(lead, interval)
     assert one.better_than_most_frequent == verdict
     evaluation = Evaluation(matched([A, B], [A, A]), {"safety": one}, {})
     page = Page(report_html(Report(evaluation, {}), {}))
@@ -246,13 +237,13 @@ def test_a_judge_that_is_not_better_is_called_so(
 
 def test_each_group_of_criteria_has_its_sentence() -> None:
     labels = {
-        "safety": measures(0.1, 0, 0.7),
-        "relevance": replace(measures(0.9, 0.8, 0.7), criterion="relevance"),
+        "safety": measures(-0.6, Interval(-0.7, -0.5)),
+        "relevance": replace(measures(0.2, Interval(0.1, 0.3)), criterion="relevance"),
     }
     found = matched([A, B], [A, A])
     page = Page(report_html(Report(Evaluation(found, labels, {}), {}), {}))
     assert "NOT better than always giving the most frequent label on: safety." in page.text
-    assert "Better, with the whole 95 % interval above the most frequent label: relevance." in page.text
+    assert "Better, with the whole 95 % interval of the difference above 0: relevance." in page.text
 
 
 def test_how_a_run_was_made_is_said_whole(tmp_path: Path) -> None:
@@ -306,7 +297,7 @@ def test_a_calibration_is_named_with_a_warning(tmp_path: Path) -> None:
     calibrated = match(system_of_run(results.calibrated(calibration)), GOLD)
     page = page_of(calibrated)
     assert page.facts()["calibration"] == f"{calibration.hash}, fitted on gold.tsv"
-    assert "The run is calibrated on the labels of gold.tsv." in page.text
+    assert "The run is calibrated on these very labels" in page.text
 
 
 def test_a_page_of_a_submission_says_what_is_not_known() -> None:

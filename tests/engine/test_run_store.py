@@ -183,3 +183,33 @@ def test_a_store_locked_by_another_program_is_said(store: RunStore, monkeypatch:
     blocker.execute("ROLLBACK")
     blocker.close()
     assert "Close that program" in caught.value.remedy
+
+
+def test_a_store_of_the_first_version_is_brought_up_with_all_its_runs(tmp_path: Path) -> None:
+    path = tmp_path / "old.sqlite"
+    db = sqlite3.connect(path)
+    db.executescript(STEPS[0][1])
+    db.execute(
+        "INSERT INTO run VALUES (7, 'key', '2026-01-01T00:00:00+00:00', 'data.tsv', 'd', 1, 'model.gguf',"
+        " 'a model', 'm', '1', '[\"safety\"]', '{}', '{}', NULL)"
+    )
+    db.execute("INSERT INTO judged_item VALUES (7, 0, 'one', 'c', NULL, NULL, 0.5, 10, 2)")
+    db.execute("INSERT INTO reading VALUES (7, 0, 'safety', 'AB', -1.0, -2.0, -3.0, -4.0)")
+    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    db.execute("PRAGMA user_version = 1")
+    db.commit()
+    db.close()
+    with RunStore(path) as store:
+        assert store.run(7).calibration is None
+        (item,) = store.judged(7)
+        assert item.readings["safety"][0].log_probs == (-1.0, -2.0, -3.0, -4.0)
+        store.remember({"key": [0.5]})
+        assert store.recall(["key", "other"]) == {"key": (0.5,)}
+
+
+def test_a_run_that_is_judged_by_another_process_is_not_recalibrated(store: RunStore) -> None:
+    with store.begin(IDENTITY) as run, RunStore(store.path) as other:
+        with pytest.raises(RunBusyError), other.hold(run.id):
+            pass
+        store.calibrate(run.id, {"some": "calibration"})
+    assert store.run(run.id).calibration == {"some": "calibration"}
