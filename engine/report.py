@@ -211,7 +211,7 @@ def _verdicts(measures: Sequence[LabelMeasures]) -> Iterator[str]:
         ("no", "The judge is NOT better than always giving the most frequent label on: {}."),
         (
             "not surely",
-            "Better on these items, but not surely, since the 95 % interval of the difference includes 0: {}.",
+            "Better on these items, but not surely: the 95 % interval of the difference includes 0: {}.",
         ),
         ("yes", "Better, with the whole 95 % interval of the difference above 0: {}."),
         ("-", "Not compared with the most frequent label, which a single instruction cannot give: {}."),
