@@ -23,7 +23,8 @@ from engine.calibration import ReliabilityBin, reliability
 from engine.disagreements import Disagreement, largest_disagreements
 from engine.errors import ModelFileError
 from engine.evaluation import Evaluation
-from engine.figures import all_figures, as_svg
+from engine.figure_style import as_svg
+from engine.figures import all_figures
 from engine.label_measures import LabelMeasures
 from engine.matching import Matched, Pair
 from engine.measure_tables import (

@@ -19,7 +19,7 @@ from engine.rubric import ELOQUENT
 from engine.run_store import RunStore
 from engine.settings import JudgeSettings, MachineSettings
 from engine.submission import write_submission
-from tests.small_models import FAMILIES
+from tests.small_models import FAMILIES, real_model
 
 DEMO_ITEMS = 30
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,6 +39,15 @@ def small_model(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pat
     """The file of a small model with random weights, by its family in small_models.py."""
     folder = tmp_path_factory.mktemp("models")
     return cache(lambda family: FAMILIES[family](folder / f"{family}.gguf"))
+
+
+@pytest.fixture(scope="session")
+def real_tokenizer_model(
+    shared_data: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Path]:
+    """The file of a model with random weights behind a real tokenizer, by its pair in REAL_PAIRS."""
+    folder = tmp_path_factory.mktemp("tokenizers")
+    return cache(lambda pair: real_model(shared_data, pair, folder / f"{pair}.gguf"))
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,8 @@ from engine.commands.measuring import (
 from engine.dataset import load_dataset
 from engine.errors import SetupError
 from engine.evaluation import evaluate
-from engine.figures import FIGURE_NAMES, as_png, as_svg
+from engine.figure_style import as_png, as_svg
+from engine.figures import FIGURE_NAMES
 from engine.files import write_whole
 from engine.matching import match
 from engine.report import gather, report_html

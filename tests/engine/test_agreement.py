@@ -28,7 +28,7 @@ from engine.settings import MachineSettings
 from engine.submission import Prediction
 from tests.commands import ROOT
 from tests.random_models import HEADERS, Shape, byte_level_bpe, write_random_model
-from tests.small_models import HEADER_TOKENS, real_model
+from tests.small_models import HEADER_TOKENS
 
 SmallModel = Callable[[str], Path]
 Result = Agreement | Unscored
@@ -195,8 +195,10 @@ def test_answers_may_be_one_token_or_several(model_of: SmallModel, family: str, 
 
 
 @pytest.mark.parametrize("pair", ["llama-3.1", "phi-3.5"])
-def test_real_tokenizers_answer_with_one_token(shared_data: Path, tmp_path: Path, pair: str) -> None:
-    path = real_model(shared_data, pair, tmp_path / "model.gguf")
+def test_real_tokenizers_answer_with_one_token(
+    real_tokenizer_model: Callable[[str], Path], tmp_path: Path, pair: str
+) -> None:
+    path = real_tokenizer_model(pair)
     (result,) = Measure(path, tmp_path / "runs.sqlite")(QUESTIONS[:1])
     ((row, branch),) = separately(path, QUESTIONS[:1])
     assert [len(label) for label in branch.labels] == [1, 1]

@@ -13,12 +13,11 @@ from matplotlib.figure import Figure
 
 from engine.calibration import ReliabilityBin
 from engine.evaluation import Evaluation, evaluate
+from engine.figure_style import as_png, as_svg
 from engine.figures import (
     FIGURE_NAMES,
     accuracy_figure,
     all_figures,
-    as_png,
-    as_svg,
     confusion_figure,
     label_figure,
     margin_figure,

@@ -22,7 +22,6 @@ from engine.rubric import ELOQUENT
 from engine.run_store import RunStore
 from engine.settings import JudgeSettings, MachineSettings, Mode
 from tests.commands import ROOT
-from tests.small_models import real_model
 
 SmallModel = Callable[[str], Path]
 
@@ -96,9 +95,13 @@ def test_every_family_of_models_judges_and_explains(
 
 @pytest.mark.parametrize("pair", ["llama-3.1", "qwen2.5", "phi-3.5"])
 def test_real_tokenizers_and_templates_judge(
-    make_plan: Callable[..., RunPlan], sample: Dataset, shared_data: Path, tmp_path: Path, pair: str
+    make_plan: Callable[..., RunPlan],
+    sample: Dataset,
+    real_tokenizer_model: Callable[[str], Path],
+    tmp_path: Path,
+    pair: str,
 ) -> None:
-    path = real_model(shared_data, pair, tmp_path / "model.gguf")
+    path = real_tokenizer_model(pair)
     state = path.stat()
     model = CheckedModel(path, pair, pair, state.st_size, state.st_mtime_ns)
     plan = replace(make_plan(dataset=sample.head(1)), model=model)

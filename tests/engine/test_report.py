@@ -13,7 +13,7 @@ from engine.calibrating import calibrate_run
 from engine.dataset import Dataset
 from engine.evaluation import Evaluation, evaluate
 from engine.explanations import SlowScores
-from engine.figures import as_svg
+from engine.figure_style import as_svg
 from engine.intervals import Interval
 from engine.label_measures import LabelMeasures
 from engine.matching import Matched, match
