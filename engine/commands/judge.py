@@ -61,6 +61,7 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument("--out", type=Path, required=True, metavar="FILE.tsv", help="the submission")
     arguments.add_argument("--json", type=Path, metavar="FILE", help="every judgment with its readings")
     _add_judging(arguments.add_argument_group("judging"))
+    _add_explaining(arguments.add_argument_group("explanations"))
     _add_machine(arguments.add_argument_group("computer"))
     run_store = arguments.add_argument_group("run store")
     run_store.add_argument(
@@ -75,11 +76,10 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_judging(group: argparse._ArgumentGroup) -> None:
-    defaults = JudgeSettings()
     group.add_argument(
         "--mode",
         choices=[mode.value for mode in Mode],
-        default=defaults.mode.value,
+        default=JudgeSettings().mode.value,
         help="labels alone (no text is generated), or labels and explanations (default)",
     )
     group.add_argument(
@@ -91,10 +91,17 @@ def _add_judging(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--criteria", metavar="A,B", help=f"some of {','.join(ELOQUENT.names)}")
     group.add_argument("--items", type=int, metavar="N", help="the first N items only")
     group.add_argument("--examples", type=Path, metavar="FILE", help="labelled items to show the model")
+    group.add_argument("--shots", type=int, metavar="K", help=f"how many of them ({_SHOTS})")
     group.add_argument(
         "--calibration", type=Path, metavar="FILE", help="what `calibrate` made from a run of this judge"
     )
-    group.add_argument("--shots", type=int, metavar="K", help=f"how many of them ({_SHOTS})")
+    group.add_argument(
+        "--shorten", action="store_true", help="leave out the middle of responses that do not fit"
+    )
+
+
+def _add_explaining(group: argparse._ArgumentGroup) -> None:
+    defaults = JudgeSettings()
     group.add_argument(
         "--max-explanation-tokens",
         type=int,
@@ -111,9 +118,6 @@ def _add_judging(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         "--seed", type=int, default=defaults.seed, metavar="N", help="for a temperature above 0 (%(default)s)"
-    )
-    group.add_argument(
-        "--shorten", action="store_true", help="leave out the middle of responses that do not fit"
     )
 
 
