@@ -36,7 +36,9 @@ class ExplanationMeasures:
     An item that the system did not explain (`unexplained`) counts 0 in `rouge_l`, `bertscore`, `agreement`
     and `p_yes`; all four are means x 100, the last three None where they were not measured. `interval`: the
     bootstrap 95 % interval of `rouge_l`. `unmeasured`: explanations that the judge model could not be
-    asked about, left out of `agreement` and `p_yes`. `typical`: ROUGE-L x 100 of giving each item the most
+    asked about, left out of `agreement` and `p_yes`. `format_mass`: the mean share (0 to 1) of all
+    probability that yes and no hold; well below 1, the judge model did not understand what it was asked.
+    `typical`: ROUGE-L x 100 of giving each item the most
     typical human explanation of its most frequent label, cross-validated; None for a single instruction.
     `words`, `human_words`: mean length of the explanations, split at white space.
     """
@@ -49,6 +51,7 @@ class ExplanationMeasures:
     bertscore: float | None
     agreement: float | None
     p_yes: float | None
+    format_mass: float | None
     unmeasured: int
     typical: float | None
     words: float | None
@@ -84,6 +87,7 @@ def measure_explanations(
         bertscore=_percent(slow.bertscores, missing),
         agreement=_percent(_each(asked, lambda one: float(one.agrees)), missing),
         p_yes=_percent(_each(asked, lambda one: one.share), missing),
+        format_mass=mean([one.format_mass for one in asked or ()]),
         unmeasured=len(said or ()) - len(asked or ()),
         typical=_typical(known),
         words=mean([len((pair.prediction.explanation or "").split()) for pair in explained]),

@@ -84,12 +84,21 @@ def explanation_table(evaluation: Evaluation) -> Table:
     rows = [_explanation_row(one) for one in measures]
     means = [
         number(evaluation.explanation_mean(name))
-        for name in ("rouge_l", "typical", "bertscore", "agreement", "p_yes", "words", "human_words")
+        for name in (
+            "rouge_l",
+            "typical",
+            "bertscore",
+            "agreement",
+            "p_yes",
+            "format_mass",
+            "words",
+            "human_words",
+        )
     ]
     unexplained = f"{sum(one.unexplained for one in measures):,}"
     rows.append(["mean", "", means[0], "", *means[1:], unexplained])
     header = ["explanations", "items", "ROUGE-L", "95 % interval", "most typical", "BERTScore", "agreement"]
-    return Table([*header, "P(yes)", "words", "human words", "missing"], rows)
+    return Table([*header, "P(yes)", "format mass", "words", "human words", "missing"], rows)
 
 
 def _explanation_row(one: ExplanationMeasures) -> list[str]:
@@ -105,6 +114,7 @@ def _explanation_row(one: ExplanationMeasures) -> list[str]:
         number(one.bertscore),
         agreement,
         number(one.p_yes),
+        number(one.format_mass),
         number(one.words),
         number(one.human_words),
         f"{one.unexplained:,}",

@@ -34,6 +34,7 @@ def test_slow_scores_count_missing_explanations_as_0() -> None:
     assert score.bertscore == pytest.approx(40.0)
     assert score.agreement == pytest.approx(25.0)
     assert score.p_yes == pytest.approx(25.0)
+    assert score.format_mass == pytest.approx(0.75)
 
 
 def test_what_the_judge_model_could_not_be_asked_is_counted_and_left_out() -> None:
