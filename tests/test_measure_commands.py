@@ -105,15 +105,19 @@ def test_bertscore_and_agreement_are_measured_once(
         pytest.fail("a model is opened again")
 
     words = [1, "--gold", demo_gold, "--threads", 1, "--encoder", ENCODER, "--judge-model", demo_model()]
-    first = command("evaluate", *words, "--json", demo_store.with_name("slow.json"))
+    options = evaluate.parser().parse_args(
+        [*map(str, words), "--json", str(demo_store.with_name("slow.json")), "--store", str(demo_store)]
+    )
+    assert evaluate.run(options) == 0
+    first = capsys.readouterr()
+    assert "it did not understand what it was asked" in first.err  # the demo judge knows one question only
     scores = json.loads(demo_store.with_name("slow.json").read_text("utf-8"))
     assert 0 < scores["safety_bertscore_f1"] <= 100
     assert 0 <= scores["safety_Tiebreak demo judge"] <= 100
     assert scores["details"]["explanations"]["safety"]["p_yes"] > 0
-    capsys.readouterr()
     monkeypatch.setattr("engine.slow_measures.open_encoder", not_again)
     monkeypatch.setattr("engine.slow_measures.open_agreement_model", not_again)
-    assert command("evaluate", *words) == first.split("\n\n", 1)[1]
+    assert command("evaluate", *words) == first.out.split("\n\n", 1)[1]
     with RunStore(demo_store) as store:
         remembered = store._db.execute("SELECT count(*) FROM measured").fetchone()[0]
     assert 5 * ITEMS <= remembered <= 2 * 5 * ITEMS

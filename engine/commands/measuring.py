@@ -19,16 +19,20 @@ from engine.errors import SetupError
 from engine.explanations import SlowScores
 from engine.files import check_targets, write_whole
 from engine.matching import Matched
+from engine.metrics import mean
 from engine.model_files import read_model_file
 from engine.model_trial import CheckedModel, checked_encoder, checked_model
 from engine.paths import default_store
 from engine.records import Agreement, Unscored
 from engine.rubric import ELOQUENT
 from engine.run_store import RunStore
+from engine.shown import percent
 from engine.slow_measures import measure_agreements, measure_bertscore
 from engine.systems import System
 from engine.table_files import listed
 from engine.weighing import Comparisons, Weighing, comparisons_of, weigh
+
+_LEAST_MASS = 0.5  # of yes and no together, in the mean
 
 
 def add_gold(arguments: argparse.ArgumentParser, required: bool = True) -> None:
@@ -106,15 +110,22 @@ class SlowMeasures:
             if self._judge:
                 asking = measure_agreements(matched, self._judge, self._machine, store, self._cancel)
                 agreements = show_measure(f"agreement of {name}", asking)
-                _say_what_could_not_be_asked(agreements)
+                _say_what_agreement_lacks(agreements)
         return {
             criterion: SlowScores(bertscores.get(criterion), agreements.get(criterion))
             for criterion in matched.pairs
         }
 
 
-def _say_what_could_not_be_asked(agreements: Mapping[str, Sequence[Agreement | Unscored]]) -> None:
-    unasked = [one for column in agreements.values() for one in column if isinstance(one, Unscored)]
+def _say_what_agreement_lacks(agreements: Mapping[str, Sequence[Agreement | Unscored]]) -> None:
+    said = [one for column in agreements.values() for one in column]
+    mass = mean([one.format_mass for one in said if isinstance(one, Agreement)])
+    if mass is not None and mass < _LEAST_MASS:
+        tell(
+            f"The judge model gave yes and no only {percent(mass)} of its probability: it did not understand"
+            " what it was asked, and its agreement means little."
+        )
+    unasked = [one for one in said if isinstance(one, Unscored)]
     if unasked:
         tell(
             f"{len(unasked):,} explanations could not be asked about and are left out of the agreement; the"

@@ -2,8 +2,8 @@
 
     python -m tests.bench.measuring DATASET SUBMISSION.tsv --items 1248
 
-The items of a labelled dataset and a submission on it are repeated under new ids, each time with another
-instruction, until there are enough.
+The items of a labelled dataset and a submission on it are repeated under new ids, each time with other
+instructions and explanations, until there are enough.
 
 Knows: datasets, submissions, the measures. Does not know: models.
 """
@@ -39,12 +39,21 @@ def repeated(dataset: Dataset, system: System, items: int) -> tuple[Dataset, Sys
     for number in range(rounds):
         frame = dataset.frame.copy()
         frame["id"] = [f"{item_id}/{number}" for item_id in frame["id"]]
-        frame["instruction"] = [f"{text} {number}" for text in frame["instruction"]]
+        for column in frame.columns:
+            if column == "instruction" or column.endswith("_explanation"):
+                frame[column] = [f"{text} {number}" for text in frame[column]]
         frames.append(frame)
-        rows += [SubmissionRow(f"{item.id}/{number}", system.rows[item.id].predictions) for item in dataset]
+        rows += [_numbered(system.rows[item.id], number) for item in dataset]
     submission = replace(system.submission, rows=tuple(rows[:items]))
     whole = replace(dataset, frame=pd.concat(frames, ignore_index=True).head(items))
     return whole, System(system.name, submission)
+
+
+def _numbered(row: SubmissionRow, number: int) -> SubmissionRow:
+    predictions = {
+        name: replace(one, explanation=f"{one.explanation} {number}") for name, one in row.predictions.items()
+    }
+    return SubmissionRow(f"{row.id}/{number}", predictions)
 
 
 def timed(what: str, action: Callable[[], Result]) -> Result:
