@@ -27,7 +27,7 @@ def parser() -> argparse.ArgumentParser:
         "calibrate",
         "Fit, for each criterion, a scale and four biases to a run's log-probabilities, so that its labels\n"
         "and probabilities agree with human ones; shrunk towards the frequencies of the labels, so that few\n"
-        "labels cannot hurt. Use it with judge --calibration, or on the run itself with runs recalibrate.",
+        "labels do little harm. Use it with judge --calibration, or on the run itself with runs recalibrate.",
     )
     arguments.add_argument("run", metavar="RUN", help="the id of a run")
     add_gold(arguments)
