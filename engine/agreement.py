@@ -170,8 +170,7 @@ class _Asker:
 
     def _cells(self, tokens: PromptTokens) -> int:
         """Tokens of context that a question takes, the stem included."""
-        stem = len(self._stem)
-        return tokens.cells + (0 if tokens.trunk[:stem] == self._stem else stem)
+        return len(self._stem) + tokens.cells_beside(self._stem)
 
 
 def _stem_tokens(template: ChatTemplate) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.errors import InputError, SetupError
 from engine.file_formats import read_data_file
-from engine.files import write_whole
+from engine.files import write_json
 from engine.records import PREFERENCES, CriterionCalibration, digest
 from engine.run_store import RunIdentity
 
@@ -156,5 +156,4 @@ def load_calibration(path: Path) -> Calibration:
 
 def save_calibration(path: Path, calibration: Calibration) -> None:
     """Write a calibration, whole or not at all. SetupError where it cannot be written."""
-    text = json.dumps(calibration.as_json(), ensure_ascii=False, indent=1, allow_nan=False)
-    write_whole(path, text.encode("utf-8"))
+    write_json(path, calibration.as_json())

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.baselines import most_frequent_by_fold
-from engine.folds import LEAST_GROUPS, grouped_folds
+from engine.folds import grouped_folds
 from engine.intervals import Interval, bootstrap_interval
 from engine.matching import Matched, Pair
 from engine.metrics import mean
@@ -38,8 +38,8 @@ class ExplanationMeasures:
     bootstrap 95 % interval of `rouge_l`. `unmeasured`: explanations that the judge model could not be
     asked about, left out of `agreement` and `p_yes`. `format_mass`: the mean share (0 to 1) of all
     probability that yes and no hold; well below 1, the judge model did not understand what it was asked.
-    `typical`: ROUGE-L x 100 of giving each item the most
-    typical human explanation of its most frequent label, cross-validated; None for a single instruction.
+    `typical`: ROUGE-L x 100 of giving each item the most typical human explanation of its most frequent
+    label, cross-validated; None for a single instruction.
     `words`, `human_words`: mean length of the explanations, split at white space.
     """
 
@@ -116,10 +116,9 @@ def _percent(scores: Sequence[float] | None, missing: int) -> float | None:
 def _typical(pairs: Sequence[Pair]) -> float | None:
     """ROUGE-L x 100 of the most typical explanation of the most frequent label, from the other folds."""
     guessed = most_frequent_by_fold(pairs)
-    groups = [pair.item.instruction for pair in pairs]
-    if len(set(groups)) < LEAST_GROUPS:
+    if not guessed:
         return None
-    chosen = _most_typical_by_fold(pairs, guessed, groups)
+    chosen = _most_typical_by_fold(pairs, guessed)
     scores = [
         rouge_l(pairs[index].gold.explanation or "", pair.gold.explanation or "")
         for index, pair in zip(chosen, pairs, strict=True)
@@ -127,9 +126,7 @@ def _typical(pairs: Sequence[Pair]) -> float | None:
     return 100 * sum(scores) / len(scores)
 
 
-def _most_typical_by_fold(
-    pairs: Sequence[Pair], guessed: Sequence[Preference | None], groups: Sequence[str]
-) -> list[int]:
+def _most_typical_by_fold(pairs: Sequence[Pair], guessed: Sequence[Preference | None]) -> list[int]:
     """For each pair the index of the explanation that it is given."""
     candidates = {
         label: [index for index, pair in enumerate(pairs) if pair.gold.preference is label]
@@ -140,7 +137,7 @@ def _most_typical_by_fold(
         for label, indices in candidates.items()
     }
     chosen = [0] * len(pairs)
-    for train, test in grouped_folds(groups):
+    for train, test in grouped_folds([pair.item.instruction for pair in pairs]):
         label = guessed[test[0]]
         known = set(train.tolist())
         among = [place for place, index in enumerate(candidates[label]) if index in known]

@@ -1,9 +1,10 @@
 """Write a file whole or not at all.
 
-Knows: paths and bytes. Does not know: formats, what the bytes mean.
+Knows: paths, bytes and plain values. Does not know: what they mean.
 """
 
 import errno
+import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -33,6 +34,12 @@ def write_whole(path: Path, data: bytes) -> None:
     """
     with whole_file(path) as part:
         part.write_bytes(data)
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write plain values as JSON in UTF-8, as `write_whole` writes; ValueError for NaN and infinities."""
+    text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
+    write_whole(path, text.encode("utf-8"))
 
 
 @contextmanager

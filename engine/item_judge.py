@@ -131,11 +131,7 @@ class ItemJudge:
 
     def _own_cells(self, work: _Work) -> int:
         """Room that an item takes beside the stem, explanations included."""
-        stem = len(self._stem)
-        cells = max(
-            tokens.cells - (stem if tokens.trunk[:stem] == self._stem else 0)
-            for tokens in work.tokens.values()
-        )
+        cells = max(tokens.cells_beside(self._stem) for tokens in work.tokens.values())
         if self._settings.explains:
             cells += len(self._rubric.criteria) * (self._lead + self._settings.max_explanation_tokens)
         return cells

@@ -40,6 +40,11 @@ class PromptTokens:
         own = sum(len(branch.prompt) + max(map(len, branch.labels)) for branch in self.branches)
         return len(self.trunk) + own - len(self.trunk) * len(self.branches)
 
+    def cells_beside(self, stem: Sequence[int]) -> int:
+        """Tokens of context that the tree takes where `stem` is held already."""
+        begins_with_it = self.trunk[: len(stem)] == tuple(stem)
+        return self.cells - (len(stem) if begins_with_it else 0)
+
     @property
     def separate_tokens(self) -> int:
         """Tokens that the same prompts would take one by one."""

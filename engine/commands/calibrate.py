@@ -10,8 +10,8 @@ from pathlib import Path
 from engine.calibrating import calibrate_run
 from engine.calibration import AS_READ, CalibrationReport, Quality
 from engine.calibration_file import save_calibration
-from engine.commands.console import DONE, command_parser, interruptible, printable, table, tell
-from engine.commands.measuring import add_gold, add_store, check_measure_outputs, say_what_was_left_out
+from engine.commands.console import DONE, add_store, command_parser, interruptible, printable, table, tell
+from engine.commands.measuring import add_gold, check_measure_outputs, say_what_was_left_out
 from engine.dataset import load_dataset
 from engine.errors import SetupError
 from engine.matching import match

@@ -9,19 +9,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from engine.commands.console import DONE, command_parser, interruptible, printable, table, tell
+from engine.commands.console import DONE, add_store, command_parser, interruptible, printable, table, tell
 from engine.commands.measuring import (
     SlowMeasures,
     add_gold,
     add_slow_measures,
-    add_store,
     check_measure_outputs,
     say_what_was_left_out,
-    write_json,
 )
 from engine.comparison import Comparison, Difference, Measure, compare, match_all
 from engine.dataset import load_dataset
 from engine.evaluation import evaluate, mean_of, official_json
+from engine.files import write_json
 from engine.label_measures import UNSCORED
 from engine.published import MEASURED_ON, PUBLISHED
 from engine.shown import number, percent
@@ -159,7 +158,7 @@ def _print_differences(result: Comparison, most: int) -> None:
 
 
 def _labels(difference: Difference) -> list[str]:
-    return [printable(label.value) if label else UNSCORED for label in difference.labels]
+    return [label.value if label else UNSCORED for label in difference.labels]
 
 
 def _as_json(result: Comparison) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from types import FrameType
 
 from engine.cancel import Cancelled, CancelToken
 from engine.errors import EngineBug, SetupError
-from engine.paths import log_folder
+from engine.paths import default_store, log_folder
 from engine.version import VERSION
 
 log = logging.getLogger(__name__)
@@ -31,6 +31,17 @@ def command_parser(name: str, description: str) -> argparse.ArgumentParser:
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
+    )
+
+
+def add_store(arguments: argparse._ActionsContainer, kept: str = "runs and slow measures") -> None:
+    """--store; `kept`: what the command keeps there."""
+    arguments.add_argument(
+        "--store",
+        type=Path,
+        default=default_store(),
+        metavar="FILE",
+        help=f"where {kept} are kept (%(default)s)",
     )
 
 

@@ -6,18 +6,17 @@ Knows: its arguments and what it prints. The measures are `evaluation.py`'s.
 import argparse
 from pathlib import Path
 
-from engine.commands.console import DONE, command_parser, interruptible, printable, table
+from engine.commands.console import DONE, add_store, command_parser, interruptible, printable, table
 from engine.commands.measuring import (
     SlowMeasures,
     add_gold,
     add_slow_measures,
-    add_store,
     check_measure_outputs,
     say_what_was_left_out,
-    write_json,
 )
 from engine.dataset import load_dataset
 from engine.evaluation import evaluate, official_json
+from engine.files import write_json
 from engine.matching import match
 from engine.measure_tables import accuracy_table, confusion_table, explanation_table, label_table
 from engine.systems import open_system

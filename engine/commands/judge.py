@@ -12,6 +12,7 @@ from engine.cancel import CancelToken
 from engine.commands.computer import add_computer, machine_settings
 from engine.commands.console import (
     INCOMPLETE,
+    add_store,
     command_parser,
     interruptible,
     printable,
@@ -28,7 +29,7 @@ from engine.judging import RunPlan, open_model, run_judging
 from engine.metrics import CriterionScore, mean
 from engine.model_files import ModelFile, check_memory, read_model_file
 from engine.model_trial import checked_model
-from engine.paths import default_store, demo_model
+from engine.paths import demo_model
 from engine.records import Order, Rubric
 from engine.results import load_results, score_results
 from engine.rubric import ELOQUENT
@@ -64,13 +65,7 @@ def parser() -> argparse.ArgumentParser:
     _add_explaining(arguments.add_argument_group("explanations"))
     _add_machine(arguments.add_argument_group("computer"))
     run_store = arguments.add_argument_group("run store")
-    run_store.add_argument(
-        "--store",
-        type=Path,
-        default=default_store(),
-        metavar="FILE",
-        help="where runs are kept (%(default)s)",
-    )
+    add_store(run_store, "runs")
     run_store.add_argument("--fresh", action="store_true", help="a new run, also where one could go on")
     return arguments
 

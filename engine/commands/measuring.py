@@ -4,11 +4,9 @@ Knows: arguments and how they are used. The measures themselves are other module
 """
 
 import argparse
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from engine.cancel import CancelToken
 from engine.commands.computer import add_computer, machine_settings
@@ -17,12 +15,11 @@ from engine.commands.progress import show_measure
 from engine.encoder_files import read_encoder_file
 from engine.errors import SetupError
 from engine.explanations import SlowScores
-from engine.files import check_targets, write_whole
+from engine.files import check_targets
 from engine.matching import Matched
 from engine.metrics import mean
 from engine.model_files import read_model_file
 from engine.model_trial import CheckedModel, checked_encoder, checked_model
-from engine.paths import default_store
 from engine.records import Agreement, Unscored
 from engine.rubric import ELOQUENT
 from engine.run_store import RunStore
@@ -42,17 +39,6 @@ def add_gold(arguments: argparse.ArgumentParser, required: bool = True) -> None:
     )
     arguments.add_argument(
         "--partial", action="store_true", help="use the items that both have, and say how many"
-    )
-
-
-def add_store(arguments: argparse.ArgumentParser) -> None:
-    """--store."""
-    arguments.add_argument(
-        "--store",
-        type=Path,
-        default=default_store(),
-        metavar="FILE",
-        help="where runs and slow measures are kept (%(default)s)",
     )
 
 
@@ -160,12 +146,6 @@ def say_what_was_left_out(matched: Matched) -> None:
         tell(f"Only in {names[0]} ({len(matched.extra):,}), not scored: {listed(matched.extra)}")
     for caveat in matched.caveats:
         tell(f"{names[0]}: {caveat}")
-
-
-def write_json(path: Path, value: Any) -> None:
-    """Write plain values as JSON, whole or not at all."""
-    text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
-    write_whole(path, text.encode("utf-8"))
 
 
 def add_weights(arguments: argparse.ArgumentParser) -> None:

@@ -9,12 +9,11 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from engine.commands.console import DONE, command_parser, interruptible
+from engine.commands.console import DONE, add_store, command_parser, interruptible
 from engine.commands.measuring import (
     SlowMeasures,
     add_gold,
     add_slow_measures,
-    add_store,
     add_weights,
     check_measure_outputs,
     say_what_was_left_out,

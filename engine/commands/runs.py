@@ -4,14 +4,13 @@ Knows: its arguments and what it prints. Runs are `run_store.py`'s, their forms 
 """
 
 import argparse
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 from engine.calibration_file import judge_of_run, load_calibration
 from engine.commands.console import DONE, INCOMPLETE, command_parser, printable, table, tell
 from engine.errors import SetupError, StoreError
-from engine.files import check_targets, write_whole
+from engine.files import check_targets, write_json
 from engine.metrics import CriterionScore
 from engine.paths import default_store
 from engine.records import PREFERENCES, Judgment, Preference, Unscored
@@ -70,8 +69,7 @@ def export_results(results: RunResults, out: Path, json_path: Path | None) -> No
     """Write a run's submission, and its JSON where a path is given; then say so."""
     write_submission(out, submission_of(results))
     if json_path:
-        text = json.dumps(as_json(results), ensure_ascii=False, indent=1, allow_nan=False)
-        write_whole(json_path, text.encode("utf-8"))
+        write_json(json_path, as_json(results))
     print(f"Submission: {out}")
     if json_path:
         print(f"Judgments: {json_path}")

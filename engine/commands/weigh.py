@@ -11,20 +11,19 @@ from pathlib import Path
 from statistics import quantiles
 from typing import Any
 
-from engine.commands.console import DONE, command_parser, printable, table, tell
+from engine.commands.console import DONE, add_store, command_parser, printable, table, tell
 from engine.commands.measuring import (
     add_gold,
-    add_store,
     add_weights,
     check_measure_outputs,
     parse_weights,
     say_what_was_left_out,
     weigh_system,
     weight_errors,
-    write_json,
 )
 from engine.dataset import Dataset, load_dataset
 from engine.errors import SetupError
+from engine.files import write_json
 from engine.matching import match
 from engine.measure_tables import agreement_table, weighing_table, weights_in_words, winner_table
 from engine.scores import load_comparisons
