@@ -1,13 +1,18 @@
-# make judge   set everything up, judge the demo dataset, write submission.tsv, print what it is worth
-# make test    set everything up, then ruff, mypy and pytest
-# make clean   remove the virtual environment and what tools left behind
+# make run           set everything up, open the window
+# make judge         set everything up, judge the demo dataset, write submission.tsv, print what it is worth
+# make test          set everything up, then ruff, mypy and pytest
+# make screenshots   draw the pictures of docs/ again
+# make clean         remove the virtual environment and what tools left behind
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 OUT ?= submission.tsv
 
-.PHONY: judge test clean
+.PHONY: run judge test screenshots clean
+
+run: $(VENV)/run-time
+	$(BIN)/python main.py
 
 judge: $(VENV)/run-time
 	$(BIN)/python main.py judge examples/demo.tsv --model demo --out $(OUT)
@@ -17,6 +22,9 @@ test: $(VENV)/run-time $(VENV)/development
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest
+
+screenshots: $(VENV)/run-time
+	PYTHONPATH=. $(BIN)/python packaging/screenshots.py docs
 
 $(VENV)/run-time: requirements.txt packaging/system_packages.sh
 	sh packaging/system_packages.sh $(PYTHON)

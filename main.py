@@ -1,4 +1,4 @@
-"""Tiebreak's entry point: a sub-command runs headless. Wiring only."""
+"""Tiebreak's entry point: no arguments open the window, a sub-command runs headless. Wiring only."""
 
 import sys
 
@@ -6,9 +6,11 @@ if sys.version_info < (3, 11):  # noqa: UP036 - said in words, before an import 
     sys.exit(f"Tiebreak needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
 
 from importlib import import_module
+from pathlib import Path
 
 try:
     from engine.commands.console import DONE, WRONG_INPUT, guarded
+    from engine.errors import SetupError
 except ModuleNotFoundError as error:
     sys.exit(
         f"The package {error.name} is missing: this Python is not the one that Tiebreak was set up for.\n"
@@ -27,6 +29,7 @@ COMMANDS = {
     "weigh": "decide a run, a submission or scored comparisons by weighted criteria",
     "compare": "set runs and submissions side by side against human labels",
     "report": "write an HTML report of a run against human labels",
+    "selftest": "try whether each part of the program works on this computer",
 }
 
 
@@ -37,7 +40,9 @@ def usage() -> str:
         [
             f"Tiebreak {VERSION}: judges pairs of LLM responses with a local model, offline.",
             "",
-            "usage: python main.py COMMAND ...",
+            "usage: python main.py                 opens the window",
+            "       python main.py DATASET         opens the window with a dataset",
+            "       python main.py COMMAND ...     works without a window",
             "",
             *lines,
             "",
@@ -49,20 +54,38 @@ def usage() -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Run one sub-command; its exit code."""
+    """Open the window, or run one sub-command; the exit code."""
     if arguments[:1] in (["--help"], ["-h"]):
         print(usage())
         return DONE
     if arguments[:1] == ["--version"]:
         print(f"Tiebreak {VERSION}")
         return DONE
-    if not arguments or arguments[0] not in COMMANDS:
-        found = f"There is no command {arguments[0]!r}.\n\n" if arguments else ""
-        print(found + usage(), file=sys.stderr)
+    if not arguments:
+        return open_window(None)
+    if arguments[0] not in COMMANDS:
+        if len(arguments) == 1 and Path(arguments[0]).is_file():
+            return open_window(Path(arguments[0]))
+        print(f"There is no command {arguments[0]!r}.\n\n{usage()}", file=sys.stderr)
         return WRONG_INPUT
     # Only the chosen command is imported: --help need not wait for pandas and llama.cpp.
     command = import_module(f"engine.commands.{arguments[0]}")
     return int(command.run(command.parser().parse_args(arguments[1:])))
+
+
+def open_window(dataset: Path | None) -> int:
+    """Open the window, with a dataset where one is named. SetupError where the system lacks what it needs."""
+    try:
+        screen = import_module("gui.screen")
+        screen.check()
+        window = import_module("gui.app")
+    except ImportError as error:
+        raise SetupError(
+            f"The window cannot be opened: {error}.",
+            "Install what is missing (on Debian or Ubuntu: sh packaging/system_packages.sh), or judge without"
+            " a window: make judge",
+        ) from error
+    return int(window.open_window(dataset))
 
 
 if __name__ == "__main__":

@@ -65,6 +65,11 @@ class Difference:
     human: Preference
     labels: tuple[Preference | None, ...]
 
+    @property
+    def one_is_right(self) -> bool:
+        """True where exactly one system gives the human label."""
+        return self.labels.count(self.human) == 1
+
 
 @dataclass(frozen=True)
 class Comparison:

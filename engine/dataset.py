@@ -7,7 +7,7 @@ Does not know: file formats, models, scores.
 import difflib
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -83,6 +83,17 @@ class Dataset:
         """The items with these ids; the notices stay those of the whole file."""
         return replace(self, frame=self.frame[[item_id in ids for item_id in self.ids]])
 
+    def same_items(self, content_hashes: Mapping[str, str]) -> Iterator[Item]:
+        """The items whose id is known here with this very content hash: those judged elsewhere, unchanged."""
+        return (item for item in self if content_hashes.get(item.id) == item.content_hash)
+
+    def texts(self, column: str) -> pa.ChunkedArray:
+        """One column as Arrow text (large_string), for fast work on all items; empty where it is absent."""
+        if column not in self.frame.columns:
+            return pa.chunked_array([pa.array([""] * len(self), pa.large_string())])
+        texts = pa.array(self.frame[column], pa.large_string())
+        return texts if isinstance(texts, pa.ChunkedArray) else pa.chunked_array([texts])
+
     def __len__(self) -> int:
         return len(self.frame)
 
@@ -98,17 +109,27 @@ class Dataset:
                 yield _item(dict(zip(names, texts, strict=True)), self.rubric)
 
 
-def load_dataset(path: Path, rubric: Rubric = ELOQUENT, cancel: CancelToken | None = None) -> Dataset:
+def load_dataset(
+    path: Path,
+    rubric: Rubric = ELOQUENT,
+    cancel: CancelToken | None = None,
+    told: Callable[[int], None] | None = None,
+) -> Dataset:
     """The dataset in a TSV, CSV, JSON, JSON Lines or Parquet file, plain or gzip-compressed.
 
+    `told` is called every few thousand rows with the number of rows read so far. A smaller file
+    ends without a call.
     Raises SetupError where the file cannot be read, InputError with all problems found in it, Cancelled
     within a few thousand rows once `cancel` is set.
     """
     table = open_table(path)
     loading = _Loading(table, rubric)
     for count, row in enumerate(table.rows(known_columns(rubric))):
-        if cancel is not None and count % _ROWS_AT_ONCE == 0:
-            cancel.raise_if_requested()
+        if count % _ROWS_AT_ONCE == 0:
+            if cancel is not None:
+                cancel.raise_if_requested()
+            if told is not None and count:
+                told(count)
         loading.add(row)
     return loading.finish()
 

@@ -30,6 +30,7 @@ def largest_disagreements(evaluation: Evaluation, most: int = 20) -> list[Disagr
     """The `most` disagreements with the greatest lead, of equal ones the first in the dataset.
 
     Those without a lead come last, in the order of the dataset. What is unscored has no label, and is none.
+    Nor is what a person labelled in the judge's place, whether or not it is the judge's label: left out.
     """
     places = {item_id: place for place, item_id in enumerate(evaluation.matched.dataset.ids)}
     found = [
@@ -45,7 +46,7 @@ def largest_disagreements(evaluation: Evaluation, most: int = 20) -> list[Disagr
 
 def _disagreement(criterion: str, pair: Pair) -> Disagreement | None:
     human, predicted = pair.gold.preference, pair.prediction.preference
-    if human is None or predicted is None or human is predicted:
+    if pair.labelled_by_person or human is None or predicted is None or human is predicted:
         return None
     return Disagreement(criterion, pair, human, predicted, _lead(pair, human, predicted))
 

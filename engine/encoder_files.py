@@ -70,6 +70,16 @@ class EncoderFile:
         """Of how many layers bert-score takes the last: fewer than all where the file is uncut."""
         return _SCORED_LAYERS.get((self.family, self.layers, self.width), self.layers)
 
+    @property
+    def notice(self) -> str:
+        """What a person should know before scores are computed with it; empty for nothing."""
+        if self.scored_layers == self.layers:
+            return ""
+        return (
+            f"{self.path.name} is not cut: bert-score computes with its first {self.scored_layers} layers, and"
+            " other layers give other scores."
+        )
+
 
 def is_encoder(header: GgufHeader) -> bool:
     """True for a file that is meant to be an encoder, sound or not."""

@@ -3,11 +3,11 @@
 Knows: which measures there are. Does not know: how each is computed, files, terminals.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from engine.explanations import ExplanationMeasures, SlowScores, measure_explanations
+from engine.explanations import ExplanationMeasures, SlowScores, add_slow_scores, measure_explanations
 from engine.label_measures import UNSCORED, LabelMeasures, measure_labels
 from engine.matching import Matched
 from engine.metrics import mean
@@ -46,14 +46,32 @@ class Evaluation:
 
 def evaluate(matched: Matched, slow: Mapping[str, SlowScores] | None = None) -> Evaluation:
     """Measure all criteria; `slow`: by criterion the scores that needed a model."""
+    *_, whole = evaluation_steps(matched)
+    return with_slow_scores(whole, slow) if slow else whole
+
+
+def evaluation_steps(matched: Matched) -> Iterator[Evaluation]:
+    """An evaluation as it grows: all labels first, then the explanations of one criterion after another.
+
+    The labels of 1,000 items take a second, their explanations some more for each criterion.
+    """
     labels = {name: measure_labels(name, pairs) for name, pairs in matched.pairs.items()}
-    explanations = {}
+    explanations: dict[str, ExplanationMeasures] = {}
+    yield Evaluation(matched, labels, explanations)
     if matched.system.explains:
         for name, pairs in matched.pairs.items():
-            measured = measure_explanations(name, pairs, (slow or {}).get(name))
-            if measured:
-                explanations[name] = measured
-    return Evaluation(matched, labels, explanations)
+            measured = measure_explanations(name, pairs)
+            explanations = {**explanations, name: measured} if measured else explanations
+            yield Evaluation(matched, labels, explanations)
+
+
+def with_slow_scores(evaluation: Evaluation, slow: Mapping[str, SlowScores]) -> Evaluation:
+    """The same with what a model said of the explanations, by criterion; the rest is not measured again."""
+    explanations = {
+        name: add_slow_scores(one, slow[name]) if name in slow else one
+        for name, one in evaluation.explanations.items()
+    }
+    return replace(evaluation, explanations=explanations)
 
 
 def official_json(evaluation: Evaluation, judge_name: str | None = None) -> dict[str, Any]:

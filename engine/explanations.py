@@ -5,8 +5,8 @@ ROUGE-L is computed here; BERTScore and agreement, which need a model, are measu
 Knows: matched pairs. Does not know: models, files, labels' accuracy.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from engine.baselines import most_frequent_by_fold
 from engine.folds import grouped_folds
@@ -68,31 +68,45 @@ def measure_explanations(
     criterion: str, pairs: Sequence[Pair], slow: SlowScores | None = None
 ) -> ExplanationMeasures | None:
     """The measures of one criterion; None where no item has a human explanation."""
-    slow = slow or SlowScores()
     known = _with_reference(pairs)
     if not known:
         return None
     explained = [pair for pair in known if pair.prediction.explanation]
     rouge = [rouge_l(pair.prediction.explanation or "", pair.gold.explanation or "") for pair in known]
     percents = [100 * value for value in rouge]
-    missing = len(known) - len(explained)
-    said = slow.agreements
-    asked = None if said is None else [one for one in said if isinstance(one, Agreement)]
-    return ExplanationMeasures(
+    measured = ExplanationMeasures(
         criterion=criterion,
         items=len(known),
-        unexplained=missing,
+        unexplained=len(known) - len(explained),
         rouge_l=sum(percents) / len(percents),
         interval=bootstrap_interval(percents, [pair.item.instruction for pair in known]),
-        bertscore=_percent(slow.bertscores, missing),
-        agreement=_percent(_each(asked, lambda one: float(one.agrees)), missing),
-        p_yes=_percent(_each(asked, lambda one: one.share), missing),
-        format_mass=mean([one.format_mass for one in asked or ()]),
-        unmeasured=len(said or ()) - len(asked or ()),
+        bertscore=None,
+        agreement=None,
+        p_yes=None,
+        format_mass=None,
+        unmeasured=0,
         typical=_typical(known),
         words=mean([len((pair.prediction.explanation or "").split()) for pair in explained]),
         human_words=sum(len((pair.gold.explanation or "").split()) for pair in known) / len(known),
         rouge_by_item={pair.item.id: value for pair, value in zip(known, rouge, strict=True)},
+    )
+    return add_slow_scores(measured, slow) if slow else measured
+
+
+def add_slow_scores(measures: ExplanationMeasures, slow: SlowScores) -> ExplanationMeasures:
+    """The same measures with the scores that needed a model; those that `slow` lacks stay as they are."""
+    missing = measures.unexplained
+    if slow.bertscores is not None:
+        measures = replace(measures, bertscore=_percent(slow.bertscores, missing))
+    if slow.agreements is None:
+        return measures
+    asked = [one for one in slow.agreements if isinstance(one, Agreement)]
+    return replace(
+        measures,
+        agreement=_percent([float(one.agrees) for one in asked], missing),
+        p_yes=_percent([one.share for one in asked], missing),
+        format_mass=mean([one.format_mass for one in asked]),
+        unmeasured=len(slow.agreements) - len(asked),
     )
 
 
@@ -100,15 +114,9 @@ def _with_reference(pairs: Sequence[Pair]) -> list[Pair]:
     return [pair for pair in pairs if pair.gold.explanation]
 
 
-def _each(
-    agreements: Sequence[Agreement] | None, value: Callable[[Agreement], float]
-) -> Sequence[float] | None:
-    return None if agreements is None else [value(one) for one in agreements]
-
-
-def _percent(scores: Sequence[float] | None, missing: int) -> float | None:
-    """The mean x 100, with 0 for what is missing; None where nothing was asked for or could be measured."""
-    if scores is None or not len(scores) + missing:
+def _percent(scores: Sequence[float], missing: int) -> float | None:
+    """The mean x 100, with 0 for what is missing; None where nothing could be measured."""
+    if not len(scores) + missing:
         return None
     return 100 * sum(scores) / (len(scores) + missing)
 

@@ -6,23 +6,16 @@ Knows: the way from items to raw results. Does not know: stores, files, how a ru
 import time
 import unicodedata
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from engine.calibration_file import Calibration
 from engine.chat_template import ChatTemplate
-from engine.errors import SetupError
 from engine.events import TokensEvaluated
 from engine.examples import ExamplePool
 from engine.llama_session import Job, LlamaSession, Sampling
 from engine.preference import decide
-from engine.prompt_tokens import (
-    PromptTokens,
-    lead_tokens,
-    stem_tokens,
-    tokenize_explanation,
-    tokenize_prompt,
-)
-from engine.prompts import PromptTree, build_prompt
+from engine.prompt_sizes import PromptSizer, SizedItem
+from engine.prompt_tokens import tokenize_explanation
 from engine.records import (
     Explanation,
     Item,
@@ -51,11 +44,8 @@ class _Work:
 
     position: int
     original: Item
-    item: Item
+    sized: SizedItem
     shortening: Shortening | None = None
-    trees: dict[Order, PromptTree] = field(default_factory=dict)
-    tokens: dict[Order, PromptTokens] = field(default_factory=dict)
-    cells: int = 0
     readings: dict[str, list[Reading]] = field(default_factory=dict)
     explanations: dict[str, Explanation] = field(default_factory=dict)
     seconds: float = 0.0
@@ -81,18 +71,10 @@ class ItemJudge:
         self._template = template
         self._rubric = rubric
         self._settings = settings
-        self._examples = examples
         self._calibrations = calibration.criteria if calibration else {}
-        self._stem = stem_tokens(rubric, examples, template)
-        if len(self._stem) >= settings.context:
-            raise SetupError(
-                f"The labels' meanings and the examples take {len(self._stem):,} tokens, the context holds"
-                f" {settings.context:,}: no item fits beside them.",
-                "Use a larger --context, fewer --shots or shorter examples.",
-            )
-        self._lead = lead_tokens(rubric, template)
+        self._sizer = PromptSizer(template, rubric, settings, examples, session.raise_if_cancelled)
         self._told = 0
-        session.hold_stem(self._stem)
+        session.hold_stem(self._sizer.stem)
 
     def judge(self, group: Sequence[Placed]) -> Generator[TokensEvaluated, None, list[JudgedItem]]:
         """Judge a group: reports progress, returns the results in the order of the group.
@@ -100,51 +82,31 @@ class ItemJudge:
         Items that do not fit the context come back unscored. The same group gives the same results.
         """
         works = [self._prepare(position, item) for position, item in group]
-        for batch in self._batches([work for work in works if work.cells <= self._settings.context]):
+        for batch in self._batches([work for work in works if self._sizer.fits(work.sized)]):
             yield from self._judge_batch(batch)
         return [self._result(work) for work in works]
 
     def _prepare(self, position: int, item: Item) -> _Work:
-        work = self._tokenized(position, item, item)
-        if work.cells > self._settings.context and self._settings.shorten:
-            context = self._settings.context
+        sized = self._sizer.sized(item, item)
+        if not self._sizer.fits(sized) and self._settings.shorten:
             shortened = shorten(
                 item,
-                lambda short: self._tokenized(position, item, short).cells <= context,
-                most=context * _CHARACTERS_PER_TOKEN,
+                lambda short: self._sizer.fits(self._sizer.sized(item, short)),
+                most=self._settings.context * _CHARACTERS_PER_TOKEN,
             )
             if shortened:
-                work = replace(self._tokenized(position, item, shortened[0]), shortening=shortened[1])
-        return work
-
-    def _tokenized(self, position: int, original: Item, item: Item) -> _Work:
-        # The examples are chosen by the item as it is, so that shortening does not change them.
-        examples = self._examples.for_item(original)
-        work = _Work(position, original, item)
-        for order in self._settings.orders:
-            self._session.raise_if_cancelled()
-            tree = build_prompt(item, order, self._rubric, examples)
-            work.trees[order] = tree
-            work.tokens[order] = tokenize_prompt(tree, self._template)
-        work.cells = len(self._stem) + self._own_cells(work)
-        return work
-
-    def _own_cells(self, work: _Work) -> int:
-        """Room that an item takes beside the stem, explanations included."""
-        cells = max(tokens.cells_beside(self._stem) for tokens in work.tokens.values())
-        if self._settings.explains:
-            cells += len(self._rubric.criteria) * (self._lead + self._settings.max_explanation_tokens)
-        return cells
+                return _Work(position, item, self._sizer.sized(item, shortened[0]), shortened[1])
+        return _Work(position, item, sized)
 
     def _batches(self, works: Sequence[_Work]) -> Iterator[list[_Work]]:
         """As many items at once as the context holds, in their order."""
         batch: list[_Work] = []
-        cells = len(self._stem)
+        stem = cells = len(self._sizer.stem)
         for work in works:
-            own = work.cells - len(self._stem)
+            own = work.sized.cells - stem
             if batch and cells + own > self._settings.context:
                 yield batch
-                batch, cells = [], len(self._stem)
+                batch, cells = [], stem
             batch.append(work)
             cells += own
         if batch:
@@ -166,7 +128,7 @@ class ItemJudge:
 
     def _read(self, slot: int, work: _Work, order: Order) -> None:
         started, read = time.perf_counter(), self._session.tokens_read
-        tokens = work.tokens[order]
+        tokens = work.sized.tokens[order]
         self._session.read_trunk(slot, tokens.trunk)
         scores = self._session.score(slot, tokens.branches)
         for criterion, row in zip(self._rubric.names, scores, strict=True):
@@ -203,7 +165,7 @@ class ItemJudge:
             work.tokens_generated += (self._session.tokens_generated - generated) // share
 
     def _job(self, slot: int, branch: int, work: _Work, judgment: Judgment) -> Job:
-        prompt = tokenize_explanation(work.trees[Order.AB], branch, judgment.preference, self._template)
+        prompt = tokenize_explanation(work.sized.trees[Order.AB], branch, judgment.preference, self._template)
         # Each text has a seed of its own, so that it does not depend on what else is written with it.
         key = [self._settings.seed, work.original.content_hash, judgment.criterion]
         return Job(slot, branch, prompt, seed=int(digest(key)[:15], 16))
@@ -211,7 +173,7 @@ class ItemJudge:
     def _result(self, work: _Work) -> JudgedItem:
         unscored = {}
         if not work.readings:
-            reason = f"needs {work.cells:,} tokens, the context holds {self._settings.context:,}"
+            reason = f"needs {work.sized.cells:,} tokens, the context holds {self._settings.context:,}"
             unscored = dict.fromkeys(self._rubric.names, reason)
         return JudgedItem(
             position=work.position,

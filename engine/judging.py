@@ -85,15 +85,21 @@ def open_model(plan: RunPlan, cancel: CancelToken) -> Iterator[OpenModel]:
         yield opened
 
 
-def _shape(plan: RunPlan, model: LlamaModel) -> SessionShape:
+def check_context(plan: RunPlan, model: LlamaModel) -> None:
+    """ModelFileError where the context of a plan is more than its model was trained with."""
     if plan.settings.context > model.trained_context:
         raise ModelFileError(
             f"{plan.model.path.name}: a context of {plan.settings.context:,} tokens is more than the"
             f" {model.trained_context:,} that the model was trained with.",
             f"Use --context {model.trained_context} or less.",
         )
-    slots = plan.settings.items_at_once if plan.settings.explains else 1
-    return SessionShape(plan.settings.context, slots, len(plan.rubric.criteria))
+
+
+def _shape(plan: RunPlan, model: LlamaModel) -> SessionShape:
+    check_context(plan, model)
+    settings = plan.settings
+    slots = settings.items_at_once if settings.explains else 1
+    return SessionShape(settings.context, slots, len(plan.rubric.criteria), settings.kv_type)
 
 
 @contextmanager
@@ -145,10 +151,9 @@ def run_judging(
         yield RunEnded(run.id, len(plan.dataset), len(store.positions(run.id)), stopped)
 
 
-def _judge_groups(
-    plan: RunPlan, opened: OpenModel, groups: Sequence[Sequence[int]], store: RunStore, run_id: int
-) -> Iterator[RunEvent]:
-    judge = ItemJudge(
+def item_judge(plan: RunPlan, opened: OpenModel) -> ItemJudge:
+    """What judges the items of a plan. Raises SetupError where the stem fills the context."""
+    return ItemJudge(
         opened.session,
         opened.template,
         plan.rubric,
@@ -156,6 +161,12 @@ def _judge_groups(
         plan.examples,
         calibration=plan.calibration,
     )
+
+
+def _judge_groups(
+    plan: RunPlan, opened: OpenModel, groups: Sequence[Sequence[int]], store: RunStore, run_id: int
+) -> Iterator[RunEvent]:
+    judge = item_judge(plan, opened)
     for group in groups:
         placed: list[Placed] = [(position, plan.dataset[position]) for position in group]
         results = yield from judge.judge(placed)
@@ -182,6 +193,15 @@ def _manifest(plan: RunPlan, template: ChatTemplate) -> Mapping[str, Any]:
         "threads": plan.machine.threads,
         "gpu_layers": plan.machine.gpu_layers,
     }
+
+
+def worked_alike(manifest: Mapping[str, Any], machine: MachineSettings) -> bool:
+    """Whether all sessions of a run used this many threads and GPU layers."""
+    used = [
+        (session.get("threads"), session.get("gpu_layers"))
+        for session in (manifest, *manifest.get(_CONTINUED, []))
+    ]
+    return set(used) == {(machine.threads, machine.gpu_layers)}
 
 
 def _with_session(before: Mapping[str, Any], now: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -83,8 +83,11 @@ class LlamaModel:
 
     @property
     def trained_context(self) -> int:
-        """Tokens of context that the model was trained with."""
-        return int(llama_cpp.llama_model_n_ctx_train(self.pointer))
+        """Tokens of context that the model was trained with; also where only its vocabulary is open."""
+        # llama.cpp gives 0 for a vocabulary alone, but keeps the file's header.
+        loaded = int(llama_cpp.llama_model_n_ctx_train(self.pointer))
+        architecture = self._header_text("general.architecture")
+        return loaded or int(self._header_text(f"{architecture}.context_length") or 0)
 
     @property
     def keeps_state(self) -> bool:
@@ -98,6 +101,12 @@ class LlamaModel:
         """The model's own Jinja template, None where it has none."""
         text = llama_cpp.llama_model_chat_template(self.pointer, None)
         return text.decode("utf-8", "replace") if text else None
+
+    def _header_text(self, key: str) -> str:
+        """A value of the file's header, its first 63 bytes; empty where there is none."""
+        room = ctypes.create_string_buffer(64)
+        llama_cpp.llama_model_meta_val_str(self.pointer, key.encode(), room, len(room))
+        return room.value.decode("utf-8", "replace")
 
     def close(self) -> None:
         """Give the memory back. May be called twice."""

@@ -15,27 +15,34 @@ import llama_cpp
 import numpy as np
 
 from engine.cancel import Cancelled, CancelToken
-from engine.errors import EngineBug, NoRoomError
+from engine.errors import EngineBug, ModelFileError, NoRoomError
 from engine.llama_batch import TokenBatch
 from engine.llama_library import LlamaModel, last_errors
 from engine.llama_vocabulary import Vocabulary
 from engine.preference import FloatArray, log_softmax
 from engine.prompt_tokens import BranchTokens, common_prefix
+from engine.settings import KvType
 
 BATCH = 512  # tokens in one call; small enough that a GPU, which cannot be interrupted, answers Stop soon
 _STEM = 0
 _ABORTED = 2
 _ALL = -1
 _FIRST_CHOICES = 64  # how many ends in a row are passed over before a text has begun
+_GGML_TYPES = {KvType.F16: llama_cpp.GGML_TYPE_F16, KvType.Q8_0: llama_cpp.GGML_TYPE_Q8_0}
+_CACHE_WORDS = ("cache type", "V cache")  # in llama.cpp's reasons against a kind of cache
 
 
 @dataclass(frozen=True)
 class SessionShape:
-    """How large a session is: `context` tokens in all, `slots` items at once, `branches` questions each."""
+    """How large a session is: `context` tokens in all, `slots` items at once, `branches` questions each.
+
+    `kv_type`: what its cache is kept in.
+    """
 
     context: int
     slots: int
     branches: int
+    kv_type: KvType = KvType.F16
 
     @property
     def sequences(self) -> int:
@@ -85,7 +92,10 @@ class LlamaSession:
     """The context of one model. Belongs to the thread that made it; close it before its model."""
 
     def __init__(self, model: LlamaModel, shape: SessionShape, threads: int, cancel: CancelToken) -> None:
-        """Make room for `shape`. NoRoomError where there is none."""
+        """Make room for `shape`. NoRoomError where there is none.
+
+        ModelFileError where the model's cache cannot be kept in the wanted type.
+        """
         self._owner = threading.get_ident()
         self._cancel = cancel
         self._model = model
@@ -95,11 +105,7 @@ class LlamaSession:
         self.tokens_generated = 0
         self._context: Any = llama_cpp.llama_init_from_model(model.pointer, self._params(threads))
         if not self._context:
-            raise NoRoomError(
-                f"{model.path.name}: llama.cpp makes no room for a context of {shape.context:,} tokens"
-                f" ({last_errors() or 'it gives no reason'}).",
-                "Use a smaller --context, or close other programs.",
-            )
+            raise _refusal(model, shape)
         self._memory = llama_cpp.llama_get_memory(self._context)
         # llama.cpp keeps only the pointer: the callback lives as long as the session.
         self._abort = llama_cpp.ggml_abort_callback(lambda _data: cancel.requested)
@@ -118,6 +124,8 @@ class LlamaSession:
         params.n_outputs_max = min(BATCH, max(self.shape.sequences, 16))
         params.n_threads = params.n_threads_batch = threads
         params.kv_unified = True
+        # Flash attention, which a q8_0 cache needs, stays at llama.cpp's own choice: on wherever it can be.
+        params.type_k = params.type_v = _GGML_TYPES[self.shape.kv_type]
         params.no_perf = True
         return params
 
@@ -287,6 +295,20 @@ class LlamaSession:
     def _logits(self, place: int) -> FloatArray:
         row = llama_cpp.llama_get_logits_ith(self._context, place)
         return np.ctypeslib.as_array(row, shape=(self.vocabulary.size,)).astype(np.float64)
+
+
+def _refusal(model: LlamaModel, shape: SessionShape) -> ModelFileError:
+    """Why llama.cpp made no context."""
+    reason = last_errors() or "it gives no reason"
+    if shape.kv_type is not KvType.F16 and any(words in reason for words in _CACHE_WORDS):
+        return ModelFileError(
+            f"{model.path.name}: this model cannot keep its cache in {shape.kv_type.value} ({reason}).",
+            "Use f16 (--kv-type f16).",
+        )
+    return NoRoomError(
+        f"{model.path.name}: llama.cpp makes no room for a context of {shape.context:,} tokens ({reason}).",
+        "Use a smaller --context, or close other programs.",
+    )
 
 
 class _Writer:

@@ -3,12 +3,13 @@
 Knows: how ids, texts and criteria must fit together. Does not know: measures, files.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.dataset import Dataset
 from engine.errors import SetupError
-from engine.records import Gold, Item, Judgment
+from engine.overrides import count_overrides
+from engine.records import Gold, Item, Judgment, Override
 from engine.run_store import StoredRun
 from engine.submission import Prediction
 from engine.systems import System
@@ -19,13 +20,20 @@ from engine.table_files import listed
 class Pair:
     """One item with a human label and what a system said of it, on one criterion.
 
-    `prediction` without a preference is unscored. `judgment`: of a run, where it was scored.
+    `prediction` without a preference is unscored. `judgment`: the model's own in a run, where it was scored;
+    the prediction differs from it where there is an `override`.
     """
 
     item: Item
     gold: Gold
     prediction: Prediction
     judgment: Judgment | None = None
+    override: Override | None = None
+
+    @property
+    def labelled_by_person(self) -> bool:
+        """True where the label of the prediction is a person's, who overrode the judge."""
+        return self.override is not None and self.override.preference is not None
 
 
 @dataclass(frozen=True)
@@ -57,9 +65,21 @@ class Matched:
         if calibration is not None and calibration.dataset_hash == self.dataset.hash:
             said.append(
                 "The run is calibrated on these very labels: held against them it looks better than it is."
-                " What `calibrate` printed is cross-validated."
+                " What was measured while calibrating is cross-validated."
             )
-        return said
+        return said + people_caveats(self.system, set(self.dataset.ids))
+
+
+def people_caveats(system: System, ids: Container[str] | None = None) -> list[str]:
+    """A sentence for what people overrode in a run, with `ids` only in these items; none where nothing."""
+    counted = count_overrides(one for one in system.overrides.values() if ids is None or one.item_id in ids)
+    if not (counted.labels or (counted.explanations and system.explains)):
+        return []
+    verb = "is" if counted.labels + counted.explanations == 1 else "are"
+    return [
+        f"{counted.in_words} of these items {verb} a person's, not the model's own: what is measured is both"
+        " together."
+    ]
 
 
 def match(system: System, gold: Dataset, partial: bool = False) -> Matched:
@@ -129,6 +149,8 @@ def _pairs(system: System, criterion: str, shared: Sequence[Item]) -> list[Pair]
     for item in shared:
         gold = item.gold.get(criterion)
         if gold is not None and gold.preference is not None:
+            place = (criterion, item.id)
             prediction = system.rows[item.id].predictions[criterion]
-            pairs.append(Pair(item, gold, prediction, system.judgments.get((criterion, item.id))))
+            judgment, override = system.judgments.get(place), system.overrides.get(place)
+            pairs.append(Pair(item, gold, prediction, judgment, override))
     return pairs

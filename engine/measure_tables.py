@@ -3,24 +3,15 @@
 Knows: which columns stand side by side. Does not know: terminals, HTML, windows.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from engine.baselines import Baselines
 from engine.evaluation import Evaluation, mean_of
 from engine.explanations import ExplanationMeasures
 from engine.label_measures import UNSCORED, LabelMeasures
 from engine.records import PREFERENCES
-from engine.shown import interval, number, percent, words
+from engine.shown import Table, interval, number, percent, words
 from engine.weighing import WINNERS, OverallAgreement, Weighing
-
-
-@dataclass(frozen=True)
-class Table:
-    """Cells as they are shown; the first column names the row."""
-
-    header: Sequence[str]
-    rows: Sequence[Sequence[str]]
 
 
 def accuracy_table(evaluation: Evaluation) -> Table:

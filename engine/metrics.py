@@ -14,11 +14,12 @@ from engine.records import PREFERENCES, Judgment, Preference, Unscored
 class CriterionScore:
     """One criterion over the items that were judged.
 
+    `predicted` counts the labels in force, which people may have given; `unscored`: those without one.
     `accuracy`: share (0 to 1) of the `labelled` items whose prediction equals the human label; an unscored
     one counts as wrong. `most_frequent`: the most frequent human label on these items, of equally common ones
     the first, and `baseline` the accuracy of always giving it. These three are None where no item has a
-    label. `flipped`: share of the judgments with two orders that the orders alone would decide
-    differently, None where there is none. `format_mass`: mean, None where nothing was scored.
+    label. `flipped`: share of the model's judgments with two orders that the orders alone would decide
+    differently, None where there is none. `format_mass`: mean, None where the model scored nothing.
     """
 
     criterion: str
@@ -34,23 +35,31 @@ class CriterionScore:
 
 
 def score_criterion(
-    criterion: str, judgments: Sequence[Judgment | Unscored], gold: Mapping[str, Preference]
+    criterion: str,
+    judgments: Sequence[Judgment | Unscored],
+    gold: Mapping[str, Preference],
+    labels: Sequence[Preference | None],
 ) -> CriterionScore:
-    """Score one criterion's judgments; `gold` has the human label by item id, where there is one."""
+    """Score one criterion's judgments.
+
+    `gold`: the human label by item id, where there is one. `labels`: the one in force for each judgment,
+    None where there is none.
+    """
     scored = [judgment for judgment in judgments if isinstance(judgment, Judgment)]
     in_both_orders = [judgment.flipped for judgment in scored if judgment.flipped is not None]
-    labels = [gold[judgment.item_id] for judgment in judgments if judgment.item_id in gold]
-    right = sum(gold.get(judgment.item_id) is judgment.preference for judgment in scored)
-    most_frequent = most_frequent_label(labels)
+    human = [gold.get(judgment.item_id) for judgment in judgments]
+    known = [label for label in human if label is not None]
+    right = sum(label is not None and label is one for label, one in zip(labels, human, strict=True))
+    most_frequent = most_frequent_label(known)
     return CriterionScore(
         criterion=criterion,
         judged=len(judgments),
-        labelled=len(labels),
-        unscored=len(judgments) - len(scored),
-        predicted=Counter(judgment.preference for judgment in scored),
-        accuracy=right / len(labels) if labels else None,
+        labelled=len(known),
+        unscored=labels.count(None),
+        predicted=Counter(label for label in labels if label is not None),
+        accuracy=right / len(known) if known else None,
         most_frequent=most_frequent,
-        baseline=labels.count(most_frequent) / len(labels) if most_frequent else None,
+        baseline=known.count(most_frequent) / len(known) if most_frequent else None,
         flipped=mean(in_both_orders),
         format_mass=mean([judgment.format_mass for judgment in scored]),
     )

@@ -78,6 +78,23 @@ STEPS: tuple[tuple[str, str], ...] = (
         ) WITHOUT ROWID;
         """,
     ),
+    (
+        "003_overrides",
+        """
+        CREATE TABLE override (
+            id INTEGER PRIMARY KEY,
+            run_id INTEGER NOT NULL REFERENCES run (id),
+            item_id TEXT NOT NULL,
+            criterion TEXT NOT NULL,
+            preference TEXT,
+            explanation TEXT,
+            author TEXT NOT NULL,
+            created TEXT NOT NULL,
+            undone TEXT
+        );
+        CREATE INDEX override_by_place ON override (run_id, item_id, criterion);
+        """,
+    ),
 )
 
 

@@ -15,10 +15,13 @@ from engine.errors import ModelFileError
 from engine.gguf_header import GgufHeader, read_header
 from engine.gguf_precheck import precheck
 from engine.gguf_values import HeaderValues
+from engine.settings import KvType
+from engine.shown import amount
 
 NOTICE_KEY = "tiebreak.notice"
 
 _BYTES_PER_F16 = 2
+_Q8_0_BLOCK = 32  # numbers, kept in 34 bytes
 _BYTES_PER_LOGIT = 4
 _PROCESS_BYTES = 45 << 20  # Python and the libraries, measured
 
@@ -67,8 +70,8 @@ class ModelFile:
     """A model file as its header describes it.
 
     `parameters`: numbers in all tensors. `trained_context`: tokens. `kv_bytes_per_token`: of KV cache in
-    f16, for one token of context. `vocabulary_size`: tokens. `notice`: what a model made for this program has
-    its users told, empty in others.
+    f16, for one token of context. `kv_types`: what the KV cache can be kept in. `vocabulary_size`: tokens.
+    `notice`: what a model made for this program has its users told, empty in others.
     """
 
     path: Path
@@ -82,6 +85,7 @@ class ModelFile:
     vocabulary_size: int
     has_chat_template: bool
     notice: str = ""
+    kv_types: tuple[KvType, ...] = tuple(KvType)
 
 
 def read_model_file(path: Path) -> ModelFile:
@@ -106,6 +110,7 @@ def describe(header: GgufHeader, path: Path) -> ModelFile:
         vocabulary_size=len(values.tokens),
         has_chat_template=bool(values.get("tokenizer.chat_template")),
         notice=(values.text(NOTICE_KEY) or "").strip(),
+        kv_types=_kv_types(values),
     )
 
 
@@ -130,14 +135,28 @@ def _kv_bytes_per_token(values: HeaderValues) -> int:
 
     Sliding windows take less; recurrent states, which do not grow with the context, are left out.
     """
-    heads = values.per_layer(values.key("attention.head_count"))
-    kv_heads = values.per_layer(values.key("attention.head_count_kv")) or heads
+    kv_heads = values.per_layer(values.key("attention.head_count_kv")) or _heads(values)
     if len(kv_heads) == 1:
         kv_heads *= values.integer(values.key("block_count")) or 0
-    head_size = (values.integer(values.key("embedding_length")) or 0) // max([*heads, 1])
+    return sum(kv_heads) * sum(_head_lengths(values)) * _BYTES_PER_F16
+
+
+def _kv_types(values: HeaderValues) -> tuple[KvType, ...]:
+    """f16 in any case; q8_0 where a head's numbers fill whole blocks, or where there are no heads."""
+    whole = all(length % _Q8_0_BLOCK == 0 for length in _head_lengths(values))
+    return tuple(KvType) if whole or not any(_heads(values)) else (KvType.F16,)
+
+
+def _heads(values: HeaderValues) -> list[int]:
+    return values.per_layer(values.key("attention.head_count"))
+
+
+def _head_lengths(values: HeaderValues) -> tuple[int, int]:
+    """Numbers in the key and in the value of one head."""
+    head_size = (values.integer(values.key("embedding_length")) or 0) // max([*_heads(values), 1])
     key_length = values.integer(values.key("attention.key_length")) or head_size
     value_length = values.integer(values.key("attention.value_length")) or head_size
-    return sum(kv_heads) * (key_length + value_length) * _BYTES_PER_F16
+    return key_length, value_length
 
 
 @dataclass(frozen=True)
@@ -169,16 +188,22 @@ class Fit(StrEnum):
     DOES_NOT_FIT = "does not fit"
 
 
-def memory_needed(model: ModelFile, context: int, batch: int = 512) -> MemoryEstimate:
+def memory_needed(
+    model: ModelFile, context: int, batch: int = 512, kv_type: KvType = KvType.F16
+) -> MemoryEstimate:
     """Estimate for `context` tokens, read in batches of `batch` tokens.
 
-    Weights = size of the file, which is mapped. KV cache = context x KV bytes per token, in f16. Buffers =
-    batch x vocabulary x 4 bytes of logits, and 45 MiB for Python and the libraries. Source: growth of the
-    process measured with llama.cpp of llama-cpp-python 0.3.36; the KV cache was within 6 MiB of it.
+    Weights = size of the file, which is mapped. KV cache = context x KV bytes per token, which is in f16;
+    q8_0 keeps 32 numbers in 34 bytes instead of 64. Buffers = batch x vocabulary x 4 bytes of logits, and
+    45 MiB for Python and the libraries. Source: growth of the process measured with llama.cpp of
+    llama-cpp-python 0.3.36; the KV cache was within 6 MiB of it.
     """
+    kv_cache = context * model.kv_bytes_per_token
+    if kv_type is KvType.Q8_0:
+        kv_cache = kv_cache * 34 // 64
     return MemoryEstimate(
         weights=model.size_bytes,
-        kv_cache=context * model.kv_bytes_per_token,
+        kv_cache=kv_cache,
         buffers=buffer_bytes(model.vocabulary_size, batch),
     )
 
@@ -206,13 +231,22 @@ def fit(estimate: MemoryEstimate, available_bytes: int, total_bytes: int) -> Fit
     return Fit.FITS if estimate.total <= available_bytes else Fit.TIGHT
 
 
-def check_memory(model: ModelFile, context: int, memory: Memory | None = None) -> str | None:
+def check_memory(
+    model: ModelFile, context: int, memory: Memory | None = None, kv_type: KvType = KvType.F16
+) -> str | None:
     """A notice where memory is tight, None where it is not; ModelFileError where the model does not fit.
 
-    `memory`: that of this machine, now, unless given.
+    `memory`: that of this machine, now, unless given. ModelFileError too where the model's cache cannot be
+    kept in `kv_type`.
     """
+    if kv_type not in model.kv_types:
+        raise ModelFileError(
+            f"{model.path.name}: this model cannot keep its cache in {kv_type.value}: the numbers of its"
+            f" attention heads do not fill blocks of {_Q8_0_BLOCK}.",
+            "Use f16 (--kv-type f16).",
+        )
     memory = memory or available_memory()
-    estimate = memory_needed(model, context)
+    estimate = memory_needed(model, context, kv_type=kv_type)
     verdict = fit(estimate, *memory)
     if verdict is Fit.FITS:
         return None
@@ -222,13 +256,10 @@ def check_memory(model: ModelFile, context: int, memory: Memory | None = None) -
         f" {amount(estimate.buffers)}); {amount(memory.available)} of {amount(memory.total)} are free"
     )
     if verdict is Fit.DOES_NOT_FIT:
+        rounder = kv_type is KvType.F16 and KvType.Q8_0 in model.kv_types
         raise ModelFileError(
             f"{found}.",
-            "Use a smaller context (--context) or a smaller quantisation of this model, or close programs.",
+            f"Use a smaller context (--context){', a cache in q8_0 (--kv-type q8_0)' if rounder else ''}"
+            " or a smaller quantisation of this model, or close programs.",
         )
     return f"{found}. It will run, but slowly where the weights must be read from the disk again."
-
-
-def amount(n_bytes: int) -> str:
-    """A size in bytes, for people."""
-    return f"{n_bytes / (1 << 30):,.1f} GiB" if n_bytes >= 1 << 30 else f"{n_bytes / (1 << 20):,.0f} MiB"

@@ -77,6 +77,16 @@ def demo_model() -> Path:
     return project_models_folder() / "demo-judge.gguf"
 
 
+def examples_folder() -> Path:
+    """The `examples` folder that comes with the program, from source or inside the bundle."""
+    return _program_folder() / "examples"
+
+
+def demo_dataset() -> Path:
+    """The labelled dataset that comes with the program."""
+    return examples_folder() / "demo.tsv"
+
+
 def self_command() -> list[str]:
     """How to start this program again: the command line up to its own arguments."""
     if _frozen():

@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 from engine.errors import SetupError
@@ -238,6 +239,31 @@ class Judgment:
     def outdated(self) -> bool:
         """True where the explanation was written for another label than the one decided now."""
         return self.explanation is not None and self.explanation.preference is not self.preference
+
+
+@dataclass(frozen=True)
+class Override:
+    """What a person said of one item and criterion of a run in the place of the model.
+
+    No `preference`: the label stays the model's. No `explanation`: the explanation stays the model's. `id`
+    grows with each override of a store. `created`, `undone`: in UTC; one that is undone is history.
+    """
+
+    id: int
+    item_id: str
+    criterion: str
+    preference: Preference | None
+    explanation: str | None
+    author: str
+    created: datetime
+    undone: datetime | None = None
+
+    def __post_init__(self) -> None:
+        if self.preference is None and not self.explanation:
+            raise SetupError(
+                f"The override of item {self.item_id}, {self.criterion}, changes nothing.",
+                "Choose a label, write an explanation, or do both.",
+            )
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ Knows: what a report says, and in which words. Does not know: how anything is me
 """
 
 import base64
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from engine.errors import ModelFileError
 from engine.evaluation import Evaluation
 from engine.figure_style import as_svg
 from engine.figures import all_figures
-from engine.label_measures import LabelMeasures
+from engine.findings import caveats, figure_in_words, in_short
 from engine.matching import Matched, Pair
 from engine.measure_tables import (
     accuracy_table,
@@ -40,12 +39,11 @@ from engine.model_files import ModelFile, read_model_file
 from engine.records import PREFERENCES
 from engine.results import RunResults
 from engine.run_store import StoredRun
-from engine.shown import percent, words
+from engine.shown import percent, visible, words
 from engine.version import VERSION
 from engine.weighing import Weighing
 
 _TEMPLATE = "report_template.html"
-_DIRECTION_MARKS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _UNKNOWN = "not known"
 
 
@@ -80,7 +78,7 @@ def gather(evaluation: Evaluation, weighing: Weighing | None = None) -> Report:
 
 
 def reliability_of(matched: Matched) -> dict[str, Sequence[ReliabilityBin]]:
-    """How often a run was right by how sure it was, for each criterion with judgments."""
+    """How often the model was right by how sure it was, for each criterion with judgments of its own."""
     found: dict[str, Sequence[ReliabilityBin]] = {}
     for criterion, pairs in matched.pairs.items():
         known = [
@@ -115,12 +113,16 @@ def report_html(report: Report, figures: Mapping[str, Figure] | None = None) -> 
         dataset=evaluation.matched.dataset.name,
         notice=f"{model.name}: {model.notice}" if model and model.notice else "",
         is_run=report.results is not None,
-        in_short=list(_in_short(report)),
+        in_short=[*in_short(evaluation), *caveats(evaluation.matched)],
         accuracy=accuracy_table(evaluation),
         labels=label_table(evaluation),
         explanations=explanations,
         weighing=report.weighing and _weighing(report.weighing),
-        figures={name: _embedded(figure, _alt(name, report)) for name, figure in drawn.items()},
+        figures={
+            name: _embedded(figure, figure_in_words(name, evaluation, report.bins))
+            for name, figure in drawn.items()
+        },
+        overridden=bool(evaluation.matched.system.overrides),
         disagreements=[_shown(one) for one in largest_disagreements(evaluation)],
         made=list(_how_it_was_made(report)),
     )
@@ -147,78 +149,9 @@ def _written_out(value: object) -> object:
     return visible(value)
 
 
-def visible(text: str) -> str:
-    r"""Text with control characters, marks of direction and lone surrogates written out: `\x00`, `\u202e`.
-
-    Line breaks and tabs stay; a Windows line break becomes a plain one.
-    """
-    return "".join(repr(char)[1:-1] if _is_hidden(char) else char for char in text.replace("\r\n", "\n"))
-
-
-def _is_hidden(char: str) -> bool:
-    return char in _DIRECTION_MARKS or (unicodedata.category(char) in ("Cc", "Cs") and char not in "\n\t")
-
-
 def _embedded(figure: Figure, alt: str) -> dict[str, str]:
     data = base64.b64encode(as_svg(figure)).decode("ascii")
     return {"src": f"data:image/svg+xml;base64,{data}", "alt": alt}
-
-
-def _in_short(report: Report) -> Iterator[str]:
-    """The sentences that a reader in a hurry needs."""
-    evaluation = report.evaluation
-    matched = evaluation.matched
-    measures = list(evaluation.labels.values())
-    yield (
-        f"Mean accuracy over {_count(len(measures), 'criterion', 'criteria')}:"
-        f" {percent(evaluation.accuracy)}. Always giving the most frequent human label reaches"
-        f" {percent(evaluation.most_frequent)}."
-    )
-    yield from _verdicts(measures)
-    flips = [pair.judgment.flipped for pair in _all_pairs(matched) if pair.judgment]
-    known = [flipped for flipped in flips if flipped is not None]
-    if known:
-        yield f"Flipped by the order of the responses: {_of(sum(known), len(known), 'judgments')}."
-    else:
-        yield "Flipped by the order of the responses: not known, there is one order or none."
-    unscored, labelled = sum(one.unscored for one in measures), sum(one.items for one in measures)
-    yield f"Unscored: {_of(unscored, labelled, 'judgments')}; each counts as wrong."
-    yield from _caveats(report)
-
-
-def _caveats(report: Report) -> Iterator[str]:
-    """What keeps the numbers from being the whole truth."""
-    matched = report.evaluation.matched
-    if matched.missing or matched.extra:
-        yield (
-            f"Only the {matched.items:,} items that both have are counted: {len(matched.missing):,} are only"
-            f" in {matched.dataset.name}, {len(matched.extra):,} only in {matched.system.name}."
-        )
-    yield from matched.caveats
-
-
-def _verdicts(measures: Sequence[LabelMeasures]) -> Iterator[str]:
-    """For which criteria the judge beats the most frequent label, said plainly."""
-    groups: dict[str, list[str]] = {}
-    for one in measures:
-        groups.setdefault(one.better_than_most_frequent, []).append(words(one.criterion))
-    if groups.keys() == {"yes"}:
-        yield (
-            "On every criterion the judge is better than always giving the most frequent label, with the"
-            " whole 95 % interval of the difference above 0."
-        )
-        return
-    for verdict, sentence in (
-        ("no", "The judge is NOT better than always giving the most frequent label on: {}."),
-        (
-            "not surely",
-            "Better on these items, but not surely: the 95 % interval of the difference includes 0: {}.",
-        ),
-        ("yes", "Better, with the whole 95 % interval of the difference above 0: {}."),
-        ("-", "Not compared with the most frequent label, which a single instruction cannot give: {}."),
-    ):
-        if verdict in groups:
-            yield sentence.format(", ".join(groups[verdict]))
 
 
 def _weighing(weighing: Weighing) -> dict[str, Any]:
@@ -245,10 +178,17 @@ def _shown(disagreement: Disagreement) -> dict[str, Any]:
         "probabilities": [(label, percent(one)) for label, one in probabilities],
         "explanations": [
             ("People", disagreement.pair.gold.explanation or ""),
-            ("The judge", disagreement.pair.prediction.explanation or ""),
+            ("The judge", _judges_explanation(disagreement.pair)),
         ],
         "outdated": judgment is not None and judgment.outdated,
     }
+
+
+def _judges_explanation(pair: Pair) -> str:
+    """The judge's own, also where a person wrote another."""
+    if pair.judgment is None:
+        return pair.prediction.explanation or ""
+    return pair.judgment.explanation.text if pair.judgment.explanation else ""
 
 
 def _how_it_was_made(report: Report) -> Iterator[tuple[str, str]]:
@@ -284,6 +224,10 @@ def _run_facts(results: RunResults, model: ModelFile | None) -> Iterator[tuple[s
     judged = results.judged
     yield "tokens read", f"{sum(one.tokens_read for one in judged):,}"
     yield "tokens generated", f"{sum(one.tokens_generated for one in judged):,}"
+    yield (
+        "overridden by people",
+        results.overridden.by_whom if results.overrides else "nothing in this report",
+    )
     yield "items shortened", f"{sum(one.shortening is not None for one in judged):,}"
     yield "time for judging", f"{sum(one.seconds for one in judged):,.0f} s"
 
@@ -307,50 +251,3 @@ def _plain(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(_plain, value))
     return str(value)
-
-
-def _alt(name: str, report: Report) -> str:
-    """What a figure shows, for those who do not see it."""
-    evaluation = report.evaluation
-    match name:
-        case "accuracy":
-            shown = [
-                f"{words(one.criterion)} {percent(one.accuracy)},"
-                f" most frequent label {percent(one.baselines.most_frequent)}"
-                for one in evaluation.labels.values()
-            ]
-            return f"Bars of the accuracy by criterion beside trivial judges. {'; '.join(shown)}."
-        case "labels":
-            return "Bars of how often people and the judge gave each label; the table above has the numbers."
-        case "confusion":
-            shown = [_confusion_inwords(one) for one in evaluation.labels.values()]
-            return f"Matrices of human labels and the judge's labels. {'; '.join(shown)}."
-        case "reliability":
-            shown = [f"{words(name)}: {_bins_inwords(bins)}" for name, bins in report.bins.items()]
-            return f"How often the judge was right, by how sure it was. {'; '.join(shown)}."
-        case _:
-            return "Histogram of the weighted judge's margins by winner; the table above has the sums."
-
-
-def _confusion_inwords(measures: LabelMeasures) -> str:
-    rows = zip(PREFERENCES, measures.confusion, strict=True)
-    said = [f"{label} {row[PREFERENCES.index(label)]:,} of {sum(row):,}" for label, row in rows if sum(row)]
-    return f"{words(measures.criterion)}: agreed on {', '.join(said)}"
-
-
-def _bins_inwords(bins: Sequence[ReliabilityBin]) -> str:
-    return ", ".join(
-        f"{one.count:,} at {percent(one.confidence)} were {percent(one.accuracy)} right" for one in bins
-    )
-
-
-def _all_pairs(matched: Matched) -> list[Pair]:
-    return [pair for pairs in matched.pairs.values() for pair in pairs]
-
-
-def _of(part: int, whole: int, what: str) -> str:
-    return f"{part:,} of {whole:,} {what} ({percent(part / whole)})"
-
-
-def _count(number: int, one: str, several: str) -> str:
-    return f"{number:,} {one if number == 1 else several}"

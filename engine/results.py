@@ -3,15 +3,26 @@
 Knows: judged items and what each form holds. Does not know: SQL, how files are written, models.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from engine.calibration_file import Calibration, calibration_of
 from engine.dataset import Dataset
 from engine.metrics import CriterionScore, score_criterion
+from engine.overrides import OverrideCount, count_overrides, in_force
 from engine.preference import decide
-from engine.records import PREFERENCES, Explanation, JudgedItem, Judgment, Preference, Reading, Unscored
+from engine.records import (
+    PREFERENCES,
+    Explanation,
+    JudgedItem,
+    Judgment,
+    Override,
+    Preference,
+    Reading,
+    Unscored,
+)
 from engine.run_store import RunStore, StoredRun
 from engine.settings import Mode
 from engine.submission import Prediction, Submission, SubmissionRow
@@ -19,17 +30,56 @@ from engine.submission import Prediction, Submission, SubmissionRow
 
 @dataclass(frozen=True)
 class RunResults:
-    """A run with all its judged items, decided; `calibration` is the one that its decisions are made with."""
+    """A run with all its judged items, decided; `calibration` is the one that its decisions are made with.
+
+    `judgments`: the model's own, by criterion, in the order of `judged`. `overrides`: those in force, by
+    criterion and item id. A label or explanation is in force where it is a person's, or the model's own and
+    no person's stands in its place.
+    """
 
     run: StoredRun
     judged: tuple[JudgedItem, ...]
-    judgments: Mapping[str, tuple[Judgment | Unscored, ...]]  # by criterion, in the order of `judged`
+    judgments: Mapping[str, tuple[Judgment | Unscored, ...]]
     calibration: Calibration | None = None
+    overrides: Mapping[tuple[str, str], Override] = field(default_factory=dict)
+
+    def label(self, judgment: Judgment | Unscored) -> Preference | None:
+        """The label in force for one of `judgments`; None where it is unscored and no person gave one."""
+        override = self._override(judgment)
+        if override is not None and override.preference is not None:
+            return override.preference
+        return judgment.preference if isinstance(judgment, Judgment) else None
+
+    def explanation(self, judgment: Judgment | Unscored) -> str | None:
+        """The explanation in force for one of `judgments`, if any."""
+        override = self._override(judgment)
+        if override is not None and override.explanation is not None:
+            return override.explanation
+        own = _own_explanation(judgment)
+        return own.text if own else None
+
+    def is_outdated(self, judgment: Judgment | Unscored) -> bool:
+        """True where the model's explanation is in force, and written for another label than is in force."""
+        override, own = self._override(judgment), _own_explanation(judgment)
+        if own is None or (override is not None and override.explanation is not None):
+            return False
+        return own.preference is not self.label(judgment)
+
+    def _override(self, judgment: Judgment | Unscored) -> Override | None:
+        return self.overrides.get((judgment.criterion, judgment.item_id))
+
+    def _all(self) -> Iterator[Judgment | Unscored]:
+        return chain.from_iterable(self.judgments.values())
 
     @property
     def unscored(self) -> int:
-        """How many judgments could not be made."""
-        return sum(isinstance(one, Unscored) for column in self.judgments.values() for one in column)
+        """How many judgments have no label in force."""
+        return sum(self.label(one) is None for one in self._all())
+
+    @property
+    def overridden(self) -> OverrideCount:
+        """How many labels and explanations are a person's."""
+        return count_overrides(self.overrides.values())
 
     @property
     def explains(self) -> bool:
@@ -38,22 +88,22 @@ class RunResults:
 
     @property
     def unexplained(self) -> int:
-        """How many judgments of an explaining run have no explanation."""
+        """How many judgments of an explaining run have a label in force and no explanation."""
         if not self.explains:
             return 0
-        columns = self.judgments.values()
-        return sum(
-            isinstance(one, Judgment) and one.explanation is None for column in columns for one in column
-        )
+        return sum(self.label(one) is not None and self.explanation(one) is None for one in self._all())
 
     @property
     def outdated(self) -> int:
-        """How many explanations were written for another label than the one decided now."""
-        columns = self.judgments.values()
-        return sum(isinstance(one, Judgment) and one.outdated for column in columns for one in column)
+        """How many of the model's explanations in force were written for another label than is in force."""
+        return sum(self.is_outdated(one) for one in self._all())
+
+    def model_alone(self) -> "RunResults":
+        """The same without what people overrode."""
+        return replace(self, overrides={})
 
     def calibrated(self, calibration: Calibration | None) -> "RunResults":
-        """The same readings, decided with another calibration, or with none."""
+        """The same readings and overrides, decided with another calibration, or with none."""
         by_criterion = calibration.criteria if calibration else {}
         judgments = {
             name: tuple(decide(item, name, by_criterion.get(name)) for item in self.judged)
@@ -66,14 +116,22 @@ def load_results(store: RunStore, run_id: int) -> RunResults:
     """A run's judged items with their decisions, calibrated where the run is. Raises StoreError."""
     run = store.run(run_id)
     calibration = calibration_of(run.calibration) if run.calibration else None
-    return RunResults(run, tuple(store.judged(run_id)), {}).calibrated(calibration)
+    # Read before the items, so that each override has its item while the run goes on.
+    overrides = in_force(store.overrides(run_id))
+    return RunResults(run, tuple(store.judged(run_id)), {}, overrides=overrides).calibrated(calibration)
 
 
 def submission_of(results: RunResults) -> Submission:
-    """The run's predictions: with explanations where it made them; unscored ones are empty."""
+    """The run's predictions as they are in force; those without a label are empty.
+
+    With explanations where the run makes them; what people wrote for a run of labels alone is left out.
+    """
     rows = []
     for index, item in enumerate(results.judged):
-        predictions = {name: _prediction(column[index]) for name, column in results.judgments.items()}
+        predictions = {
+            name: Prediction(results.label(column[index]), results.explanation(column[index]))
+            for name, column in results.judgments.items()
+        }
         rows.append(SubmissionRow(item.item_id, predictions))
     return Submission(
         rows=tuple(rows),
@@ -83,7 +141,7 @@ def submission_of(results: RunResults) -> Submission:
 
 
 def score_results(results: RunResults, dataset: Dataset | None) -> list[CriterionScore]:
-    """Scores of each criterion against a dataset's human labels; without one, only what needs none."""
+    """Scores of each criterion's labels in force against human ones; without a dataset, what needs none."""
     wanted = {item.item_id for item in results.judged}
     gold: dict[str, dict[str, Preference]] = {criterion: {} for criterion in results.judgments}
     for item in dataset or ():
@@ -93,14 +151,18 @@ def score_results(results: RunResults, dataset: Dataset | None) -> list[Criterio
             if criterion in gold and label.preference is not None:
                 gold[criterion][item.id] = label.preference
     return [
-        score_criterion(criterion, column, gold[criterion]) for criterion, column in results.judgments.items()
+        score_criterion(criterion, column, gold[criterion], [results.label(one) for one in column])
+        for criterion, column in results.judgments.items()
     ]
 
 
 def as_json(results: RunResults) -> dict[str, Any]:
-    """All that is known of a run, as plain values: how it was made, and every judgment with its readings."""
+    """All that is known of a run, as plain values: how it was made, and every judgment with its readings.
+
+    A judgment is the model's own; beside it stands the override in force, or null.
+    """
     run = results.run
-    identity = run.identity
+    identity, columns = run.identity, results.judgments.items()
     return {
         "run": {
             "id": run.id,
@@ -116,20 +178,17 @@ def as_json(results: RunResults) -> dict[str, Any]:
             "calibration": results.calibration and results.calibration.as_json(),
         },
         "items": [
-            _item_json(item, {name: column[index] for name, column in results.judgments.items()})
+            _item_json(item, {name: _with_override(results, column[index]) for name, column in columns})
             for index, item in enumerate(results.judged)
         ],
     }
 
 
-def _prediction(judgment: Judgment | Unscored) -> Prediction:
-    if isinstance(judgment, Unscored):
-        return Prediction(None, None)
-    explanation = judgment.explanation
-    return Prediction(judgment.preference, explanation.text if explanation else None)
+def _own_explanation(judgment: Judgment | Unscored) -> Explanation | None:
+    return judgment.explanation if isinstance(judgment, Judgment) else None
 
 
-def _item_json(item: JudgedItem, judgments: Mapping[str, Judgment | Unscored]) -> dict[str, Any]:
+def _item_json(item: JudgedItem, judgments: Mapping[str, Any]) -> dict[str, Any]:
     shortening = item.shortening
     return {
         "id": item.item_id,
@@ -139,8 +198,13 @@ def _item_json(item: JudgedItem, judgments: Mapping[str, Judgment | Unscored]) -
         "tokens_read": item.tokens_read,
         "tokens_generated": item.tokens_generated,
         "shortened": shortening and {"a": shortening.left_out_a, "b": shortening.left_out_b},
-        "judgments": {name: _judgment_json(judgment) for name, judgment in judgments.items()},
+        "judgments": judgments,
     }
+
+
+def _with_override(results: RunResults, judgment: Judgment | Unscored) -> dict[str, Any]:
+    override = results.overrides.get((judgment.criterion, judgment.item_id))
+    return {**_judgment_json(judgment), "override": override and _override_json(override)}
 
 
 def _judgment_json(judgment: Judgment | Unscored) -> dict[str, Any]:
@@ -154,6 +218,15 @@ def _judgment_json(judgment: Judgment | Unscored) -> dict[str, Any]:
         "readings": [_reading_json(reading) for reading in judgment.readings],
         "explanation": _explanation_json(judgment.explanation),
         "explanation_outdated": judgment.outdated,
+    }
+
+
+def _override_json(override: Override) -> dict[str, Any]:
+    return {
+        "preference": override.preference,
+        "explanation": override.explanation,
+        "author": override.author,
+        "created": override.created.isoformat(),
     }
 
 

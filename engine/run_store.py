@@ -1,4 +1,4 @@
-"""The run store: what models said, kept in one SQLite file; nothing judged is ever lost.
+"""The run store: what models and people said, kept in one SQLite file; nothing judged is ever lost.
 
 Raw readings are stored, decisions are derived. One transaction holds one group of items.
 
@@ -21,8 +21,9 @@ from filelock import FileLock, Timeout
 
 from engine.errors import RunBusyError, StoreError
 from engine.migrations import upgrade
+from engine.override_rows import add_override, override_rows, undo_newest
 from engine.paths import text_of_path
-from engine.records import Explanation, JudgedItem, Order, Preference, Reading, Shortening
+from engine.records import Explanation, JudgedItem, Order, Override, Preference, Reading, Shortening
 
 _BUSY_SECONDS = 10.0
 
@@ -62,6 +63,16 @@ class StoredRun:
     def complete(self) -> bool:
         """True once all items are in the store."""
         return self.judged == self.identity.items
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What judging `items` items took: seconds at work with them, tokens read and generated."""
+
+    items: int
+    seconds: float
+    tokens_read: int
+    tokens_generated: int
 
 
 class RunStore:
@@ -144,6 +155,51 @@ class RunStore:
         with self._transaction():
             self._db.execute("UPDATE run SET calibration = ? WHERE id = ?", (text, run_id))
 
+    def override(
+        self,
+        run_id: int,
+        item_id: str,
+        criterion: str,
+        *,
+        preference: Preference | None,
+        explanation: str | None,
+        author: str,
+    ) -> Override:
+        """Put a person's label, explanation or both in the place of the model's, whose own stay stored.
+
+        None, or an explanation without words, leaves that part the model's. The run may go on meanwhile.
+        StoreError where the run has not judged the item on this criterion; SetupError for an override that
+        changes nothing or names no author, and for an explanation that a submission cannot hold.
+        """
+        run = self.run(run_id)
+        if criterion not in run.identity.criteria:
+            raise StoreError(
+                f"Run {run_id} has no criterion {criterion}.", f"It has {', '.join(run.identity.criteria)}."
+            )
+        with self._transaction():
+            return add_override(
+                self._db,
+                run_id,
+                item_id,
+                criterion,
+                preference=preference,
+                explanation=explanation,
+                author=author,
+            )
+
+    def undo_override(self, run_id: int, item_id: str, criterion: str) -> Override | None:
+        """Undo the override that is in force and return it, undone; None where there is none.
+
+        It stays in the history; the one before it, where there is one, is in force again.
+        """
+        with self._transaction():
+            return undo_newest(self._db, run_id, item_id, criterion)
+
+    def overrides(self, run_id: int) -> list[Override]:
+        """All overrides of a run, those that are undone too, the oldest first."""
+        with self._errors("read"):
+            return override_rows(self._db, run_id)
+
     def runs(self) -> list[StoredRun]:
         """All runs, the oldest first."""
         with self._errors("read"):
@@ -184,6 +240,23 @@ class RunStore:
             manifest=json.loads(manifest),
             calibration=calibration and json.loads(calibration),
         )
+
+    def find(self, key: str) -> StoredRun | None:
+        """The latest run of an identity's key; None where there is none."""
+        with self._errors("read"):
+            (run_id,) = self._db.execute("SELECT max(id) FROM run WHERE key = ?", (key,)).fetchone()
+        return None if run_id is None else self.run(run_id)
+
+    def effort(self, run_id: int) -> Effort:
+        """What the items of a run took that a model has read; those that did not fit are left out."""
+        with self._errors("read"):
+            row = self._db.execute(
+                "SELECT count(*), total(seconds), sum(tokens_read), sum(tokens_generated) FROM judged_item"
+                " WHERE run_id = ? AND tokens_read > 0",
+                (run_id,),
+            ).fetchone()
+        items, seconds, read, generated = row
+        return Effort(items, seconds, read or 0, generated or 0)
 
     def positions(self, run_id: int) -> set[int]:
         """Places in the dataset whose items are judged."""

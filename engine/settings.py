@@ -27,6 +27,13 @@ class Mode(StrEnum):
     EXPLAIN = "explain"
 
 
+class KvType(StrEnum):
+    """What the numbers of the KV cache are kept in: 16 bits, or 8.5 for half the room and rounder results."""
+
+    F16 = "f16"
+    Q8_0 = "q8_0"
+
+
 @dataclass(frozen=True)
 class JudgeSettings:
     """What decides the results of a run, apart from dataset, model and prompts.
@@ -35,6 +42,7 @@ class JudgeSettings:
     `temperature`: 0 is greedy. `seed`: any integer, used where the temperature is not 0.
     `shorten`: leave out the middle of long responses where an item does not fit.
     `items_at_once`: items whose explanations are written together; part of what makes a repeat exact.
+    `kv_type`: what the model's cache is kept in.
     """
 
     mode: Mode = Mode.EXPLAIN
@@ -45,6 +53,7 @@ class JudgeSettings:
     seed: int = 0
     shorten: bool = False
     items_at_once: int = 1
+    kv_type: KvType = KvType.F16
 
     def __post_init__(self) -> None:
         _at_least("context", self.context, SMALLEST_CONTEXT)
@@ -66,7 +75,8 @@ class JudgeSettings:
     def as_json(self) -> dict[str, Any]:
         """The settings that count, as plain values, for the store and for a run's identity.
 
-        Without explanations none of theirs counts, and without a temperature no seed.
+        Without explanations none of theirs counts, and without a temperature no seed. A cache in f16 is not
+        named: runs from before there was a choice are the same runs.
         """
         values = asdict(self)
         if not self.explains:
@@ -74,6 +84,8 @@ class JudgeSettings:
                 del values[name]
         if not self.explains or self.temperature == 0:
             del values["seed"]
+        if self.kv_type is KvType.F16:
+            del values["kv_type"]
         return values
 
 

@@ -1,7 +1,22 @@
-"""Numbers as people read them, in terminals, reports and windows.
+"""Numbers and foreign texts as people read them, in terminals, reports and windows.
 
-Knows: shares, numbers, intervals, names. Does not know: what they measure, where they are shown.
+Knows: shares, numbers, intervals, names, tables of them, invisible characters. Does not know: what they
+measure or mean, where they are shown.
 """
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_DIRECTION_MARKS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells as they are shown; the first column names the row."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
 
 
 def percent(share: float | None) -> str:
@@ -22,6 +37,36 @@ def interval(ends: tuple[float, float] | None, factor: float = 1) -> str:
     return f"{factor * low:.1f} to {factor * high:.1f}"
 
 
+def amount(n_bytes: int) -> str:
+    """A size in bytes: `1.5 GiB`, `12 MiB`."""
+    return f"{n_bytes / (1 << 30):,.1f} GiB" if n_bytes >= 1 << 30 else f"{n_bytes / (1 << 20):,.0f} MiB"
+
+
+def short_count(count: int) -> str:
+    """A large number in millions or thousand millions: `1.1 M`, `8.0 B`."""
+    return f"{count / 1e9:.1f} B" if count >= 1e9 else f"{count / 1e6:.1f} M"
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it: `40 s`, `25 min`, `3 h 10 min`."""
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
 def words(name: str) -> str:
     """The name of a criterion as words: `overall quality`."""
     return name.replace("_", " ")
+
+
+def visible(text: str) -> str:
+    r"""Text with control characters, marks of direction and lone surrogates written out: `\x00`, `\u202e`.
+
+    Line breaks and tabs stay; a Windows line break becomes a plain one.
+    """
+    return "".join(repr(char)[1:-1] if _is_hidden(char) else char for char in text.replace("\r\n", "\n"))
+
+
+def _is_hidden(char: str) -> bool:
+    return char in _DIRECTION_MARKS or (unicodedata.category(char) in ("Cc", "Cs") and char not in "\n\t")

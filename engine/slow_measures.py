@@ -5,7 +5,7 @@ All criteria of a system are measured together, so that a model is opened once a
 Knows: matched systems, and who measures what. Does not know: prompts, formulas, terminals.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from engine.agreement import AgreementQuestion, measure_agreement, open_agreement_model
@@ -14,12 +14,16 @@ from engine.cancel import CancelToken
 from engine.events import MeasureProgress
 from engine.explanations import explained_pairs
 from engine.matching import Matched
+from engine.metrics import mean
 from engine.model_trial import CheckedModel, encoder_hash, open_encoder
 from engine.records import Agreement, Unscored
 from engine.run_store import RunStore
 from engine.settings import MachineSettings
+from engine.shown import percent
 
 Score = TypeVar("Score")
+_LEAST_MASS = 0.5  # of yes and no together, in the mean
+
 Progress = Generator[MeasureProgress, None, Score]
 
 
@@ -58,6 +62,23 @@ def measure_agreements(
         questions, lambda: open_agreement_model(model, machine, cancel), store, model.hash
     )
     return _by_criterion(matched, said)
+
+
+def agreement_warnings(agreements: Mapping[str, Sequence[Agreement | Unscored]]) -> Iterator[str]:
+    """Where the judge model did not understand what it was asked, and what it could not be asked."""
+    said = [one for column in agreements.values() for one in column]
+    mass = mean([one.format_mass for one in said if isinstance(one, Agreement)])
+    if mass is not None and mass < _LEAST_MASS:
+        yield (
+            f"The judge model gave yes and no only {percent(mass)} of its probability: it did not understand"
+            " what it was asked, and its agreement means little."
+        )
+    unasked = [one for one in said if isinstance(one, Unscored)]
+    if unasked:
+        yield (
+            f"{len(unasked):,} explanations could not be asked about and are left out of the agreement; the"
+            f" first: item {unasked[0].item_id}, {unasked[0].criterion}: {unasked[0].reason}"
+        )
 
 
 def _by_criterion(matched: Matched, scores: Sequence[Score]) -> dict[str, Sequence[Score]]:

@@ -11,7 +11,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -72,6 +72,10 @@ class Submission:
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
         return submission_columns(self.criteria, self.with_explanations)
+
+    def labels_only(self) -> "Submission":
+        """The same predictions without explanations: what sub-task 1 asks for."""
+        return replace(self, with_explanations=False)
 
 
 def submission_columns(criteria: Iterable[str], with_explanations: bool) -> tuple[str, ...]:

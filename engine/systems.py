@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from engine.errors import SetupError
-from engine.records import Judgment
+from engine.records import Judgment, Override
 from engine.results import RunResults, load_results, submission_of
 from engine.run_store import RunStore
 from engine.submission import Submission, SubmissionRow, read_submission
@@ -43,7 +43,8 @@ class System:
         orders = " and ".join(identity.settings["orders"])
         calibration = self.results.calibration
         calibrated = f", calibrated on {calibration.dataset}" if calibration else ""
-        return f"{identity.model_name} on {identity.dataset_path.name}, {orders}{calibrated}"
+        people = f", {self.results.overridden.in_words} by people" if self.overrides else ""
+        return f"{identity.model_name} on {identity.dataset_path.name}, {orders}{calibrated}{people}"
 
     @cached_property
     def rows(self) -> Mapping[str, SubmissionRow]:
@@ -52,7 +53,7 @@ class System:
 
     @cached_property
     def judgments(self) -> Mapping[tuple[str, str], Judgment]:
-        """A run's judgments by criterion and item id; empty for a submission file."""
+        """The model's own judgments of a run by criterion and item id; empty for a submission file."""
         columns = self.results.judgments.values() if self.results else ()
         return {
             (one.criterion, one.item_id): one
@@ -60,6 +61,11 @@ class System:
             for one in column
             if isinstance(one, Judgment)
         }
+
+    @property
+    def overrides(self) -> Mapping[tuple[str, str], Override]:
+        """What people overrode in a run, by criterion and item id; empty for a submission file."""
+        return self.results.overrides if self.results else {}
 
     @cached_property
     def content_hashes(self) -> Mapping[str, str]:
@@ -88,10 +94,11 @@ def told_apart(systems: Sequence[System]) -> list[System]:
     ]
 
 
-def open_system(word: str, store_path: Path) -> System:
+def open_system(word: str, store_path: Path, model_alone: bool = False) -> System:
     """The system that a word names: the id of a run in the store, else the path of a submission file.
 
-    A file whose name is a number is named with its folder: `./3`. Raises SetupError.
+    A file whose name is a number is named with its folder: `./3`. `model_alone`: without what people
+    overrode in the run. Raises SetupError.
     """
     if not word.isdecimal():
         return system_of_file(Path(word))
@@ -101,4 +108,5 @@ def open_system(word: str, store_path: Path) -> System:
             f"Name the right store with --store, or a submission file: ./{word}",
         )
     with RunStore(store_path) as store:
-        return system_of_run(load_results(store, int(word)))
+        results = load_results(store, int(word))
+    return system_of_run(results.model_alone() if model_alone else results)

@@ -32,8 +32,8 @@ class Comparisons:
 def comparisons_of(system: System, criteria: Sequence[str], ids: Container[str] | None = None) -> Comparisons:
     """The response scores of a system's items (with `ids` only of these) on some of its criteria.
 
-    A response's score is 10 x (P(it is preferred) + P(both_good)), 0 to 10; for a submission, which has no
-    probabilities, its label has probability 1.
+    A response's score is 10 x (P(it is preferred) + P(both_good)), 0 to 10. A label without probabilities,
+    of a submission or of a person who overrode the run, has probability 1.
     """
     rows, left_out = [], []
     for row in system.submission.rows:
@@ -60,7 +60,8 @@ def _scores(system: System, item_id: str, criterion: str) -> tuple[float, float]
     if preference is None:
         return None
     judgment = system.judgments.get((criterion, item_id))
-    if judgment is None:
+    override = system.overrides.get((criterion, item_id))
+    if judgment is None or (override is not None and override.preference is not None):
         probabilities = tuple(float(label is preference) for label in PREFERENCES)
     else:
         probabilities = judgment.probabilities

@@ -1,5 +1,6 @@
 #!/bin/sh
-# See that this system can build and run Tiebreak: Python with venv, a C and C++ compiler, CMake.
+# See that this system can build and run Tiebreak: Python with venv, a C and C++ compiler, CMake, and on Linux
+# the libraries that Qt's window needs.
 # What is missing is named with the line that installs it; root on Debian or Ubuntu gets it installed.
 #
 #     sh packaging/system_packages.sh [PYTHON]
@@ -17,6 +18,41 @@ find_missing() { # sets $missing to the packages, by Debian's names
     command -v cc >/dev/null 2>&1 || missing="$missing gcc"
     command -v c++ >/dev/null 2>&1 || missing="$missing g++"
     command -v cmake >/dev/null 2>&1 || missing="$missing cmake"
+    if [ "$(uname -s)" = Linux ] && command -v "$python" >/dev/null 2>&1; then
+        missing="$missing$(missing_libraries)"
+    fi
+}
+
+missing_libraries() { # the packages of libraries that Qt is linked with and does not bring along
+    "$python" - <<'END'
+import ctypes
+
+LIBRARIES = {
+    "libEGL.so.1": "libegl1",
+    "libGL.so.1": "libgl1",
+    "libdbus-1.so.3": "libdbus-1-3",
+    "libfontconfig.so.1": "libfontconfig1",
+    "libglib-2.0.so.0": "libglib2.0-0",
+    "libxkbcommon.so.0": "libxkbcommon0",
+    "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
+    "libX11-xcb.so.1": "libx11-xcb1",
+    "libxcb-cursor.so.0": "libxcb-cursor0",
+    "libxcb-icccm.so.4": "libxcb-icccm4",
+    "libxcb-image.so.0": "libxcb-image0",
+    "libxcb-keysyms.so.1": "libxcb-keysyms1",
+    "libxcb-randr.so.0": "libxcb-randr0",
+    "libxcb-render-util.so.0": "libxcb-render-util0",
+    "libxcb-shape.so.0": "libxcb-shape0",
+    "libxcb-sync.so.1": "libxcb-sync1",
+    "libxcb-xfixes.so.0": "libxcb-xfixes0",
+    "libxcb-xkb.so.1": "libxcb-xkb1",
+}
+for library, package in LIBRARIES.items():
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        print(end=f" {package}")
+END
 }
 
 check_version() {

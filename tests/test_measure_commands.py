@@ -1,15 +1,18 @@
 """`evaluate`, `calibrate`, `runs recalibrate`, `weigh` and `compare` on a run of the demo judge."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from engine.commands import calibrate, compare, evaluate, judge, runs, weigh
+from engine.commands import calibrate, compare, evaluate, judge, report, runs, weigh
+from engine.dataset import load_dataset
 from engine.errors import SetupError
 from engine.paths import demo_model
+from engine.records import Judgment, Preference, Unscored
 from engine.results import load_results, submission_of
 from engine.run_store import RunStore
 from tests.commands import ROOT, run
@@ -21,6 +24,7 @@ COMMANDS: dict[str, Any] = {
     "calibrate": calibrate,
     "compare": compare,
     "judge": judge,
+    "report": report,
     "runs": runs,
     "weigh": weigh,
 }
@@ -274,3 +278,102 @@ def test_weigh_decides_only_what_has_a_label(command: Command, demo_gold: Path, 
 def test_a_number_that_no_run_can_have_is_no_fault_of_ours(command: Command, demo_gold: Path) -> None:
     with pytest.raises(SetupError, match="holds no run 99999999999999999999"):
         command("evaluate", "99999999999999999999", "--gold", demo_gold)
+
+
+@pytest.fixture
+def overridden(demo_store: Path, demo_gold: Path, tmp_path: Path) -> Path:
+    """A copy of `demo_store` in which Ada says of the first item's safety what no human label says."""
+    path = tmp_path / "overridden.sqlite"
+    shutil.copy(demo_store, path)
+    item = load_dataset(demo_gold)[0]
+    wrong = next(label for label in Preference if label is not item.gold["safety"].preference)
+    with RunStore(path) as store:
+        store.override(1, item.id, "safety", preference=wrong, explanation="I saw it.", author="Ada")
+    return path
+
+
+Told = Callable[..., tuple[str, str]]
+
+
+@pytest.fixture
+def told(overridden: Path, capsys: pytest.CaptureFixture[str]) -> Told:
+    """Gives a command in this process, with the store of `overridden`; what it printed and told."""
+
+    def give(name: str, *words: object) -> tuple[str, str]:
+        options = COMMANDS[name].parser().parse_args([*map(str, words), "--store", str(overridden)])
+        assert COMMANDS[name].run(options) == 0
+        said = capsys.readouterr()
+        return said.out, said.err
+
+    return give
+
+
+def test_runs_show_and_export_say_what_is_a_persons(told: Told, demo_store: Path, tmp_path: Path) -> None:
+    shown, _ = told("runs", "show", 1)
+    assert "overridden              1 label and 1 explanation, by Ada" in shown
+    _, said = told("runs", "export", 1, "--out", tmp_path / "both.tsv")
+    assert "1 judgments of run 1 are overridden by people: 1 label and 1 explanation, by Ada." in said
+    _, said = told("runs", "export", 1, "--out", tmp_path / "model.tsv", "--model-alone")
+    assert "overridden" not in said
+    own = demo_store.with_name("submission.tsv").read_text("utf-8")
+    assert (tmp_path / "model.tsv").read_text("utf-8") == own
+    changed = (tmp_path / "both.tsv").read_text("utf-8").splitlines()
+    differing = [row for row, before in zip(changed, own.splitlines(), strict=True) if row != before]
+    assert ["I saw it." in row for row in differing] == [True]
+
+
+MEASURES = [("evaluate", 1), ("compare", 1, "file"), ("weigh", 1), ("report", 1, "--out", "page.html")]
+
+
+@pytest.mark.parametrize("words", MEASURES, ids=lambda words: words[0])
+def test_what_is_measured_can_be_the_model_alone(
+    told: Told,
+    demo_gold: Path,
+    demo_store: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[object, ...],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = [demo_store.with_name("submission.tsv") if word == "file" else word for word in words]
+    assert "1 label and 1 explanation of these items are a person's" in told(*given, "--gold", demo_gold)[1]
+    assert "person's" not in told(*given, "--gold", demo_gold, "--model-alone")[1]
+
+
+def test_an_override_changes_the_accuracy_unless_the_model_is_alone(
+    told: Told, command: Command, demo_gold: Path
+) -> None:
+    of_model = command("evaluate", 1, "--gold", demo_gold)
+    assert told("evaluate", 1, "--gold", demo_gold, "--model-alone")[0] == of_model
+    with_person = told("evaluate", 1, "--gold", demo_gold)[0]
+    accuracies = [float(row(text, "safety")[2]) for text in (with_person, of_model)]
+    assert accuracies[1] - accuracies[0] == pytest.approx(100 / ITEMS, abs=0.06)
+
+
+def test_weigh_without_human_labels_says_it_too(told: Told) -> None:
+    assert "are a person's" in told("weigh", 1)[1]
+
+
+def label_of(judgment: Judgment | Unscored) -> Preference | None:
+    return judgment.preference if isinstance(judgment, Judgment) else None
+
+
+def test_recalibrate_keeps_overrides_and_counts_the_models_labels(
+    told: Told, demo_gold: Path, demo_store: Path, overridden: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "calibration.json"
+    assert "a person's" not in told("calibrate", 1, "--gold", demo_gold, "--out", path)[1]
+    value = json.loads(path.read_text("utf-8"))
+    for one in value["criteria"].values():
+        one["biases"] = {"A": 0, "B": 0, "both_good": 0, "both_bad": 99}
+    path.write_text(json.dumps(value), "utf-8")
+    printed, said = told("runs", "recalibrate", 1, "--calibration", path)
+    with RunStore(overridden) as store:
+        results = load_results(store, 1)
+    (own,) = {label_of(one) for one in results.judgments["safety"]}
+    assert own is Preference.BOTH_BAD
+    with RunStore(demo_store) as store:
+        before = [label_of(one) for one in load_results(store, 1).judgments["safety"]]
+    assert row(printed, "safety")[3] == str(sum(label is not Preference.BOTH_BAD for label in before))
+    assert "1 label and 1 explanation, by Ada" in said
+    assert results.overridden.labels == 1

@@ -4,34 +4,33 @@ Knows: its arguments and what it prints. The comparison is `comparison.py`'s.
 """
 
 import argparse
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from engine.commands.console import DONE, add_store, command_parser, interruptible, printable, table, tell
 from engine.commands.measuring import (
     SlowMeasures,
     add_gold,
+    add_model_alone,
     add_slow_measures,
     check_measure_outputs,
     say_what_was_left_out,
 )
-from engine.comparison import Comparison, Difference, Measure, compare, match_all
+from engine.comparison import Comparison, Difference, compare, match_all
+from engine.comparison_tables import (
+    P_VALUE_NOTE,
+    PUBLISHED_NOTE,
+    agreement_table,
+    borda_table,
+    comparison_json,
+    measure_table,
+    published_table,
+)
 from engine.dataset import load_dataset
-from engine.evaluation import evaluate, mean_of, official_json
+from engine.evaluation import evaluate
 from engine.files import write_json
 from engine.label_measures import UNSCORED
-from engine.published import MEASURED_ON, PUBLISHED
-from engine.shown import number, percent
+from engine.shown import Table
 from engine.systems import open_system, told_apart
-
-_TITLES = {
-    "accuracy": "accuracy (%)",
-    "rouge_l": "ROUGE-L x 100",
-    "bertscore": "BERTScore F1 x 100",
-    "agreement": "LLM agreement (%)",
-}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -49,6 +48,7 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument(
         "--differences", type=int, default=10, metavar="N", help="how many differences to print (%(default)s)"
     )
+    add_model_alone(arguments)
     add_store(arguments)
     add_slow_measures(arguments)
     return arguments
@@ -58,7 +58,9 @@ def run(options: argparse.Namespace) -> int:
     """Compare, write the JSON, and print."""
     check_measure_outputs(options, {"--json": options.json}, options.systems)
     with interruptible() as cancel:
-        systems = told_apart([open_system(word, options.store) for word in options.systems])
+        systems = told_apart(
+            [open_system(word, options.store, options.model_alone) for word in options.systems]
+        )
         matched = match_all(systems, load_dataset(options.gold, cancel=cancel), options.partial)
         slow = SlowMeasures(options, cancel)
         for one in matched:
@@ -67,8 +69,7 @@ def run(options: argparse.Namespace) -> int:
     evaluations = [evaluate(one, known) for one, known in zip(matched, scores, strict=True)]
     result = compare(evaluations)
     if options.json:
-        each = {one.name: official_json(one, slow.judge_name) for one in evaluations}
-        write_json(options.json, {**_as_json(result), "scores": each})
+        write_json(options.json, comparison_json(result, evaluations, slow.judge_name))
         print(f"Comparison: {options.json}\n")
     for name, lacking in result.left_out.items():
         tell(f"{name} is not compared: {', '.join(map(printable, lacking))} without it.")
@@ -76,74 +77,16 @@ def run(options: argparse.Namespace) -> int:
         print(printable(f"{system.name}: {system.description}"))
     gold = printable(matched[0].dataset.name)
     print(f"\n{result.items:,} items of {gold}. In brackets: rank, 1 is the best.\n")
-    print(_measure_table(result))
-    print(f"\n{_borda_table(result)}")
-    print(f"\n{_agreement_table(result)}")
-    print(f"\n{_published_table()}")
+    print(_printed(measure_table(result)))
+    print(f"\n{_printed(borda_table(result))}")
+    print(f"\n{_printed(agreement_table(result))}\n({P_VALUE_NOTE})")
+    print(f"\n{PUBLISHED_NOTE}:\n{_printed(published_table())}")
     _print_differences(result, options.differences)
     return DONE
 
 
-def _measure_table(result: Comparison) -> str:
-    names = list(dict.fromkeys(one.name for one in result.measures))
-    rows = []
-    for name in names:
-        measures = [one for one in result.measures if one.name == name]
-        rows += [[f"{_TITLES[name]}, {one.criterion}", *_cells(one)] for one in measures]
-        columns = zip(*(one.values for one in measures), strict=True)
-        rows.append([f"{_TITLES[name]}, mean", *(number(mean_of(column)) for column in columns)])
-    return table(["measure", *result.systems], rows)
-
-
-def _cells(measure: Measure) -> list[str]:
-    return [
-        "-" if value is None or rank is None else f"{value:.2f} [{rank:g}]"
-        for value, rank in zip(measure.values, measure.ranks, strict=True)
-    ]
-
-
-def _borda_table(result: Comparison) -> str:
-    rows = [_borda_row("labels (sub-task 1)", result.borda_labels, result.systems)]
-    if result.borda_explanations:
-        rows.append(_borda_row("explanations (sub-task 2)", result.borda_explanations, result.systems))
-    return table(["Borda count", *result.systems], rows)
-
-
-def _borda_row(title: str, points: Mapping[str, float], systems: Sequence[str]) -> list[str]:
-    return [title, *(f"{points[name]:g}" if name in points else "-" for name in systems)]
-
-
-def _agreement_table(result: Comparison) -> str:
-    rows = [
-        [
-            f"{one.one} / {one.other}",
-            one.criterion,
-            percent(one.same),
-            number(one.kappa, 3),
-            f"{one.only_one}/{one.only_other}",
-            "<0.0001" if one.p_value < 0.0001 else number(one.p_value, 4),
-        ]
-        for one in result.agreements
-    ]
-    return (
-        table(["systems", "criterion", "same label", "kappa", "only one right", "McNemar p"], rows)
-        + "\n(p-values are not corrected for how many there are.)"
-    )
-
-
-def _published_table() -> str:
-    criteria = list(PUBLISHED[0].accuracy)
-    rows = [
-        [
-            f"{one.name} ({one.remark})" if one.remark else one.name,
-            *(number(one.accuracy[name]) for name in criteria),
-            number(one.mean_accuracy),
-            *(number(one.explanations.get(name)) for name in ("rouge_l", "bertscore", "agreement")),
-        ]
-        for one in PUBLISHED
-    ]
-    header = ["published, 2025", *criteria, "mean", "ROUGE-L", "BERTScore", "agreement"]
-    return f"For reference, measured on {MEASURED_ON}, so not ranked here:\n" + table(header, rows)
+def _printed(made: Table) -> str:
+    return table(made.header, made.rows)
 
 
 def _print_differences(result: Comparison, most: int) -> None:
@@ -159,10 +102,3 @@ def _print_differences(result: Comparison, most: int) -> None:
 
 def _labels(difference: Difference) -> list[str]:
     return [label.value if label else UNSCORED for label in difference.labels]
-
-
-def _as_json(result: Comparison) -> dict[str, Any]:
-    return {
-        **asdict(result),
-        "published": {"measured_on": MEASURED_ON, "results": [asdict(one) for one in PUBLISHED]},
-    }

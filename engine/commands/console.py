@@ -4,22 +4,18 @@ Knows: the terminal, exit codes, signals. Does not know: what any command does.
 """
 
 import argparse
-import logging
 import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from types import FrameType
 
 from engine.cancel import Cancelled, CancelToken
-from engine.errors import EngineBug, SetupError
-from engine.paths import default_store, log_folder
-from engine.version import VERSION
-
-log = logging.getLogger(__name__)
+from engine.errors import SetupError
+from engine.fault_log import fault_words, log_fault
+from engine.paths import default_store
 
 DONE, INCOMPLETE, WRONG_INPUT, FAULT = 0, 1, 2, 3
 
@@ -95,17 +91,8 @@ def _drop_output() -> None:
 
 def _report_fault(error: BaseException) -> int:
     """Log a fault of the program whole, and say where."""
-    path = log_folder() / "tiebreak.log"
-    handler: logging.Handler = logging.NullHandler()
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handler = RotatingFileHandler(path, maxBytes=1_000_000, backupCount=3, encoding="utf-8")
-    log.addHandler(handler)
-    log.error("Tiebreak %s, %s", VERSION, sys.argv, exc_info=error)
-    log.removeHandler(handler)
-    handler.close()
-    what = str(error) if isinstance(error, EngineBug) else f"{type(error).__name__}: {error}"
-    tell(f"This is a fault of Tiebreak, not yours: {what}\nDetails: {path}")
+    path = log_fault(error, str(sys.argv))
+    tell(f"This is a fault of Tiebreak, not yours: {fault_words(error)}\nDetails: {path}")
     return FAULT
 
 

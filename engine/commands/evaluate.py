@@ -10,6 +10,7 @@ from engine.commands.console import DONE, add_store, command_parser, interruptib
 from engine.commands.measuring import (
     SlowMeasures,
     add_gold,
+    add_model_alone,
     add_slow_measures,
     check_measure_outputs,
     say_what_was_left_out,
@@ -34,6 +35,7 @@ def parser() -> argparse.ArgumentParser:
     add_gold(arguments)
     arguments.add_argument("--json", type=Path, metavar="FILE", help="the scores under the task's keys")
     arguments.add_argument("--confusion", action="store_true", help="print the confusion matrices too")
+    add_model_alone(arguments)
     add_store(arguments)
     add_slow_measures(arguments)
     return arguments
@@ -43,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     """Measure, write the JSON, and print."""
     check_measure_outputs(options, {"--json": options.json}, [options.system])
     with interruptible() as cancel:
-        system = open_system(options.system, options.store)
+        system = open_system(options.system, options.store, options.model_alone)
         matched = match(system, load_dataset(options.gold, cancel=cancel), options.partial)
         slow = SlowMeasures(options, cancel)
         say_what_was_left_out(matched)

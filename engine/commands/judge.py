@@ -19,6 +19,7 @@ from engine.commands.console import (
     table,
     tell,
 )
+from engine.commands.forecast import show_forecast
 from engine.commands.progress import RunProgress
 from engine.commands.runs import check_outputs, distribution, export_results, warn_of_gaps
 from engine.dataset import Dataset, load_dataset
@@ -38,10 +39,11 @@ from engine.settings import (
     DEFAULT_CONTEXT,
     ITEMS_AT_ONCE,
     JudgeSettings,
+    KvType,
     Mode,
     default_context,
 )
-from engine.shown import percent
+from engine.shown import percent, words
 from engine.submission import rewritten_ids, unwritable_ids
 from engine.table_files import listed
 
@@ -59,8 +61,11 @@ def parser() -> argparse.ArgumentParser:
     )
     arguments.add_argument("dataset", type=Path, metavar="DATASET")
     arguments.add_argument("--model", required=True, metavar="PATH", help="a GGUF file, or 'demo'")
-    arguments.add_argument("--out", type=Path, required=True, metavar="FILE.tsv", help="the submission")
+    arguments.add_argument("--out", type=Path, metavar="FILE.tsv", help="the submission")
     arguments.add_argument("--json", type=Path, metavar="FILE", help="every judgment with its readings")
+    arguments.add_argument(
+        "--plan", action="store_true", help="say what the run will take, and judge nothing; needs no --out"
+    )
     _add_judging(arguments.add_argument_group("judging"))
     _add_explaining(arguments.add_argument_group("explanations"))
     _add_machine(arguments.add_argument_group("computer"))
@@ -123,11 +128,22 @@ def _add_machine(group: argparse._ArgumentGroup) -> None:
         metavar="N",
         help=f"tokens the model can hold ({DEFAULT_CONTEXT}, or what it was trained with)",
     )
+    group.add_argument(
+        "--kv-type",
+        choices=[kind.value for kind in KvType],
+        default=JudgeSettings().kv_type.value,
+        help="what the model's cache is kept in: f16 (default), or q8_0, which takes about half the memory",
+    )
     add_computer(group)
 
 
 def run(options: argparse.Namespace) -> int:
     """Judge, write and print; the exit code."""
+    if options.plan:
+        with interruptible() as cancel:
+            return show_forecast(_plan(options, cancel), options.store, options.fresh, cancel)
+    if options.out is None:
+        raise SetupError("--out is missing: a run ends with a submission.", "Name its file: --out FILE.tsv")
     read = {"dataset": options.dataset, "model": Path(options.model), "run store": options.store}
     if options.examples:
         read["examples"] = options.examples
@@ -156,7 +172,7 @@ def _plan(options: argparse.Namespace, cancel: CancelToken) -> RunPlan:
         tell(f"{dataset.name}: {notice}")
     if described.notice:
         tell(f"{printable(described.name)}: {printable(described.notice)}")
-    warning = check_memory(described, settings.context)
+    warning = check_memory(described, settings.context, kv_type=settings.kv_type)
     if warning:
         tell(warning)
     return RunPlan(
@@ -202,6 +218,7 @@ def _settings(options: argparse.Namespace, model: ModelFile) -> JudgeSettings:
         seed=options.seed,
         shorten=options.shorten,
         items_at_once=ITEMS_AT_ONCE if mode is Mode.EXPLAIN else 1,
+        kv_type=KvType(options.kv_type),
     )
 
 
@@ -252,7 +269,7 @@ def _accuracy_table(scores: list[CriterionScore], dataset: Dataset) -> str:
     labelled = [score for score in scores if score.labelled]
     rows = [
         [
-            score.criterion,
+            words(score.criterion),
             f"{score.labelled}",
             percent(score.accuracy),
             percent(score.baseline),

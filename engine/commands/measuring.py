@@ -17,19 +17,15 @@ from engine.errors import SetupError
 from engine.explanations import SlowScores
 from engine.files import check_targets
 from engine.matching import Matched
-from engine.metrics import mean
 from engine.model_files import read_model_file
 from engine.model_trial import CheckedModel, checked_encoder, checked_model
 from engine.records import Agreement, Unscored
 from engine.rubric import ELOQUENT
 from engine.run_store import RunStore
-from engine.shown import percent
-from engine.slow_measures import measure_agreements, measure_bertscore
+from engine.slow_measures import agreement_warnings, measure_agreements, measure_bertscore
 from engine.systems import System
 from engine.table_files import listed
 from engine.weighing import Comparisons, Weighing, comparisons_of, weigh
-
-_LEAST_MASS = 0.5  # of yes and no together, in the mean
 
 
 def add_gold(arguments: argparse.ArgumentParser, required: bool = True) -> None:
@@ -39,6 +35,13 @@ def add_gold(arguments: argparse.ArgumentParser, required: bool = True) -> None:
     )
     arguments.add_argument(
         "--partial", action="store_true", help="use the items that both have, and say how many"
+    )
+
+
+def add_model_alone(arguments: argparse.ArgumentParser) -> None:
+    """--model-alone."""
+    arguments.add_argument(
+        "--model-alone", action="store_true", help="leave out what people overrode in a run"
     )
 
 
@@ -63,11 +66,8 @@ class SlowMeasures:
         self._judge: CheckedModel | None = None
         if options.encoder:
             described = read_encoder_file(options.encoder)
-            if described.scored_layers < described.layers:
-                tell(
-                    f"{described.path.name} is not cut: bert-score computes with its first"
-                    f" {described.scored_layers} layers, and other layers give other scores. See: models cut"
-                )
+            if described.notice:
+                tell(f"{described.notice} See: models cut")
             self._encoder = checked_encoder(described, cancel)
         if options.judge_model:
             self._judge = checked_model(read_model_file(options.judge_model), cancel)
@@ -96,27 +96,12 @@ class SlowMeasures:
             if self._judge:
                 asking = measure_agreements(matched, self._judge, self._machine, store, self._cancel)
                 agreements = show_measure(f"agreement of {name}", asking)
-                _say_what_agreement_lacks(agreements)
+                for warning in agreement_warnings(agreements):
+                    tell(printable(warning))
         return {
             criterion: SlowScores(bertscores.get(criterion), agreements.get(criterion))
             for criterion in matched.pairs
         }
-
-
-def _say_what_agreement_lacks(agreements: Mapping[str, Sequence[Agreement | Unscored]]) -> None:
-    said = [one for column in agreements.values() for one in column]
-    mass = mean([one.format_mass for one in said if isinstance(one, Agreement)])
-    if mass is not None and mass < _LEAST_MASS:
-        tell(
-            f"The judge model gave yes and no only {percent(mass)} of its probability: it did not understand"
-            " what it was asked, and its agreement means little."
-        )
-    unasked = [one for one in said if isinstance(one, Unscored)]
-    if unasked:
-        tell(
-            f"{len(unasked):,} explanations could not be asked about and are left out of the agreement; the"
-            f" first: item {printable(unasked[0].item_id)}, {unasked[0].criterion}: {unasked[0].reason}"
-        )
 
 
 def check_measure_outputs(
@@ -146,6 +131,8 @@ def say_what_was_left_out(matched: Matched) -> None:
         tell(f"Only in {names[0]} ({len(matched.extra):,}), not scored: {listed(matched.extra)}")
     for caveat in matched.caveats:
         tell(f"{names[0]}: {caveat}")
+    if matched.system.overrides:
+        tell("What people overrode is left out with --model-alone.")
 
 
 def add_weights(arguments: argparse.ArgumentParser) -> None:

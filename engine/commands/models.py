@@ -24,7 +24,6 @@ from engine.gguf_header import read_header
 from engine.gguf_precheck import precheck
 from engine.model_files import (
     ModelFile,
-    amount,
     available_memory,
     check_memory,
     describe,
@@ -34,6 +33,7 @@ from engine.model_files import (
 from engine.model_finder import FoundModel, find_models, usual_folders
 from engine.model_trial import checked_encoder, checked_model, trial_report
 from engine.settings import default_context
+from engine.shown import amount, short_count
 
 _CHECK, _CUT = "check", "cut"
 _HOW_TO_CUT = "Write: models cut FILE.gguf --layers 17 --out SMALLER.gguf"
@@ -166,7 +166,7 @@ def _row(one: FoundModel, model: ModelFile) -> list[str]:
     return [
         model.name,
         model.quantisation,
-        _count(model.parameters),
+        short_count(model.parameters),
         amount(model.size_bytes),
         f"{model.trained_context:,}",
         amount(needed.total),
@@ -184,7 +184,7 @@ def _description(model: ModelFile) -> str:
         "name": model.name,
         "architecture": model.architecture,
         "quantisation": model.quantisation,
-        "parameters": _count(model.parameters),
+        "parameters": short_count(model.parameters),
         "size": amount(model.size_bytes),
         "trained context": f"{model.trained_context:,} tokens",
         "chat template": "its own" if model.has_chat_template else "none: plain text will be used",
@@ -205,7 +205,7 @@ def _encoder_description(encoder: EncoderFile) -> str:
             "family": encoder.family,
             "layers": f"{encoder.layers}, vectors of {encoder.width:,} numbers",
             "quantisation": encoder.quantisation,
-            "parameters": _count(encoder.parameters),
+            "parameters": short_count(encoder.parameters),
             "size": amount(encoder.size_bytes),
             "trained context": f"{encoder.trained_context:,} tokens",
             "memory needed": amount(needed.total),
@@ -216,7 +216,3 @@ def _encoder_description(encoder: EncoderFile) -> str:
 
 def _lines(facts: Mapping[str, str]) -> str:
     return "\n".join(f"{name:17}{printable(value)}" for name, value in facts.items())
-
-
-def _count(parameters: int) -> str:
-    return f"{parameters / 1e9:.1f} B" if parameters >= 1e9 else f"{parameters / 1e6:.1f} M"

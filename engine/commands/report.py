@@ -13,6 +13,7 @@ from engine.commands.console import DONE, add_store, command_parser, interruptib
 from engine.commands.measuring import (
     SlowMeasures,
     add_gold,
+    add_model_alone,
     add_slow_measures,
     add_weights,
     check_measure_outputs,
@@ -46,6 +47,7 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument("--out", type=Path, required=True, metavar="FILE.html", help="the report")
     arguments.add_argument("--figures", type=Path, metavar="DIR", help="its figures too, as PNG and SVG")
     add_weights(arguments)
+    add_model_alone(arguments)
     add_store(arguments)
     add_slow_measures(arguments)
     return arguments
@@ -57,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
         raise SetupError(f"--out {options.out}: a report is HTML.", f"Name it {options.out.stem}.html")
     check_measure_outputs(options, {"--out": options.out}, [options.run])
     with interruptible() as cancel:
-        system = open_system(options.run, options.store)
+        system = open_system(options.run, options.store, options.model_alone)
         matched = match(system, load_dataset(options.gold, cancel=cancel), options.partial)
         _, weighing = weigh_system(options, system, matched)
         targets = _figure_targets(options.figures) if options.figures else {}

@@ -13,13 +13,10 @@ from engine.errors import SetupError, StoreError
 from engine.files import check_targets, write_json
 from engine.metrics import CriterionScore
 from engine.paths import default_store
-from engine.records import PREFERENCES, Judgment, Preference, Unscored
 from engine.results import RunResults, as_json, load_results, score_results, submission_of
 from engine.run_store import RunStore, StoredRun
-from engine.shown import percent
+from engine.run_tables import changes_table, distribution_table
 from engine.submission import write_submission
-
-_LEAST_SHOWN = 0.001
 
 
 def parser() -> argparse.ArgumentParser:
@@ -36,6 +33,7 @@ def parser() -> argparse.ArgumentParser:
     export.add_argument("id", type=int, metavar="ID")
     export.add_argument("--out", type=Path, required=True, metavar="FILE.tsv")
     export.add_argument("--json", type=Path, metavar="FILE", help="every judgment with its readings")
+    export.add_argument("--model-alone", action="store_true", help="leave out what people overrode")
     _add_store(export)
     export.set_defaults(action=_export)
     recalibrate = actions.add_parser("recalibrate", help="decide a run again, without judging")
@@ -76,41 +74,28 @@ def export_results(results: RunResults, out: Path, json_path: Path | None) -> No
 
 
 def warn_of_gaps(results: RunResults) -> int:
-    """Say what is missing from a run; the exit code that follows from it."""
+    """Say what is missing from a run, and what is not the model's; the exit code for what is missing."""
     run = results.run
     if not run.complete:
         tell(f"Run {run.id} is not complete: {run.judged} of {run.identity.items} items are judged.")
+    if results.overrides:
+        tell(
+            f"{len(results.overrides)} judgments of run {run.id} are overridden by people:"
+            f" {printable(results.overridden.by_whom)}. Without them: runs export --model-alone"
+        )
     if results.unscored:
         tell(f"{results.unscored} judgments are unscored; their cells are empty. See: runs show {run.id}")
     if results.unexplained:
-        tell(f"{results.unexplained} judgments have no explanation: the model wrote none of any words.")
+        tell(f"{results.unexplained} judgments have no explanation: none of any words was written.")
     if results.outdated:
-        tell(f"{results.outdated} explanations were written for another label than the one decided now.")
+        tell(f"{results.outdated} explanations were written for another label than the one in force.")
     return DONE if run.complete and not results.unscored else INCOMPLETE
 
 
 def distribution(scores: list[CriterionScore]) -> str:
     """A table of the predicted labels, flips and format mass of each criterion."""
-    header = ["criterion", *(label.value for label in PREFERENCES), "unscored", "flipped", "format mass"]
-    return table(
-        header,
-        [
-            [
-                score.criterion,
-                *(str(score.predicted.get(label, 0)) for label in PREFERENCES),
-                str(score.unscored),
-                percent(score.flipped),
-                _mass(score.format_mass),
-            ]
-            for score in scores
-        ],
-    )
-
-
-def _mass(mass: float | None) -> str:
-    if mass is None:
-        return "-"
-    return f"{mass:.3f}" if mass >= _LEAST_SHOWN else f"<{_LEAST_SHOWN}"
+    made = distribution_table(scores)
+    return table(made.header, made.rows)
 
 
 def _list(store: RunStore, _options: argparse.Namespace) -> int:
@@ -150,6 +135,7 @@ def _show(store: RunStore, options: argparse.Namespace) -> int:
         "prompt": f"version {identity.prompt_version}",
         "calibrated": f"on {results.calibration.dataset}" if results.calibration else "no",
         **{key.replace("_", " "): _plain(value) for key, value in made.items() if value != ""},
+        "overridden": results.overridden.by_whom,
         "tokens": f"{sum(item.tokens_read for item in results.judged):,} read,"
         f" {sum(item.tokens_generated for item in results.judged):,} generated",
         "shortened": f"{sum(item.shortening is not None for item in results.judged)} items",
@@ -164,7 +150,11 @@ def _show(store: RunStore, options: argparse.Namespace) -> int:
 def _print_unscored(results: RunResults) -> None:
     reasons = [(item.item_id, name, why) for item in results.judged for name, why in item.unscored.items()]
     for item_id, criterion, reason in reasons[:50]:
-        print(f"unscored: item {printable(item_id)}, {criterion}: {reason}")
+        override = results.overrides.get((criterion, item_id))
+        instead = (
+            f"; {override.author} gave {override.preference}" if override and override.preference else ""
+        )
+        print(f"unscored: item {printable(item_id)}, {criterion}: {reason}{printable(instead)}")
     if len(reasons) > 50:
         print(f"and {len(reasons) - 50} more.")
 
@@ -174,6 +164,8 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
     read = {"dataset": identity.dataset_path, "model": identity.model_path, "run store": store.path}
     check_outputs(options, read)
     results = load_results(store, options.id)
+    if options.model_alone:
+        results = results.model_alone()
     export_results(results, options.out, options.json)
     return warn_of_gaps(results)
 
@@ -188,19 +180,9 @@ def _recalibrate(store: RunStore, options: argparse.Namespace) -> int:
         store.calibrate(options.id, calibration.as_json() if calibration else None)
     made = f"calibrated with {options.calibration}" if calibration else "not calibrated"
     print(f"Run {options.id} is now {made}.\n")
-    rows = []
-    for name, column in after.judgments.items():
-        changed = sum(
-            _label(one) != _label(other) for one, other in zip(column, before.judgments[name], strict=True)
-        )
-        used = calibration is not None and name in calibration.criteria
-        rows.append([name, "yes" if used else "no", str(len(column)), str(changed)])
-    print(table(["criterion", "calibrated", "items", "labels changed"], rows))
+    changes = changes_table(before, after)
+    print(table(changes.header, changes.rows))
     return warn_of_gaps(after)
-
-
-def _label(judgment: Judgment | Unscored) -> Preference | None:
-    return judgment.preference if isinstance(judgment, Judgment) else None
 
 
 def _plain(value: object) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from engine.commands.console import DONE, add_store, command_parser, printable, table, tell
 from engine.commands.measuring import (
     add_gold,
+    add_model_alone,
     add_weights,
     check_measure_outputs,
     parse_weights,
@@ -24,7 +25,7 @@ from engine.commands.measuring import (
 from engine.dataset import Dataset, load_dataset
 from engine.errors import SetupError
 from engine.files import write_json
-from engine.matching import match
+from engine.matching import match, people_caveats
 from engine.measure_tables import agreement_table, weighing_table, weights_in_words, winner_table
 from engine.scores import load_comparisons
 from engine.shown import number, percent
@@ -51,6 +52,7 @@ def parser() -> argparse.ArgumentParser:
         help="find the weights that best explain the human overall label",
     )
     arguments.add_argument("--json", type=Path, metavar="FILE", help="every winner and margin")
+    add_model_alone(arguments)
     add_store(arguments)
     return arguments
 
@@ -91,10 +93,12 @@ def _weigh_scores(options: argparse.Namespace, gold: Dataset | None) -> int:
 
 
 def _weigh_system(options: argparse.Namespace, gold: Dataset | None) -> int:
-    system = open_system(options.what, options.store)
+    system = open_system(options.what, options.store, options.model_alone)
     matched = match(system, gold, options.partial) if gold is not None else None
     if matched is not None:
         say_what_was_left_out(matched)
+    for caveat in people_caveats(system) if matched is None else ():
+        tell(f"{printable(system.name)}: {caveat}")
     comparisons, result = weigh_system(options, system, matched)
     fit = _fitted(comparisons, gold) if options.fit_weights and gold is not None else None
     if options.json:

@@ -13,6 +13,8 @@ from engine.results import load_results
 from engine.run_store import RunStore
 from engine.systems import System, system_of_run
 from tests.conftest import DEMO_ITEMS
+from tests.engine.test_disagreements import RATHER_A, SURE_A, stored_run
+from tests.judged import GOOD, A, B, dataset
 
 
 @pytest.fixture
@@ -39,6 +41,19 @@ def test_a_calibrated_run_is_calibrated_from_its_own_readings(system: System, go
     assert system.results is not None
     again = system_of_run(system.results.calibrated(made.calibration))
     assert calibrate_run(match(again, gold)).calibration == made.calibration
+
+
+def test_a_calibration_is_fitted_to_the_model_whatever_people_overrode(tmp_path: Path) -> None:
+    count = 24
+    labels = [A, B] * (count // 2)
+    said = [SURE_A, RATHER_A] * (count // 2 - 1) + [None, SURE_A]
+    judged = dataset({"safety": labels})
+    plain = stored_run(tmp_path, judged, {"safety": said})
+    overrides = [(str(number), "safety", GOOD, None) for number in range(1, count + 1)]
+    overridden = stored_run(tmp_path, judged, {"safety": said}, overrides=overrides, key="another")
+    made = calibrate_run(match(overridden, judged))
+    assert made.calibration == calibrate_run(match(plain, judged)).calibration
+    assert made.unscored == {"safety": 1}
 
 
 def test_a_criterion_with_one_label_is_left_out_with_the_reason(system: System, gold: Dataset) -> None:

@@ -25,11 +25,13 @@ def stored_run(
     gold: Dataset,
     said: Mapping[str, Sequence[Probabilities | None]],
     explanations: Mapping[str, str] | None = None,
+    overrides: Sequence[tuple[str, str, Preference | None, str | None]] = (),
     **changes: Any,
 ) -> System:
     """A run in a store whose probabilities are these, the same in both orders; None is unscored.
 
-    `changes`: of the run's identity, or `manifest`.
+    `overrides`: by Ada, of item, criterion, label and explanation. `changes`: of the run's identity, or
+    `manifest`.
     """
     manifest = changes.pop("manifest", {"llama_cpp": "llama.cpp b1", "chat_template_hash": "c" * 64})
     facts: dict[str, Any] = {
@@ -50,6 +52,8 @@ def stored_run(
             for position, item in enumerate(gold):
                 column = {name: values[position] for name, values in said.items()}
                 store.add(run.id, [_judged(position, item.id, item.content_hash, column, explanations or {})])
+        for item_id, criterion, label, text in overrides:
+            store.override(run.id, item_id, criterion, preference=label, explanation=text, author="Ada")
         return system_of_run(load_results(store, run.id))
 
 
@@ -123,3 +127,17 @@ def test_a_submission_has_no_leads_and_keeps_the_order_of_the_dataset() -> None:
     evaluation = evaluate(match(judge, gold))
     assert found(evaluation) == [("1", "safety"), ("4", "relevance"), ("4", "safety")]
     assert [one.lead for one in largest_disagreements(evaluation)] == [None, None, None]
+
+
+def test_what_a_person_labelled_is_no_disagreement_of_the_judge(tmp_path: Path) -> None:
+    gold = dataset({"safety": [B, B, B, B, B]})
+    overrides = [
+        ("1", "safety", B, None),
+        ("2", "safety", GOOD, None),
+        ("3", "safety", A, "A it is."),
+        ("4", "safety", None, "Another reason."),
+        ("5", "safety", A, None),
+    ]
+    said = {"safety": [SURE_A, SURE_A, SURE_A, SURE_A, None]}
+    run = stored_run(tmp_path, gold, said, overrides=overrides)
+    assert found(evaluate(match(run, gold))) == [("4", "safety")]

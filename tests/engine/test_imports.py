@@ -70,3 +70,30 @@ def test_judging_starts_without_what_only_measuring_needs() -> None:
     code = f"import sys, engine.commands.judge; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+WINDOW = sorted((ROOT / "gui").rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", WINDOW, ids=lambda path: str(path.relative_to(ROOT)))
+def test_only_one_file_of_the_window_knows_threads(path: Path) -> None:
+    threads = {"PySide6.QtCore.QThread", "PySide6.QtCore.QThreadPool", "threading", "concurrent"}
+    knows = {module for module in imported(path) for one in threads if module.startswith(one)}
+    assert not knows or path.name == "engine_thread.py"
+
+
+def test_the_window_opens_without_what_only_jobs_need() -> None:
+    heavy = (
+        "jinja2",
+        "llama_cpp",
+        "matplotlib",
+        "numpy",
+        "pandas",
+        "pyarrow",
+        "rouge_score",
+        "scipy",
+        "sklearn",
+    )
+    code = f"import sys, gui.app; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -20,7 +20,7 @@ from engine.records import JudgedItem, Judgment, Order, Unscored
 from engine.results import load_results, score_results, submission_of
 from engine.rubric import ELOQUENT
 from engine.run_store import RunStore
-from engine.settings import JudgeSettings, MachineSettings, Mode
+from engine.settings import JudgeSettings, KvType, MachineSettings, Mode
 from tests.commands import ROOT
 
 SmallModel = Callable[[str], Path]
@@ -243,11 +243,12 @@ def test_examples_are_read_once_and_change_the_result(
     "change",
     [
         {"settings": replace(SETTINGS, shorten=True)},
+        {"settings": replace(SETTINGS, kv_type=KvType.Q8_0)},
         {"rubric": ELOQUENT.only(("safety",))},
         {"model": CheckedModel(Path("m"), "m", "another hash", 1, 1)},
         {"dataset": load_dataset(SAMPLE).head(4)},
     ],
-    ids=["settings", "rubric", "model", "dataset"],
+    ids=["settings", "cache", "rubric", "model", "dataset"],
 )
 def test_whatever_can_change_the_result_makes_another_run(
     make_plan: Callable[..., RunPlan], change: dict[str, object]
@@ -269,6 +270,11 @@ def test_settings_that_do_not_count_make_no_other_run(
     make_plan: Callable[..., RunPlan], mode: Mode, change: dict[str, object]
 ) -> None:
     assert make_plan(mode=mode, **change).identity().key == make_plan(mode=mode).identity().key
+
+
+def test_a_cache_in_f16_is_not_named_so_that_runs_from_before_are_the_same() -> None:
+    assert "kv_type" not in SETTINGS.as_json()
+    assert replace(SETTINGS, kv_type=KvType.Q8_0).as_json()["kv_type"] == "q8_0"
 
 
 def test_speed_settings_do_not_make_another_run(make_plan: Callable[..., RunPlan]) -> None:

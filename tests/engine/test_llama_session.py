@@ -10,10 +10,11 @@ import pytest
 
 from engine.cancel import Cancelled, CancelToken
 from engine.chat_template import ChatTemplate
-from engine.errors import EngineBug, ModelFileError
+from engine.errors import EngineBug, ModelFileError, NoRoomError
 from engine.examples import ExamplePool
 from engine.llama_library import LlamaModel
 from engine.llama_session import Job, LlamaSession, Sampling, SessionShape
+from engine.paths import demo_model
 from engine.preference import FloatArray
 from engine.prompt_tokens import (
     BranchTokens,
@@ -25,6 +26,7 @@ from engine.prompt_tokens import (
 from engine.prompts import build_prompt
 from engine.records import Item, Order, Preference
 from engine.rubric import ELOQUENT
+from engine.settings import KvType
 
 SmallModel = Callable[[str], Path]
 
@@ -35,11 +37,16 @@ TOLERANCE = 8e-3
 
 @contextmanager
 def session_of(
-    path: Path, slots: int = 1, branches: int = 5, context: int = 4096, cancel: CancelToken | None = None
+    path: Path,
+    slots: int = 1,
+    branches: int = 5,
+    context: int = 4096,
+    cancel: CancelToken | None = None,
+    kv_type: KvType = KvType.F16,
 ) -> Iterator[tuple[LlamaSession, ChatTemplate]]:
     cancel = cancel or CancelToken()
     with LlamaModel(path) as model:
-        shape = SessionShape(context, slots, branches)
+        shape = SessionShape(context, slots, branches, kv_type)
         with LlamaSession(model, shape, threads=1, cancel=cancel) as session:
             yield session, ChatTemplate(model.chat_template, session.vocabulary)
 
@@ -244,6 +251,43 @@ def test_a_context_that_llama_cpp_refuses_is_an_error_with_its_reason(small_mode
         # More sequences than llama.cpp knows: refused at once, as a cache without memory would be.
         LlamaSession(model, SessionShape(4096, 60, 5), threads=1, cancel=CancelToken())
     assert "--context" in caught.value.remedy
+
+
+def test_a_cache_in_q8_0_gives_nearly_the_scores_of_one_in_f16() -> None:
+    scores = []
+    for kv_type in KvType:
+        with session_of(demo_model(), kv_type=kv_type) as (session, template):
+            scores.append(shared_scores(session, template))
+    assert not np.array_equal(scores[0], scores[1])
+    assert np.allclose(np.exp(scores[0]), np.exp(scores[1]), atol=0.05)
+
+
+def test_a_cache_in_q8_0_shares_prefixes_too() -> None:
+    with session_of(demo_model(), kv_type=KvType.Q8_0) as (session, template):
+        shared = shared_scores(session, template)
+        alone = [separate_scores(session, branch) for branch in prompt_for(template).branches]
+        assert np.allclose(np.exp(shared), np.exp(alone), atol=0.05)
+
+
+def test_a_model_whose_heads_do_not_fill_blocks_keeps_no_cache_in_q8_0(small_model: SmallModel) -> None:
+    with (
+        LlamaModel(small_model("headers")) as model,
+        pytest.raises(ModelFileError, match=r"cannot keep its cache in q8_0 \(.*n_embd_head_k=8\)") as caught,
+    ):
+        LlamaSession(model, SessionShape(1024, 1, 1, KvType.Q8_0), threads=1, cancel=CancelToken())
+    assert not isinstance(caught.value, NoRoomError)
+    assert "--kv-type f16" in caught.value.remedy
+
+
+@pytest.mark.parametrize("family", ["headers", "mamba"])
+def test_a_vocabulary_alone_knows_what_planning_asks(small_model: SmallModel, family: str) -> None:
+    with (
+        LlamaModel(small_model(family)) as whole,
+        LlamaModel(small_model(family), vocabulary_only=True) as alone,
+    ):
+        assert alone.trained_context == whole.trained_context == 8192
+        assert alone.chat_template == whole.chat_template
+        assert alone.keeps_state == whole.keeps_state == (family == "mamba")
 
 
 def test_loading_can_be_stopped(small_model: SmallModel) -> None:

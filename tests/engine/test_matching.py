@@ -1,9 +1,13 @@
 """Predictions and labels are joined by id; what does not fit together is named."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from engine.errors import SetupError
 from engine.matching import match
+from tests.engine.test_disagreements import SURE_A, stored_run
 from tests.judged import GOOD, A, B, dataset, system
 
 
@@ -41,3 +45,35 @@ def test_items_without_a_label_are_no_pairs() -> None:
 def test_a_dataset_without_labels_is_refused() -> None:
     with pytest.raises(SetupError, match="no human label for what judge"):
         match(system({"safety": [A]}), dataset({"relevance": [GOOD]}))
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        ([], []),
+        ([("1", "safety", B, None)], ["1 label of these items is a person's"]),
+        (
+            [("1", "safety", B, "Why."), ("2", "relevance", A, None)],
+            ["2 labels and 1 explanation of these items are a person's"],
+        ),
+        ([("3", "safety", B, None)], []),
+    ],
+)
+def test_what_people_overrode_among_the_items_is_a_caveat(
+    tmp_path: Path, overrides: list[Any], said: list[str]
+) -> None:
+    judged = dataset({"safety": [A, A, A]})
+    columns = {"safety": [SURE_A] * 3, "relevance": [SURE_A] * 3}
+    run = stored_run(tmp_path, judged, columns, overrides=overrides)
+    found = match(run, dataset({"safety": [A, A]}), partial=True)
+    assert [caveat.split(", not the model's own")[0] for caveat in found.caveats] == said
+
+
+def test_a_pair_knows_what_the_model_said_and_what_a_person_said(tmp_path: Path) -> None:
+    gold = dataset({"safety": [A, A]})
+    run = stored_run(tmp_path, gold, {"safety": [SURE_A, None]}, overrides=[("1", "safety", B, None)])
+    one, other = match(run, gold).pairs["safety"]
+    assert (one.prediction.preference, one.labelled_by_person) == (B, True)
+    assert one.judgment is not None
+    assert one.judgment.preference is A
+    assert (other.prediction.preference, other.judgment, other.override) == (None, None, None)

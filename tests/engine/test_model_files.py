@@ -1,6 +1,7 @@
 """Model files described by their headers, and their memory estimated."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from engine.model_files import (
     memory_needed,
     read_model_file,
 )
+from engine.settings import KvType
 
 SmallModel = Callable[[str], Path]
 
@@ -112,6 +114,45 @@ def test_the_memory_of_a_real_model_is_as_computed_by_hand() -> None:
     # 8192 x 128 KiB; 512 x 128,256 x 4 + 45 MiB
     assert estimate == MemoryEstimate(weights=4_920_000_000, kv_cache=GIB, buffers=262_668_288 + 47_185_920)
     assert estimate.total == 4_920_000_000 + 1_073_741_824 + 309_854_208
+
+
+def test_a_cache_in_q8_0_takes_34_bytes_for_32_numbers() -> None:
+    estimate = memory_needed(described(), context=8192, kv_type=KvType.Q8_0)
+    assert estimate == replace(memory_needed(described(), context=8192), kv_cache=GIB * 34 // 64)
+
+
+@pytest.mark.parametrize(
+    ("changes", "whole_blocks"),
+    [
+        ({}, True),
+        ({"llama__attention__key_length": 80}, False),
+        ({"llama__attention__value_length": 80}, False),
+        ({"llama__attention__key_length": 192}, True),
+        ({"llama__embedding_length": 32 * 48}, False),
+        ({"llama__attention__head_count": None, "llama__attention__head_count_kv": None}, True),
+    ],
+)
+def test_q8_0_is_for_heads_that_fill_its_blocks(changes: dict[str, Value | None], whole_blocks: bool) -> None:
+    assert (KvType.Q8_0 in described(**changes).kv_types) is whole_blocks
+    assert KvType.F16 in described(**changes).kv_types
+
+
+def test_a_cache_that_a_model_cannot_have_is_refused() -> None:
+    model = described(llama__attention__key_length=80)
+    with pytest.raises(ModelFileError, match="cannot keep its cache in q8_0") as caught:
+        check_memory(model, 8192, Memory(64 * GIB, 64 * GIB), KvType.Q8_0)
+    assert "--kv-type f16" in caught.value.remedy
+
+
+@pytest.mark.parametrize(("kv_type", "fits"), [(KvType.F16, False), (KvType.Q8_0, True)], ids=["f16", "q8_0"])
+def test_a_smaller_cache_can_make_a_model_fit(kv_type: KvType, fits: bool) -> None:
+    memory = Memory(GIB, 16 * GIB)
+    if fits:
+        assert check_memory(described(), 8192, memory, kv_type)
+        return
+    with pytest.raises(ModelFileError) as caught:
+        check_memory(described(), 8192, memory, kv_type)
+    assert "--kv-type q8_0" in caught.value.remedy
 
 
 @pytest.mark.parametrize(

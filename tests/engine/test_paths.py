@@ -43,13 +43,19 @@ def test_from_source_it_starts_main_with_this_python() -> None:
     assert Path(main) == paths.project_models_folder().parent / "main.py"
 
 
-def test_a_frozen_program_starts_itself_and_looks_for_models_in_its_bundle(
+def test_a_frozen_program_starts_itself_and_looks_for_its_files_in_its_bundle(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     monkeypatch.setattr(sys, "_MEIPASS", str(tmp_path), raising=False)
     assert paths.self_command() == [sys.executable]
     assert paths.demo_model() == tmp_path / "models" / "demo-judge.gguf"
+    assert paths.demo_dataset() == tmp_path / "examples" / "demo.tsv"
+
+
+def test_what_comes_with_the_program_is_there() -> None:
+    assert paths.demo_model().is_file()
+    assert paths.demo_dataset().is_file()
 
 
 def test_asking_for_folders_makes_none(private_home: Path) -> None:

@@ -24,8 +24,8 @@ from engine.report import (
     judged_model,
     reliability_of,
     report_html,
-    visible,
 )
+from engine.shown import visible
 from engine.systems import System, system_of_run
 from engine.weighing import comparisons_of, weigh
 from tests.commands import ROOT
@@ -164,20 +164,6 @@ def test_hostile_text_stays_text_wherever_it_stands(tmp_path: Path, text: str) -
     hidden = [char for char in page.source if not char.isprintable() and char not in "\n\t"]
     assert not hidden
     page.source.encode("utf-8")
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("plain é 汉字 👩‍👩‍👧 \t\n", "plain é 汉字 👩‍👩‍👧 \t\n"),
-        ("a\r\nb\rc", "a\nb\\rc"),
-        ("\x00\x1b\x7f\x85", "\\x00\\x1b\\x7f\\x85"),
-        ("\u202e\u2066\u200f", "\\u202e\\u2066\\u200f"),
-        ("\ud800", "\\ud800"),
-    ],
-)
-def test_what_is_invisible_is_written_out(text: str, shown: str) -> None:
-    assert visible(text) == shown
 
 
 def test_the_accuracies_stand_beside_trivial_judges(tmp_path: Path) -> None:
@@ -336,6 +322,42 @@ def test_an_explanation_for_another_label_is_called_so(tmp_path: Path) -> None:
     gold = dataset({"safety": [B]})
     found = run_of(tmp_path, gold, {"safety": [SURE_GOOD]}, explanations={"safety": "A is best."})
     assert "(written for another label, before the calibration)" in page_of(found).text
+
+
+def test_what_people_overrode_is_said_and_not_taken_for_the_judge(tmp_path: Path) -> None:
+    gold = dataset({"safety": [B, B, B, A]})
+    overrides = [
+        ("1", "safety", A, None),
+        ("2", "safety", None, "A person's reason."),
+        ("3", "safety", B, "I saw it."),
+    ]
+    found = run_of(
+        tmp_path,
+        gold,
+        {"safety": [SURE_A, SURE_A, None, SURE_A]},
+        explanations={"safety": "The judge's reason."},
+        overrides=overrides,
+    )
+    page = page_of(found, safety=1)
+    assert "2 labels and 2 explanations of these items are a person's" in page.text
+    assert page.facts()["overridden by people"] == "2 labels and 2 explanations, by Ada"
+    assert "Unscored: 0 of 4 judgments" in page.text
+    assert "1. Item 2, safety: people B, the judge A" in page.text
+    assert "2. Item" not in page.text
+    assert "The judge's reason." in page.text
+    assert "A person's reason." not in page.text
+    assert [one.count for one in reliability_of(found)["safety"]] == [3]
+
+
+def test_a_report_of_the_model_alone_has_nothing_of_people(tmp_path: Path) -> None:
+    gold = dataset({"safety": [B, B]})
+    found = run_of(tmp_path, gold, {"safety": [SURE_A, SURE_A]}, overrides=[("1", "safety", B, None)])
+    results = found.system.results
+    assert results
+    page = page_of(match(system_of_run(results.model_alone()), gold))
+    assert page.facts()["overridden by people"] == "nothing in this report"
+    assert "a person's, not the model's own" not in page.text
+    assert page.table("criterion", "labels", "accuracy")[0][2] == "0.0 %"
 
 
 def test_without_disagreements_it_says_so(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Response scores from probabilities and labels, decisions on them, and weights fitted to people."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from engine.errors import SetupError
 from engine.weighing import Comparisons, comparisons_of, human_winners, weigh, winner_of
 from engine.weight_fit import fit_weights
+from tests.engine.test_disagreements import RATHER_A, stored_run
 from tests.judged import BAD, GOOD, A, B, dataset, system
 
 WINNER_OF_SIGN = {1: "A", -1: "B", 0: "tie"}
@@ -17,6 +19,20 @@ def test_a_label_without_probabilities_gives_10_points_to_what_it_favours() -> N
     found = comparisons_of(system({"safety": [A, B, GOOD, BAD]}), ["safety"])
     scores = [(row["scores_a"]["safety"], row["scores_b"]["safety"]) for row in found.rows]
     assert scores == [(10, 0), (0, 10), (10, 10), (0, 0)]
+
+
+def test_a_label_of_a_person_has_probability_1_where_the_model_has_its_own(tmp_path: Path) -> None:
+    gold = dataset({"safety": [A] * 4})
+    run = stored_run(
+        tmp_path,
+        gold,
+        {"safety": [RATHER_A, RATHER_A, None, RATHER_A]},
+        overrides=[("1", "safety", B, None), ("3", "safety", GOOD, None), ("4", "safety", None, "Why.")],
+    )
+    found = comparisons_of(run, ["safety"])
+    scores = [(row["scores_a"]["safety"], row["scores_b"]["safety"]) for row in found.rows]
+    assert scores == [(0, 10), pytest.approx((7, 3)), (10, 10), pytest.approx((7, 3))]
+    assert found.left_out == ()
 
 
 def test_an_item_with_an_unscored_criterion_is_left_out_not_decided() -> None:

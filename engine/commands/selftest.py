@@ -1,0 +1,34 @@
+"""`selftest`: whether each part of the program works on this computer.
+
+Knows: what it prints. The checks are `self_test.py`'s.
+"""
+
+import argparse
+
+from engine.commands.console import DONE, INCOMPLETE, command_parser, interruptible, printable
+from engine.self_test import self_test
+
+_WIDTH = 26
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of `selftest`: none."""
+    return command_parser(
+        "selftest",
+        "Try each part of the program on this computer: its folders, a run store, the demo model in a child\n"
+        "process, judging two items. Exit code 1 where a check failed.",
+    )
+
+
+def run(_options: argparse.Namespace) -> int:
+    """Make the checks and print each when it is made; the exit code."""
+    failed = 0
+    with interruptible() as cancel:
+        for check in self_test(cancel):
+            failed += not check.passed
+            word = "passed" if check.passed else "FAILED"
+            print(f"{word}  {check.name.ljust(_WIDTH)}{printable(check.found)}", flush=True)
+            if check.remedy:
+                print(f"        {''.ljust(_WIDTH)}{printable(check.remedy)}", flush=True)
+    print("All checks passed." if not failed else f"Failed: {failed}.")
+    return INCOMPLETE if failed else DONE

@@ -1,0 +1,53 @@
+"""Faults of the program: written whole to a log file, and said in short.
+
+Knows: the log file. Does not know: who tells the user, and where.
+"""
+
+import logging
+import threading
+from contextlib import suppress
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+from engine.errors import EngineBug
+from engine.paths import log_folder
+from engine.version import VERSION
+
+log = logging.getLogger(__name__)
+
+_LARGEST_BYTES = 1_000_000
+_OLDER_FILES = 3
+_one_at_a_time = threading.Lock()
+
+
+def log_fault(error: BaseException, doing: str) -> Path:
+    """Write an error with its traceback to the log file, from any thread; the file's path.
+
+    `doing`: what the program was at, for whoever mends it. Where the file cannot be written, nothing more
+    happens: a fault is not worth a second one.
+    """
+    path = log_folder() / "tiebreak.log"
+    with _one_at_a_time:
+        handler = _file_handler(path)
+        log.addHandler(handler)
+        try:
+            log.error("Tiebreak %s, %s", VERSION, doing, exc_info=error)
+        finally:
+            log.removeHandler(handler)
+            handler.close()
+    return path
+
+
+def fault_words(error: BaseException) -> str:
+    """What went wrong in one line or a few: the words of an EngineBug, kind and words of any other error."""
+    return str(error) if isinstance(error, EngineBug) else f"{type(error).__name__}: {error}"
+
+
+def _file_handler(path: Path) -> logging.Handler:
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # A path in the message may hold bytes that are not UTF-8.
+        return RotatingFileHandler(
+            path, "a", _LARGEST_BYTES, _OLDER_FILES, encoding="utf-8", errors="backslashreplace"
+        )
+    return logging.NullHandler()

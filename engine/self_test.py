@@ -1,0 +1,248 @@
+"""A self-test: whether each part of the program works on this computer, tried for real, one after the other.
+
+Knows: what is tried, and what its result means. Does not know: who reads it.
+"""
+
+import platform
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+
+import psutil
+
+from engine.cancel import Cancelled, CancelToken
+from engine.dataset import Dataset, load_dataset
+from engine.errors import SetupError
+from engine.fault_log import fault_words, log_fault
+from engine.files import write_whole
+from engine.judging import RunPlan, open_model, run_judging
+from engine.llama_features import processor_features
+from engine.llama_library import gpu_offload_supported, library_version
+from engine.model_files import available_memory, check_memory, read_model_file
+from engine.model_trial import TRIAL_COMMAND, checked_model
+from engine.paths import (
+    cache_folder,
+    child_environment,
+    data_folder,
+    demo_dataset,
+    demo_model,
+    log_folder,
+    self_command,
+)
+from engine.records import JudgedItem, Judgment, Order, Reading
+from engine.results import RunResults, load_results, score_results
+from engine.rubric import ELOQUENT
+from engine.run_store import RunIdentity, RunStore
+from engine.settings import JudgeSettings, MachineSettings, default_threads
+from engine.shown import amount
+from engine.version import VERSION
+
+_PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "sklearn", "matplotlib", "jinja2", "psutil")
+_ITEMS = 2
+_CONTEXT = 4096
+_ALL_LAYERS = 999
+_LEAST_RIGHT = 0.7  # of the labels: the demo model was made for these very items
+_LEAST_FORMAT_MASS = 0.9
+_TRIAL_SECONDS = 120
+_NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+_SET_UP_AGAIN = "Set Tiebreak up again."
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was tried. `found`: what came out; `remedy`: the next step where it did not pass."""
+
+    name: str
+    passed: bool
+    found: str
+    remedy: str = ""
+
+
+def self_test(cancel: CancelToken) -> Iterator[Check]:
+    """Try everything, each check when it is asked for; one that fails does not keep the next from its trial.
+
+    What is written goes to folders that are gone at the end. There stay: the program's own folders, in
+    the cache that the demo model was tried, and the log file where a check meets a fault of the program.
+    Raises Cancelled where `cancel` is set.
+    """
+    for name, look in _checks(cancel):
+        cancel.raise_if_requested()
+        yield _tried(name, look)
+
+
+def _checks(cancel: CancelToken) -> list[tuple[str, Callable[[], str]]]:
+    """The checks by name; each gives what it found, or raises."""
+    return [
+        ("versions", _versions),
+        ("data folder", partial(_write_and_read, data_folder)),
+        ("cache folder", partial(_write_and_read, cache_folder)),
+        ("log folder", partial(_write_and_read, log_folder)),
+        ("run store", _store),
+        ("memory", _memory),
+        ("processor", _processor),
+        ("GPU", _gpu),
+        ("demo model", _demo_model),
+        ("trial in a child process", _trial),
+        ("judging", partial(_judging, cancel)),
+        # After all others, so that what they might have opened is seen.
+        ("internet", _internet),
+    ]
+
+
+def _tried(name: str, look: Callable[[], str]) -> Check:
+    try:
+        return Check(name, True, look())
+    except Cancelled:
+        raise
+    except SetupError as error:
+        return Check(name, False, error.problem, error.remedy)
+    except OSError as error:
+        return Check(name, False, f"The system said: {error}", "See that the place is there, with room.")
+    except Exception as error:  # whatever it is, the other checks shall be made
+        path = log_fault(error, f"self-test, {name}")
+        return Check(name, False, fault_words(error), f"This is a fault of Tiebreak; details: {path}")
+
+
+def _versions() -> str:
+    packages = []
+    for name in _PACKAGES:
+        try:
+            packages.append(f"{name} {import_module(name).__version__}")
+        except ImportError as error:
+            raise SetupError(f"The package {name} cannot be loaded: {error}.", _SET_UP_AGAIN) from error
+    python = f"Python {platform.python_version()} on {platform.platform()}"
+    return "; ".join([f"Tiebreak {VERSION}", python, library_version(), ", ".join(packages)])
+
+
+def _write_and_read(which: Callable[[], Path]) -> str:
+    said = b"written by the self-test"
+    with _temporary_folder(which()) as folder:
+        write_whole(folder / "test", said)
+        if (folder / "test").read_bytes() != said:
+            raise SetupError(f"{which()} does not give back what is written there.", "Check the disk.")
+    return str(which())
+
+
+@contextmanager
+def _temporary_folder(parent: Path) -> Iterator[Path]:
+    """A folder inside one that is made where it is missing; gone at the end, with all that is in it."""
+    parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=parent, prefix="selftest-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def _store() -> str:
+    identity = RunIdentity(
+        "test", Path("x"), "x", 1, Path("x"), "x", "x", "x", ELOQUENT.names, {"mode": "labels"}
+    )
+    log_probs = (-1.0, -2.0, -3.0, -4.0)
+    item = JudgedItem(0, "é", "x", {name: (Reading(Order.AB, log_probs),) for name in ELOQUENT.names})
+    with _temporary_folder(data_folder()) as folder:
+        with RunStore(folder / "runs.sqlite") as store, store.begin(identity) as run:
+            store.add(run.id, [item])
+        with RunStore(folder / "runs.sqlite") as store:
+            kept = list(store.judged(run.id))
+    if kept != [item]:
+        raise SetupError("A run store does not give back what was stored.", "Check the disk.")
+    return "a new one was written, closed, opened again and read"
+
+
+def _memory() -> str:
+    memory = available_memory()
+    warning = check_memory(read_model_file(demo_model()), _CONTEXT, memory)
+    return warning or f"{amount(memory.available)} of {amount(memory.total)} are free"
+
+
+def _processor() -> str:
+    found = processor_features() or "llama.cpp names no features"
+    return f"{default_threads()} physical cores; {found}"
+
+
+def _gpu() -> str:
+    if gpu_offload_supported():
+        return "llama.cpp is built with GPU support"
+    return "llama.cpp is built without GPU support: the processor does all the work"
+
+
+def _demo_model() -> str:
+    model = read_model_file(demo_model())
+    return f"{model.name}, {model.quantisation}, {amount(model.size_bytes)}, {model.path}"
+
+
+def _trial() -> str:
+    """Always in a child, also where the file was found good before: a child must be able to start."""
+    try:
+        child = subprocess.run(
+            [*self_command(), *TRIAL_COMMAND, str(demo_model())],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=child_environment(GGML_NO_BACKTRACE="1"),
+            creationflags=_NO_WINDOW,
+            start_new_session=True,
+            timeout=_TRIAL_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise SetupError(
+            f"The trial of the demo model did not end in {_TRIAL_SECONDS} seconds.",
+            "Close programs that keep the computer busy, then try again.",
+        ) from error
+    if child.returncode != 0:
+        said = child.stdout.decode("utf-8", "replace").strip()
+        raise SetupError(
+            f"The trial of the demo model ended with exit code {child.returncode}: {said or 'no word'}.",
+            _SET_UP_AGAIN,
+        )
+    return "the program started itself, loaded the demo model, read and wrote"
+
+
+def _judging(cancel: CancelToken) -> str:
+    dataset = load_dataset(demo_dataset(), cancel=cancel).head(_ITEMS)
+    plan = RunPlan(
+        dataset=dataset,
+        rubric=ELOQUENT,
+        settings=JudgeSettings(context=_CONTEXT, max_explanation_tokens=24),
+        machine=MachineSettings(1, _ALL_LAYERS if gpu_offload_supported() else 0),
+        model=checked_model(read_model_file(demo_model()), cancel),
+    )
+    with _temporary_folder(data_folder()) as folder, RunStore(folder / "runs.sqlite") as store:
+        for _event in run_judging(plan, store, lambda: open_model(plan, cancel)):
+            pass
+        cancel.raise_if_requested()
+        return _as_expected(load_results(store, 1), dataset)
+
+
+def _as_expected(results: RunResults, dataset: Dataset) -> str:
+    """What was judged, in words; SetupError where the demo model would not have said it."""
+    judgments = [one for column in results.judgments.values() for one in column]
+    scored = [one for one in judgments if isinstance(one, Judgment)]
+    scores = score_results(results, dataset)
+    right = sum(score.labelled * (score.accuracy or 0) for score in scores) / max(1, len(judgments))
+    found = (
+        f"{len(scored)} of {len(dataset) * len(ELOQUENT.names)} judgments made, {100 * right:.0f} % with the"
+        f" human label, {sum(one.explanation is not None for one in scored)} explained"
+    )
+    unclear = [one for one in scored if one.format_mass < _LEAST_FORMAT_MASS or one.explanation is None]
+    if len(scored) < len(judgments) or len(results.judged) < len(dataset) or unclear or right < _LEAST_RIGHT:
+        raise SetupError(
+            f"{found}: the demo model gives other results here than where it was made.",
+            f"{_SET_UP_AGAIN} If that changes nothing, report it with this list.",
+        )
+    return found
+
+
+def _internet() -> str:
+    open_now = psutil.Process().net_connections(kind="inet")
+    if open_now:
+        where = ", ".join(f"{one.laddr} {one.status}" for one in open_now)
+        raise SetupError(
+            f"This process has internet sockets that are bound or connected: {where}.",
+            "Tiebreak opens none: see which program or extension loads itself into it.",
+        )
+    return "after all of the above this process has no internet socket that is bound or connected"

@@ -1,0 +1,57 @@
+"""The application: Qt started, the window opened, faults told.
+
+Knows: QApplication, what Qt needs of the system. Does not know: what is in the window.
+"""
+
+import sys
+from pathlib import Path
+from types import TracebackType
+
+from PySide6.QtCore import QCoreApplication, QTimer
+from PySide6.QtWidgets import QApplication
+
+from engine.errors import EngineBug
+from engine.fault_log import fault_words, log_fault
+from engine.version import VERSION
+from gui.icons import window_icon
+from gui.main_window import MainWindow
+
+
+def make_application(arguments: list[str]) -> QApplication:
+    """Qt's application object, named and with the style that the theme is made for."""
+    QCoreApplication.setApplicationName("Tiebreak")
+    QCoreApplication.setApplicationVersion(VERSION)
+    app = QApplication([sys.argv[0], *arguments])
+    app.setApplicationDisplayName("Tiebreak")
+    app.setDesktopFileName("tiebreak")
+    app.setStyle("Fusion")
+    app.setWindowIcon(window_icon())
+    return app
+
+
+def open_window(dataset: Path | None = None) -> int:
+    """Open the window, with a dataset where one is given, and stay until it closes; the exit code."""
+    app = make_application([])
+    window = MainWindow()
+    _tell_faults(window)
+    window.show()
+    # After the first picture is on the screen.
+    QTimer.singleShot(0, lambda: window.begin(dataset))
+    code = app.exec()
+    window.end()
+    return code
+
+
+def _tell_faults(window: MainWindow) -> None:
+    """What goes wrong in a slot is logged and shown; Qt alone would print it where nobody looks."""
+
+    def tell(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            window.close()
+            return
+        log_fault(error, "in the window")
+        bug = EngineBug(fault_words(error))
+        bug.__cause__ = error.with_traceback(trace)
+        window.show_problem(bug)
+
+    sys.excepthook = tell

@@ -1,0 +1,239 @@
+"""The threads on which the engine works for the window: one for each lane, one job at a time in each.
+
+A job is a function that is given a Control and returns its result. Whoever starts one gets a Task, whose
+signals arrive on the thread of the window: any number of events, then exactly one of finished, failed and
+cancelled.
+
+Knows: QThread, how errors cross threads. The only file of the window that knows threads. Does not know:
+what any job does.
+"""
+
+from collections.abc import Callable
+from enum import Enum
+from typing import TypeVar
+
+from PySide6.QtCore import QObject, QThread, Signal, Slot
+
+from engine.cancel import Cancelled, CancelToken
+from engine.errors import EngineBug, EngineError
+from engine.fault_log import fault_words, log_fault
+
+_PATIENCE_MS = 10_000  # for a lane to end its job once the window closes; llama.cpp answers in a second
+
+Result = TypeVar("Result")
+
+
+class Lane(Enum):
+    """What may work at the same time. Jobs of one lane wait for each other."""
+
+    MODEL = "model"  # whatever opens a model: it owns the session
+    MEASURE = "measure"  # scores, figures, reports
+    FILES = "files"  # loading, searching, sorting
+    SCAN = "scan"  # looking for model files, which takes long on slow disks
+    STORE = "store"  # short reads and writes of the run store
+
+
+class Control:
+    """What a job is given: when to stop, and how to say how far it is. Used on the job's own thread."""
+
+    def __init__(self, cancel: CancelToken, tell: Callable[[object], None]) -> None:
+        self.cancel = cancel
+        self.tell = tell
+
+
+Job = Callable[[Control], Result]
+
+
+class Task(QObject):
+    """One job under way. Its signals come on the thread of the window, the last of them exactly once."""
+
+    event = Signal(object)
+    finished = Signal(object)
+    failed = Signal(object)  # an EngineError
+    cancelled = Signal()
+    ended = Signal()  # after each of the last three
+
+    _arrived = Signal(str, object)
+
+    def __init__(self, job: Job[object], lane: Lane) -> None:
+        super().__init__()
+        self.lane = lane
+        self.done = False
+        self._job = job
+        self._token = CancelToken()
+        self._abandoned = False
+        self._arrived.connect(self._deliver)
+
+    def cancel(self) -> None:
+        """Ask the job to stop; it ends with `cancelled`, or with `finished` where it was faster."""
+        self._token.cancel()
+
+    def abandon(self) -> None:
+        """Cancel the job and hear nothing more of it but `ended`."""
+        self._abandoned = True
+        self._token.cancel()
+
+    def work(self) -> None:
+        """Do the job; on the thread of its lane."""
+        control = Control(self._token, self._tell)
+        try:
+            self._token.raise_if_requested()
+            result = self._job(control)
+        except Cancelled:
+            self._arrived.emit("cancelled", None)
+        except EngineError as error:
+            self._arrived.emit("failed", error)
+        except MemoryError:
+            self._arrived.emit("failed", EngineBug("there is not enough memory for this"))
+        except BaseException as error:  # whatever it was, the window must hear of the end
+            log_fault(error, f"a job of the lane {self.lane.value}")
+            bug = EngineBug(fault_words(error))
+            bug.__cause__ = error
+            self._arrived.emit("failed", bug)
+        else:
+            self._arrived.emit("finished", result)
+
+    def _tell(self, event: object) -> None:
+        self._arrived.emit("event", event)
+
+    @Slot(str, object)
+    def _deliver(self, kind: str, value: object) -> None:
+        if kind == "event":
+            if not self._abandoned:
+                self.event.emit(value)
+            return
+        self.done = True
+        if not self._abandoned:
+            if kind == "cancelled":
+                self.cancelled.emit()
+            elif kind == "failed":
+                self.failed.emit(value)
+            else:
+                self.finished.emit(value)
+        self.ended.emit()
+
+
+class _Runner(QObject):
+    """Lives on the thread of a lane and works off its tasks in their order."""
+
+    @Slot(object)
+    def run(self, task: Task) -> None:
+        """Do the job of a task."""
+        task.work()
+
+
+class _LaneThread(QObject):
+    """One lane's thread, from its first job to the end of the window."""
+
+    _wanted = Signal(object)
+
+    def __init__(self, lane: Lane) -> None:
+        super().__init__()
+        self._thread = QThread()
+        self._thread.setObjectName(lane.value)
+        self._runner = _Runner()
+        self._runner.moveToThread(self._thread)
+        self._wanted.connect(self._runner.run)
+        self._thread.start()
+
+    def give(self, task: Task) -> None:
+        """Let the thread do a task after those that it has."""
+        self._wanted.emit(task)
+
+    def stop(self) -> bool:
+        """End the thread after the job that it does; False where that takes too long."""
+        self._thread.quit()
+        return self._thread.wait(_PATIENCE_MS)
+
+
+class EngineThreads(QObject):
+    """All lanes. Made by the window, stopped when it closes."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._lanes: dict[Lane, _LaneThread] = {}
+        self._tasks: set[Task] = set()
+        self._stopped = False
+
+    def start(self, lane: Lane, job: Job[Result]) -> Task:
+        """Do a job on a lane, after those that it has. Connect the task's signals at once."""
+        task = Task(job, lane)
+        self._tasks.add(task)
+        task.ended.connect(self._forget)
+        if self._stopped:
+            task.abandon()
+            return task
+        if lane not in self._lanes:
+            self._lanes[lane] = _LaneThread(lane)
+        self._lanes[lane].give(task)
+        return task
+
+    def busy(self, lane: Lane) -> bool:
+        """True while a lane has a job to do."""
+        return any(task.lane is lane and not task.done for task in self._tasks)
+
+    def stop(self) -> bool:
+        """Cancel everything and end the threads; False where one did not end in time."""
+        self._stopped = True
+        for task in self._tasks:
+            task.abandon()
+        ended = [lane.stop() for lane in self._lanes.values()]  # each of them, also where one did not end
+        return all(ended)
+
+    @Slot()
+    def _forget(self) -> None:
+        self._tasks = {task for task in self._tasks if not task.done}
+
+
+class Latest(QObject):
+    """Jobs of which only the last one counts: a new one abandons the one before.
+
+    `finished`, `failed`, `event` and `ended` are those of the newest task alone.
+    """
+
+    event = Signal(object)
+    finished = Signal(object)
+    failed = Signal(object)
+    cancelled = Signal()
+    busy_changed = Signal(bool)
+
+    def __init__(self, threads: EngineThreads, lane: Lane, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._threads = threads
+        self._lane = lane
+        self._task: Task | None = None
+
+    @property
+    def busy(self) -> bool:
+        """True while the newest job is under way."""
+        return self._task is not None and not self._task.done
+
+    def start(self, job: Job[Result]) -> Task:
+        """Abandon what is under way and do this instead."""
+        self.drop()
+        task = self._threads.start(self._lane, job)
+        self._task = task
+        task.event.connect(self.event)
+        task.finished.connect(self.finished)
+        task.failed.connect(self.failed)
+        task.cancelled.connect(self.cancelled)
+        task.ended.connect(self._tell_end)
+        self.busy_changed.emit(True)
+        return task
+
+    def cancel(self) -> None:
+        """Ask the newest job to stop; its `cancelled` is heard."""
+        if self._task is not None:
+            self._task.cancel()
+
+    def drop(self) -> None:
+        """Abandon the newest job; nothing more is heard of it."""
+        if self._task is not None and not self._task.done:
+            self._task.ended.disconnect(self._tell_end)
+            self._task.abandon()
+            self._task = None
+            self.busy_changed.emit(False)
+
+    @Slot()
+    def _tell_end(self) -> None:
+        self.busy_changed.emit(False)

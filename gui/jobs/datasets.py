@@ -1,0 +1,40 @@
+"""Jobs on dataset files.
+
+The jobs of this package run on the lanes and import what is heavy (pandas, llama.cpp, matplotlib) there and
+only then, so that the window is visible at once.
+
+Knows: which call of the engine does it. Does not know: windows.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gui.engine_thread import Control, Job
+
+if TYPE_CHECKING:
+    from engine.dataset import Dataset
+
+
+@dataclass(frozen=True)
+class Loading:
+    """How far the reading of a file is."""
+
+    path: Path
+    rows: int
+
+
+def load(path: Path) -> "Job[Dataset]":
+    """Read a dataset; tells Loading."""
+
+    def work(control: Control) -> "Dataset":
+        from engine.dataset import load_dataset
+
+        dataset = load_dataset(
+            path, cancel=control.cancel, told=lambda rows: control.tell(Loading(path, rows))
+        )
+        # Both are needed soon, and take a moment for many items.
+        _ = dataset.hash, dataset.criteria
+        return dataset
+
+    return work

@@ -1,0 +1,80 @@
+"""Jobs on the items of a dataset: which of them a table shows, what they hold in numbers; recent files.
+
+Knows: which call of the engine does it. Does not know: windows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gui.engine_thread import Control, Job
+
+if TYPE_CHECKING:
+    from engine.dataset import Dataset
+    from engine.dataset_summary import Summary
+    from engine.items_order import Rows
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which items a table shows: those with every word of `text`, sorted by a column where one is named."""
+
+    text: str = ""
+    column: str = ""
+    descending: bool = False
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What is searched for."""
+        return tuple(self.text.split())
+
+    @property
+    def all_in_file_order(self) -> bool:
+        """True where nothing has to be searched or sorted."""
+        return not self.words and not self.column
+
+
+def order(dataset: "Dataset", wanted: Wanted) -> "Job[Rows]":
+    """The rows that a table shows, in its order."""
+
+    def work(control: Control) -> "Rows":
+        from engine.items_order import matching_rows, sorted_rows
+
+        rows = matching_rows(dataset, wanted.text, control.cancel)
+        control.cancel.raise_if_requested()
+        return sorted_rows(dataset, rows, wanted.column, wanted.descending) if wanted.column else rows
+
+    return work
+
+
+def summary(dataset: "Dataset") -> "Job[Summary]":
+    """What a dataset holds, in numbers."""
+
+    def work(_control: Control) -> "Summary":
+        from engine.dataset_summary import summary_of
+
+        return summary_of(dataset)
+
+    return work
+
+
+def missing(paths: Sequence[Path]) -> Job[frozenset[Path]]:
+    """Those of some files that are not there; a job, because a disk of the network may take its time."""
+
+    def work(control: Control) -> frozenset[Path]:
+        gone = set()
+        for path in paths:
+            control.cancel.raise_if_requested()
+            if not _is_there(path):
+                gone.add(path)
+        return frozenset(gone)
+
+    return work
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        return False

@@ -1,0 +1,365 @@
+"""The window: the rail, the pages, the menus, and how it opens and closes.
+
+Knows: all pages, what is remembered. Does not know: what the pages do.
+"""
+
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Slot
+from PySide6.QtGui import QCloseEvent, QDesktopServices, QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QMainWindow,
+    QMessageBox,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.errors import EngineError, SetupError
+from engine.paths import demo_dataset
+from gui.dialogs.about_dialog import AboutDialog
+from gui.dialogs.keys_dialog import KeysDialog
+from gui.dialogs.self_test_dialog import SelfTestDialog
+from gui.dialogs.settings_dialog import SettingsDialog
+from gui.engine_thread import EngineThreads
+from gui.icons import icon
+from gui.menus import Menus
+from gui.page import Page
+from gui.pages.compare_page import ComparePage
+from gui.pages.dataset_page import DatasetPage
+from gui.pages.judge_page import JudgePage
+from gui.pages.results_page import ResultsPage
+from gui.pages.review_page import ReviewPage
+from gui.run_control import RunControl
+from gui.state import State
+from gui.text import one_line
+from gui.theme import TEXT_SIZES, ThemeChoice, apply_theme, colours
+from gui.widgets.labels import hint
+from gui.widgets.notice import Notice
+from gui.workspace import Workspace
+
+DATA_FILES = "Datasets (*.tsv *.csv *.json *.jsonl *.ndjson *.parquet *.gz);;All files (*)"
+_MODEL_SUFFIX = ".gguf"
+_FIRST_SIZE = QSize(1280, 800)
+
+
+class MainWindow(QMainWindow):
+    """The one window of the application."""
+
+    def __init__(self, state: State | None = None, store_path: Path | None = None) -> None:
+        super().__init__()
+        self.setWindowTitle("Tiebreak")
+        self.setAcceptDrops(True)
+        self._app = QApplication.instance()
+        self._base_points = self._app.font().pointSizeF() if isinstance(self._app, QApplication) else 10.0
+        self.threads = EngineThreads(self)
+        self.workspace = Workspace(self.threads, state or State(), store_path, self)
+        self.run_control = RunControl(self.workspace, self)
+        self._closing = self._built = False
+        self._apply_look()
+        self._build()
+        self._menus = Menus(self)
+        self._connect()
+        self._built = True
+        self._menus.check_theme(self._theme_choice())
+        self._restore()
+
+    def begin(self, dataset: Path | None = None) -> None:
+        """Open what was open last, or `dataset`; on the very first start the demo."""
+        state = self.workspace.state
+        last = state.text("last/dataset")
+        wanted = dataset or (Path(last) if last else demo_dataset())
+        if dataset or not last or wanted.exists():
+            self.workspace.open_dataset(wanted)
+        self.workspace.refresh_runs()
+        last_run = state.number("last/run", 0)
+        if last_run and self.workspace.store_path.exists():
+            self.workspace.open_run(last_run)
+        self._page().entered()
+
+    def end(self) -> None:
+        """End the threads; the window is closed."""
+        self.threads.stop()
+        self.workspace.state.save()
+
+    def show_problem(self, error: EngineError) -> None:
+        """Show an error above the page."""
+        self.notice.show_error(error)
+
+    @property
+    def pages(self) -> tuple[Page, ...]:
+        """All pages in the order of the rail."""
+        return (self.dataset, self.judge, self.results, self.review, self.compare)
+
+    def show_page(self, name: str) -> None:
+        """Show the page of a name."""
+        names = [page.NAME for page in self.pages]
+        self.rail.setCurrentRow(names.index(name))
+
+    # Making
+
+    def _build(self) -> None:
+        self.dataset = DatasetPage(self.workspace)
+        self.judge = JudgePage(self.workspace, self.run_control)
+        self.results = ResultsPage(self.workspace)
+        self.review = ReviewPage(self.workspace)
+        self.compare = ComparePage(self.workspace)
+        self.rail = QListWidget()
+        self.rail.setProperty("role", "rail")
+        self.rail.setAccessibleName("Pages")
+        self.rail.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.stack = QStackedWidget()
+        for number, page in enumerate(self.pages, start=1):
+            entry = QListWidgetItem(page.NAME)
+            entry.setToolTip(f"{page.NAME} (Ctrl+{number})")
+            self.rail.addItem(entry)
+            self.stack.addWidget(page)
+        self.notice = Notice()
+        right = QVBoxLayout()
+        right.setContentsMargins(0, 0, 0, 0)
+        right.setSpacing(0)
+        above = QHBoxLayout()
+        above.setContentsMargins(16, 8, 16, 0)
+        above.addWidget(self.notice)
+        right.addLayout(above)
+        right.addWidget(self.stack, 1)
+        content = QWidget()
+        layout = QHBoxLayout(content)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.rail)
+        layout.addLayout(right, 1)
+        self.setCentralWidget(content)
+        self._run_state = hint("")
+        self._run_state.setWordWrap(False)
+        self.statusBar().addPermanentWidget(self._run_state)
+        self._style_rail()
+
+    def _style_rail(self) -> None:
+        colour = colours(self.palette()).text
+        for row, page in enumerate(self.pages):
+            entry = self.rail.item(row)
+            entry.setIcon(icon(page.ICON, colour))
+        height = self.fontMetrics().height()
+        self.rail.setIconSize(QSize(int(height * 1.4), int(height * 1.4)))
+        widest = max(self.fontMetrics().horizontalAdvance(page.NAME) for page in self.pages)
+        self.rail.setFixedWidth(widest + int(height * 1.4) + 40)
+
+    def _connect(self) -> None:
+        space = self.workspace
+        space.problem.connect(self.show_problem)
+        space.note.connect(self._note)
+        space.page_wanted.connect(self.show_page)
+        space.review_wanted.connect(self._show_review)
+        space.dataset_changed.connect(self._title)
+        self.rail.currentRowChanged.connect(self._turn_to)
+        self.results.can_export_changed.connect(self._menus.enable_exports)
+        self.run_control.started.connect(self._follow_run)
+        self.run_control.progressed.connect(self._follow_run)
+        self.run_control.ended.connect(self._end_run)
+        if isinstance(self._app, QApplication):
+            self._app.styleHints().colorSchemeChanged.connect(self._apply_look)
+
+    def _restore(self) -> None:
+        state = self.workspace.state
+        if not self.restoreGeometry(state.layout("window")):
+            self.resize(_FIRST_SIZE)
+        names = [page.NAME for page in self.pages]
+        page = state.text("page", JudgePage.NAME)
+        self.rail.setCurrentRow(names.index(page) if page in names else 0)
+
+    # Files
+
+    def open_dataset(self) -> None:
+        """Ask for a dataset and open it."""
+        recent = self.workspace.state.recent("datasets")
+        folder = str(recent[0].parent) if recent else ""
+        path, _ = QFileDialog.getOpenFileName(self, "Open dataset", folder, DATA_FILES)
+        if path:
+            self.workspace.open_dataset(Path(path))
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
+        """Take files."""
+        if event.mimeData().hasUrls() and any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
+        """Open the dataset, or choose the model, that was dropped."""
+        paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+        if not paths:
+            return
+        event.acceptProposedAction()
+        first = paths[0]
+        if first.is_dir() or first.suffix.lower() == _MODEL_SUFFIX:
+            self.judge.choose_model(first)
+            self.show_page(JudgePage.NAME)
+        else:
+            self.workspace.open_dataset(first)
+            self.show_page(DatasetPage.NAME)
+
+    def open_folder(self, path: Path) -> None:
+        """Show a folder in the system's own program for files."""
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            self.show_problem(SetupError(f"{path} cannot be opened: {error.strerror}.", "Check your disk."))
+            return
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+            self._note(f"The folder is {path}")
+
+    # Pages
+
+    def _page(self) -> Page:
+        return self.pages[max(0, self.rail.currentRow())]
+
+    @Slot(int)
+    def _turn_to(self, row: int) -> None:
+        if row < 0:
+            return
+        self.stack.setCurrentIndex(row)
+        self.workspace.state.set_text("page", self._page().NAME)
+        self._page().entered()
+
+    @Slot(str, str)
+    def _show_review(self, _item_id: str, _criterion: str) -> None:
+        self.show_page(ReviewPage.NAME)
+
+    @Slot()
+    def _title(self) -> None:
+        dataset = self.workspace.dataset
+        self.setWindowTitle(f"{one_line(dataset.name)} - Tiebreak" if dataset else "Tiebreak")
+
+    @Slot(str)
+    def _note(self, text: str) -> None:
+        self.statusBar().showMessage(one_line(text), 12_000)
+
+    # Runs
+
+    def run(self) -> None:
+        """Start or resume the run that the Judge page describes."""
+        self.show_page(JudgePage.NAME)
+        self.judge.run()
+
+    @Slot()
+    def _follow_run(self) -> None:
+        progress = self.run_control.progress
+        running = self.run_control.running
+        self._menus.follow_run(running)
+        if progress is None or not running:
+            return
+        said = f"Judging: {progress.judged:,} of {progress.items:,} items"
+        self._run_state.setText("Stopping …" if self.run_control.stopping else said)
+
+    @Slot(object)
+    def _end_run(self, _how: object) -> None:
+        self._run_state.setText("")
+        self._menus.follow_run(False)
+        if self._closing:
+            self.close()
+
+    # Looks
+
+    def set_theme(self, choice: ThemeChoice) -> None:
+        """Change the colours, and remember it."""
+        self.workspace.state.set_text("theme", choice.value)
+        self._apply_look()
+
+    def set_text_size(self, percent: int) -> None:
+        """Change the size of text, in percent of the system's, and remember it."""
+        self.workspace.state.set_number("text_size", percent)
+        self._apply_look()
+
+    def step_text_size(self, step: int) -> None:
+        """The next larger (1) or smaller (-1) size of text."""
+        now = self.workspace.state.number("text_size", 100)
+        larger = [size for size in TEXT_SIZES if size > now]
+        smaller = [size for size in TEXT_SIZES if size < now]
+        if step > 0 and larger:
+            self.set_text_size(larger[0])
+        elif step < 0 and smaller:
+            self.set_text_size(smaller[-1])
+
+    @Slot()
+    def _apply_look(self) -> None:
+        state = self.workspace.state
+        size = min(max(state.number("text_size", 100), TEXT_SIZES[0]), TEXT_SIZES[-1])
+        if isinstance(self._app, QApplication):
+            apply_theme(self._app, self._theme_choice(), size, self._base_points)
+        if self._built:
+            self._style_rail()
+            self._menus.check_theme(self._theme_choice())
+
+    def _theme_choice(self) -> ThemeChoice:
+        chosen = self.workspace.state.text("theme", ThemeChoice.SYSTEM)
+        return ThemeChoice(chosen) if chosen in set(ThemeChoice) else ThemeChoice.SYSTEM
+
+    # Dialogs
+
+    def show_settings(self) -> None:
+        """Open the settings."""
+        dialog = SettingsDialog(self.workspace, self)
+        dialog.look_changed.connect(self._apply_look)
+        dialog.forget_wanted.connect(self._forget)
+        dialog.exec()
+
+    def _forget(self) -> None:
+        self.workspace.state.forget_all()
+        self._apply_look()
+        self._note("Recent files, layout and settings are forgotten; runs are kept.")
+
+    def show_keys(self) -> None:
+        """Show all keys."""
+        KeysDialog(
+            {"Everywhere": self._menus.keys(), **{page.NAME: page.KEYS for page in self.pages}}, self
+        ).exec()
+
+    def show_self_test(self) -> None:
+        """Run the self-test."""
+        SelfTestDialog(self.workspace, self).exec()
+
+    def show_about(self) -> None:
+        """Say what the program is."""
+        AboutDialog(self).exec()
+
+    # Closing
+
+    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 - Qt's name
+        """Remember the layout; during a run ask, let it stop, and close then."""
+        if self.run_control.running:
+            event.ignore()
+            if not self._closing and self._may_stop():
+                self._close_after_run()
+            return
+        state = self.workspace.state
+        state.set_layout("window", self.saveGeometry())
+        for page in self.pages:
+            page.keep_layout()
+        state.save()
+        super().closeEvent(event)
+
+    def _close_after_run(self) -> None:
+        self._closing = True
+        if self.run_control.running:
+            self.run_control.stop()
+            self._note("The run stops; the window closes then.")
+        else:  # it ended while the question was asked
+            QTimer.singleShot(0, self.close)
+
+    def _may_stop(self) -> bool:
+        progress = self.run_control.progress
+        said = f"{progress.judged:,} of {progress.items:,} items are judged. " if progress else ""
+        box = QMessageBox(self)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle("A run is under way")
+        box.setText("Stop the run and close Tiebreak?")
+        box.setInformativeText(f"{said}What is judged is kept, and the run can go on next time.")
+        stop = box.addButton("Stop and close", QMessageBox.ButtonRole.AcceptRole)
+        box.addButton("Keep judging", QMessageBox.ButtonRole.RejectRole)
+        box.exec()
+        return box.clickedButton() is stop

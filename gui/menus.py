@@ -1,0 +1,148 @@
+"""The menus of the window, with the keys of everything that they hold.
+
+Knows: what stands in which menu. Does not know: how any of it is done.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMenu
+
+from engine.paths import data_folder, demo_dataset, log_folder
+from gui.text import one_line
+from gui.theme import ThemeChoice
+
+if TYPE_CHECKING:
+    from gui.main_window import MainWindow
+
+Key = QKeySequence.StandardKey | str
+
+_NO_AMPERSAND = str.maketrans({"&": "&&"})
+
+
+class Menus(QObject):
+    """Fills the menu bar of a window; made once its pages are there."""
+
+    def __init__(self, window: "MainWindow") -> None:
+        super().__init__(window)
+        self._window = window
+        self._actions: list[QAction] = []
+        bar = window.menuBar()
+        self._fill_file(bar.addMenu("&File"))
+        self._fill_view(bar.addMenu("&View"))
+        self._fill_run(bar.addMenu("&Run"))
+        self._fill_help(bar.addMenu("&Help"))
+
+    def keys(self) -> Sequence[tuple[str, str]]:
+        """Each key of the menus, and what it does."""
+        return [
+            (
+                action.shortcut().toString(QKeySequence.SequenceFormat.NativeText),
+                action.text().replace("&", "").rstrip("…"),
+            )
+            for action in self._actions
+            if not action.shortcut().isEmpty()
+        ]
+
+    @Slot(bool)
+    def enable_exports(self, possible: bool) -> None:
+        """Say whether there is a run to export."""
+        for action in self._exports:
+            action.setEnabled(possible)
+
+    def follow_run(self, running: bool) -> None:
+        """Say whether a run is under way."""
+        self._run.setEnabled(not running)
+        self._stop.setEnabled(running)
+
+    def check_theme(self, chosen: ThemeChoice) -> None:
+        """Mark the theme that is in use."""
+        for choice, action in self._themes.items():
+            action.setChecked(choice is chosen)
+
+    def _add(self, menu: QMenu, text: str, do: Callable[[], object], *keys: Key) -> QAction:
+        action = menu.addAction(text)
+        action.setShortcuts([QKeySequence(key) for key in keys])
+        # A menu's own signal carries whether it is checked, which nobody wants to know.
+        action.triggered.connect(lambda _checked=False: do())
+        self._actions.append(action)
+        return action
+
+    def _fill_file(self, menu: QMenu) -> None:
+        window, results = self._window, self._window.results
+        self._add(menu, "&Open dataset…", window.open_dataset, QKeySequence.StandardKey.Open)
+        self._recent = menu.addMenu("Open &recent")
+        self._recent.aboutToShow.connect(self._fill_recent)
+        self._add(menu, "Open the &demo dataset", self._open_demo)
+        menu.addSeparator()
+        export = menu.addMenu("&Export")
+        self._exports = [
+            self._add(export, "Submission for sub-task &1: labels…", results.export_labels, "Ctrl+E"),
+            self._add(
+                export,
+                "Submission for sub-task &2: labels and explanations…",
+                results.export_explained,
+                "Ctrl+Shift+E",
+            ),
+            self._add(export, "All data as &CSV…", results.export_csv),
+            self._add(export, "All data as &JSON…", results.export_json),
+            self._add(export, "&Report as HTML…", results.export_report),
+        ]
+        self.enable_exports(False)
+        menu.addSeparator()
+        self._add(menu, "&Settings…", window.show_settings, "Ctrl+,")
+        self._add(menu, "&Quit", window.close, "Ctrl+Q")
+
+    def _open_demo(self) -> None:
+        self._window.workspace.open_dataset(demo_dataset())
+
+    @Slot()
+    def _fill_recent(self) -> None:
+        self._recent.clear()
+        space = self._window.workspace
+        for path in space.state.recent("datasets"):
+            action = self._recent.addAction(one_line(f"{path.name}   {path.parent}").translate(_NO_AMPERSAND))
+            action.triggered.connect(partial(space.open_dataset, path))
+            action.setEnabled(path.exists())
+        if self._recent.isEmpty():
+            self._recent.addAction("No files yet").setEnabled(False)
+        else:
+            self._recent.addSeparator()
+            clear = self._recent.addAction("Clear the list")
+            clear.triggered.connect(partial(space.state.clear_recent, "datasets"))
+
+    def _fill_view(self, menu: QMenu) -> None:
+        window = self._window
+        for number, page in enumerate(window.pages, start=1):
+            self._add(menu, f"&{number} {page.NAME}", partial(window.show_page, page.NAME), f"Ctrl+{number}")
+        menu.addSeparator()
+        theme = menu.addMenu("&Theme")
+        self._themes = {}
+        for choice, text in (
+            (ThemeChoice.SYSTEM, "As the &system"),
+            (ThemeChoice.LIGHT, "&Light"),
+            (ThemeChoice.DARK, "&Dark"),
+        ):
+            self._themes[choice] = self._add(theme, text, partial(window.set_theme, choice))
+            self._themes[choice].setCheckable(True)
+        self._add(menu, "&Larger text", partial(window.step_text_size, 1), "Ctrl++", "Ctrl+=")
+        self._add(menu, "S&maller text", partial(window.step_text_size, -1), "Ctrl+-")
+        self._add(menu, "&Normal text", partial(window.set_text_size, 100), "Ctrl+0")
+
+    def _fill_run(self, menu: QMenu) -> None:
+        self._run = self._add(menu, "&Run or resume", self._window.run, "Ctrl+R", "F5")
+        self._stop = self._add(menu, "&Stop", self._window.run_control.stop, "Ctrl+.")
+        self._stop.setEnabled(False)
+
+    def _fill_help(self, menu: QMenu) -> None:
+        window = self._window
+        self._add(menu, "&Keys", window.show_keys, "F1", "?")
+        self._add(menu, "Self-&test…", window.show_self_test)
+        menu.addSeparator()
+        self._add(menu, "Open the &data folder", lambda: window.open_folder(data_folder()))
+        self._add(menu, "Open the &log folder", lambda: window.open_folder(log_folder()))
+        menu.addSeparator()
+        self._add(menu, "&About Tiebreak", window.show_about)

@@ -1,0 +1,262 @@
+"""The page Compare: runs and submissions side by side against the same human labels.
+
+Knows: when a comparison begins and ends, and the way to Review. Does not know: how systems are compared.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QShortcut
+from PySide6.QtWidgets import QFileDialog, QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from engine.errors import EngineError
+from engine.shown import visible
+from gui.engine_thread import Lane, Latest
+from gui.jobs.comparing import Compared, Comparing, compare_systems, save_comparison
+from gui.page import Page
+from gui.text import one_line, plain_label
+from gui.widgets.busy import BusyLine
+from gui.widgets.comparison_choice import ComparisonChoice
+from gui.widgets.comparison_view import ComparisonView
+from gui.widgets.labels import heading, hint, name, panel, set_role
+from gui.widgets.notice import Notice
+from gui.workspace import Workspace
+
+_KEPT = "compare"  # the name of the remembered layout
+_WHAT = (
+    "Runs and submission files side by side, held against the same human labels: accuracy and ROUGE-L with"
+    " ranks, Borda counts, agreement with McNemar's test, and the items on which they differ."
+)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What Review shall show as soon as its run is open."""
+
+    run: int
+    item_id: str
+    criterion: str
+
+
+class ComparePage(Page):
+    """What is compared at the left; the comparison at the right."""
+
+    NAME = "Compare"
+    ICON = "compare"
+    KEYS = (
+        ("Ctrl+Return", "Compare the ticked systems"),
+        ("Space", "Tick a run or a submission"),
+        ("Delete", "Remove a submission from the list"),
+        ("/", "Search the items that differ"),
+        ("Return", "Open the item that differs in Review"),
+    )
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(workspace, parent)
+        self.compared: Compared | None = None
+        self._wanted: _Wanted | None = None
+        self._overridden = False
+        self._comparing = Latest(workspace.threads, Lane.MEASURE, self)
+        self.choosing = ComparisonChoice(workspace)
+        self.notice = Notice()
+        self.busy = BusyLine()
+        self.stale = plain_label("What is ticked, or its labels, changed since: compare again.")
+        self.needs = plain_label()
+        self.view = ComparisonView(workspace.threads)
+        self.setAcceptDrops(True)
+        self._build()
+        self._connect()
+        self._bring_up_to_date()
+
+    def entered(self) -> None:
+        """See which of the files are still there, and read the list of runs again."""
+        self.workspace.refresh_runs()
+        self.choosing.look_for_files()
+
+    def keep_layout(self) -> None:
+        """Remember the splitter."""
+        self.workspace.state.set_layout(_KEPT, self._splitter.saveState())
+
+    def restyle(self) -> None:
+        """Fit lists and tables to another size of text."""
+        self.choosing.systems.fit()
+        self.view.restyle()
+
+    @Slot()
+    def compare(self) -> None:
+        """Compare what is ticked."""
+        gold = self.choosing.gold
+        if gold is None or self.choosing.lacking or self._comparing.busy:
+            return
+        self.notice.dismiss()
+        self.busy.begin("Comparing …")
+        self._overridden = False
+        self._comparing.start(compare_systems(self.workspace.store_path, self.choosing.choice, gold))
+
+    def save(self, path: Path) -> None:
+        """Write the comparison as JSON."""
+        if self.compared is not None:
+            job = save_comparison(path, self.compared, self.workspace.store_path)
+            task = self.workspace.threads.start(Lane.FILES, job)
+            task.finished.connect(self._tell_saved)
+            task.failed.connect(self.notice.show_error)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
+        """Take submission files; leave everything else to the window."""
+        if _dropped_submissions(event):
+            event.acceptProposedAction()
+        else:
+            event.ignore()
+
+    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
+        """Add the submissions that were dropped."""
+        event.acceptProposedAction()
+        self.choosing.add_files(_dropped_submissions(event))
+
+    # Making
+
+    def _build(self) -> None:
+        self.save_button = QPushButton("&Save as JSON …")
+        name(self.save_button, "Save the comparison as JSON", "All measures, every difference, all scores")
+        self.header.addWidget(self.save_button)
+        set_role(self.stale, "warning")
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self._empty())
+        self.stack.addWidget(self.view)
+        right = QWidget()
+        layout = QVBoxLayout(right)
+        layout.setContentsMargins(0, 0, 0, 0)
+        for widget in (self.notice, self.busy, self.stale):
+            layout.addWidget(widget)
+        layout.addWidget(self.stack, 1)
+        self._splitter = QSplitter(Qt.Orientation.Horizontal)
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.addWidget(self.choosing)
+        self._splitter.addWidget(right)
+        self._splitter.setStretchFactor(1, 1)
+        self._splitter.restoreState(self.workspace.state.layout(_KEPT))
+        self.body.addWidget(self._splitter, 1)
+
+    def _empty(self) -> QWidget:
+        """What stands where the comparison will be."""
+        self.judge_button = QPushButton("Go to &Judge")
+        name(self.judge_button, "Go to the Judge page to make a run")
+        self.judge_button.clicked.connect(self._go_to_judge)
+        frame = panel(heading("Nothing is compared yet"), hint(_WHAT), self.needs)
+        layout = frame.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.addWidget(self.judge_button, 0, Qt.AlignmentFlag.AlignLeft)
+        layout.addStretch(1)
+        return frame
+
+    def _connect(self) -> None:
+        space = self.workspace
+        self._comparing.event.connect(self._follow)
+        self._comparing.finished.connect(self._take)
+        self._comparing.failed.connect(self.notice.show_error)
+        self._comparing.busy_changed.connect(self._follow_busy)
+        self.busy.cancelled.connect(self._comparing.cancel)
+        self.choosing.changed.connect(self._bring_up_to_date)
+        self.choosing.compare_wanted.connect(self.compare)
+        self.save_button.clicked.connect(self._ask_where_to_save)
+        self.view.differences.opened.connect(self._open_in_review)
+        self.view.differences.failed.connect(self.notice.show_error)
+        space.run_changed.connect(self._go_on_to_review)
+        space.problem.connect(self._give_up_review)
+        space.overrides_changed.connect(self._note_override)
+        key = QShortcut(QKeySequence("Ctrl+Return"), self)
+        key.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        key.activated.connect(self.compare)
+
+    # What happens
+
+    @Slot()
+    def _bring_up_to_date(self) -> None:
+        lacking = self.choosing.lacking
+        self.needs.setText(visible("\n".join(lacking or ["All is there: press Compare."])))
+        self.judge_button.setVisible(not self.workspace.runs)
+        self.save_button.setEnabled(self.compared is not None)
+        self.stale.setVisible(self._is_stale())
+
+    def _is_stale(self) -> bool:
+        """True where Compare would now compare something else."""
+        if self.compared is None or self._comparing.busy:
+            return False
+        same = self.compared.choice == self.choosing.choice and self.compared.dataset is self.choosing.gold
+        return self._overridden or not same
+
+    @Slot(object)
+    def _follow(self, event: Comparing) -> None:
+        self.busy.go_on(one_line(event.what), event.done, event.total)
+
+    @Slot(bool)
+    def _follow_busy(self, busy: bool) -> None:
+        if not busy:
+            self.busy.end()
+        self.choosing.set_busy(busy)
+
+    @Slot(object)
+    def _take(self, compared: Compared) -> None:
+        self.compared = compared
+        self.view.show_comparison(compared)
+        self.stack.setCurrentWidget(self.view)
+
+    @Slot()
+    def _ask_where_to_save(self) -> None:
+        first = str((self.choosing.folder or Path()) / "comparison.json")
+        path, _ = QFileDialog.getSaveFileName(self, "Save comparison", first, "JSON (*.json)")
+        if path:
+            self.save(Path(path))
+
+    @Slot(object)
+    def _tell_saved(self, path: Path) -> None:
+        self.workspace.note.emit(f"The comparison is saved: {path}")
+
+    @Slot()
+    def _go_to_judge(self) -> None:
+        self.workspace.page_wanted.emit("Judge")
+
+    @Slot(str, str)
+    def _note_override(self, _item_id: str, _criterion: str) -> None:
+        run = self.workspace.run
+        if self.compared and run and run.id in self.compared.choice.runs:
+            self._overridden = not self.compared.choice.model_alone
+            self._bring_up_to_date()
+
+    # The way to Review
+
+    @Slot(str, str, object)
+    def _open_in_review(self, item_id: str, criterion: str, system: int | None) -> None:
+        """Open an item in the run of a system; else in the run that is open, else in the first one."""
+        runs = self.compared.runs if self.compared else ()
+        opened = self.workspace.run.id if self.workspace.run else None
+        chosen = runs[system] if system is not None else None
+        if chosen is None:
+            chosen = opened if opened in runs else next((run for run in runs if run is not None), None)
+        if chosen is None:
+            return
+        self._wanted = _Wanted(chosen, item_id, criterion)
+        if opened == chosen:
+            self._go_on_to_review()
+        else:
+            self.workspace.open_run(chosen)
+
+    @Slot()
+    def _go_on_to_review(self) -> None:
+        wanted, run = self._wanted, self.workspace.run
+        if wanted is not None and run is not None and run.id == wanted.run:
+            self._wanted = None
+            self.workspace.page_wanted.emit("Review")
+            self.workspace.review_wanted.emit(wanted.item_id, wanted.criterion)
+
+    @Slot(object)
+    def _give_up_review(self, _error: EngineError) -> None:
+        self._wanted = None
+
+
+def _dropped_submissions(event: QDropEvent) -> list[Path]:
+    """The files of a drop where all of them may be submissions."""
+    paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+    all_tsv = all(path.name.lower().endswith((".tsv", ".tsv.gz")) for path in paths)
+    return paths if all_tsv else []

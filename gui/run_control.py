@@ -1,0 +1,209 @@
+"""The one run that is under way: started, stopped, followed; what was not finished is remembered.
+
+Knows: the events of a run, and how they become progress. Does not know: pages, how anything is judged.
+"""
+
+import time
+from collections import deque
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from engine.errors import EngineError
+from engine.events import ModelOpened, RunEnded, RunStarted, TokensEvaluated
+from engine.records import Unscored
+from gui.engine_thread import Lane, Task
+from gui.jobs import judging
+from gui.jobs.judging import ItemDecided, Preparing
+from gui.run_setup import RunSetup
+from gui.workspace import Workspace
+
+_TICK_MS = 100
+_RATE_SECONDS = 30.0
+_KEPT = "unfinished"
+
+
+@dataclass(frozen=True)
+class RunProgress:
+    """How far the run is. `run_id`: None before it has begun.
+
+    `judged`: items in the store, `judged_before` of them from earlier sessions. `unscored`: judgments of
+    this session that could not be made. `tokens_per_second`: over the last half minute, None where nothing
+    was read yet. `elapsed`, `eta`: seconds; None where it cannot be known yet. `note`: what is done now, or
+    what a person should know of the model.
+    """
+
+    run_id: int | None = None
+    items: int = 0
+    judged: int = 0
+    judged_before: int = 0
+    unscored: int = 0
+    tokens_per_second: float | None = None
+    elapsed: float = 0.0
+    eta: float | None = None
+    note: str = ""
+    stopping: bool = False
+
+
+class RunControl(QObject):
+    """Starts and stops the window's one run, and tells all who want to know how it goes."""
+
+    started = Signal()
+    progressed = Signal()  # at most ten times a second; see `progress`
+    judged = Signal(object)  # ItemDecided
+    ended = Signal(object)  # RunEnded; an EngineError; None where it was stopped before it had begun
+
+    def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self._task: Task | None = None
+        self._setup: RunSetup | None = None
+        self._heard = False  # of the job: it has left the queue of its lane
+        self._count = RunProgress()
+        self._begun = self._opened = self._finished = 0.0
+        self._spans: deque[tuple[float, int]] = deque()
+        self._tick = QTimer(self)
+        self._tick.setInterval(_TICK_MS)
+        self._tick.timeout.connect(self.progressed)
+
+    @property
+    def running(self) -> bool:
+        """True from start to end."""
+        return self._task is not None
+
+    @property
+    def stopping(self) -> bool:
+        """True once the run was asked to stop, until it has ended."""
+        return self._count.stopping
+
+    @property
+    def setup(self) -> RunSetup | None:
+        """What the run that is under way, or ended last, was asked to be."""
+        return self._setup
+
+    @property
+    def progress(self) -> RunProgress:
+        """How far the run is now; of the last run where none is under way."""
+        now = time.monotonic() if self.running else self._finished
+        done = self._count.judged - self._count.judged_before
+        left = self._count.items - self._count.judged
+        return replace(
+            self._count,
+            tokens_per_second=self._rate(now),
+            elapsed=now - self._begun,
+            eta=(now - self._opened) * left / done if done and self.running else None,
+        )
+
+    @property
+    def unfinished(self) -> RunSetup | None:
+        """The run that was begun last, where it is not complete; its setup goes on with it."""
+        setup = self._workspace.state.record(_KEPT).get("setup")
+        return RunSetup.of_json(setup) if isinstance(setup, dict) else None
+
+    @property
+    def unfinished_run(self) -> int | None:
+        """The number of that run in the store."""
+        run_id = self._workspace.state.record(_KEPT).get("run")
+        return run_id if isinstance(run_id, int) else None
+
+    def forget_unfinished(self) -> None:
+        """Offer it no more."""
+        self._workspace.state.set_record(_KEPT, {})
+
+    def start(self, setup: RunSetup) -> None:
+        """Judge; nothing where a run is under way already."""
+        if self.running:
+            return
+        at_hand, store = self._workspace.dataset, self._workspace.store_path
+        waits = self._workspace.threads.busy(Lane.MODEL)
+        self._setup = setup
+        self._heard = False
+        self._count = RunProgress(note="Waiting for other work with a model to end" if waits else "")
+        self._begun = self._opened = time.monotonic()
+        self._spans.clear()
+        self._task = self._workspace.threads.start(Lane.MODEL, judging.judge(setup, store, at_hand))
+        self._task.event.connect(self._hear)
+        self._task.finished.connect(self._end)
+        self._task.failed.connect(self._end)
+        self._task.cancelled.connect(self._end_early)
+        self._tick.start()
+        self.started.emit()
+
+    @Slot()
+    def stop(self) -> None:
+        """Ask the run to stop; `ended` tells when it has, which takes a second at most."""
+        if self._task is None or self.stopping:
+            return
+        self._count = replace(self._count, stopping=True)
+        if self._heard:
+            self._task.cancel()
+            self.progressed.emit()
+        else:
+            # It still waits for other work, which may take long: nothing of it is to be waited for.
+            self._task.abandon()
+            self._end(None)
+
+    @Slot(object)
+    def _hear(self, event: object) -> None:
+        self._heard = True
+        if isinstance(event, TokensEvaluated):
+            self._spans.append((time.monotonic(), event.tokens))
+        elif isinstance(event, ItemDecided):
+            missing = sum(isinstance(one, Unscored) for one in event.judgments)
+            count = self._count
+            self._count = replace(count, judged=count.judged + 1, unscored=count.unscored + missing)
+            self.judged.emit(event)
+        elif isinstance(event, Preparing):
+            self._count = replace(self._count, note=f"{event.what} …")
+        elif isinstance(event, RunStarted):
+            self._take_start(event)
+        elif isinstance(event, ModelOpened):
+            self._opened = time.monotonic()
+            self._spans.append((self._opened, 0))
+            self._count = replace(self._count, note=event.note)
+
+    def _take_start(self, event: RunStarted) -> None:
+        self._count = replace(
+            self._count,
+            run_id=event.run_id,
+            items=event.items,
+            judged=event.judged,
+            judged_before=event.judged,
+        )
+        if event.judged < event.items and self._setup is not None:
+            kept = {"run": event.run_id, "setup": replace(self._setup, fresh=False).as_json()}
+            self._workspace.state.set_record(_KEPT, kept)
+            self._workspace.state.save()
+        self._workspace.refresh_runs()
+
+    @Slot()
+    def _end_early(self) -> None:
+        self._end(None)
+
+    @Slot(object)
+    def _end(self, how: RunEnded | EngineError | None) -> None:
+        self._tick.stop()
+        self._finished = time.monotonic()
+        self._task = None
+        self._count = replace(self._count, stopping=False, note="")
+        if isinstance(how, RunEnded):
+            self._count = replace(self._count, judged=how.judged)
+            if not how.stopped:
+                self.forget_unfinished()
+        if self._count.run_id is not None:
+            self._workspace.refresh_runs()
+            if self._count.judged:
+                self._workspace.open_run(self._count.run_id)
+        self.progressed.emit()
+        self.ended.emit(how)
+        if isinstance(how, EngineError):
+            self._workspace.problem.emit(how)
+
+    def _rate(self, now: float) -> float | None:
+        """Tokens per second over the last half minute, so that it follows the load of the computer."""
+        while len(self._spans) > 2 and now - self._spans[1][0] > _RATE_SECONDS:
+            self._spans.popleft()
+        if len(self._spans) < 2:
+            return None
+        counted = sum(tokens for _, tokens in list(self._spans)[1:])
+        return counted / max(now - self._spans[0][0], 1e-9)

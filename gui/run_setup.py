@@ -1,0 +1,116 @@
+"""What a run is asked to be, as the window keeps it: plain values that can be remembered.
+
+Knows: the choices of a run, and what is usual. Does not know: widgets, how a run is made of them.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from engine.paths import demo_dataset, demo_model
+from engine.rubric import ELOQUENT
+from engine.settings import JudgeSettings, KvType, Mode
+
+USUAL_SHOTS = 3
+_USUAL = JudgeSettings()
+_LARGEST = 2**31 - 1  # what Qt's number fields can show
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+@dataclass(frozen=True)
+class RunSetup:
+    """One run as it was asked for. None, and 0 for `context` and `threads`, leave the choice to the engine.
+
+    `items`: the first so many, None for all. `gpu_layers`: None for all, where there is a GPU. `fresh`: a new
+    run, also where one could go on.
+    """
+
+    dataset_path: Path = field(default_factory=demo_dataset)
+    model_path: Path = field(default_factory=demo_model)
+    items: int | None = None
+    mode: Mode = _USUAL.mode
+    both_orders: bool = True
+    criteria: tuple[str, ...] = ELOQUENT.names
+    examples_path: Path | None = None
+    shots: int = USUAL_SHOTS
+    calibration_path: Path | None = None
+    shorten: bool = _USUAL.shorten
+    context: int = 0
+    max_explanation_tokens: int = _USUAL.max_explanation_tokens
+    temperature: float = _USUAL.temperature
+    seed: int = _USUAL.seed
+    kv_type: KvType = _USUAL.kv_type
+    threads: int = 0
+    gpu_layers: int | None = None
+    fresh: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """All choices as plain values."""
+        return {one.name: _plain(getattr(self, one.name)) for one in fields(self)}
+
+    @classmethod
+    def of_json(cls, values: Mapping[str, Any]) -> "RunSetup":
+        """Remembered choices; whatever is missing or damaged is as usual."""
+        usual = cls()
+        whole = partial(_whole, values)
+        return cls(
+            dataset_path=_path(values.get("dataset_path")) or usual.dataset_path,
+            model_path=_path(values.get("model_path")) or usual.model_path,
+            items=whole("items", 1),
+            mode=_choice(Mode, values.get("mode"), usual.mode),
+            both_orders=_yes(values.get("both_orders"), usual.both_orders),
+            criteria=_criteria(values.get("criteria")),
+            examples_path=_path(values.get("examples_path")),
+            shots=whole("shots", 1) or usual.shots,
+            calibration_path=_path(values.get("calibration_path")),
+            shorten=_yes(values.get("shorten"), usual.shorten),
+            context=whole("context", 1) or usual.context,
+            max_explanation_tokens=whole("max_explanation_tokens", 1) or usual.max_explanation_tokens,
+            temperature=_temperature(values.get("temperature")),
+            seed=whole("seed", 0) or usual.seed,
+            kv_type=_choice(KvType, values.get("kv_type"), usual.kv_type),
+            threads=whole("threads", 1) or usual.threads,
+            gpu_layers=whole("gpu_layers", 0),
+            fresh=_yes(values.get("fresh"), usual.fresh),
+        )
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Path):
+        return str(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _path(value: object) -> Path | None:
+    return Path(value) if isinstance(value, str) and value else None
+
+
+def _whole(values: Mapping[str, Any], name: str, least: int) -> int | None:
+    value = values.get(name)
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if least <= value <= _LARGEST else None
+
+
+def _yes(value: object, usual: bool) -> bool:
+    return value if isinstance(value, bool) else usual
+
+
+def _choice(kind: type[Choice], value: object, usual: Choice) -> Choice:
+    return next((one for one in kind if one.value == value), usual)
+
+
+def _criteria(value: object) -> tuple[str, ...]:
+    named = value if isinstance(value, list) else []
+    return tuple(name for name in ELOQUENT.names if name in named) or ELOQUENT.names
+
+
+def _temperature(value: object) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return _USUAL.temperature
+    return float(value) if math.isfinite(value) and value >= 0 else _USUAL.temperature

@@ -1,0 +1,58 @@
+"""Whether there is a screen that Qt could open a window on; Qt itself ends the process where there is none.
+
+Knows: what Qt needs of a Linux system. Does not know: windows; it does not import Qt.
+"""
+
+import ctypes
+import sys
+
+from engine.errors import SetupError
+from engine.paths import environment
+
+_WITHOUT = "To judge without a window: make judge, or python main.py judge --help."
+# What Qt's plug-in for X11 is linked with and Qt does not bring along; the first to be missing is named.
+_X11_LIBRARIES = {
+    "libxcb-cursor.so.0": "libxcb-cursor0",
+    "libxcb-icccm.so.4": "libxcb-icccm4",
+    "libxcb-keysyms.so.1": "libxcb-keysyms1",
+    "libxcb-image.so.0": "libxcb-image0",
+    "libxcb-render-util.so.0": "libxcb-render-util0",
+    "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
+}
+
+
+def check() -> None:
+    """Raise SetupError where no window can be opened."""
+    if sys.platform != "linux" or environment("QT_QPA_PLATFORM"):
+        return
+    if environment("WAYLAND_DISPLAY"):
+        return
+    if not environment("DISPLAY"):
+        raise SetupError(
+            "There is no display here to open the window on.",
+            f"Open it on a computer with a screen, or over ssh -X. {_WITHOUT}",
+        )
+    for library, package in _X11_LIBRARIES.items():
+        try:
+            ctypes.CDLL(library)
+        except OSError as error:
+            raise SetupError(
+                f"The window needs the library {library}, which this system lacks.",
+                f"Install it (on Debian or Ubuntu: apt-get install {package}). {_WITHOUT}",
+            ) from error
+    if not _can_connect():
+        raise SetupError(
+            f"The display {environment('DISPLAY')} does not answer, so no window can be opened on it.",
+            f"See that DISPLAY names a screen that is running and that you may use. {_WITHOUT}",
+        )
+
+
+def _can_connect() -> bool:
+    xcb = ctypes.CDLL("libxcb.so.1")
+    xcb.xcb_connect.restype = ctypes.c_void_p
+    for function in (xcb.xcb_connection_has_error, xcb.xcb_disconnect):
+        function.argtypes = [ctypes.c_void_p]
+    connection = xcb.xcb_connect(None, None)
+    failed = xcb.xcb_connection_has_error(connection)
+    xcb.xcb_disconnect(connection)
+    return not failed

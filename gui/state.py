@@ -1,0 +1,108 @@
+"""What the window remembers from one day to the next, in a plain file in the user's data folder.
+
+Knows: QSettings, which things are kept. Does not know: what shows them.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
+
+from engine.paths import data_folder
+
+MOST_RECENT = 12
+_FILE = "window.ini"
+
+
+class State(QObject):
+    """The remembered things; what is damaged in the file counts as not remembered."""
+
+    recent_changed = Signal()
+
+    def __init__(self, folder: Path | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        path = (folder or data_folder()) / _FILE
+        self._settings = QSettings(str(path), QSettings.Format.IniFormat)
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return Path(self._settings.fileName())
+
+    def save(self) -> None:
+        """Write the file now."""
+        self._settings.sync()
+
+    def text(self, name: str, default: str = "") -> str:
+        """A remembered text."""
+        value = self._settings.value(name, default)
+        return value if isinstance(value, str) else default
+
+    def set_text(self, name: str, value: str) -> None:
+        """Remember a text."""
+        self._settings.setValue(name, value)
+
+    def number(self, name: str, default: int) -> int:
+        """A remembered whole number."""
+        try:
+            return int(self.text(name, str(default)))
+        except ValueError:
+            return default
+
+    def set_number(self, name: str, value: int) -> None:
+        """Remember a whole number."""
+        self._settings.setValue(name, str(value))
+
+    def record(self, name: str) -> dict[str, Any]:
+        """Remembered plain values; empty where there are none."""
+        try:
+            value = json.loads(self.text(name, "{}"))
+        except ValueError:
+            return {}
+        return value if isinstance(value, dict) else {}
+
+    def set_record(self, name: str, values: Mapping[str, Any]) -> None:
+        """Remember plain values."""
+        self._settings.setValue(name, json.dumps(values))
+
+    def layout(self, name: str) -> QByteArray:
+        """The remembered layout of a window, splitter or header; empty where there is none."""
+        value = self._settings.value(f"layout/{name}")
+        return value if isinstance(value, QByteArray) else QByteArray()
+
+    def set_layout(self, name: str, value: QByteArray) -> None:
+        """Remember a layout."""
+        self._settings.setValue(f"layout/{name}", value)
+
+    def recent(self, kind: str) -> list[Path]:
+        """The files of a kind (`datasets`, `models`) that were opened last, the newest first."""
+        try:
+            names = json.loads(self.text(f"recent/{kind}", "[]"))
+        except ValueError:
+            return []
+        return [Path(name) for name in names if isinstance(name, str)] if isinstance(names, list) else []
+
+    def add_recent(self, kind: str, path: Path) -> None:
+        """Remember a file as the one opened last."""
+        path = path.absolute()
+        others = [one for one in self.recent(kind) if one != path]
+        self._write_recent(kind, [path, *others][:MOST_RECENT])
+
+    def remove_recent(self, kind: str, path: Path) -> None:
+        """Forget a file."""
+        self._write_recent(kind, [one for one in self.recent(kind) if one != path])
+
+    def clear_recent(self, kind: str) -> None:
+        """Forget all files of a kind."""
+        self._write_recent(kind, [])
+
+    def forget_all(self) -> None:
+        """Back to how it was at first."""
+        self._settings.clear()
+        self.recent_changed.emit()
+
+    def _write_recent(self, kind: str, paths: list[Path]) -> None:
+        self._settings.setValue(f"recent/{kind}", json.dumps([str(path) for path in paths]))
+        self.recent_changed.emit()

@@ -1,0 +1,90 @@
+"""A table of texts as the engine makes them (accuracy, labels, explanations) for a view.
+
+Knows: cells as texts and how numbers in them sort. Does not know: what is measured.
+"""
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+
+from engine.shown import visible
+from gui.text import one_line, tip
+
+if TYPE_CHECKING:
+    from engine.shown import Table
+
+SORT_ROLE = int(Qt.ItemDataRole.UserRole) + 1
+Index = QModelIndex | QPersistentModelIndex
+_NUMBER = re.compile(r"-?[\d,]+(\.\d+)?")
+
+
+class TextTable(QAbstractTableModel):
+    """Header and rows of text; all columns but the first are aligned right where they hold numbers."""
+
+    def __init__(self, parent: Any = None) -> None:
+        super().__init__(parent)
+        self._header: list[str] = []
+        self._rows: list[list[str]] = []
+
+    def show_table(self, table: "Table") -> None:
+        """Show another table."""
+        self.beginResetModel()
+        self._header = list(table.header)
+        self._rows = [list(row) for row in table.rows]
+        self.endResetModel()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.beginResetModel()
+        self._header, self._rows = [], []
+        self.endResetModel()
+
+    def as_text(self) -> str:
+        """All cells with tabs between them, for the clipboard."""
+        return "\n".join("\t".join(row) for row in (self._header, *self._rows))
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's name and default
+        """How many rows there are."""
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's name and default
+        """How many columns there are."""
+        return 0 if parent.isValid() else len(self._header)
+
+    def headerData(  # noqa: N802 - Qt's name
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """The names of the columns."""
+        if orientation is not Qt.Orientation.Horizontal or section >= len(self._header):
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return visible(self._header[section])
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            side = Qt.AlignmentFlag.AlignLeft if section == 0 else Qt.AlignmentFlag.AlignRight
+            return int(side | Qt.AlignmentFlag.AlignVCenter)
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The text of a cell, its alignment, and its value for sorting."""
+        if not index.isValid():
+            return None
+        text = self._rows[index.row()][index.column()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return one_line(text)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tip(text)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            side = Qt.AlignmentFlag.AlignLeft if index.column() == 0 else Qt.AlignmentFlag.AlignRight
+            return int(side | Qt.AlignmentFlag.AlignVCenter)
+        if role == SORT_ROLE:
+            return sort_value(text)
+        return None
+
+
+def sort_value(text: str) -> float | str:
+    """A cell's number where it begins with one, else its text; a dash comes before all."""
+    found = _NUMBER.match(text)
+    if text in {"-", ""}:
+        return float("-inf")
+    return float(found[0].replace(",", "")) if found else text

@@ -1,0 +1,40 @@
+"""A part of a page that can be folded away: settings that few need.
+
+Knows: showing and hiding. Does not know: what is inside.
+"""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
+
+
+class Fold(QWidget):
+    """A button with a title, and a widget below it that the button shows and hides."""
+
+    def __init__(self, title: str, inside: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._button = QToolButton()
+        self._button.setText(title)
+        self._button.setCheckable(True)
+        self._button.setAutoRaise(True)
+        self._button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._button.setAccessibleName(title)
+        self._button.toggled.connect(self._show)
+        self._inside = inside
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._button)
+        layout.addWidget(inside)
+        self._show(False)
+
+    @property
+    def open(self) -> bool:
+        """True while the inside is shown."""
+        return self._button.isChecked()
+
+    def set_open(self, is_open: bool) -> None:
+        """Show or hide the inside."""
+        self._button.setChecked(is_open)
+
+    def _show(self, is_open: bool) -> None:
+        self._button.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
+        self._inside.setVisible(is_open)

@@ -1,0 +1,93 @@
+"""Labels in the roles that the style sheet knows, and frames for what belongs together.
+
+Knows: roles. Does not know: what is said.
+"""
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from engine.shown import visible
+
+
+def label(text: str, role: str = "", wrap: bool = True) -> QLabel:
+    """A label of plain text; `role` is one of the style sheet's."""
+    made = QLabel(visible(text))
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    made.setWordWrap(wrap)
+    if role:
+        made.setProperty("role", role)
+    return made
+
+
+def title(text: str) -> QLabel:
+    """The title of a page."""
+    return label(text, "title", wrap=False)
+
+
+def heading(text: str) -> QLabel:
+    """The heading of a part of a page."""
+    return label(text, "heading", wrap=False)
+
+
+def hint(text: str) -> QLabel:
+    """A quieter sentence."""
+    return label(text, "hint")
+
+
+class OneLine(QLabel):
+    """A quieter line that never asks for more room than there is: its end is left out instead."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(visible(text), parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setProperty("role", "hint")
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """A few letters wide."""
+        return QSize(self.fontMetrics().averageCharWidth() * 6, super().minimumSizeHint().height())
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        """Draw as much of the text as fits."""
+        painter = QPainter(self)
+        painter.setPen(self.palette().windowText().color())
+        fitting = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        painter.drawText(
+            self.rect(), int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), fitting
+        )
+        painter.end()
+
+
+def set_role(widget: QWidget, role: str) -> None:
+    """Give a widget another role, and let the style sheet see it."""
+    if widget.property("role") != role:
+        widget.setProperty("role", role)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
+
+
+def panel(*widgets: QWidget, role: str = "panel") -> QFrame:
+    """A frame around widgets, one below the other."""
+    frame = QFrame()
+    frame.setProperty("role", role)
+    layout = QVBoxLayout(frame)
+    layout.setContentsMargins(12, 10, 12, 10)
+    layout.setSpacing(8)
+    for widget in widgets:
+        layout.addWidget(widget)
+    return frame
+
+
+def main_button(text: str) -> QPushButton:
+    """The button of what a page is for."""
+    button = QPushButton(text)
+    button.setProperty("role", "main")
+    return button
+
+
+def name(widget: QWidget, accessible: str, what: str = "") -> None:
+    """Give a control its accessible name, and a tool tip where `what` says more."""
+    widget.setAccessibleName(accessible)
+    if what:
+        widget.setToolTip(what)
+        widget.setAccessibleDescription(what)

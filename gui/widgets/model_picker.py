@@ -1,0 +1,226 @@
+"""The choice of a model file: those found on this computer, others by their file or folder.
+
+Knows: the table of candidates, what is remembered of the search. Does not know: runs, what a model is for.
+"""
+
+from pathlib import Path
+
+from PySide6.QtCore import QItemSelectionModel, Qt, Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from engine.paths import demo_model
+from engine.settings import KvType
+from engine.shown import visible
+from gui.engine_thread import Lane, Latest
+from gui.jobs import models
+from gui.jobs.models import Candidate, MemoryWish
+from gui.tables.model_table import MODEL, ModelOrder, ModelTable
+from gui.tables.pill_delegate import PillDelegate
+from gui.tables.views import table_view
+from gui.widgets.busy import BusyLine
+from gui.widgets.labels import heading, label, name, set_role
+from gui.workspace import Workspace
+
+_ROWS_SHOWN = 5
+_MANY = 8  # files; a filter is offered above that
+_NAME_WIDTH = 24  # characters
+_LAST = "last/model"
+_SEARCHED = "models"
+
+
+class ModelPicker(QWidget):
+    """Chooses one model file. It looks for files when `scan` is called first."""
+
+    changed = Signal()  # another file is chosen
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._state = workspace.state
+        self._wish = MemoryWish(0, KvType.F16)
+        self._filtering = False
+        last = Path(self._state.text(_LAST) or demo_model())
+        self._path = last if last.is_file() else demo_model()
+        self._searching = Latest(workspace.threads, Lane.SCAN, self)
+        self._searching.event.connect(self._take)
+        self._searching.finished.connect(self._end_search)
+        self._searching.cancelled.connect(self._end_search)
+        self._searching.failed.connect(workspace.problem)
+        self._searching.failed.connect(self._end_search)
+        self._fitting = Latest(workspace.threads, Lane.STORE, self)
+        self._fitting.finished.connect(self._take_fits)
+        self._fitting.failed.connect(workspace.problem)
+        self._build()
+
+    @property
+    def path(self) -> Path:
+        """The chosen file; the demo model where nothing else was."""
+        return self._path
+
+    @property
+    def candidate(self) -> Candidate | None:
+        """The chosen file as it was found; None before the search has come to it."""
+        row = self.table.row_of(self._path)
+        return None if row is None else self.table.candidate(row)
+
+    def scan(self) -> None:
+        """Look for model files again."""
+        kept = self._state.record(_SEARCHED)
+        files = [Path(one) for one in kept.get("files", []) if isinstance(one, str)]
+        folders = [Path(one) for one in kept.get("folders", []) if isinstance(one, str)]
+        if self._path not in files:
+            files.insert(0, self._path)
+        self.table.clear()
+        self._busy.begin("Looking for model files …")
+        self._searching.start(models.find(files, folders, self._wish))
+
+    def choose(self, path: Path) -> None:
+        """Choose a file, or add a folder to those that are searched."""
+        path = path.absolute()
+        if path.is_dir():
+            self._remember("folders", path)
+        else:
+            self._remember("files", path)
+            self._select(path)
+        self.scan()
+
+    def set_wish(self, wish: MemoryWish) -> None:
+        """Say for which context and cache the memory is meant."""
+        if wish != self._wish:
+            self._wish = wish
+            if self._searching.busy:
+                self.scan()
+            else:
+                self._fitting.start(models.fits(self.table.candidates, wish))
+
+    def refit(self) -> None:
+        """Fill the table's row heights anew after a change of text size."""
+        rows = self.view.verticalHeader()
+        rows.setDefaultSectionSize(self.view.fontMetrics().height() + 10)
+        height = self.view.horizontalHeader().sizeHint().height() + _ROWS_SHOWN * rows.defaultSectionSize()
+        self.view.setMinimumHeight(height + self.view.horizontalScrollBar().sizeHint().height())
+        self.view.setColumnWidth(MODEL, self.view.fontMetrics().averageCharWidth() * _NAME_WIDTH)
+        self.table.use_palette(self.palette())
+
+    def _build(self) -> None:
+        self.table = ModelTable(self)
+        self._order = ModelOrder(self.table, self)
+        self.view = table_view(self._order, "Model files")
+        self.view.setItemDelegate(PillDelegate(self.view))
+        self.view.setSortingEnabled(True)
+        self.view.sortByColumn(MODEL, Qt.SortOrder.AscendingOrder)
+        self.view.selectionModel().selectionChanged.connect(self._choose_row)
+        self._filter = QLineEdit()
+        self._filter.setPlaceholderText("Filter")
+        self._filter.setClearButtonEnabled(True)
+        name(self._filter, "Show only model files with this text")
+        self._filter.textChanged.connect(self._filter_by)
+        self._filter.hide()
+        self._busy = BusyLine()
+        self._busy.cancelled.connect(self._searching.cancel)
+        self._about = label("")
+        top = QHBoxLayout()
+        top.addWidget(heading("Model"))
+        top.addStretch(1)
+        top.addWidget(self._filter)
+        buttons = QHBoxLayout()
+        for text, accessible, slot in (
+            ("Browse…", "Choose a model file", self._browse),
+            ("Add folder…", "Look for model files in one more folder", self._add_folder),
+            ("Rescan", "Look for model files again", self.scan),
+        ):
+            button = QPushButton(text)
+            name(button, accessible)
+            button.clicked.connect(slot)
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addLayout(top)
+        layout.addWidget(self.view)
+        layout.addWidget(self._about)
+        layout.addWidget(self._busy)
+        layout.addLayout(buttons)
+        self.refit()
+
+    def _browse(self) -> None:
+        start = str(self._path.parent)
+        chosen, _ = QFileDialog.getOpenFileName(
+            self, "Choose a model file", start, "Models (*.gguf);;All files (*)"
+        )
+        if chosen:
+            self.choose(Path(chosen))
+
+    def _add_folder(self) -> None:
+        chosen = QFileDialog.getExistingDirectory(self, "Look for model files in this folder too")
+        if chosen:
+            self.choose(Path(chosen))
+
+    def _remember(self, kind: str, path: Path) -> None:
+        kept = self._state.record(_SEARCHED)
+        others = [one for one in kept.get(kind, []) if isinstance(one, str) and one != str(path)]
+        self._state.set_record(_SEARCHED, {**kept, kind: [*others, str(path)]})
+
+    def _select(self, path: Path) -> None:
+        if path != self._path:
+            self._path = path
+            self.changed.emit()
+        self._show_choice()
+
+    @Slot(object)
+    def _take(self, event: object) -> None:
+        if isinstance(event, Candidate):
+            self.table.put(event)
+            count = self.table.rowCount()
+            self._busy.go_on(f"Looking for model files … {count} found")
+            self._filter.setVisible(count > _MANY or bool(self._filter.text()))
+            if event.path == self._path:
+                self._show_choice()
+
+    @Slot()
+    def _end_search(self) -> None:
+        self._busy.end()
+        self._show_choice()
+
+    @Slot(object)
+    def _take_fits(self, candidates: list[Candidate]) -> None:
+        for one in candidates:
+            self.table.put(one)
+        self._show_choice()
+
+    @Slot()
+    def _choose_row(self) -> None:
+        rows = self.view.selectionModel().selectedRows()
+        if rows and not self._filtering:
+            candidate = self.table.candidate(self._order.mapToSource(rows[0]).row())
+            if candidate.found.model is not None:
+                self._state.set_text(_LAST, str(candidate.path))
+            self._select(candidate.path)
+
+    @Slot(str)
+    def _filter_by(self, text: str) -> None:
+        # The view selects a neighbour where the selected row goes away; nobody chose that.
+        self._filtering = True
+        self._order.setFilterFixedString(text)
+        self._filtering = False
+        self.view.clearSelection()
+        self._show_choice()
+
+    def _show_choice(self) -> None:
+        """Mark the chosen row, and say below the table what must be known of it."""
+        row = self.table.row_of(self._path)
+        if row is None:
+            self._about.setText(visible(f"Chosen: {self._path.name}"))
+            return
+        place = self._order.mapFromSource(self.table.index(row, 0))
+        selection = self.view.selectionModel()
+        if place.isValid() and not selection.isRowSelected(place.row()):
+            selection.setCurrentIndex(
+                place,
+                QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows,
+            )
+        one = self.table.candidate(row)
+        error, model = one.found.error, one.found.model
+        text = f"{error.problem} {error.remedy}" if error else (model.notice if model else "")
+        self._about.setText(visible(text))
+        self._about.setVisible(bool(text))
+        set_role(self._about, "bad" if error else "hint")

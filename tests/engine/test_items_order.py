@@ -1,0 +1,106 @@
+"""Searching and sorting the items of a dataset."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine.cancel import Cancelled, CancelToken
+from engine.dataset import Dataset, load_dataset
+from engine.items_order import matching_rows, sorted_rows
+from engine.paths import demo_dataset
+from tests.judged import A, B, dataset
+
+GOLD = dataset(
+    {"safety": [B, None, A, B]},
+    instructions=["Spell CAFÉ (please).", "tell me a joke", "Tell me of 10", "apple"],
+    outputs=[("c-a-f-é", "no"), ("no joke", "Yes"), ("a", "b"), ("ΣΟΦΟΣ", "a.c")],
+)
+
+
+def with_ids(*ids: str) -> Dataset:
+    texts = ["x"] * len(ids)
+    columns = {"id": list(ids), "instruction": texts, "output_a": texts, "output_b": texts}
+    return Dataset(Path("x.tsv"), pd.DataFrame(columns))
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("", [0, 1, 2, 3]),
+        (" \t ", [0, 1, 2, 3]),
+        ("café", [0]),
+        ("TELL", [1, 2]),
+        ("tell joke", [1]),
+        ("joke  yes", [1]),
+        ("4", [3]),
+        ("a.c", [3]),
+        ("(please)", [0]),
+        ("σοφοσ", [3]),
+        ("nowhere", []),
+        ("tell nowhere", []),
+        ("\ud800", []),
+        ("\0", []),
+    ],
+)
+def test_rows_match_where_every_word_occurs(text: str, rows: list[int]) -> None:
+    found = matching_rows(GOLD, text)
+    assert found.tolist() == rows
+    assert found.dtype == np.int64
+
+
+def test_a_search_is_the_same_in_many_parts() -> None:
+    gold = load_dataset(demo_dataset())
+    many = Dataset(gold.path, pd.concat([gold.frame] * 200, ignore_index=True))
+    expected = [row for row, item in enumerate(many) if "the" in item.output_a.lower()]
+    one_column = Dataset(gold.path, many.frame.assign(id="", instruction="", output_b=""))
+    assert matching_rows(one_column, "THE").tolist() == expected
+    assert len(many) > 2 * 8192
+
+
+def test_a_search_stops_when_asked() -> None:
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(Cancelled):
+        matching_rows(GOLD, "x", cancel)
+
+
+@pytest.mark.parametrize(
+    ("column", "descending", "rows"),
+    [
+        ("instruction", False, [3, 0, 1, 2]),
+        ("instruction", True, [2, 1, 0, 3]),
+        ("safety_preference", False, [1, 2, 0, 3]),
+        ("safety_preference", True, [0, 3, 2, 1]),
+        ("relevance_preference", True, [0, 1, 2, 3]),
+        ("relevance_preference", False, [0, 1, 2, 3]),
+    ],
+)
+def test_equal_texts_keep_their_order(column: str, descending: bool, rows: list[int]) -> None:
+    assert sorted_rows(GOLD, np.arange(4), column, descending).tolist() == rows
+
+
+def test_only_the_given_rows_are_sorted() -> None:
+    assert sorted_rows(GOLD, np.array([2, 1, 3]), "instruction").tolist() == [3, 1, 2]
+    assert sorted_rows(GOLD, np.array([], np.int64), "instruction").tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("ids", "in_order"),
+    [
+        (["10", "9", "007"], ["007", "9", "10"]),
+        (["-1", "2.5", "10"], ["-1", "2.5", "10"]),
+        (["123456789012345679", "123456789012345678"], ["123456789012345678", "123456789012345679"]),
+        (["10", "9", "x"], ["10", "9", "x"]),
+        (["b", "A", "c"], ["A", "b", "c"]),
+    ],
+)
+def test_ids_sort_as_numbers_where_all_are_numbers(ids: list[str], in_order: list[str]) -> None:
+    rows = sorted_rows(with_ids(*ids), np.arange(len(ids)), "id")
+    assert [ids[row] for row in rows] == in_order
+
+
+def test_one_word_among_all_ids_makes_them_texts_even_if_it_is_not_shown() -> None:
+    gold = with_ids("10", "9", "x")
+    assert sorted_rows(gold, np.array([1, 0]), "id").tolist() == [0, 1]

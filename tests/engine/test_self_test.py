@@ -1,0 +1,76 @@
+"""The self-test: it passes here, and each of its checks can fail."""
+
+import socket
+import sys
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from engine.cancel import Cancelled, CancelToken
+from engine.paths import cache_folder, data_folder, log_folder
+from engine.self_test import Check, self_test
+from tests.commands import run
+
+NAMES = (
+    *("versions", "data folder", "cache folder", "log folder", "run store", "memory", "processor", "GPU"),
+    *("demo model", "trial in a child process", "judging", "internet"),
+)
+
+
+def failed(checks: list[Check]) -> list[str]:
+    assert all(bool(check.remedy) is not check.passed for check in checks)
+    assert all(check.found for check in checks)
+    return [check.name for check in checks if not check.passed]
+
+
+def test_the_command_passes_here_and_names_all_checks() -> None:
+    done = run("selftest")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert all(line.startswith(f"passed  {name} ") for line, name in zip(lines, NAMES, strict=False))
+    assert lines[len(NAMES) :] == ["All checks passed."]
+
+
+def test_an_open_socket_is_seen_and_nothing_that_was_written_is_left() -> None:
+    checks = []
+    with socket.socket(socket.AF_INET) as listening:
+        for check in self_test(CancelToken()):
+            checks.append(check)
+            if check.name == "judging":
+                listening.bind(("127.0.0.1", 0))
+                listening.listen()
+    assert tuple(check.name for check in checks) == NAMES
+    assert failed(checks) == ["internet"]
+    assert "127.0.0.1" in checks[-1].found
+    assert not list(data_folder().iterdir())
+    assert not list(log_folder().iterdir())
+    assert [path.name for path in cache_folder().iterdir()] == ["models.sqlite"]
+
+
+def test_a_folder_that_cannot_be_written_fails_what_needs_it_and_no_more() -> None:
+    data_folder().parent.mkdir()
+    data_folder().write_text("a file, no folder")
+    assert failed(list(islice(self_test(CancelToken()), 5))) == ["data folder", "run store"]
+
+
+@pytest.mark.parametrize("model", [None, b"GGUF, but no more"])
+def test_a_missing_or_damaged_demo_model_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: bytes | None
+) -> None:
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "_MEIPASS", str(tmp_path), raising=False)
+    (tmp_path / "models").mkdir()
+    if model is not None:
+        (tmp_path / "models" / "demo-judge.gguf").write_bytes(model)
+    needs_it = ["memory", "demo model", "trial in a child process", "judging"]
+    assert failed(list(self_test(CancelToken()))) == needs_it
+
+
+def test_a_stop_ends_it() -> None:
+    cancel = CancelToken()
+    checks = self_test(cancel)
+    next(checks)
+    cancel.cancel()
+    with pytest.raises(Cancelled):
+        next(checks)

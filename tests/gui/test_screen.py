@@ -1,0 +1,32 @@
+"""A window is not tried where Qt would end the process."""
+
+import sys
+
+import pytest
+
+from engine.errors import SetupError
+from gui import screen
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux may lack a display")
+
+
+def test_no_display_is_said_with_the_way_to_judge_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(SetupError, match="no display") as caught:
+        screen.check()
+    assert "make judge" in caught.value.remedy
+
+
+def test_a_display_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("QT_QPA_PLATFORM", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setenv("DISPLAY", ":4711")
+    with pytest.raises(SetupError, match=":4711"):
+        screen.check()
+
+
+def test_a_platform_that_was_chosen_is_left_to_qt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    screen.check()

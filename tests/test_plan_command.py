@@ -1,0 +1,81 @@
+"""`judge --plan` and `judge --kv-type` as a user gives them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engine.shown import duration
+from tests.commands import ROOT, run
+
+DEMO = ROOT / "examples" / "demo.tsv"
+
+
+def facts(printed: str) -> dict[str, str]:
+    """The lines `name  value` of what was printed."""
+    pairs = (line.split("  ", 1) for line in printed.splitlines() if "  " in line)
+    return {name.strip(): value.strip() for name, value in pairs}
+
+
+def test_a_plan_is_printed_and_nothing_is_judged(tmp_path: Path) -> None:
+    store = tmp_path / "runs.sqlite"
+    done = run("judge", DEMO, "--model", "demo", "--items", 4, "--plan", "--store", store, "--mode", "labels")
+    assert done.returncode == 0, done.stderr
+    said = facts(done.stdout)
+    assert said["judgments"] == "20 (5 criteria)"
+    assert said["readings"] == "40 (both orders)"
+    assert said["judged already"] == "0 of 4"
+    assert said["too long, unscored"] == "none"
+    assert "as fast as the first items" in done.stdout
+    assert not store.exists()
+
+
+def test_a_plan_knows_what_a_run_in_a_small_cache_has_judged(tmp_path: Path) -> None:
+    store, out = tmp_path / "runs.sqlite", tmp_path / "out.tsv"
+    words = ["judge", DEMO, "--model", "demo", "--mode", "labels", "--store", store, "--kv-type", "q8_0"]
+    assert run(*words, "--items", 2, "--out", out).returncode == 0
+    same, more = (run(*words, "--items", items, "--plan") for items in (2, 4))
+    assert facts(same.stdout)["judged already"] == "2 of 2 in run 1"
+    assert "Nothing is left to judge." in same.stdout
+    assert facts(more.stdout)["judged already"] == "0 of 4"
+    assert "as fast as run 1" in more.stdout
+    assert facts(run("runs", "show", 1, "--store", store).stdout)["kv type"] == "q8_0"
+
+
+def test_a_plan_without_an_item_that_fits_judges_none_for_its_speed() -> None:
+    done = run("judge", DEMO, "--model", "demo", "--items", 3, "--context", 256, "--plan")
+    assert done.returncode == 0, done.stderr
+    assert facts(done.stdout)["too long, unscored"] == "3: 1, 2, 3"
+    assert "No item fits" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "found", "remedy"),
+    [
+        ([], "--out is missing", "--out FILE.tsv"),
+        (["--kv-type", "q8_0", "--plan"], "cannot keep its cache in q8_0", "--kv-type f16"),
+        (["--context", 9000, "--plan"], "than the 8,192 that the model was trained with", "--context 8192"),
+    ],
+)
+def test_what_cannot_be_planned_or_judged_says_why(
+    small_model: Callable[[str], Path], options: list[object], found: str, remedy: str
+) -> None:
+    done = run("judge", DEMO, "--model", small_model("headers"), "--items", 2, *options)
+    assert done.returncode == 2
+    assert found in done.stderr
+    assert remedy in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.2, "1 s"),
+        (89, "89 s"),
+        (150, "2 min"),
+        (5390, "1 h 30 min"),
+        (5340, "89 min"),
+        (36_000, "10 h 0 min"),
+    ],
+)
+def test_a_time_is_said_as_people_say_it(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
