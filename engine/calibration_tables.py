@@ -23,8 +23,8 @@ def calibration_warnings(made: CalibratedRun) -> Iterator[str]:
     for name, report in made.reports.items():
         if report.after.accuracy < report.before.accuracy:
             yield (
-                f"{words(name)}: calibrated, fewer labels are right ({percent(report.after.accuracy)}) than as"
-                f" it is ({percent(report.before.accuracy)}). More human labels would help."
+                f"{words(name)}: calibrated, fewer labels are right ({percent(report.after.accuracy)}) than"
+                f" as it is ({percent(report.before.accuracy)}). More human labels would help."
             )
 
 

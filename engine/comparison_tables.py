@@ -10,7 +10,7 @@ from typing import Any
 from engine.comparison import Comparison, Measure
 from engine.evaluation import Evaluation, mean_of, official_json
 from engine.published import MEASURED_ON, PUBLISHED
-from engine.shown import Table, number, percent
+from engine.shown import Table, number, percent, words
 
 PUBLISHED_NOTE = f"For reference, measured on {MEASURED_ON}, so not ranked here"
 P_VALUE_NOTE = "p-values are not corrected for how many there are."
@@ -40,7 +40,7 @@ def measure_table(comparison: Comparison) -> RankedTable:
     best: list[Sequence[float | None]] = []
     for name in dict.fromkeys(one.name for one in comparison.measures):
         measures = [one for one in comparison.measures if one.name == name]
-        rows += [[f"{_TITLES[name]}, {one.criterion}", *_cells(one)] for one in measures]
+        rows += [[f"{_TITLES[name]}, {words(one.criterion)}", *_cells(one)] for one in measures]
         best += [[None if rank is None else -rank for rank in one.ranks] for one in measures]
         means = [mean_of(column) for column in zip(*(one.values for one in measures), strict=True)]
         rows.append([f"{_TITLES[name]}, mean", *map(number, means)])
@@ -67,7 +67,7 @@ def agreement_table(comparison: Comparison) -> Table:
     rows = [
         [
             f"{one.one} / {one.other}",
-            one.criterion,
+            words(one.criterion),
             percent(one.same),
             number(one.kappa, 3),
             f"{one.only_one}/{one.only_other}",
@@ -90,7 +90,8 @@ def published_table() -> Table:
         ]
         for one in PUBLISHED
     ]
-    return Table(["published, 2025", *criteria, "mean", "ROUGE-L", "BERTScore", "agreement"], rows)
+    header = ["published, 2025", *map(words, criteria), "mean", "ROUGE-L", "BERTScore", "agreement"]
+    return Table(header, rows)
 
 
 def comparison_json(

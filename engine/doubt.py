@@ -4,7 +4,7 @@ Knows: what makes a judgment doubtful, and how doubts are filtered. Does not kno
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.dataset import Dataset
 from engine.records import JudgedItem, Judgment, Preference, Unscored
@@ -167,7 +167,7 @@ def _contradicted(results: RunResults) -> set[str]:
     if OVERALL not in results.judgments:
         return set()
     weights = {one.name: one.weight for one in ELOQUENT.criteria if one.name in results.judgments}
-    system = system_of_run(results)
+    system = system_of_run(_preferring(results))
     weighed = weigh(comparisons_of(system, list(weights)), weights, ELOQUENT.tie_threshold)
     winners = {one["id"]: one["winner"] for one in weighed.result["results"]}
     labels = {item_id: system.rows[item_id].predictions[OVERALL].preference for item_id in winners}
@@ -176,6 +176,17 @@ def _contradicted(results: RunResults) -> set[str]:
         for item_id, label in labels.items()
         if label is not None and {winner_of(label), winners[item_id]} == {"A", "B"}
     }
+
+
+def _preferring(results: RunResults) -> RunResults:
+    """The items alone whose label of overall quality is A or B: no others can be contradicted."""
+    overall = results.judgments[OVERALL]
+    places = [at for at, one in enumerate(overall) if results.label(one) in (Preference.A, Preference.B)]
+    return replace(
+        results,
+        judged=tuple(results.judged[at] for at in places),
+        judgments={name: tuple(column[at] for at in places) for name, column in results.judgments.items()},
+    )
 
 
 def _passes(row: ReviewRow, filters: Filters) -> bool:

@@ -76,8 +76,8 @@ class EncoderFile:
         if self.scored_layers == self.layers:
             return ""
         return (
-            f"{self.path.name} is not cut: bert-score computes with its first {self.scored_layers} layers, and"
-            " other layers give other scores."
+            f"{self.path.name} is not cut: bert-score computes with its first {self.scored_layers} layers,"
+            " and other layers give other scores."
         )
 
 

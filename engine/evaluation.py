@@ -46,23 +46,29 @@ class Evaluation:
 
 def evaluate(matched: Matched, slow: Mapping[str, SlowScores] | None = None) -> Evaluation:
     """Measure all criteria; `slow`: by criterion the scores that needed a model."""
-    *_, whole = evaluation_steps(matched)
-    return with_slow_scores(whole, slow) if slow else whole
+    evaluation = evaluate_labels(matched)
+    for grown in explanation_steps(evaluation):
+        evaluation = grown
+    return with_slow_scores(evaluation, slow) if slow else evaluation
 
 
-def evaluation_steps(matched: Matched) -> Iterator[Evaluation]:
-    """An evaluation as it grows: all labels first, then the explanations of one criterion after another.
-
-    The labels of 1,000 items take a second, their explanations some more for each criterion.
-    """
+def evaluate_labels(matched: Matched) -> Evaluation:
+    """Measure the labels of all criteria alone: some seconds for thousands of items."""
     labels = {name: measure_labels(name, pairs) for name, pairs in matched.pairs.items()}
-    explanations: dict[str, ExplanationMeasures] = {}
-    yield Evaluation(matched, labels, explanations)
-    if matched.system.explains:
-        for name, pairs in matched.pairs.items():
+    return Evaluation(matched, labels, {})
+
+
+def explanation_steps(evaluation: Evaluation) -> Iterator[Evaluation]:
+    """The evaluation as it grows by the explanations of one criterion after another.
+
+    Nothing comes for a system that explains nothing.
+    """
+    if evaluation.matched.system.explains:
+        for name, pairs in evaluation.matched.pairs.items():
             measured = measure_explanations(name, pairs)
-            explanations = {**explanations, name: measured} if measured else explanations
-            yield Evaluation(matched, labels, explanations)
+            if measured:
+                evaluation = replace(evaluation, explanations={**evaluation.explanations, name: measured})
+            yield evaluation
 
 
 def with_slow_scores(evaluation: Evaluation, slow: Mapping[str, SlowScores]) -> Evaluation:

@@ -1,4 +1,4 @@
-"""What runs and slow measures report while they work: frozen records, safe to send to another thread.
+"""What runs and other slow work report while they last: frozen records, safe to send to another thread.
 
 Knows: the story of a run. Does not know: who listens.
 """
@@ -50,7 +50,11 @@ class RunEnded:
 
 @dataclass(frozen=True)
 class MeasureProgress:
-    """A slow measure at work: `done` of `total` explanations, those remembered from before included."""
+    """Slow work beside a run: `done` of `total`, those known from before included.
+
+    They are what the work goes through: explanations that are measured or written again, items that are
+    counted for a forecast.
+    """
 
     done: int
     total: int

@@ -22,8 +22,11 @@ from engine.llama_session import LlamaSession, SessionShape
 from engine.model_trial import CheckedModel
 from engine.prompts import PROMPT_VERSION
 from engine.records import Rubric, digest
-from engine.run_store import RunIdentity, RunStore
+from engine.run_store import RunIdentity, RunStore, StoredRun
 from engine.settings import JudgeSettings, MachineSettings
+
+REWRITTEN = "rewritten"
+"""In the manifest of a run: when explanations were written again, how many, and with what."""
 
 _CONTINUED = "continued_with"
 
@@ -50,11 +53,9 @@ class RunPlan:
         if self.calibration is not None and self.settings.explains:
             # Readings do not depend on it; explanations are written for what is decided.
             settings["explained_with_calibration"] = self.calibration.hash
-        asked = [[criterion.name, criterion.question] for criterion in self.rubric.criteria]
+        made_of = (self.dataset.hash, self.model.hash, library_version(), PROMPT_VERSION)
         return RunIdentity(
-            key=digest(
-                [self.dataset.hash, self.model.hash, library_version(), PROMPT_VERSION, asked, settings]
-            ),
+            key=_key(made_of, self.rubric, settings),
             dataset_path=self.dataset.path.resolve(),
             dataset_hash=self.dataset.hash,
             items=len(self.dataset),
@@ -65,6 +66,20 @@ class RunPlan:
             criteria=self.rubric.names,
             settings=settings,
         )
+
+
+def _key(made_of: Sequence[str], rubric: Rubric, settings: Mapping[str, Any]) -> str:
+    """`made_of`: the hashes of dataset and model, the build of llama.cpp, the prompt version."""
+    asked = [[criterion.name, criterion.question] for criterion in rubric.criteria]
+    return digest([*made_of, asked, settings])
+
+
+def asked_alike(run: StoredRun, rubric: Rubric) -> bool:
+    """Whether a run that has begun was asked the very questions of a rubric: its key tells."""
+    identity = run.identity
+    library = str(run.manifest.get("llama_cpp"))
+    made_of = (identity.dataset_hash, identity.model_hash, library, identity.prompt_version)
+    return identity.key == _key(made_of, rubric, identity.settings)
 
 
 @dataclass(frozen=True)
@@ -208,6 +223,6 @@ def _with_session(before: Mapping[str, Any], now: Mapping[str, Any]) -> Mapping[
     """The manifest of a run with one more session: what differs from the first is kept beside it."""
     if not before:
         return now
-    first = {name: value for name, value in before.items() if name != _CONTINUED}
+    first = {name: value for name, value in before.items() if name not in (_CONTINUED, REWRITTEN)}
     later = list(before.get(_CONTINUED, []))
     return before if now in (first, *later) else {**before, _CONTINUED: [*later, now]}

@@ -61,7 +61,7 @@ class Matched:
         said = []
         run, calibration = results.run, results.calibration
         if not run.complete:
-            said.append(_incomplete(run))
+            said.append(incomplete(run))
         if calibration is not None and calibration.dataset_hash == self.dataset.hash:
             said.append(
                 "The run is calibrated on these very labels: held against them it looks better than it is."
@@ -112,12 +112,13 @@ def _remedy(system: System) -> str:
     run = system.results and system.results.run
     if run and not run.complete:
         return (
-            f"{_incomplete(run)} Go on with the same judge command, or score what both have with --partial."
+            f"{incomplete(run)} Go on with the same judge command, or score what both have with --partial."
         )
     return "Name the dataset that was judged, or score what both have with --partial."
 
 
-def _incomplete(run: StoredRun) -> str:
+def incomplete(run: StoredRun) -> str:
+    """A sentence on how far a run is that is not complete."""
     return f"The run is not complete: {run.judged:,} of {run.identity.items:,} items are judged."
 
 

@@ -12,6 +12,7 @@ from engine.label_measures import UNSCORED, LabelMeasures
 from engine.records import PREFERENCES
 from engine.shown import Table, interval, number, percent, words
 from engine.weighing import WINNERS, OverallAgreement, Weighing
+from engine.weight_fit import WeightFit
 
 
 def accuracy_table(evaluation: Evaluation) -> Table:
@@ -144,6 +145,16 @@ def winner_table(agreement: OverallAgreement) -> Table:
         for name, counts in zip(WINNERS, agreement.confusion, strict=True)
     ]
     return Table(["", *(f"weighted {name}" for name in WINNERS)], rows)
+
+
+def fit_table(fit: WeightFit) -> Table:
+    """How often fitted weights find the human winner, cross-validated."""
+    rows = [
+        ["fitted weights and threshold", percent(fit.agreement)],
+        ["equal weights, fitted threshold", percent(fit.equal)],
+        ["most frequent winner", percent(fit.most_frequent)],
+    ]
+    return Table([f"cross-validated on {fit.items:,} items", ""], rows)
 
 
 def weights_in_words(weighing: Weighing) -> str:

@@ -14,7 +14,6 @@ from engine.records import (
     JudgedItem,
     Judgment,
     Order,
-    Preference,
     Reading,
     Unscored,
 )
@@ -32,20 +31,40 @@ def log_softmax(values: FloatArray) -> FloatArray:
     return normalised
 
 
-def unswapped(reading: Reading) -> FloatArray:
-    """Log-probabilities among the four labels alone, shape (4,), of the item's own A and B."""
-    values = log_softmax(np.asarray(reading.log_probs, dtype=np.float64))
-    return values if reading.order is Order.AB else values[_SWAPPED_COLUMNS]
+def decide(
+    judged: JudgedItem, criterion: str, calibration: CriterionCalibration | None = None
+) -> Judgment | Unscored:
+    """The judgment of one item on one criterion, from its stored readings."""
+    return decide_all([judged], criterion, calibration)[0]
+
+
+def decide_all(
+    judged: Sequence[JudgedItem], criterion: str, calibration: CriterionCalibration | None = None
+) -> tuple[Judgment | Unscored, ...]:
+    """The judgments of items on one criterion, from their stored readings, in the order of the items.
+
+    What is decided of an item does not depend on the others, not even by rounding.
+    """
+    decided: dict[int, Judgment | Unscored] = {}
+    alike: dict[tuple[Order, ...], list[int]] = {}
+    for place, item in enumerate(judged):
+        readings = item.readings.get(criterion, ())
+        if criterion in item.unscored or not readings:
+            reason = item.unscored.get(criterion, "not judged")
+            decided[place] = Unscored(item.item_id, criterion, reason)
+        else:
+            alike.setdefault(tuple(reading.order for reading in readings), []).append(place)
+    for orders, places in alike.items():
+        made = _decide_alike([judged[place] for place in places], criterion, orders, calibration)
+        decided.update(zip(places, made, strict=True))
+    return tuple(decided[place] for place in range(len(judged)))
 
 
 def average(readings: Sequence[Reading]) -> FloatArray:
     """Mean of the un-swapped log-probabilities over the orders, shape (4,), normalised again."""
-    return log_softmax(np.mean([unswapped(reading) for reading in readings], axis=0))
-
-
-def most_likely(log_probs: FloatArray) -> Preference:
-    """The label with the highest log-probability; of exactly equal ones the first in `PREFERENCES`."""
-    return PREFERENCES[int(np.argmax(log_probs))]
+    alone = _unswapped(_log_probs([readings]), [reading.order for reading in readings])
+    (mean,) = _averaged(alone)
+    return np.asarray(mean)
 
 
 def calibrated(log_probs: FloatArray, calibration: CriterionCalibration) -> FloatArray:
@@ -53,27 +72,58 @@ def calibrated(log_probs: FloatArray, calibration: CriterionCalibration) -> Floa
     return log_softmax(calibration.scale * log_probs + np.asarray(calibration.biases))
 
 
-def decide(
-    judged: JudgedItem, criterion: str, calibration: CriterionCalibration | None = None
-) -> Judgment | Unscored:
-    """The judgment of one item on one criterion, from its stored readings."""
-    readings = judged.readings.get(criterion, ())
-    if criterion in judged.unscored or not readings:
-        return Unscored(judged.item_id, criterion, judged.unscored.get(criterion, "not judged"))
-    if not np.isfinite([reading.log_probs for reading in readings]).all():
-        return Unscored(judged.item_id, criterion, NOT_FINITE)
-    log_probs = average(readings)
+def _log_probs(readings: Sequence[Sequence[Reading]]) -> FloatArray:
+    """As they were read, shape (items, orders, 4)."""
+    return np.array([[reading.log_probs for reading in own] for own in readings], dtype=np.float64)
+
+
+def _unswapped(log_probs: FloatArray, orders: Sequence[Order]) -> FloatArray:
+    """Log-probabilities among the four labels alone, of the items' own A and B; shape (items, orders, 4)."""
+    values = log_softmax(log_probs)
+    for place, order in enumerate(orders):
+        if order is Order.BA:
+            values[:, place] = values[:, place, _SWAPPED_COLUMNS]
+    return values
+
+
+def _averaged(unswapped: FloatArray) -> FloatArray:
+    """Their mean over the orders, normalised again; shape (items, 4)."""
+    return log_softmax(unswapped.mean(axis=1))
+
+
+def _decide_alike(
+    items: Sequence[JudgedItem],
+    criterion: str,
+    orders: Sequence[Order],
+    calibration: CriterionCalibration | None,
+) -> list[Judgment | Unscored]:
+    """Decide items that all have readings in these orders; of exactly equal labels the first wins."""
+    read = _log_probs([item.readings[criterion] for item in items])
+    finite = np.all(np.isfinite(read), axis=(1, 2))
+    alone = _unswapped(read[finite], orders)
+    log_probs = _averaged(alone)
     if calibration is not None:
         log_probs = calibrated(log_probs, calibration)
-    alone = {most_likely(unswapped(reading)) for reading in readings}
-    a, b, both_good, both_bad = (float(p) for p in np.exp(log_probs))
-    return Judgment(
-        item_id=judged.item_id,
-        criterion=criterion,
-        preference=most_likely(log_probs),
-        probabilities=(a, b, both_good, both_bad),
-        flipped=len(alone) > 1 if len(readings) > 1 else None,
-        format_mass=float(np.mean([reading.format_mass for reading in readings])),
-        readings=tuple(readings),
-        explanation=judged.explanations.get(criterion),
-    )
+    best = alone.argmax(axis=2)
+    flips = (best != best[:, :1]).any(axis=1).tolist()
+    facts = zip(log_probs.argmax(axis=1).tolist(), np.exp(log_probs).tolist(), flips, strict=True)
+    decided: list[Judgment | Unscored] = []
+    for item, is_finite in zip(items, finite.tolist(), strict=True):
+        if not is_finite:
+            decided.append(Unscored(item.item_id, criterion, NOT_FINITE))
+            continue
+        label, (a, b, both_good, both_bad), flipped = next(facts)
+        readings = item.readings[criterion]
+        decided.append(
+            Judgment(
+                item_id=item.item_id,
+                criterion=criterion,
+                preference=PREFERENCES[label],
+                probabilities=(a, b, both_good, both_bad),
+                flipped=flipped if len(orders) > 1 else None,
+                format_mass=sum(reading.format_mass for reading in readings) / len(readings),
+                readings=readings,
+                explanation=item.explanations.get(criterion),
+            )
+        )
+    return decided

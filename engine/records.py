@@ -155,7 +155,7 @@ class Reading:
     @property
     def format_mass(self) -> float:
         """Share (0 to 1) of all probability that the four labels hold; low: the format was not understood."""
-        return sum(math.exp(value) for value in self.log_probs)
+        return sum(map(math.exp, self.log_probs))
 
 
 @dataclass(frozen=True)

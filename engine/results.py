@@ -12,7 +12,7 @@ from engine.calibration_file import Calibration, calibration_of
 from engine.dataset import Dataset
 from engine.metrics import CriterionScore, score_criterion
 from engine.overrides import OverrideCount, count_overrides, in_force
-from engine.preference import decide
+from engine.preference import decide_all
 from engine.records import (
     PREFERENCES,
     Explanation,
@@ -106,8 +106,7 @@ class RunResults:
         """The same readings and overrides, decided with another calibration, or with none."""
         by_criterion = calibration.criteria if calibration else {}
         judgments = {
-            name: tuple(decide(item, name, by_criterion.get(name)) for item in self.judged)
-            for name in self.run.identity.criteria
+            name: decide_all(self.judged, name, by_criterion.get(name)) for name in self.run.identity.criteria
         }
         return replace(self, judgments=judgments, calibration=calibration)
 

@@ -25,7 +25,6 @@ from engine.settings import (
 from engine.submission import rewritten_ids, unwritable_ids
 from engine.table_files import listed
 
-USUAL_SHOTS = 3
 _ALL_LAYERS = 999
 
 
@@ -71,7 +70,7 @@ def example_pool(path: Path, shots: int, rubric: Rubric, cancel: CancelToken) ->
 
 
 def plan_notices(dataset: Dataset, model: ModelFile, settings: JudgeSettings) -> list[str]:
-    """What a person should know before the run: of the dataset, of the model, of this computer's memory.
+    """What a person should know before the run: of the dataset, and of this computer's memory.
 
     SetupError where a submission could not name the items, ModelFileError where the model does not fit.
     """
@@ -86,8 +85,6 @@ def plan_notices(dataset: Dataset, model: ModelFile, settings: JudgeSettings) ->
         notices.append(
             f"{dataset.name}: pandas reads these ids of the submission as numbers: {listed(rewritten)}."
         )
-    if model.notice:
-        notices.append(f"{model.name}: {model.notice}")
     if warning := check_memory(model, settings.context, kv_type=settings.kv_type):
         notices.append(warning)
     return notices

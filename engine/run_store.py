@@ -144,6 +144,23 @@ class RunStore:
             for item in judged:
                 self._add_item(run_id, item)
 
+    def replace_explanations(self, run_id: int, written: Mapping[int, Mapping[str, Explanation]]) -> None:
+        """Put explanations, by position and criterion, in the place of stored ones: all of them or none.
+
+        Where none is stored, none is added.
+        """
+        rows = [
+            (said.preference.value, said.text, said.cut, run_id, position, criterion)
+            for position, texts in written.items()
+            for criterion, said in texts.items()
+        ]
+        with self._transaction():
+            self._db.executemany(
+                "UPDATE explanation SET preference = ?, text = ?, cut = ?"
+                " WHERE run_id = ? AND position = ? AND criterion = ?",
+                rows,
+            )
+
     def describe(self, run_id: int, manifest: Mapping[str, Any]) -> None:
         """Store how a run is made: versions, template, threads."""
         with self._transaction():

@@ -4,7 +4,8 @@ Knows: what can be chosen, and what is sensible. Does not know: how it is used.
 """
 
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any
 
@@ -14,6 +15,7 @@ from engine.errors import SetupError
 from engine.records import Order
 
 DEFAULT_CONTEXT = 8192
+USUAL_SHOTS = 3  # labelled examples in a prompt
 SMALLEST_CONTEXT = 256
 LOWEST_TEMPERATURE = 0.01  # below it sampling is greedy, and numbers overflow
 MOST_THREADS = 512  # GGML_MAX_N_THREADS; more end the process
@@ -87,6 +89,19 @@ class JudgeSettings:
         if self.kv_type is KvType.F16:
             del values["kv_type"]
         return values
+
+
+def settings_of(values: Mapping[str, Any]) -> JudgeSettings:
+    """The settings that `as_json` gave; what else is in `values` is passed over.
+
+    What it left out, because it does not count, is as usual. KeyError, ValueError or SetupError for values
+    that are none.
+    """
+    known = {one.name: values[one.name] for one in fields(JudgeSettings) if one.name in values}
+    known["mode"] = Mode(values["mode"])
+    known["orders"] = tuple(map(Order, values["orders"]))
+    known["kv_type"] = KvType(values.get("kv_type", KvType.F16))
+    return JudgeSettings(**known)
 
 
 @dataclass(frozen=True)

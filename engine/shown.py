@@ -4,11 +4,14 @@ Knows: shares, numbers, intervals, names, tables of them, invisible characters. 
 measure or mean, where they are shown.
 """
 
-import unicodedata
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_DIRECTION_MARKS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+# Control characters but tab and line feed, halves of characters, marks of direction.
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
 
 
 @dataclass(frozen=True)
@@ -65,8 +68,4 @@ def visible(text: str) -> str:
 
     Line breaks and tabs stay; a Windows line break becomes a plain one.
     """
-    return "".join(repr(char)[1:-1] if _is_hidden(char) else char for char in text.replace("\r\n", "\n"))
-
-
-def _is_hidden(char: str) -> bool:
-    return char in _DIRECTION_MARKS or (unicodedata.category(char) in ("Cc", "Cs") and char not in "\n\t")
+    return _HIDDEN.sub(lambda found: repr(found[0])[1:-1], text.replace("\r\n", "\n"))

@@ -21,9 +21,9 @@ from engine.run_store import RunStore
 from engine.settings import MachineSettings
 from engine.shown import percent
 
-Score = TypeVar("Score")
 _LEAST_MASS = 0.5  # of yes and no together, in the mean
 
+Score = TypeVar("Score")
 Progress = Generator[MeasureProgress, None, Score]
 
 

@@ -26,8 +26,9 @@ Span = tuple[int, int]
 class Marked:
     """The passages of one text, in characters: `shared` with the other text, and its `own`.
 
-    A passage runs from a word to a word, with what stands between them. `compared`: how many characters were
-    compared, from the beginning; less than the text has where it is longer than MOST_WORDS words.
+    A passage runs from a word to a word of the same line, with what stands between them. `compared`: how
+    many characters were compared, from the beginning; less than the text has where it is longer than
+    MOST_WORDS words.
     """
 
     shared: tuple[Span, ...]
@@ -145,7 +146,7 @@ def _telling(
 def _marked(text: str, words: Sequence[Span], shared: Sequence[Span]) -> Marked:
     compared = words[MOST_WORDS][0] if len(words) > MOST_WORDS else len(text)
     between = _between(shared, min(len(words), MOST_WORDS))
-    return Marked(tuple(_passages(words, shared)), tuple(_passages(words, between)), compared)
+    return Marked(tuple(_passages(text, words, shared)), tuple(_passages(text, words, between)), compared)
 
 
 def _between(shared: Sequence[Span], count: int) -> Iterator[Span]:
@@ -157,6 +158,13 @@ def _between(shared: Sequence[Span], count: int) -> Iterator[Span]:
         last = end
 
 
-def _passages(words: Sequence[Span], runs: Iterable[Span]) -> Iterator[Span]:
+def _passages(text: str, words: Sequence[Span], runs: Iterable[Span]) -> Iterator[Span]:
+    """Runs of words as stretches of the text, cut at the ends of lines."""
     for first, end in runs:
-        yield words[first][0], words[end - 1][1]
+        start, last = words[first]
+        for next_start, next_end in words[first + 1 : end]:
+            if "\n" in text[last:next_start]:
+                yield start, last
+                start = next_start
+            last = next_end
+        yield start, last

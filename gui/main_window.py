@@ -157,6 +157,7 @@ class MainWindow(QMainWindow):
         space.page_wanted.connect(self.show_page)
         space.review_wanted.connect(self._show_review)
         space.dataset_changed.connect(self._title)
+        space.dataset_failed.connect(self._show_bad_dataset)
         self.rail.currentRowChanged.connect(self._turn_to)
         self.results.can_export_changed.connect(self._menus.enable_exports)
         self.run_control.started.connect(self._follow_run)
@@ -228,6 +229,11 @@ class MainWindow(QMainWindow):
     @Slot(str, str)
     def _show_review(self, _item_id: str, _criterion: str) -> None:
         self.show_page(ReviewPage.NAME)
+
+    @Slot(object)
+    def _show_bad_dataset(self, _error: EngineError) -> None:
+        # Its problems are listed there.
+        self.show_page(DatasetPage.NAME)
 
     @Slot()
     def _title(self) -> None:

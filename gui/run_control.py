@@ -25,7 +25,7 @@ _KEPT = "unfinished"
 
 @dataclass(frozen=True)
 class RunProgress:
-    """How far the run is. `run_id`: None before it has begun.
+    """How far the run with the number `run_id` is.
 
     `judged`: items in the store, `judged_before` of them from earlier sessions. `unscored`: judgments of
     this session that could not be made. `tokens_per_second`: over the last half minute, None where nothing
@@ -33,10 +33,10 @@ class RunProgress:
     what a person should know of the model.
     """
 
-    run_id: int | None = None
-    items: int = 0
-    judged: int = 0
-    judged_before: int = 0
+    run_id: int
+    items: int
+    judged: int
+    judged_before: int
     unscored: int = 0
     tokens_per_second: float | None = None
     elapsed: float = 0.0
@@ -59,7 +59,9 @@ class RunControl(QObject):
         self._task: Task | None = None
         self._setup: RunSetup | None = None
         self._heard = False  # of the job: it has left the queue of its lane
-        self._count = RunProgress()
+        self._stopping = False
+        self._note = ""
+        self._count: RunProgress | None = None
         self._begun = self._opened = self._finished = 0.0
         self._spans: deque[tuple[float, int]] = deque()
         self._tick = QTimer(self)
@@ -74,7 +76,7 @@ class RunControl(QObject):
     @property
     def stopping(self) -> bool:
         """True once the run was asked to stop, until it has ended."""
-        return self._count.stopping
+        return self._stopping
 
     @property
     def setup(self) -> RunSetup | None:
@@ -82,16 +84,26 @@ class RunControl(QObject):
         return self._setup
 
     @property
-    def progress(self) -> RunProgress:
-        """How far the run is now; of the last run where none is under way."""
+    def note(self) -> str:
+        """What is done now, or what a person should know of the model; empty for nothing."""
+        return "Stopping …" if self._stopping else self._note
+
+    @property
+    def progress(self) -> RunProgress | None:
+        """How far the run is, or was at its end; None before its files and its model were found good."""
+        count = self._count
+        if count is None:
+            return None
         now = time.monotonic() if self.running else self._finished
-        done = self._count.judged - self._count.judged_before
-        left = self._count.items - self._count.judged
+        done = count.judged - count.judged_before
+        left = count.items - count.judged
         return replace(
-            self._count,
+            count,
             tokens_per_second=self._rate(now),
             elapsed=now - self._begun,
             eta=(now - self._opened) * left / done if done and self.running else None,
+            note=self.note,
+            stopping=self._stopping,
         )
 
     @property
@@ -118,7 +130,9 @@ class RunControl(QObject):
         waits = self._workspace.threads.busy(Lane.MODEL)
         self._setup = setup
         self._heard = False
-        self._count = RunProgress(note="Waiting for other work with a model to end" if waits else "")
+        self._stopping = False
+        self._note = "Waiting for other work with a model to end …" if waits else ""
+        self._count = None
         self._begun = self._opened = time.monotonic()
         self._spans.clear()
         self._task = self._workspace.threads.start(Lane.MODEL, judging.judge(setup, store, at_hand))
@@ -132,9 +146,9 @@ class RunControl(QObject):
     @Slot()
     def stop(self) -> None:
         """Ask the run to stop; `ended` tells when it has, which takes a second at most."""
-        if self._task is None or self.stopping:
+        if self._task is None or self._stopping:
             return
-        self._count = replace(self._count, stopping=True)
+        self._stopping = True
         if self._heard:
             self._task.cancel()
             self.progressed.emit()
@@ -149,27 +163,26 @@ class RunControl(QObject):
         if isinstance(event, TokensEvaluated):
             self._spans.append((time.monotonic(), event.tokens))
         elif isinstance(event, ItemDecided):
-            missing = sum(isinstance(one, Unscored) for one in event.judgments)
-            count = self._count
-            self._count = replace(count, judged=count.judged + 1, unscored=count.unscored + missing)
-            self.judged.emit(event)
+            self._take_item(event)
         elif isinstance(event, Preparing):
-            self._count = replace(self._count, note=f"{event.what} …")
+            self._note = f"{event.what} …"
         elif isinstance(event, RunStarted):
             self._take_start(event)
         elif isinstance(event, ModelOpened):
             self._opened = time.monotonic()
             self._spans.append((self._opened, 0))
-            self._count = replace(self._count, note=event.note)
+            self._note = event.note
+
+    def _take_item(self, event: ItemDecided) -> None:
+        if self._count is not None:
+            missing = sum(isinstance(one, Unscored) for one in event.judgments)
+            self._count = replace(
+                self._count, judged=self._count.judged + 1, unscored=self._count.unscored + missing
+            )
+        self.judged.emit(event)
 
     def _take_start(self, event: RunStarted) -> None:
-        self._count = replace(
-            self._count,
-            run_id=event.run_id,
-            items=event.items,
-            judged=event.judged,
-            judged_before=event.judged,
-        )
+        self._count = RunProgress(event.run_id, event.items, event.judged, judged_before=event.judged)
         if event.judged < event.items and self._setup is not None:
             kept = {"run": event.run_id, "setup": replace(self._setup, fresh=False).as_json()}
             self._workspace.state.set_record(_KEPT, kept)
@@ -185,12 +198,10 @@ class RunControl(QObject):
         self._tick.stop()
         self._finished = time.monotonic()
         self._task = None
-        self._count = replace(self._count, stopping=False, note="")
-        if isinstance(how, RunEnded):
-            self._count = replace(self._count, judged=how.judged)
-            if not how.stopped:
-                self.forget_unfinished()
-        if self._count.run_id is not None:
+        self._stopping, self._note = False, ""
+        if isinstance(how, RunEnded) and not how.stopped:
+            self.forget_unfinished()
+        if self._count is not None:
             self._workspace.refresh_runs()
             if self._count.judged:
                 self._workspace.open_run(self._count.run_id)

@@ -13,9 +13,8 @@ from typing import Any, TypeVar
 
 from engine.paths import demo_dataset, demo_model
 from engine.rubric import ELOQUENT
-from engine.settings import JudgeSettings, KvType, Mode
+from engine.settings import USUAL_SHOTS, JudgeSettings, KvType, Mode
 
-USUAL_SHOTS = 3
 _USUAL = JudgeSettings()
 _LARGEST = 2**31 - 1  # what Qt's number fields can show
 

@@ -48,6 +48,7 @@ class Colours:
     label_both_good: str
     label_both_bad: str
     shared_ground: str
+    own_ground: str
     unscored: str
 
     def of_label(self, label: Preference | None) -> str:
@@ -59,6 +60,13 @@ class Colours:
             Preference.BOTH_BAD: self.label_both_bad,
             None: self.unscored,
         }[label]
+
+    def ink_on(self, ground: str) -> str:
+        """Black or white, whichever can be read better on a ground."""
+        colour = QColor(ground)
+        parts = zip((0.2126, 0.7152, 0.0722), (colour.redF(), colour.greenF(), colour.blueF()), strict=True)
+        # Where the contrast to black and to white is the same, by WCAG's relative luminance.
+        return "#000000" if sum(weight * part**2.2 for weight, part in parts) > 0.18 else "#ffffff"
 
 
 LIGHT = Colours(
@@ -83,6 +91,7 @@ LIGHT = Colours(
     label_both_good="#2a9d74",
     label_both_bad="#b0609c",
     shared_ground="#fff1b8",
+    own_ground="#ffdcb8",
     unscored="#9aa3ad",
 )
 
@@ -108,6 +117,7 @@ DARK = Colours(
     label_both_good="#58c79b",
     label_both_bad="#d78fc6",
     shared_ground="#4a4420",
+    own_ground="#5c3c14",
     unscored="#737d88",
 )
 
@@ -198,20 +208,22 @@ def _style_sheet(one: Colours, points: float) -> str:
         background: {one.selection}; border-color: {one.accent}; }}
     QPushButton:focus, QToolButton[role="button"]:focus {{
         border: 2px solid {one.accent}; padding: 4px 11px; }}
+    QToolButton[compact="true"] {{ padding: 4px 7px; }}
+    QToolButton[compact="true"]:focus {{ padding: 3px 6px; }}
     QPushButton:disabled, QToolButton[role="button"]:disabled {{ color: {one.unscored}; }}
     QPushButton[role="main"] {{
         background: {one.accent}; color: {one.on_accent}; border-color: {one.accent}; font-weight: 600; }}
     QPushButton[role="main"]:focus {{ border: 2px solid {one.text}; }}
     QPushButton[role="main"]:disabled {{
         background: {one.hover}; color: {one.unscored}; border-color: {one.border}; }}
-    QLineEdit, QPlainTextEdit, QTextEdit, QTextBrowser, QSpinBox, QDoubleSpinBox, QComboBox,
+    QLineEdit, QPlainTextEdit, QTextEdit, QTextBrowser,
     QAbstractItemView {{
         background: {one.field}; color: {one.text}; border: 1px solid {one.border}; border-radius: 6px;
         selection-background-color: {one.selection}; selection-color: {one.text}; }}
-    QLineEdit, QSpinBox, QDoubleSpinBox {{ padding: 4px 6px; }}
-    QComboBox {{ padding: 4px 8px; }}
-    QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QTextBrowser:focus, QSpinBox:focus,
-    QDoubleSpinBox:focus, QComboBox:focus, QAbstractItemView:focus {{ border: 1px solid {one.accent}; }}
+    QLineEdit {{ padding: 4px 6px; }}
+    QSpinBox QLineEdit, QDoubleSpinBox QLineEdit, QComboBox QLineEdit {{ border: 0; padding: 0; }}
+    QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QTextBrowser:focus,
+    QAbstractItemView:focus {{ border: 1px solid {one.accent}; }}
     QTableView, QListView, QTreeView {{
         gridline-color: {one.border}; alternate-background-color: {one.window}; outline: 0; }}
     QTableView::item:selected, QListView::item:selected, QTreeView::item:selected {{
@@ -237,6 +249,9 @@ def _style_sheet(one: Colours, points: float) -> str:
     QScrollBar::handle:hover {{ background: {one.muted}; }}
     QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
     QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
+    QCheckBox::indicator, QListView::indicator {{ width: {points * 1.4:.0f}px; height: {points * 1.4:.0f}px; }}
+    QCheckBox::indicator:unchecked, QListView::indicator:unchecked {{
+        background: {one.field}; border: 1px solid {one.muted}; border-radius: 3px; }}
     QTabWidget::pane {{ border: 0; }}
     QTabBar::tab {{
         padding: 6px 12px; color: {one.muted}; border: 0; border-bottom: 2px solid transparent; }}

@@ -45,7 +45,7 @@ def _facts(counted: Forecast) -> dict[str, str]:
         "tokens to write": f"{counted.tokens_to_write_at_most:,} at most",
         "context": f"{counted.settings.context:,} tokens",
         "largest item": f"{item_id} with {cells:,} tokens",
-        "context that fits all": "more than the model was trained with" if fits_all is None else f"{fits_all:,}",
+        "context that fits all": f"{fits_all:,}" if fits_all else "more than the model was trained with",
         "too long, unscored": _ids(counted.too_long),
         "too long, shortened": _ids(counted.shortened),
         "judged already": f"{counted.judged:,} of {counted.items:,}{judged}",

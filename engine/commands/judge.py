@@ -9,7 +9,7 @@ from pathlib import Path
 
 from engine.calibration_file import load_calibration
 from engine.cancel import CancelToken
-from engine.commands.computer import add_computer, machine_settings
+from engine.commands.computer import add_computer
 from engine.commands.console import (
     INCOMPLETE,
     add_store,
@@ -25,29 +25,20 @@ from engine.commands.runs import check_outputs, distribution, export_results, wa
 from engine.dataset import Dataset, load_dataset
 from engine.errors import SetupError
 from engine.events import RunEnded, RunEvent
-from engine.examples import ExamplePool, choose_examples
+from engine.examples import ExamplePool
 from engine.judging import RunPlan, open_model, run_judging
 from engine.metrics import CriterionScore, mean
-from engine.model_files import ModelFile, check_memory, read_model_file
+from engine.model_files import ModelFile, read_model_file
 from engine.model_trial import checked_model
 from engine.paths import demo_model
-from engine.records import Order, Rubric
+from engine.records import Rubric
 from engine.results import load_results, score_results
 from engine.rubric import ELOQUENT
+from engine.run_plans import example_pool, judge_settings, machine_settings, plan_notices
 from engine.run_store import RunStore
-from engine.settings import (
-    DEFAULT_CONTEXT,
-    ITEMS_AT_ONCE,
-    JudgeSettings,
-    KvType,
-    Mode,
-    default_context,
-)
+from engine.settings import DEFAULT_CONTEXT, USUAL_SHOTS, JudgeSettings, KvType, Mode
 from engine.shown import percent, words
-from engine.submission import rewritten_ids, unwritable_ids
-from engine.table_files import listed
 
-_SHOTS = 3
 _DEMO = "demo"
 
 
@@ -91,7 +82,7 @@ def _add_judging(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--criteria", metavar="A,B", help=f"some of {','.join(ELOQUENT.names)}")
     group.add_argument("--items", type=int, metavar="N", help="the first N items only")
     group.add_argument("--examples", type=Path, metavar="FILE", help="labelled items to show the model")
-    group.add_argument("--shots", type=int, metavar="K", help=f"how many of them ({_SHOTS})")
+    group.add_argument("--shots", type=int, metavar="K", help=f"how many of them ({USUAL_SHOTS})")
     group.add_argument(
         "--calibration", type=Path, metavar="FILE", help="what `calibrate` made from a run of this judge"
     )
@@ -167,35 +158,20 @@ def _plan(options: argparse.Namespace, cancel: CancelToken) -> RunPlan:
         if options.items < 1:
             raise SetupError(f"--items is {options.items}.", "Use 1 or more.")
         dataset = dataset.head(options.items)
-    _check_ids(dataset)
-    for notice in dataset.notices:
-        tell(f"{dataset.name}: {notice}")
+    notices = plan_notices(dataset, described, settings)
     if described.notice:
         tell(f"{printable(described.name)}: {printable(described.notice)}")
-    warning = check_memory(described, settings.context, kv_type=settings.kv_type)
-    if warning:
-        tell(warning)
+    for notice in notices:
+        tell(notice)
     return RunPlan(
         dataset=dataset,
         rubric=rubric,
         settings=settings,
-        machine=machine_settings(options),
+        machine=machine_settings(options.threads, options.gpu_layers),
         model=checked_model(described, cancel),
         examples=_examples(options, rubric, cancel),
         calibration=calibration,
     )
-
-
-def _check_ids(dataset: Dataset) -> None:
-    """See before long work that the submission can name the items."""
-    if unwritable := unwritable_ids(dataset.ids):
-        raise SetupError(
-            f"{dataset.name}: a submission cannot hold these ids, which pandas takes for missing:"
-            f" {listed(unwritable)}.",
-            "Rename them in the dataset.",
-        )
-    if rewritten := rewritten_ids(dataset.ids):
-        tell(f"{dataset.name}: pandas reads these ids of the submission as numbers: {listed(rewritten)}.")
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -208,16 +184,15 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _settings(options: argparse.Namespace, model: ModelFile) -> JudgeSettings:
-    mode = Mode(options.mode)
-    return JudgeSettings(
-        mode=mode,
-        orders=(Order.AB, Order.BA) if options.orders == "both" else (Order.AB,),
-        context=default_context(model.trained_context) if options.context is None else options.context,
+    return judge_settings(
+        model,
+        mode=Mode(options.mode),
+        both_orders=options.orders == "both",
+        context=options.context,
         max_explanation_tokens=options.max_explanation_tokens,
         temperature=options.temperature,
         seed=options.seed,
         shorten=options.shorten,
-        items_at_once=ITEMS_AT_ONCE if mode is Mode.EXPLAIN else 1,
         kv_type=KvType(options.kv_type),
     )
 
@@ -229,8 +204,8 @@ def _examples(options: argparse.Namespace, rubric: Rubric, cancel: CancelToken) 
                 "--shots without --examples has nothing to show.", "Name a file with --examples."
             )
         return ExamplePool()
-    shots = _SHOTS if options.shots is None else options.shots
-    return choose_examples(load_dataset(options.examples, cancel=cancel), rubric, shots)
+    shots = USUAL_SHOTS if options.shots is None else options.shots
+    return example_pool(options.examples, shots, rubric, cancel)
 
 
 def _follow(events: Iterable[RunEvent]) -> RunEnded:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from engine.cancel import CancelToken
-from engine.commands.computer import add_computer, machine_settings
+from engine.commands.computer import add_computer
 from engine.commands.console import printable, tell
 from engine.commands.progress import show_measure
 from engine.encoder_files import read_encoder_file
@@ -21,6 +21,7 @@ from engine.model_files import read_model_file
 from engine.model_trial import CheckedModel, checked_encoder, checked_model
 from engine.records import Agreement, Unscored
 from engine.rubric import ELOQUENT
+from engine.run_plans import machine_settings
 from engine.run_store import RunStore
 from engine.slow_measures import agreement_warnings, measure_agreements, measure_bertscore
 from engine.systems import System
@@ -61,7 +62,7 @@ class SlowMeasures:
     def __init__(self, options: argparse.Namespace, cancel: CancelToken) -> None:
         self._cancel = cancel
         self._store = options.store
-        self._machine = machine_settings(options)
+        self._machine = machine_settings(options.threads, options.gpu_layers)
         self._encoder: CheckedModel | None = None
         self._judge: CheckedModel | None = None
         if options.encoder:

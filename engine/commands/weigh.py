@@ -26,9 +26,9 @@ from engine.dataset import Dataset, load_dataset
 from engine.errors import SetupError
 from engine.files import write_json
 from engine.matching import match, people_caveats
-from engine.measure_tables import agreement_table, weighing_table, weights_in_words, winner_table
+from engine.measure_tables import agreement_table, fit_table, weighing_table, weights_in_words, winner_table
 from engine.scores import load_comparisons
-from engine.shown import number, percent
+from engine.shown import number
 from engine.systems import System, open_system
 from engine.table_files import listed
 from engine.weighing import Comparisons, Weighing, human_winners, weigh
@@ -106,7 +106,7 @@ def _weigh_system(options: argparse.Namespace, gold: Dataset | None) -> int:
         print(f"Decisions: {options.json}\n")
     _print_weighing(system, result)
     if fit:
-        print(f"\n{_fit_table(fit)}")
+        print(f"\n{_fit_words(fit)}")
     return DONE
 
 
@@ -137,15 +137,11 @@ def _deciles(margins: Sequence[float]) -> str:
     return ", ".join(number(cuts[place]) for place in (0, 4, 8))
 
 
-def _fit_table(fit: WeightFit) -> str:
+def _fit_words(fit: WeightFit) -> str:
     found = ",".join(f"{name}={weight:.4f}" for name, weight in fit.weights.items())
-    rows = [
-        ["fitted weights and threshold", percent(fit.agreement)],
-        ["equal weights, fitted threshold", percent(fit.equal)],
-        ["most frequent winner", percent(fit.most_frequent)],
-    ]
+    made = fit_table(fit)
     return (
-        f"{table([f'cross-validated on {fit.items:,} items', ''], rows)}\n\n"
+        f"{table(made.header, made.rows)}\n\n"
         f"Fitted on all of them: --weights {found} --tie-threshold {fit.tie_threshold:.4f}"
     )
 

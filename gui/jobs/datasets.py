@@ -35,6 +35,7 @@ def load(path: Path) -> "Job[Dataset]":
         )
         # Both are needed soon, and take a moment for many items.
         _ = dataset.hash, dataset.criteria
+        control.cancel.raise_if_requested()
         return dataset
 
     return work

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QFileDialog, QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from engine.errors import EngineError
 from engine.shown import visible
+from gui.dialogs.file_dialogs import ask_target
 from gui.engine_thread import Lane, Latest
 from gui.jobs.comparing import Compared, Comparing, compare_systems, save_comparison
 from gui.page import Page
@@ -204,10 +205,10 @@ class ComparePage(Page):
 
     @Slot()
     def _ask_where_to_save(self) -> None:
-        first = str((self.choosing.folder or Path()) / "comparison.json")
-        path, _ = QFileDialog.getSaveFileName(self, "Save comparison", first, "JSON (*.json)")
-        if path:
-            self.save(Path(path))
+        first = self.choosing.folder / "comparison.json"
+        path = ask_target(self, "Save comparison", first, "JSON (*.json)")
+        if path is not None:
+            self.save(path)
 
     @Slot(object)
     def _tell_saved(self, path: Path) -> None:
@@ -229,13 +230,14 @@ class ComparePage(Page):
     @Slot(str, str, object)
     def _open_in_review(self, item_id: str, criterion: str, system: int | None) -> None:
         """Open an item in the run of a system; else in the run that is open, else in the first one."""
-        runs = self.compared.runs if self.compared else ()
-        opened = self.workspace.run.id if self.workspace.run else None
-        chosen = runs[system] if system is not None else None
-        if chosen is None:
-            chosen = opened if opened in runs else next((run for run in runs if run is not None), None)
-        if chosen is None:
+        systems = self.compared.runs if self.compared else ()
+        runs = [run for run in systems if run is not None]
+        if not runs:
             return
+        opened = self.workspace.run.id if self.workspace.run else None
+        chosen = systems[system] if system is not None else None
+        if chosen is None:
+            chosen = opened if opened in runs else runs[0]
         self._wanted = _Wanted(chosen, item_id, criterion)
         if opened == chosen:
             self._go_on_to_review()

@@ -41,6 +41,8 @@ TEXT_COLUMNS = (
     Column("output_b", "Response B"),
 )
 
+_ROLES = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.DecorationRole, Qt.ItemDataRole.ToolTipRole, SORT_ROLE)
+
 
 class ItemsTable(QAbstractTableModel):
     """One row for each item that is shown; a column for each text, and for each criterion with labels."""
@@ -63,7 +65,7 @@ class ItemsTable(QAbstractTableModel):
         self.beginResetModel()
         labels = (Column(f"{one}_preference", words(one).capitalize(), True) for one in dataset.criteria)
         self._columns = (*TEXT_COLUMNS, *labels)
-        self._cells = [dataset.frame[column.source].array for column in self._columns]
+        self._cells = [dataset.texts(column.source) for column in self._columns]
         self._rows, self._count = None, len(dataset)
         self.endResetModel()
 
@@ -90,7 +92,7 @@ class ItemsTable(QAbstractTableModel):
 
     def text(self, index: Index) -> str:
         """The whole text of a cell, as the file has it."""
-        return str(self._cells[index.column()][self.item_at(index.row())])
+        return str(self._cells[index.column()][self.item_at(index.row())].as_py())
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's name and default
         """How many items are shown."""
@@ -119,7 +121,7 @@ class ItemsTable(QAbstractTableModel):
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """A cell: the beginning of its text, more of it as a tool tip, whole for sorting."""
-        if not index.isValid():
+        if role not in _ROLES or not index.isValid():
             return None
         if self._columns[index.column()].is_label:
             return self._label_data(index, role)

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt
-from PySide6.QtGui import QBrush, QColor
+from PySide6.QtGui import QPalette
 
 from engine.records import Judgment
 from engine.shown import number, percent, words
 from gui.jobs.judging import ItemDecided
 from gui.tables.text_table import SORT_ROLE, Index
 from gui.text import one_line, tip
-from gui.theme import LIGHT, Colours
 from gui.widgets.bars import LABEL_WORDS
+from gui.widgets.label_mark import label_icon
 
 MOST_ROWS = 200
 _BEFORE, _AFTER = ("Item",), ("Flipped", "Seconds")
@@ -29,7 +29,7 @@ class JudgmentTable(QAbstractTableModel):
         super().__init__(parent)
         self._criteria: tuple[str, ...] = ()
         self._rows: deque[ItemDecided] = deque(maxlen=MOST_ROWS)
-        self._colours = LIGHT
+        self._icons = {label: label_icon(label, QPalette()) for label in LABEL_WORDS}
 
     def begin(self, criteria: Sequence[str]) -> None:
         """Show nothing, with a column for each of these criteria."""
@@ -38,9 +38,9 @@ class JudgmentTable(QAbstractTableModel):
         self._rows.clear()
         self.endResetModel()
 
-    def use_colours(self, used: Colours) -> None:
+    def use_palette(self, palette: QPalette) -> None:
         """Draw with other colours from now on."""
-        self._colours = used
+        self._icons = {label: label_icon(label, palette) for label in LABEL_WORDS}
 
     def add(self, decided: Sequence[ItemDecided]) -> None:
         """Put items on top, the last of them first."""
@@ -61,10 +61,13 @@ class JudgmentTable(QAbstractTableModel):
         """The id of the item of a row."""
         return self._rows[row].judged.item_id
 
+    def is_label(self, column: int) -> bool:
+        """True for the columns of the criteria."""
+        return 0 <= column - len(_BEFORE) < len(self._criteria)
+
     def criterion(self, column: int) -> str:
         """The criterion of a column, the first one for the others."""
-        place = column - len(_BEFORE)
-        return self._criteria[place] if 0 <= place < len(self._criteria) else self._criteria[0]
+        return self._criteria[column - len(_BEFORE) if self.is_label(column) else 0]
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's name and default
         """How many items are shown."""
@@ -78,8 +81,14 @@ class JudgmentTable(QAbstractTableModel):
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
         """The names of the columns."""
-        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return (*_BEFORE, *map(words, self._criteria), *_AFTER)[section]
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return (*_BEFORE, *map(words, self._criteria), *_AFTER)[section].capitalize()
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            left = section < len(_BEFORE) + len(self._criteria)
+            side = Qt.AlignmentFlag.AlignLeft if left else Qt.AlignmentFlag.AlignRight
+            return int(side | Qt.AlignmentFlag.AlignVCenter)
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -115,9 +124,7 @@ class JudgmentTable(QAbstractTableModel):
         if role in (Qt.ItemDataRole.DisplayRole, SORT_ROLE):
             return LABEL_WORDS[preference]
         if role == Qt.ItemDataRole.DecorationRole:
-            return QColor(self._colours.of_label(preference))
-        if role == Qt.ItemDataRole.ForegroundRole and preference is None:
-            return QBrush(QColor(self._colours.warning))
+            return self._icons[preference]
         if role == Qt.ItemDataRole.ToolTipRole:
             return tip(_why(decided, place))
         return None

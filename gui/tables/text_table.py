@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SORT_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 Index = QModelIndex | QPersistentModelIndex
+_DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"-?[\d,]+(\.\d+)?")
 
 
@@ -26,12 +27,19 @@ class TextTable(QAbstractTableModel):
         super().__init__(parent)
         self._header: list[str] = []
         self._rows: list[list[str]] = []
+        self._numbers: frozenset[int] = frozenset()
 
     def show_table(self, table: "Table") -> None:
         """Show another table."""
         self.beginResetModel()
         self._header = list(table.header)
         self._rows = [list(row) for row in table.rows]
+        self._numbers = frozenset(
+            column
+            for row in self._rows
+            for column, text in enumerate(row)
+            if column and (text == "-" or _DIGIT.search(text))
+        )
         self.endResetModel()
 
     def clear(self) -> None:
@@ -61,8 +69,7 @@ class TextTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return visible(self._header[section])
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignLeft if section == 0 else Qt.AlignmentFlag.AlignRight
-            return int(side | Qt.AlignmentFlag.AlignVCenter)
+            return self._alignment(section)
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -75,11 +82,14 @@ class TextTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return tip(text)
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignLeft if index.column() == 0 else Qt.AlignmentFlag.AlignRight
-            return int(side | Qt.AlignmentFlag.AlignVCenter)
+            return self._alignment(index.column())
         if role == SORT_ROLE:
             return sort_value(text)
         return None
+
+    def _alignment(self, column: int) -> int:
+        side = Qt.AlignmentFlag.AlignRight if column in self._numbers else Qt.AlignmentFlag.AlignLeft
+        return int(side | Qt.AlignmentFlag.AlignVCenter)
 
 
 def sort_value(text: str) -> float | str:

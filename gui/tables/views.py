@@ -3,16 +3,26 @@
 Knows: how views look and behave. Does not know: what is in them.
 """
 
-from PySide6.QtCore import QAbstractItemModel, Qt
+from PySide6.QtCore import QAbstractItemModel, QEvent, Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from gui.tables.text_table import TextTable
 
 
-def table_view(model: QAbstractItemModel, accessible: str) -> QTableView:
+class _WholeView(QTableView):
+    """As high as its rows, whatever the size of the text."""
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Fit again after another font."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and self.model() is not None:
+            fit_height(self)
+
+
+def table_view(model: QAbstractItemModel, accessible: str, view: QTableView | None = None) -> QTableView:
     """A view of whole rows, without grid, with rows one line high."""
-    view = QTableView()
+    view = view or QTableView()
     view.setAccessibleName(accessible)
     view.setModel(model)
     view.setShowGrid(False)
@@ -34,7 +44,7 @@ def table_view(model: QAbstractItemModel, accessible: str) -> QTableView:
 
 def measure_view(model: TextTable, accessible: str) -> QTableView:
     """A view of a small table that is shown whole, as wide as its texts; Ctrl+C copies all of it."""
-    view = table_view(model, accessible)
+    view = table_view(model, accessible, _WholeView())
     view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     header = view.horizontalHeader()
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)

@@ -4,7 +4,6 @@ Knows: fields for a RunSetup. Does not know: what the engine does with them.
 """
 
 from dataclasses import replace
-from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QFormLayout, QSpinBox, QWidget
@@ -12,12 +11,13 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QFormLayout,
 from engine.settings import DEFAULT_CONTEXT, MOST_THREADS, KvType, Mode
 from gui.run_setup import RunSetup
 from gui.widgets.file_choice import FileChoice
-from gui.widgets.labels import label, name
+from gui.widgets.labels import label, name, narrow
 
-_MOST = 2**31 - 1
+_LARGEST_CONTEXT = 2**24
+_LARGEST_SEED = 2**31 - 1
 _CONTEXT_STEP = 1024
-_DATA_FILES = "Datasets (*.tsv *.csv *.json *.jsonl *.parquet *.gz);;All files (*)"
-_CALIBRATIONS = "Calibrations (*.json);;All files (*)"
+_DATA_FILES = "Datasets (*.tsv *.csv *.json *.jsonl *.parquet *.gz)"
+_CALIBRATIONS = "Calibrations (*.json)"
 
 
 class AdvancedSettings(QWidget):
@@ -27,7 +27,6 @@ class AdvancedSettings(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._gpu = False
         self._make_prompt_fields()
         self._make_computer_fields()
         self._make_explanation_fields()
@@ -81,7 +80,7 @@ class AdvancedSettings(QWidget):
             shorten=self._shorten.isChecked(),
             kv_type=KvType(self._kv_type.currentData()),
             threads=self._threads.value(),
-            gpu_layers=None if layers < 0 or not self._gpu else layers,
+            gpu_layers=None if layers < 0 else layers,
             max_explanation_tokens=self._length.value(),
             temperature=round(self._temperature.value(), 2),
             seed=self._seed.value(),
@@ -97,7 +96,6 @@ class AdvancedSettings(QWidget):
 
     def set_gpu(self, supported: bool) -> None:
         """Say whether llama.cpp can use a GPU."""
-        self._gpu = supported
         self._layers.setEnabled(supported)
         self._no_gpu.setVisible(not supported)
 
@@ -124,13 +122,14 @@ class AdvancedSettings(QWidget):
         self._shorten.toggled.connect(self.changed)
 
     def _make_computer_fields(self) -> None:
-        self._context = self._number("Tokens of context", 0, _MOST, "Automatic")
+        self._context = self._number("Tokens of context", 0, _LARGEST_CONTEXT, "Automatic")
         self._context.setSingleStep(_CONTEXT_STEP)
         self._context.setToolTip(
             f"Tokens that the model can hold at once. Automatic: {DEFAULT_CONTEXT:,}, or what the model was"
             " trained with."
         )
         self._kv_type = QComboBox()
+        narrow(self._kv_type)
         self._kv_type.addItem("f16: exact", KvType.F16.value)
         self._kv_type.addItem("q8_0: half the memory, rounder results", KvType.Q8_0.value)
         name(self._kv_type, "What the model's cache is kept in")
@@ -153,7 +152,7 @@ class AdvancedSettings(QWidget):
             "0 takes the likeliest words; more than 0 samples. Labels are never sampled.",
         )
         self._temperature.valueChanged.connect(self.changed)
-        self._seed = self._number("Seed for a temperature above 0", 0, _MOST)
+        self._seed = self._number("Seed for a temperature above 0", 0, _LARGEST_SEED)
 
     def _number(self, accessible: str, least: int, most: int, automatic: str = "") -> QSpinBox:
         field = QSpinBox()
@@ -163,8 +162,3 @@ class AdvancedSettings(QWidget):
         name(field, accessible)
         field.valueChanged.connect(self.changed)
         return field
-
-    @property
-    def files(self) -> tuple[Path | None, Path | None]:
-        """The chosen files: examples, calibration."""
-        return self._examples.path, self._calibration.path

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.shown import visible
+from gui.dialogs.file_dialogs import ask_source
 from gui.engine_thread import Lane, Latest
 from gui.jobs.comparing import MODEL_ALONE, PARTIAL, Choice, find_missing
 from gui.text import one_line, plain_label
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 _KEPT = "compare"  # the name under which the choice is remembered
 _LEAST_SYSTEMS = 2
 _SUBMISSIONS = "Submissions (*.tsv *.tsv.gz);;All files (*)"
-_DATASETS = "Datasets (*.tsv *.csv *.json *.jsonl *.ndjson *.parquet *.gz);;All files (*)"
+_DATASETS = "Datasets (*.tsv *.csv *.json *.jsonl *.ndjson *.parquet *.gz)"
 
 
 class ComparisonChoice(QScrollArea):
@@ -89,11 +90,11 @@ class ComparisonChoice(QScrollArea):
         return said
 
     @property
-    def folder(self) -> Path | None:
+    def folder(self) -> Path:
         """Where files are likely to be: beside the last submission, else beside the labels."""
         if self.systems.all_files:
             return self.systems.all_files[-1].parent
-        return self.gold.path.parent if self.gold else None
+        return self.gold.path.parent if self.gold else Path.cwd()
 
     def add_files(self, paths: Sequence[Path]) -> None:
         """List submission files and tick them; one that is listed already is only ticked."""
@@ -186,17 +187,15 @@ class ComparisonChoice(QScrollArea):
 
     @Slot()
     def _ask_submissions(self) -> None:
-        folder = str(self.folder or "")
-        names, _ = QFileDialog.getOpenFileNames(self, "Add submissions", folder, _SUBMISSIONS)
+        names, _ = QFileDialog.getOpenFileNames(self, "Add submissions", str(self.folder), _SUBMISSIONS)
         if names:
             self.add_files([Path(one) for one in names])
 
     @Slot()
     def _ask_gold(self) -> None:
-        folder = str(self.folder or "")
-        path, _ = QFileDialog.getOpenFileName(self, "Choose human labels", folder, _DATASETS)
-        if path:
-            self.choose_gold(Path(path))
+        path = ask_source(self, "Choose a dataset with human labels", self.folder, _DATASETS)
+        if path is not None:
+            self.choose_gold(path)
 
 
 def _words_on(gold: "Dataset") -> str:

@@ -28,7 +28,7 @@ class ComparisonView(QTabWidget):
     def __init__(self, threads: EngineThreads, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName("Comparison")
-        self.setDocumentMode(True)
+        self.tabBar().setDrawBase(False)
         self.measures = RankedTable(self)
         self.borda = RankedTable(self)
         self.published = TextTable(self)

@@ -10,7 +10,7 @@ from gui.text import one_line
 from gui.widgets.labels import heading, hint, label, name
 
 _USUAL_PART = 30
-_MOST = 2**31 - 1  # what the field can hold; larger datasets can still be judged whole
+_MOST = 10**9  # what the field can hold; larger datasets can still be judged whole
 
 
 class DatasetLine(QWidget):
@@ -26,9 +26,8 @@ class DatasetLine(QWidget):
         self._part = QCheckBox("Only the first")
         name(self._part, "Judge only the first items")
         self._number = QSpinBox()
-        self._number.setRange(1, _MOST)
+        self._number.setRange(1, 1)
         self._number.setGroupSeparatorShown(True)
-        self._number.setValue(_USUAL_PART)
         self._number.setSuffix(" items")
         name(self._number, "How many of the first items to judge")
         self._number.setEnabled(False)
@@ -62,12 +61,17 @@ class DatasetLine(QWidget):
     def set_items(self, items: int | None) -> None:
         """Judge only the first items; None for all."""
         if items is not None:
+            self._number.setMaximum(max(items, self._number.maximum()))
             self._number.setValue(items)
         self._part.setChecked(items is not None)
 
     def show_dataset(self, file_name: str | None, items: int) -> None:
         """Show the dataset that is open; None for none."""
         there = file_name is not None
+        fresh = self._number.maximum() == 1
+        self._number.setMaximum(min(max(items, self._number.value()), _MOST))
+        if fresh and there:
+            self._number.setValue(_USUAL_PART)
         self._name.setText(f"{one_line(file_name)}: {items:,} items" if file_name is not None else "")
         self._name.setVisible(there)
         self._with.setVisible(there)

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from gui.jobs.comparing import Compared
 
 _TYPING_MS = 200
-_WIDTHS = (8, 16, 13)  # in letters, of the first columns
-_SYSTEM_WIDTH = 16
+_LEAST_WIDTH, _MOST_WIDTH = 16, 32  # of a column, in letters
 
 
 class DifferenceList(QWidget):
@@ -88,6 +87,7 @@ class DifferenceList(QWidget):
         name(self.one_is_right, "Only where exactly one system gives the human label")
         self.search.setPlaceholderText("Search the items")
         self.search.setClearButtonEnabled(True)
+        self.search.setAcceptDrops(False)  # a dropped file is a submission to add
         name(self.search, "Search the items that differ", "Words of the id, the instruction or the responses")
         self.view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         self.view.horizontalHeader().setStretchLastSection(True)
@@ -125,10 +125,11 @@ class DifferenceList(QWidget):
         find.activated.connect(self.search.setFocus)
 
     def _fit_columns(self) -> None:
+        """Make each column as wide as its name and a label, but none so wide that it hides the others."""
         letter = self.view.fontMetrics().averageCharWidth()
         for column in range(self.table.columnCount() - 1):
-            width = _WIDTHS[column] if column < len(_WIDTHS) else _SYSTEM_WIDTH
-            self.view.setColumnWidth(column, width * letter)
+            title = self.view.horizontalHeader().sectionSizeHint(column)
+            self.view.setColumnWidth(column, min(max(title, _LEAST_WIDTH * letter), _MOST_WIDTH * letter))
 
     @Slot()
     def _filter(self) -> None:

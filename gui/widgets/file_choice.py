@@ -6,8 +6,10 @@ Knows: the file dialog. Does not know: what the file is for.
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
+from engine.paths import home
+from gui.dialogs.file_dialogs import ask_source
 from gui.text import one_line, tip
 from gui.widgets.labels import label, name
 
@@ -53,7 +55,7 @@ class FileChoice(QWidget):
         self.changed.emit()
 
     def _ask(self) -> None:
-        start = str(self._path.parent) if self._path else ""
-        chosen, _ = QFileDialog.getOpenFileName(self, f"Choose a file of {self._what}", start, self._kinds)
-        if chosen:
-            self._take(Path(chosen))
+        start = self._path.parent if self._path else home()
+        chosen = ask_source(self, f"Choose a file of {self._what}", start, self._kinds)
+        if chosen is not None:
+            self._take(chosen)

@@ -3,12 +3,14 @@
 Knows: showing and hiding. Does not know: what is inside.
 """
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
 
 
 class Fold(QWidget):
     """A button with a title, and a widget below it that the button shows and hides."""
+
+    opened = Signal()
 
     def __init__(self, title: str, inside: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -26,6 +28,11 @@ class Fold(QWidget):
         layout.addWidget(inside)
         self._show(False)
 
+    def set_title(self, title: str) -> None:
+        """Give the button another title."""
+        self._button.setText(title)
+        self._button.setAccessibleName(title)
+
     @property
     def open(self) -> bool:
         """True while the inside is shown."""
@@ -38,3 +45,5 @@ class Fold(QWidget):
     def _show(self, is_open: bool) -> None:
         self._button.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
         self._inside.setVisible(is_open)
+        if is_open:
+            self.opened.emit()

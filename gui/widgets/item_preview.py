@@ -1,6 +1,7 @@
 """One item to read: its instruction, both responses, and what humans said of them.
 
-All texts are shown as they are, never as HTML. A very long one is cut until the user wants it whole.
+All texts are shown as they are, never as HTML. Of a very long one the beginning is shown; more of it
+where the user wants that.
 
 Knows: records of items. Does not know: where items come from.
 """
@@ -17,7 +18,8 @@ from gui.theme import colours
 from gui.widgets.bars import LABEL_WORDS
 from gui.widgets.labels import name
 
-CUT_AFTER = 10_000  # characters of one text: as much as is laid out in some 30 ms
+# Characters of one text: three of them are laid out in 20 ms, and in 200 ms once the user wants more.
+CUT_AFTER, MOST_SHOWN = 10_000, 100_000
 _MOST_MARKS = 500
 
 
@@ -28,7 +30,7 @@ class ItemPreview(QWidget):
         super().__init__(parent)
         self._item: Item | None = None
         self._words: Sequence[str] = ()
-        self._whole = False
+        self._longer = False
         self.view = QTextEdit()
         self.view.setReadOnly(True)
         self.view.setAcceptDrops(False)
@@ -39,19 +41,19 @@ class ItemPreview(QWidget):
         )
         name(self.view, "The chosen item")
         self.view.document().setDocumentMargin(10)
-        self._more = QPushButton("Show the long texts whole")
-        self._more.clicked.connect(self._show_whole)
+        self.more = QPushButton("Show more of the long texts")
+        self.more.clicked.connect(self.show_longer)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.view, 1)
-        layout.addWidget(self._more)
+        layout.addWidget(self.more)
         self._render()
 
     def show_item(self, item: Item | None, searched: Sequence[str] = ()) -> None:
         """Show an item, with the words that were searched for marked."""
         if item is self._item and tuple(searched) == tuple(self._words):
             return
-        self._item, self._words, self._whole = item, tuple(searched), False
+        self._item, self._words, self._longer = item, tuple(searched), False
         self._render()
         self.view.verticalScrollBar().setValue(0)
 
@@ -67,13 +69,14 @@ class ItemPreview(QWidget):
             self._render()
 
     @Slot()
-    def _show_whole(self) -> None:
-        self._whole = True
+    def show_longer(self) -> None:
+        """Show more of long texts."""
+        self._longer = True
         self._render()
         self.view.setFocus()
 
     def _render(self) -> None:
-        self._more.setVisible(self._is_cut())
+        self.more.setVisible(self._is_cut())
         document = self.view.document()
         document.clear()
         item = self._item
@@ -96,7 +99,7 @@ class ItemPreview(QWidget):
 
     def _is_cut(self) -> bool:
         item = self._item
-        if item is None or self._whole:
+        if item is None or self._longer:
             return False
         return any(len(text) > CUT_AFTER for text in (item.instruction, item.output_a, item.output_b))
 
@@ -127,7 +130,7 @@ class ItemPreview(QWidget):
         if not text:
             self._write_own(cursor, "Empty.")
             return
-        shown = text if self._whole else text[:CUT_AFTER]
+        shown = text[: MOST_SHOWN if self._longer else CUT_AFTER]
         cursor.insertText(visible(shown), self._style())
         if len(shown) < len(text):
             self._new_block(cursor)

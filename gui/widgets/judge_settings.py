@@ -23,7 +23,7 @@ from gui.run_setup import RunSetup
 from gui.state import State
 from gui.widgets.advanced_settings import AdvancedSettings
 from gui.widgets.fold import Fold
-from gui.widgets.labels import heading, label, name
+from gui.widgets.labels import heading, label, name, narrow
 
 _KEPT = "judge/settings"
 _COLUMNS = 2
@@ -81,10 +81,12 @@ class JudgeSettings(QWidget):
 
     def _make_fields(self) -> None:
         self._mode = QComboBox()
+        narrow(self._mode)
         self._mode.addItem("Labels and explanations", Mode.EXPLAIN.value)
         self._mode.addItem("Labels alone (much faster)", Mode.LABELS.value)
         name(self._mode, "What the run makes")
         self._orders = QComboBox()
+        narrow(self._orders)
         self._orders.addItem("In both orders")
         self._orders.addItem("In one order (half the time)")
         name(

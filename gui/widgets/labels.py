@@ -5,7 +5,7 @@ Knows: roles. Does not know: what is said.
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from engine.shown import visible
 
@@ -91,3 +91,9 @@ def name(widget: QWidget, accessible: str, what: str = "") -> None:
     if what:
         widget.setToolTip(what)
         widget.setAccessibleDescription(what)
+
+
+def narrow(box: QComboBox) -> None:
+    """Let a list be narrower than its longest entry where there is little room."""
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    box.setMinimumContentsLength(12)

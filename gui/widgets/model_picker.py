@@ -6,15 +6,16 @@ Knows: the table of candidates, what is remembered of the search. Does not know:
 from pathlib import Path
 
 from PySide6.QtCore import QItemSelectionModel, Qt, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from engine.paths import demo_model
 from engine.settings import KvType
 from engine.shown import visible
+from gui.dialogs.file_dialogs import ask_folder, ask_source
 from gui.engine_thread import Lane, Latest
 from gui.jobs import models
 from gui.jobs.models import Candidate, MemoryWish
-from gui.tables.model_table import MODEL, ModelOrder, ModelTable
+from gui.tables.model_table import COLUMNS, MEMORY, MODEL, ModelOrder, ModelTable
 from gui.tables.pill_delegate import PillDelegate
 from gui.tables.views import table_view
 from gui.widgets.busy import BusyLine
@@ -23,7 +24,7 @@ from gui.workspace import Workspace
 
 _ROWS_SHOWN = 5
 _MANY = 8  # files; a filter is offered above that
-_NAME_WIDTH = 24  # characters
+_NAME_WIDTH = 34  # characters
 _LAST = "last/model"
 _SEARCHED = "models"
 
@@ -98,7 +99,11 @@ class ModelPicker(QWidget):
         rows.setDefaultSectionSize(self.view.fontMetrics().height() + 10)
         height = self.view.horizontalHeader().sizeHint().height() + _ROWS_SHOWN * rows.defaultSectionSize()
         self.view.setMinimumHeight(height + self.view.horizontalScrollBar().sizeHint().height())
+        width = self.view.fontMetrics().horizontalAdvance
         self.view.setColumnWidth(MODEL, self.view.fontMetrics().averageCharWidth() * _NAME_WIDTH)
+        for column in range(MODEL + 1, len(COLUMNS)):
+            widest = max(width(COLUMNS[column]) * 11 // 10, width("does not fit") if column == MEMORY else 0)
+            self.view.setColumnWidth(column, widest + 28)
         self.table.use_palette(self.palette())
 
     def _build(self) -> None:
@@ -143,17 +148,14 @@ class ModelPicker(QWidget):
         self.refit()
 
     def _browse(self) -> None:
-        start = str(self._path.parent)
-        chosen, _ = QFileDialog.getOpenFileName(
-            self, "Choose a model file", start, "Models (*.gguf);;All files (*)"
-        )
-        if chosen:
-            self.choose(Path(chosen))
+        chosen = ask_source(self, "Choose a model file", self._path.parent, "Models (*.gguf)")
+        if chosen is not None:
+            self.choose(chosen)
 
     def _add_folder(self) -> None:
-        chosen = QFileDialog.getExistingDirectory(self, "Look for model files in this folder too")
-        if chosen:
-            self.choose(Path(chosen))
+        chosen = ask_folder(self, "Look for model files in this folder too", self._path.parent)
+        if chosen is not None:
+            self.choose(chosen)
 
     def _remember(self, kind: str, path: Path) -> None:
         kept = self._state.record(_SEARCHED)
@@ -220,7 +222,11 @@ class ModelPicker(QWidget):
             )
         one = self.table.candidate(row)
         error, model = one.found.error, one.found.model
-        text = f"{error.problem} {error.remedy}" if error else (model.notice if model else "")
+        text = (
+            f"{error.problem} {error.remedy}"
+            if error
+            else (f"{model.name}: {model.notice}" if model and model.notice else "")
+        )
         self._about.setText(visible(text))
         self._about.setVisible(bool(text))
         set_role(self._about, "bad" if error else "hint")

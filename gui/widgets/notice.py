@@ -3,6 +3,7 @@
 Knows: how errors are worded. Does not know: where they come from.
 """
 
+import re
 import traceback
 
 from PySide6.QtCore import Signal
@@ -15,17 +16,25 @@ from engine.version import VERSION
 from gui.text import plain_label
 from gui.widgets.labels import name, set_role
 
+_NAMES = "context|examples|gpu-layers|items|kv-type|shorten|shots|threads"
+_OPTION = re.compile(rf"--({_NAMES})\b")
+_IN_BRACKETS = re.compile(rf" \(--(?:{_NAMES})\b[^)]*\)")
 _FEWEST_LINES, _MOST_LINES = 3, 9
 
 
 def problem_of(error: EngineError) -> tuple[str, str]:
     """What is wrong, and the next step, in words for people."""
     if isinstance(error, SetupError):
-        return error.problem, error.remedy
+        return error.problem, _without_options(error.remedy)
     return (
         f"This is a fault of Tiebreak, not yours: {error}",
         "What was judged is kept. Copy the details and report them; then try again.",
     )
+
+
+def _without_options(remedy: str) -> str:
+    """A remedy that names options of the command line, in words that lead to the window's fields."""
+    return _OPTION.sub(lambda found: found[1].replace("-", " "), _IN_BRACKETS.sub("", remedy))
 
 
 def details_of(error: EngineError) -> str:

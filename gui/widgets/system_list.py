@@ -11,6 +11,7 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QPushButton, QVBoxLayout, QWidget
 
+from engine.settings import Mode
 from engine.shown import visible
 from gui.text import one_line, plain_label, tip
 from gui.widgets.labels import name, set_role
@@ -18,8 +19,8 @@ from gui.widgets.labels import name, set_role
 if TYPE_CHECKING:
     from engine.run_store import StoredRun
 
-_ROWS_SHOWN = 5  # at the least
-_LETTERS_SHOWN = 30
+_LINES_SHOWN = 7  # at the least
+_LETTERS_SHOWN = 28
 
 
 class SystemList(QWidget):
@@ -105,6 +106,7 @@ class SystemList(QWidget):
     def _build(self) -> None:
         self.view = QListWidget()
         name(self.view, "Runs and submissions to compare")
+        self.view.setSpacing(2)
         self.view.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view.itemChanged.connect(self._take_tick)
@@ -136,7 +138,7 @@ class SystemList(QWidget):
         """Make room for a few rows in the text size of now."""
         metrics = self.fontMetrics()
         self.view.setMinimumSize(
-            QSize(metrics.averageCharWidth() * _LETTERS_SHOWN, (metrics.height() + 4) * _ROWS_SHOWN)
+            QSize(metrics.averageCharWidth() * _LETTERS_SHOWN, metrics.height() * _LINES_SHOWN)
         )
 
     def _fill(self) -> None:
@@ -144,10 +146,8 @@ class SystemList(QWidget):
         self.view.blockSignals(True)
         self.view.clear()
         for run in self._known_runs:
-            identity = run.identity
-            part = "" if run.complete else f", {run.judged:,}/{identity.items:,} items"
-            text = f"Run {run.id}: {identity.dataset_path.name}, {identity.model_name}{part}"
-            self._add_row(text, run.id in self._ticked_runs, f"{text}\njudged {run.created:%Y-%m-%d %H:%M}")
+            text = _words_on(run)
+            self._add_row(text, run.id in self._ticked_runs, f"{text}\n{run.created:%Y-%m-%d %H:%M}")
         for path, ticked in self._files.items():
             gone = path in self._missing
             self._add_row(
@@ -158,7 +158,7 @@ class SystemList(QWidget):
         self._follow_current()
 
     def _add_row(self, text: str, ticked: bool, more: str, there: bool = True) -> None:
-        entry = QListWidgetItem(one_line(text))
+        entry = QListWidgetItem("\n".join(map(one_line, text.split("\n"))))
         entry.setToolTip(tip(more))
         flags = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled
         entry.setFlags(flags | Qt.ItemFlag.ItemIsUserCheckable if there else flags)
@@ -184,6 +184,19 @@ class SystemList(QWidget):
     @Slot()
     def _follow_current(self) -> None:
         self._remove.setEnabled(self._current_file() is not None)
+
+
+def _words_on(run: "StoredRun") -> str:
+    """What tells a run from others, on two lines."""
+    identity = run.identity
+    parts = [identity.dataset_path.name, f"{run.judged:,} items"]
+    if not run.complete:
+        parts[-1] = f"{run.judged:,} of {identity.items:,} items"
+    if len(identity.settings["orders"]) == 1:
+        parts.append("one order")
+    if identity.settings["mode"] == Mode.LABELS:
+        parts.append("labels only")
+    return f"Run {run.id}: {one_line(identity.model_name)}\n{one_line(', '.join(parts))}"
 
 
 def _is_file_entry(value: object) -> bool:

@@ -97,7 +97,7 @@ def main() -> None:
         parser.error(f"there is no file {options.store}")
     try:
         with RunStore(options.store) as store:
-            results = load_results(store, options.run)
+            results = load_results(store, options.run).model_alone()
         print(as_table(score_run(results, load_dataset(options.dataset))))
     except (EngineError, ValueError) as error:
         parser.error(str(error))

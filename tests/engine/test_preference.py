@@ -1,11 +1,23 @@
 """Readings to judgments: un-swap, average, decide, or say why not."""
 
 import math
+from collections.abc import Sequence
 
+import numpy as np
 import pytest
 
-from engine.preference import decide
-from engine.records import Explanation, JudgedItem, Judgment, Order, Preference, Reading, Unscored
+from engine.preference import NOT_FINITE, average, decide, decide_all, log_softmax
+from engine.records import (
+    PREFERENCES,
+    CriterionCalibration,
+    Explanation,
+    JudgedItem,
+    Judgment,
+    Order,
+    Preference,
+    Reading,
+    Unscored,
+)
 
 
 def reading(order: Order, *probabilities: float) -> Reading:
@@ -80,3 +92,74 @@ def test_probabilities_that_are_not_finite_leave_it_unscored(value: float) -> No
 def test_a_reason_in_the_store_leaves_it_unscored() -> None:
     item = JudgedItem(0, "7", "hash", {}, unscored={"safety": "needs 9,312 tokens"})
     assert decide(item, "safety") == Unscored("7", "safety", "needs 9,312 tokens")
+
+
+BOTH_ORDERS, ONE_ORDER, AS_READ = (Order.AB, Order.BA), (Order.AB,), (Order.BA, Order.AB)
+
+
+def random_items(count: int, spread: float) -> list[JudgedItem]:
+    """Items with readings in one or both orders; some are not finite, some are unscored."""
+    numbers = np.random.default_rng(int(spread * 10))
+    items = []
+    for place in range(count):
+        orders = (BOTH_ORDERS, ONE_ORDER, AS_READ)[place % 3]
+        rows = (-spread * np.abs(numbers.normal(size=(len(orders), 4)))).tolist()
+        if place % 20 == 7:
+            rows[0][2] = math.nan
+        readings = {
+            "safety": tuple(Reading(order, tuple(row)) for order, row in zip(orders, rows, strict=True))
+        }
+        unscored = {"safety": "too long"} if place % 20 == 9 else {}
+        items.append(JudgedItem(place, str(place), "hash", readings, unscored=unscored))
+    return items
+
+
+def one_by_one(item: JudgedItem, calibration: CriterionCalibration | None) -> Judgment | Unscored:
+    """The rules of a decision as they are said in the design, for one item and step by step."""
+    if "safety" in item.unscored:
+        return Unscored(item.item_id, "safety", item.unscored["safety"])
+    readings = item.readings["safety"]
+    if not np.isfinite([reading.log_probs for reading in readings]).all():
+        return Unscored(item.item_id, "safety", NOT_FINITE)
+    own = []
+    for reading in readings:
+        a, b, both_good, both_bad = log_softmax(np.array(reading.log_probs))
+        swapped = reading.order is Order.BA
+        own.append([b, a, both_good, both_bad] if swapped else [a, b, both_good, both_bad])
+    together = log_softmax(np.mean(own, axis=0))
+    if calibration:
+        together = log_softmax(calibration.scale * together + np.array(calibration.biases))
+    a, b, both_good, both_bad = np.exp(together).tolist()
+    return Judgment(
+        item.item_id,
+        "safety",
+        PREFERENCES[int(together.argmax())],
+        (a, b, both_good, both_bad),
+        len({int(np.argmax(one)) for one in own}) > 1 if len(own) > 1 else None,
+        float(np.mean([reading.format_mass for reading in readings])),
+        readings,
+    )
+
+
+@pytest.mark.parametrize("calibration", [None, CriterionCalibration(0.7, (0.1, -0.3, 0.2, 0.0), 1.0, 50)])
+@pytest.mark.parametrize("spread", [0.1, 1.0, 10.0, 300.0])
+def test_items_decided_together_are_decided_as_one_by_one_to_the_last_bit(
+    spread: float, calibration: CriterionCalibration | None
+) -> None:
+    items = random_items(300, spread)
+    together = decide_all(items, "safety", calibration)
+    assert list(together) == [one_by_one(item, calibration) for item in items]
+    assert list(together) == [decide(item, "safety", calibration) for item in items]
+    assert len({type(one) for one in together}) == 2
+
+
+def test_of_no_items_nothing_is_decided() -> None:
+    assert decide_all([], "safety") == ()
+
+
+@pytest.mark.parametrize("orders", [BOTH_ORDERS, AS_READ])
+def test_the_average_does_not_depend_on_what_was_read_first(orders: Sequence[Order]) -> None:
+    seen = {Order.AB: (0.4, 0.1, 0.2, 0.1), Order.BA: (0.1, 0.1, 0.2, 0.1)}
+    log_probs = average([reading(order, *seen[order]) for order in orders])
+    assert np.exp(log_probs).sum() == pytest.approx(1)
+    assert log_probs.tolist() == average([reading(order, *seen[order]) for order in BOTH_ORDERS]).tolist()

@@ -1,6 +1,7 @@
 """What the tests of the window share: Qt without a screen, a workspace with threads that end."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,10 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import pytest
 from pytestqt.qtbot import QtBot
 
+from engine.cancel import CancelToken
+from engine.model_files import read_model_file
+from engine.model_trial import checked_model
+from engine.paths import cache_folder, demo_model
 from gui.engine_thread import EngineThreads
 from gui.state import State
 from gui.workspace import Workspace
@@ -26,3 +31,20 @@ def threads(qtbot: QtBot) -> Iterator[EngineThreads]:
 def workspace(threads: EngineThreads, tmp_path: Path) -> Workspace:
     """A workspace with a state and a store of its own."""
     return Workspace(threads, State(tmp_path / "state"), tmp_path / "runs.sqlite")
+
+
+@pytest.fixture(scope="session")
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What is remembered once the demo model was tried in a child process, which takes seconds."""
+    home = tmp_path_factory.mktemp("tried")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TIEBREAK_HOME", str(home))
+        checked_model(read_model_file(demo_model()), CancelToken())
+        return cache_folder() / "models.sqlite"
+
+
+@pytest.fixture
+def demo_tried(tried: Path, private_home: Path) -> None:
+    """The demo model was tried before, as on any day but the first."""
+    cache_folder().mkdir(parents=True)
+    shutil.copy(tried, cache_folder())

@@ -1,0 +1,97 @@
+"""Jobs of calibration: fit, load and save one, and decide a run with it.
+
+Knows: which call of the engine does it, and which tables show it. Does not know: windows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.shown import Table
+from gui.engine_thread import Control, Job
+
+if TYPE_CHECKING:
+    from engine.calibration_file import Calibration
+    from engine.dataset import Dataset
+    from engine.results import RunResults
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A calibration that a run could be decided with.
+
+    `source`: where it comes from, for people. `quality`, `parameters`: None for one from a file. `changes`:
+    what it does to the labels of the run. `warnings`: sentences.
+    """
+
+    calibration: "Calibration"
+    source: str
+    changes: Table
+    quality: Table | None = None
+    parameters: Table | None = None
+    warnings: Sequence[str] = ()
+
+
+def fit(results: "RunResults", gold: "Dataset") -> Job[Proposal]:
+    """Fit a calibration to the run's own readings and these labels. Raises SetupError."""
+
+    def work(_control: Control) -> Proposal:
+        from engine.calibrating import calibrate_run
+        from engine.calibration_tables import calibration_warnings, parameter_table, quality_table
+        from engine.matching import match
+        from engine.run_tables import changes_table
+        from engine.systems import system_of_run
+
+        # Readings are the model's: what people overrode takes no part.
+        matched = match(system_of_run(results.model_alone()), gold, partial=True)
+        made = calibrate_run(matched)
+        return Proposal(
+            made.calibration,
+            f"fitted on {matched.dataset.name}",
+            changes_table(results, results.calibrated(made.calibration)),
+            quality_table(made.reports),
+            parameter_table(made.reports),
+            list(calibration_warnings(made)),
+        )
+
+    return work
+
+
+def load(results: "RunResults", path: Path) -> Job[Proposal]:
+    """A calibration out of a file. SetupError where it is none, or made for another judge."""
+
+    def work(_control: Control) -> Proposal:
+        from engine.calibration_file import judge_of_run, load_calibration
+        from engine.run_tables import changes_table
+
+        calibration = load_calibration(path)
+        calibration.check_fits(judge_of_run(results.run.identity))
+        source = f"from {path.name}, fitted on {calibration.dataset}"
+        return Proposal(calibration, source, changes_table(results, results.calibrated(calibration)))
+
+    return work
+
+
+def apply(store_path: Path, run_id: int, calibration: "Calibration | None") -> Job[None]:
+    """Decide a run with a calibration from now on, with none for None. Raises RunBusyError, StoreError."""
+
+    def work(_control: Control) -> None:
+        from engine.run_store import RunStore
+
+        with RunStore(store_path) as store, store.hold(run_id):
+            store.calibrate(run_id, calibration.as_json() if calibration else None)
+
+    return work
+
+
+def save(calibration: "Calibration", path: Path) -> Job[Path]:
+    """Write a calibration to a file. Raises SetupError."""
+
+    def work(_control: Control) -> Path:
+        from engine.calibration_file import save_calibration
+
+        save_calibration(path, calibration)
+        return path
+
+    return work

@@ -1,0 +1,290 @@
+"""Jobs that measure a run: its labels, its explanations, what only a model can say of these.
+
+Knows: which call of the engine does it, and which texts show it. Does not know: windows.
+"""
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from engine.errors import SetupError
+from engine.shown import Table, words
+from gui.engine_thread import Control, Job
+
+if TYPE_CHECKING:
+    from engine.dataset import Dataset
+    from engine.evaluation import Evaluation
+    from engine.events import MeasureProgress
+    from engine.explanations import SlowScores
+    from engine.results import RunResults
+    from engine.systems import System
+
+Found = TypeVar("Found")
+
+
+class Part(StrEnum):
+    """The tables that a run may have."""
+
+    LABELS_GIVEN = "labels given"
+    ACCURACY = "accuracy"
+    LABELS = "labels"
+    EXPLANATIONS = "explanations"
+    UNSCORED = "unscored"
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What is known of a run so far, and the texts that show it.
+
+    `evaluation`: None without human labels; `problem`: why the labels at hand cannot be used, if so.
+    `explained`: True once all explanations are measured, or where there are none. `warnings`: what is to be
+    said of models that measured. `caveats` and `sentences` are for people.
+    """
+
+    system: "System"
+    evaluation: "Evaluation | None"
+    tables: Mapping[Part, Table]
+    caveats: Sequence[str] = ()
+    sentences: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    problem: SetupError | None = None
+    explained: bool = True
+
+    @property
+    def results(self) -> "RunResults":
+        """The run that was measured, without overrides where these were left out."""
+        assert self.system.results is not None
+        return self.system.results
+
+    @property
+    def gold(self) -> "Dataset | None":
+        """The human labels that it was held against."""
+        return self.evaluation.matched.dataset if self.evaluation else None
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """How far a measure is. `scores`: what is known by now, where that is more than before."""
+
+    what: str
+    done: int = 0
+    total: int = 0
+    scores: Scores | None = field(default=None, repr=False)
+
+
+def measure_labels(results: "RunResults", gold: "Dataset | None") -> Job[Scores]:
+    """All but the explanations: against human labels where they fit, else what the run says by itself."""
+
+    def work(_control: Control) -> Scores:
+        from engine.evaluation import evaluate_labels
+        from engine.matching import match
+        from engine.systems import system_of_run
+
+        system = system_of_run(results)
+        if gold is None or not results.judged:
+            return _alone(system, None)
+        try:
+            matched = match(system, gold, partial=True)
+        except SetupError as error:
+            remedy = "Choose the dataset that was judged, with its labels, under “Other labels…”."
+            return _alone(system, SetupError(error.problem, remedy))
+        return _against_labels(evaluate_labels(matched), explained=not system.explains)
+
+    return work
+
+
+def measure_explanations(scores: Scores) -> Job[Scores]:
+    """The same scores with ROUGE-L; tells Measuring after each criterion."""
+
+    def work(control: Control) -> Scores:
+        from engine.evaluation import explanation_steps
+
+        found = scores
+        if scores.evaluation is None:
+            return found
+        names = list(scores.evaluation.matched.pairs)
+        control.tell(_measuring(names, 0, None))
+        for done, evaluation in enumerate(explanation_steps(scores.evaluation), start=1):
+            found = _with_explanations(found, evaluation, explained=done == len(names))
+            control.cancel.raise_if_requested()
+            control.tell(_measuring(names, done, found))
+        return replace(found, explained=True)
+
+    return work
+
+
+def _measuring(names: Sequence[str], done: int, scores: Scores | None) -> Measuring:
+    what = words(names[min(done, len(names) - 1)])
+    return Measuring(f"Measuring the explanations: {what} …", done, len(names), scores)
+
+
+def _alone(system: "System", problem: SetupError | None) -> Scores:
+    """What a run says by itself."""
+    from engine.matching import incomplete, people_caveats
+    from engine.results import score_results
+    from engine.run_tables import distribution_table, unscored_table
+
+    results = system.results
+    assert results is not None
+    caveats = [] if results.run.complete else [incomplete(results.run)]
+    tables = {
+        Part.LABELS_GIVEN: distribution_table(score_results(results, None)),
+        Part.UNSCORED: unscored_table(results),
+    }
+    return Scores(system, None, tables, [*caveats, *people_caveats(system)], problem=problem)
+
+
+def _against_labels(evaluation: "Evaluation", explained: bool) -> Scores:
+    from engine.findings import caveats, in_short
+    from engine.measure_tables import accuracy_table, label_table
+    from engine.run_tables import unscored_table
+
+    system = evaluation.matched.system
+    assert system.results is not None
+    tables = {
+        Part.ACCURACY: accuracy_table(evaluation),
+        Part.LABELS: label_table(evaluation),
+        Part.UNSCORED: unscored_table(system.results),
+    }
+    return Scores(
+        system,
+        evaluation,
+        tables,
+        caveats=list(caveats(evaluation.matched)),
+        sentences=list(in_short(evaluation)),
+        explained=explained,
+    )
+
+
+def _with_explanations(scores: Scores, evaluation: "Evaluation", explained: bool) -> Scores:
+    from engine.measure_tables import explanation_table
+
+    tables = dict(scores.tables)
+    if evaluation.explanations:
+        tables[Part.EXPLANATIONS] = explanation_table(evaluation)
+    return replace(scores, evaluation=evaluation, tables=tables, explained=explained)
+
+
+class SlowMeasure(StrEnum):
+    """The measures of explanations that need a model."""
+
+    BERTSCORE = "BERTScore"
+    AGREEMENT = "agreement"
+
+
+@dataclass(frozen=True)
+class SlowModel:
+    """A model file that could measure. `notice`: what to know before, empty for nothing."""
+
+    path: Path
+    name: str
+    notice: str
+
+
+def look_at_model(measure: SlowMeasure, path: Path) -> Job[SlowModel]:
+    """See by its header whether a file can serve. Raises ModelFileError."""
+
+    def work(_control: Control) -> SlowModel:
+        if measure is SlowMeasure.BERTSCORE:
+            from engine.encoder_files import read_encoder_file
+
+            encoder = read_encoder_file(path)
+            return SlowModel(path, encoder.name, encoder.notice)
+        from engine.model_files import read_model_file
+
+        model = read_model_file(path)
+        return SlowModel(path, model.name, model.notice or "")
+
+    return work
+
+
+def cut_encoder(path: Path, target: Path) -> Job[Path]:
+    """Write a copy of an encoder with the layers alone that bert-score computes with."""
+
+    def work(control: Control) -> Path:
+        from engine.encoder_files import read_encoder_file
+        from engine.files import check_targets
+        from engine.gguf_cut import cut_encoder
+
+        check_targets({"the copy": target}, {"encoder": path})
+        encoder = read_encoder_file(path)
+        return cut_encoder(encoder, encoder.scored_layers, target, control.cancel).path
+
+    return work
+
+
+def measure_slowly(measure: SlowMeasure, scores: Scores, path: Path, store_path: Path) -> Job[Scores]:
+    """The same scores with what a model says of the explanations; tells Measuring.
+
+    What the store remembers is not measured again; a job that was cancelled goes on where it was.
+    """
+    ask = _bertscore if measure is SlowMeasure.BERTSCORE else _agreement
+    return lambda control: ask(scores, path, store_path, control)
+
+
+def _bertscore(scores: Scores, path: Path, store_path: Path, control: Control) -> Scores:
+    from engine.encoder_files import read_encoder_file
+    from engine.explanations import SlowScores
+    from engine.model_trial import checked_encoder
+    from engine.run_plans import machine_settings
+    from engine.run_store import RunStore
+    from engine.slow_measures import measure_bertscore
+
+    evaluation = _evaluated(scores)
+    described = read_encoder_file(path)
+    control.tell(Measuring(f"Trying {described.name} …"))
+    encoder = checked_encoder(described, control.cancel)
+    threads = machine_settings(None, None).threads
+    with RunStore(store_path) as store:
+        asking = measure_bertscore(evaluation.matched, encoder, threads, store, control.cancel)
+        found = _followed("BERTScore", asking, control)
+    slow = {name: SlowScores(bertscores=column) for name, column in found.items()}
+    return _with_slow(scores, slow, [described.notice] if described.notice else [])
+
+
+def _agreement(scores: Scores, path: Path, store_path: Path, control: Control) -> Scores:
+    from engine.explanations import SlowScores
+    from engine.model_files import read_model_file
+    from engine.model_trial import checked_model
+    from engine.run_plans import machine_settings
+    from engine.run_store import RunStore
+    from engine.slow_measures import agreement_warnings, measure_agreements
+
+    evaluation = _evaluated(scores)
+    described = read_model_file(path)
+    control.tell(Measuring(f"Trying {described.name} …"))
+    model = checked_model(described, control.cancel)
+    machine = machine_settings(None, None)
+    with RunStore(store_path) as store:
+        asking = measure_agreements(evaluation.matched, model, machine, store, control.cancel)
+        found = _followed("Agreement", asking, control)
+    slow = {name: SlowScores(agreements=column) for name, column in found.items()}
+    return _with_slow(scores, slow, list(agreement_warnings(found)))
+
+
+def _evaluated(scores: Scores) -> "Evaluation":
+    assert scores.evaluation is not None  # without human explanations there is nothing to ask about
+    return scores.evaluation
+
+
+def _followed(what: str, asking: "Generator[MeasureProgress, None, Found]", control: Control) -> Found:
+    """What a measure returns, its progress told."""
+    found: list[Found] = []
+
+    def steps() -> "Iterator[MeasureProgress]":
+        found.append((yield from asking))
+
+    for one in steps():
+        text = f"{what}: {one.done:,} of {one.total:,} explanations …"
+        control.tell(Measuring(text, one.done, one.total))
+    return found[0]
+
+
+def _with_slow(scores: Scores, slow: "Mapping[str, SlowScores]", warnings: Sequence[str]) -> Scores:
+    from engine.evaluation import with_slow_scores
+
+    evaluation = with_slow_scores(_evaluated(scores), slow)
+    grown = _with_explanations(scores, evaluation, explained=True)
+    return replace(grown, warnings=[*scores.warnings, *warnings])

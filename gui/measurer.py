@@ -1,0 +1,165 @@
+"""Measures the open run in the background, step by step, and keeps what it found.
+
+Labels are known first, explanations grow criterion by criterion, and what needs a model comes when it is
+asked for. Whatever was measured once is kept for as long as the run, its overrides and the labels stay.
+
+Knows: which measure follows which, and when one is out of date. Does not know: how they are shown.
+"""
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from engine.errors import EngineError
+from gui.engine_thread import Lane, Latest
+from gui.jobs import measuring
+from gui.jobs.measuring import Measuring, Scores, SlowMeasure
+from gui.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.dataset import Dataset
+    from engine.results import RunResults
+
+_MOST_KEPT = 6
+
+
+class Measurer(QObject):
+    """`changed` tells the Scores that are known now; it comes again as they grow."""
+
+    changed = Signal(object)
+    progress = Signal(object)  # Measuring, None once nothing is under way
+    failed = Signal(object)  # an EngineError
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._workspace = workspace
+        # With the labels that each was held against: a key knows these by their object alone.
+        self._kept: dict[Hashable, tuple[Scores, Dataset | None]] = {}
+        self._gold: Dataset | None = None
+        self._key: Hashable = None
+        self._slow_key: Hashable = None
+        self.scores: Scores | None = None
+        self._labels = Latest(workspace.threads, Lane.MEASURE, self)
+        self._explanations = Latest(workspace.threads, Lane.MEASURE, self)
+        self._slow = Latest(workspace.threads, Lane.MODEL, self)
+        self._labels.finished.connect(self._take_labels)
+        self._explanations.event.connect(self._follow)
+        self._explanations.finished.connect(self._take)
+        self._slow.event.connect(self.progress)
+        self._slow.finished.connect(self._take_slow)
+        for one in (self._labels, self._explanations, self._slow):
+            one.failed.connect(self._tell_failure)
+            one.busy_changed.connect(self._tell_end)
+
+    @property
+    def busy(self) -> bool:
+        """True while anything is measured."""
+        return self._labels.busy or self._explanations.busy or self._slow.busy
+
+    @property
+    def slow_busy(self) -> bool:
+        """True while a model measures."""
+        return self._slow.busy
+
+    def known(self, results: "RunResults", gold: "Dataset | None") -> Scores | None:
+        """What was measured of a run against these labels, if anything."""
+        kept = self._kept.get(_key(results, gold))
+        return kept[0] if kept else None
+
+    def measure(self, results: "RunResults", gold: "Dataset | None") -> None:
+        """Measure a run against these labels; what is known of the very same is shown at once."""
+        key = _key(results, gold)
+        if key == self._key and (self._labels.busy or self._explanations.busy):
+            return
+        self._key, self._gold = key, gold
+        self._labels.drop()
+        self._explanations.drop()
+        if key in self._kept:
+            self._take_labels(self._kept[key][0])
+        else:
+            self.progress.emit(Measuring("Measuring the labels …"))
+            self._labels.start(measuring.measure_labels(results, gold))
+
+    def measure_explanations(self) -> None:
+        """Go on with what was stopped."""
+        if self.scores is not None and not self.scores.explained and not self._explanations.busy:
+            self._explanations.start(measuring.measure_explanations(self.scores))
+            self.progress.emit(Measuring("Measuring the explanations …"))
+
+    def measure_slowly(self, measure: SlowMeasure, path: Path) -> None:
+        """Let a model measure the explanations of what is shown now."""
+        if self.scores is None or self._slow.busy:
+            return
+        waits = self._workspace.threads.busy(Lane.MODEL)
+        self._slow_key = self._key
+        self._slow.start(measuring.measure_slowly(measure, self.scores, path, self._workspace.store_path))
+        text = f"{measure}: waits until the judging under way has ended …" if waits else f"{measure} …"
+        self.progress.emit(Measuring(text))
+
+    @Slot()
+    def cancel(self) -> None:
+        """Stop what is under way; what is known stays."""
+        for one in (self._labels, self._explanations, self._slow):
+            one.cancel()
+
+    def forget(self) -> None:
+        """No run is looked at any more."""
+        self._labels.drop()
+        self._explanations.drop()
+        self._key, self.scores = None, None
+
+    @Slot(object)
+    def _take_labels(self, scores: Scores) -> None:
+        self._take(scores)
+        self.measure_explanations()
+
+    @Slot(object)
+    def _take(self, scores: Scores) -> None:
+        self._keep(self._key, scores, self._gold)
+        self.scores = scores
+        self.changed.emit(scores)
+
+    @Slot(object)
+    def _take_slow(self, scores: Scores) -> None:
+        if self._slow_key == self._key:
+            self._take(scores)
+            return
+        self._keep(self._slow_key, scores, scores.gold)
+        self._workspace.note.emit(
+            "What the model said is remembered, but other labels are in force now: ask again, that is quick."
+        )
+
+    def _keep(self, key: Hashable, scores: Scores, gold: "Dataset | None") -> None:
+        self._kept.pop(key, None)
+        self._kept[key] = (scores, gold)
+        for old in list(self._kept)[:-_MOST_KEPT]:
+            del self._kept[old]
+
+    @Slot(object)
+    def _follow(self, event: Measuring) -> None:
+        self.progress.emit(event)
+        if event.scores is not None:
+            self._take(event.scores)
+
+    @Slot(object)
+    def _tell_failure(self, error: EngineError) -> None:
+        self.failed.emit(error)
+
+    @Slot(bool)
+    def _tell_end(self, _busy: bool) -> None:
+        if not self.busy:
+            self.progress.emit(None)
+
+
+def _key(results: "RunResults", gold: "Dataset | None") -> Hashable:
+    """What the scores of a run depend on; a dataset is known by its object."""
+    calibration = results.calibration
+    return (
+        results.run.id,
+        len(results.judged),
+        calibration and (calibration.hash, calibration.dataset_hash),
+        frozenset(one.id for one in results.overrides.values()),
+        id(gold),
+    )

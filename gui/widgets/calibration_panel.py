@@ -1,0 +1,251 @@
+"""Calibration of the open run: fit one, see what it is worth, decide the run with it.
+
+Knows: the steps and their order. Does not know: how a calibration is fitted.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from engine.errors import EngineError
+from gui.dialogs.file_dialogs import ask_source, ask_target
+from gui.engine_thread import Lane, Latest
+from gui.jobs import calibrating
+from gui.jobs.calibrating import Proposal
+from gui.tables.text_table import TextTable
+from gui.tables.views import measure_view
+from gui.widgets.busy import BusyLine
+from gui.widgets.fold import Fold
+from gui.widgets.labels import heading, hint, label, main_button, name, panel
+from gui.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.calibration_file import Calibration
+    from engine.results import RunResults
+
+_WHAT = (
+    "A model leans to some labels: it hardly ever says “both good”, say. Calibration fits a scale and four"
+    " biases for each criterion to human labels, and decides the stored readings again, without the model."
+)
+_WARNING = (
+    "Scores on the very labels that a calibration was fitted on look better than they are. The table is"
+    " cross-validated: no instruction is used both to fit and to measure."
+)
+_KIND = "Calibrations (*.json)"
+
+
+class CalibrationPanel(QWidget):
+    """Proposes a calibration; the run changes only when it is applied."""
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self.proposal: Proposal | None = None
+        self._fitting = Latest(workspace.threads, Lane.MEASURE, self)
+        self._fitting.finished.connect(self._propose)
+        self._fitting.failed.connect(self._tell)
+        self._fitting.busy_changed.connect(self._follow_fitting)
+        self._applying = Latest(workspace.threads, Lane.STORE, self)
+        self._applying.finished.connect(self._take_applied)
+        self._applying.failed.connect(self._tell)
+        self._applying.busy_changed.connect(self._enable)
+        self._build()
+        self._connect()
+        self.follow_run()
+
+    @property
+    def _results(self) -> "RunResults | None":
+        return self._workspace.run.results if self._workspace.run else None
+
+    @Slot()
+    def follow_run(self) -> None:
+        """Another run, the same one decided anew, or other labels."""
+        results = self._results
+        calibration = results.calibration if results else None
+        if calibration is None:
+            self.state.setText("This run is decided by the model's own probabilities: it is not calibrated.")
+        else:
+            self.state.setText(
+                f"This run is calibrated with {calibration.hash[:12]}, fitted on {calibration.dataset}."
+            )
+        self._fitting.drop()
+        self._show_proposal(None)
+        self._enable()
+
+    def calibrate(self) -> None:
+        """Fit a calibration to the human labels at hand."""
+        results, gold = self._results, self._workspace.gold
+        if results is not None and gold is not None:
+            self._fitting.start(calibrating.fit(results, gold))
+            self.busy.begin("Fitting, and measuring by cross-validation …")
+
+    def load(self, path: Path) -> None:
+        """Propose the calibration of a file."""
+        if self._results is not None:
+            self._fitting.start(calibrating.load(self._results, path))
+
+    def save(self, path: Path) -> None:
+        """Write what is proposed, else what is in force, to a file."""
+        calibration = self._savable()
+        if calibration is not None:
+            task = self._workspace.threads.start(Lane.FILES, calibrating.save(calibration, path))
+            task.finished.connect(lambda written: self._workspace.note.emit(f"Written: {written}"))
+            task.failed.connect(self._workspace.problem)
+
+    def apply(self) -> None:
+        """Decide the run with what is proposed."""
+        if self.proposal is not None:
+            self._decide_with(self.proposal)
+
+    def take_off(self) -> None:
+        """Decide the run by the model's own probabilities."""
+        self._decide_with(None)
+
+    def _decide_with(self, proposal: Proposal | None) -> None:
+        if self._results is not None:
+            calibration = proposal.calibration if proposal else None
+            job = calibrating.apply(self._workspace.store_path, self._results.run.id, calibration)
+            self._applying.start(job)
+
+    def _savable(self) -> "Calibration | None":
+        if self.proposal is not None:
+            return self.proposal.calibration
+        return self._results.calibration if self._results else None
+
+    @Slot(object)
+    def _propose(self, proposal: Proposal) -> None:
+        self._show_proposal(proposal)
+        self._enable()
+
+    @Slot()
+    def _take_applied(self) -> None:
+        self._workspace.note.emit("The run is decided anew; its labels, scores and exports follow.")
+        self._workspace.read_run_again()
+        self._workspace.refresh_runs()
+
+    @Slot(object)
+    def _tell(self, error: EngineError) -> None:
+        self._workspace.problem.emit(error)
+
+    @Slot(bool)
+    def _follow_fitting(self, busy: bool) -> None:
+        if not busy:
+            self.busy.end()
+        self._enable()
+
+    @Slot()
+    def _enable(self) -> None:
+        results, gold = self._results, self._workspace.gold
+        idle = not (self._fitting.busy or self._applying.busy)
+        self.fit_button.setEnabled(idle and results is not None and gold is not None)
+        self.needs.setVisible(results is not None and gold is None)
+        self.load_button.setEnabled(idle and results is not None)
+        self.apply_button.setEnabled(idle and self.proposal is not None)
+        self.save_button.setEnabled(self._savable() is not None)
+        self.off_button.setEnabled(idle and results is not None and results.calibration is not None)
+
+    def _show_proposal(self, proposal: Proposal | None) -> None:
+        self.proposal = proposal
+        self._proposed.setVisible(proposal is not None)
+        if proposal is None:
+            return
+        self._source.setText(f"Proposed: {proposal.source}")
+        self._warnings.setText("\n".join(proposal.warnings))
+        self._warnings.setVisible(bool(proposal.warnings))
+        self.changes.show_table(proposal.changes)
+        for model, table, view in (
+            (self.quality, proposal.quality, self._quality_part),
+            (self._parameters, proposal.parameters, self._parameter_part),
+        ):
+            view.setVisible(table is not None)
+            if table is not None:
+                model.show_table(table)
+
+    # Making
+
+    def _build(self) -> None:
+        self.state = label("")
+        self.busy = BusyLine()
+        self.needs = hint("Calibrating needs human labels: choose a labelled dataset with “Other labels…”.")
+        self.fit_button = main_button("Calibrate on these &labels")
+        name(self.fit_button, "Calibrate on these labels")
+        self.load_button = QPushButton("Loa&d…")
+        name(self.load_button, "Load a calibration", "A calibration that was saved, made for this judge")
+        self.save_button = QPushButton("Sa&ve…")
+        name(self.save_button, "Save the calibration", "To judge other datasets with it")
+        self.off_button = QPushButton("&Take off")
+        name(self.off_button, "Take the calibration off", "Decide the run by the model's own probabilities")
+        self.apply_button = main_button("Appl&y to this run")
+        name(self.apply_button, "Apply the calibration to this run")
+        self._source, self._warnings = label(""), label("", "warning")
+        self.quality, self._parameters, self.changes = (TextTable(self) for _ in range(3))
+        first = panel(heading("Calibration"), hint(_WHAT), self.state, self.needs)
+        self._add_line(first, self.fit_button, self.load_button, self.save_button, self.off_button)
+        layout = first.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.addWidget(self.busy)
+        self._proposed = self._build_proposal()
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 6, 0)
+        outer.setSpacing(10)
+        outer.addWidget(first)
+        outer.addWidget(self._proposed)
+        outer.addStretch(1)
+
+    def _build_proposal(self) -> QWidget:
+        quality = measure_view(self.quality, "Before and after calibration")
+        self._quality_part = QWidget()
+        part = QVBoxLayout(self._quality_part)
+        part.setContentsMargins(0, 0, 0, 0)
+        part.addWidget(hint(_WARNING))
+        part.addWidget(quality)
+        self._parameter_part = Fold(
+            "What was fitted", measure_view(self._parameters, "Fitted scales and biases")
+        )
+        made = panel(
+            self._source,
+            self._warnings,
+            self._quality_part,
+            label("What it changes in this run:"),
+            measure_view(self.changes, "Labels that the calibration changes"),
+            self._parameter_part,
+        )
+        self._add_line(made, self.apply_button)
+        return made
+
+    def _add_line(self, frame: QWidget, *buttons: QPushButton) -> None:
+        line = QHBoxLayout()
+        for button in buttons:
+            line.addWidget(button)
+        line.addStretch(1)
+        layout = frame.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.addLayout(line)
+
+    def _connect(self) -> None:
+        self.fit_button.clicked.connect(self.calibrate)
+        self.apply_button.clicked.connect(self.apply)
+        self.off_button.clicked.connect(self.take_off)
+        self.load_button.clicked.connect(self._ask_for_file)
+        self.save_button.clicked.connect(self._ask_where)
+        self.busy.cancelled.connect(self._fitting.drop)
+        self._workspace.run_changed.connect(self.follow_run)
+        self._workspace.gold_changed.connect(self.follow_run)
+
+    def _folder(self) -> Path:
+        return Path(self._workspace.state.text("last/export") or Path.home())
+
+    def _ask_for_file(self) -> None:
+        path = ask_source(self, "Load a calibration", self._folder(), _KIND)
+        if path is not None:
+            self.load(path)
+
+    def _ask_where(self) -> None:
+        results = self._results
+        suggested = self._folder() / f"run-{results.run.id if results else 0}-calibration.json"
+        path = ask_target(self, "Save the calibration", suggested, _KIND)
+        if path is not None:
+            self._workspace.state.set_text("last/export", str(path.parent))
+            self.save(path)

@@ -1,0 +1,61 @@
+"""Which human labels the run is held against, and buttons to choose others.
+
+Knows: the workspace's labels. Does not know: what is measured.
+"""
+
+from pathlib import Path
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
+
+from engine.shown import visible
+from gui.dialogs.file_dialogs import ask_source
+from gui.text import tip
+from gui.widgets.labels import OneLine, name
+from gui.workspace import Workspace
+
+DATASETS = "Datasets (*.tsv *.csv *.json *.jsonl *.parquet *.gz)"
+
+
+class GoldPicker(QWidget):
+    """Follows the workspace; choosing a dataset opens it there."""
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self.said = OneLine()
+        self.said.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        self.other = QPushButton("&Other labels…")
+        name(self.other, "Other labels", "Hold the run against the human labels of another dataset")
+        self.other.clicked.connect(self._ask)
+        self.own = QPushButton("The run's o&wn")
+        name(self.own, "The run's own labels", "Hold the run against the labels of its own dataset again")
+        self.own.clicked.connect(workspace.use_own_labels)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.said)
+        layout.addWidget(self.other)
+        layout.addWidget(self.own)
+        workspace.gold_changed.connect(self.follow)
+        workspace.run_changed.connect(self.follow)
+        self.follow()
+
+    @Slot()
+    def follow(self) -> None:
+        """Say what is in force now."""
+        gold = self._workspace.gold
+        text = f"Against the human labels of {gold.name}" if gold is not None else "Without human labels"
+        self.said.setText(visible(text))
+        self.said.setToolTip(tip(str(gold.path)) if gold is not None else "")
+        self.own.setVisible(self._workspace.has_own_gold)
+
+    def _ask(self) -> None:
+        gold, run = self._workspace.gold, self._workspace.run
+        folder = Path.home()
+        if gold is not None:
+            folder = gold.path.parent
+        elif run is not None:
+            folder = run.results.run.identity.dataset_path.parent
+        path = ask_source(self, "Choose a dataset with human labels", folder, DATASETS)
+        if path is not None:
+            self._workspace.open_gold(path)

@@ -1,0 +1,231 @@
+"""The list of a review: filters, the items that pass them, and which one is chosen.
+
+Knows: jobs that make the list. Does not know: judgments, what is done with an item.
+"""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal, Slot
+from PySide6.QtWidgets import QHeaderView, QPushButton, QVBoxLayout, QWidget
+
+from engine.errors import EngineError
+from gui.engine_thread import Lane, Latest
+from gui.jobs import reviewing
+from gui.jobs.reviewing import ItemAgain, Listing, Review
+from gui.tables.review_table import DOUBT, ID, INSTRUCTION, LABELS, MARKS, LabelsDelegate, ReviewTable
+from gui.tables.views import table_view
+from gui.widgets.busy import BusyLine
+from gui.widgets.labels import hint, name
+from gui.widgets.review_filters import ReviewFilters
+from gui.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.doubt import ReviewItem
+
+_STATE = "review/filters"
+
+
+class ReviewList(QWidget):
+    """Follows the open run. `chosen` is told for each item that is chosen, also for the same one again."""
+
+    chosen = Signal(str)
+    emptied = Signal()
+    listed = Signal()
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self.review: Review | None = None
+        self._wanted: str | None = None  # an item to choose once it is listed
+        self._clearing = True
+        self.filters = ReviewFilters()
+        self.table = ReviewTable(self)
+        self.view = table_view(self.table, "Items of the run")
+        self.view.setItemDelegateForColumn(LABELS, LabelsDelegate(self.view))
+        header = self.view.horizontalHeader()
+        header.setStretchLastSection(True)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.view.selectionModel().currentRowChanged.connect(self._tell)
+        self._busy = BusyLine()
+        self._nothing = hint("No judgment passes the filters.")
+        self._all = QPushButton("Show all items")
+        name(self._all, "Clear the search and all filters")
+        self._all.clicked.connect(self.filters.clear)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        for widget in (self.filters, self._busy, self._nothing, self._all):
+            layout.addWidget(widget)
+        layout.addWidget(self.view, 1)
+        self._show_nothing(False)
+        self._reading = Latest(workspace.threads, Lane.MEASURE, self)
+        self._listing = Latest(workspace.threads, Lane.MEASURE, self)
+        self._connect()
+        self.restyle()
+
+    def _connect(self) -> None:
+        self._reading.finished.connect(self._take_review)
+        self._listing.finished.connect(self._take_listing)
+        for latest in (self._reading, self._listing):
+            latest.failed.connect(self._fail)
+        self._listing.cancelled.connect(self._busy.end)
+        self._reading.cancelled.connect(self._busy.end)
+        self._busy.cancelled.connect(self._reading.cancel)
+        self._busy.cancelled.connect(self._listing.cancel)
+        self.filters.changed.connect(self.list_again)
+
+    def read_run(self) -> None:
+        """Make the list of the open run anew."""
+        run = self._workspace.run
+        self._listing.drop()
+        self._reading.drop()
+        self.review = None
+        if run is None:
+            self.table.clear()
+            return
+        self._busy.begin("Sorting the judgments …")
+        self._reading.start(reviewing.review(run.results, self._workspace.gold))
+
+    def read_item(self, item_id: str) -> None:
+        """Show what an override changed of an item; it stays in its place."""
+        run = self._workspace.run
+        if run is None or self.review is None or item_id not in self.review.places:
+            return
+        place = self.review.places[item_id]
+        job = reviewing.item_again(run.results, self._workspace.gold, place, self.filters.wish)
+        # No Latest: the overrides of two items are both to be seen. They come in their order.
+        task = self._workspace.threads.start(Lane.MEASURE, job)
+        task.finished.connect(self._take_item)
+        task.failed.connect(self._fail)
+
+    @property
+    def current(self) -> "ReviewItem | None":
+        """The chosen item."""
+        return self.table.item_at(self.view.currentIndex().row())
+
+    @property
+    def shown(self) -> int:
+        """How many items are listed."""
+        return self.table.rowCount()
+
+    def choose(self, item_id: str, clearing: bool = True) -> None:
+        """Choose an item as soon as it is listed; filters that hide it are cleared, unless not `clearing`."""
+        self._wanted, self._clearing = item_id, clearing
+        if self.review is not None and not self._listing.busy:
+            self._choose_wanted()
+
+    def step(self, by: int) -> None:
+        """Go on by so many items."""
+        row = self.view.currentIndex().row() + by
+        if 0 <= row < self.shown:
+            self._go(row)
+
+    def restyle(self) -> None:
+        """Columns as wide as their texts."""
+        metrics = self.view.fontMetrics()
+        widths = {
+            ID: metrics.horizontalAdvance("0000") + 12,
+            DOUBT: metrics.horizontalAdvance("Doubt") + 22,
+            LABELS: 10 + 5 * (metrics.height() + 3),
+            MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5") + 12,
+            INSTRUCTION: metrics.averageCharWidth() * 8,
+        }
+        for column, width in widths.items():
+            self.view.setColumnWidth(column, width)
+        self.view.verticalHeader().setDefaultSectionSize(metrics.height() + 10)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Follow the size of the text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_busy"):
+            self.restyle()
+
+    @Slot()
+    def list_again(self) -> None:
+        """Filter and order the rows that are there."""
+        if self.review is None:
+            return
+        self._busy.begin("Filtering …")
+        run = self._workspace.run
+        dataset = run.dataset if run else None
+        job = reviewing.list_items(self.review, self.filters.wish, self.filters.by_doubt, dataset)
+        self._listing.start(job)
+        self._workspace.state.set_record(_STATE, self.filters.as_record())
+
+    def restore_filters(self, criteria: tuple[str, ...]) -> None:
+        """The filters as they were left last time."""
+        self.filters.restore(self._workspace.state.record(_STATE), criteria)
+
+    @Slot(object)
+    def _take_review(self, review: Review) -> None:
+        self.review = review
+        self.filters.show_criteria(review.criteria)
+        self.list_again()
+
+    @Slot(object)
+    def _take_listing(self, listing: Listing) -> None:
+        self._busy.end()
+        run = self._workspace.run
+        if self.review is None or run is None:
+            return
+        before, row = self.current, max(0, self.view.currentIndex().row())
+        self.table.show_listing(self.review, listing, run.dataset, self.filters.wish.criterion)
+        self._show_nothing(not listing.items)
+        self.listed.emit()
+        if self._wanted is None and before is not None and self.table.row_of(before.item_id) is not None:
+            self._wanted, self._clearing = before.item_id, False
+        if self._wanted is not None:
+            self._choose_wanted()
+        elif listing.items:
+            self._go(min(row, len(listing.items) - 1) if before is not None else 0)
+        if not listing.items:
+            self.emptied.emit()
+
+    @Slot(object)
+    def _take_item(self, again: ItemAgain) -> None:
+        if self.review is not None and again.item.item_id in self.review.places:
+            self.review.change_item(again.item.item_id, again.rows)
+            self.table.change_item(again)
+            self.listed.emit()
+
+    @Slot(object)
+    def _fail(self, error: EngineError) -> None:
+        self._busy.end()
+        self._workspace.problem.emit(error)
+
+    def _choose_wanted(self) -> None:
+        wanted = self._wanted
+        if wanted is None or self.review is None:
+            return
+        row = self.table.row_of(wanted)
+        known = wanted in self.review.places
+        if row is None and known and self._clearing and self.filters.wish.narrows:
+            self.filters.clear()
+            return
+        self._wanted = None
+        if row is not None:
+            self._go(row)
+            return
+        if self._clearing and not known:
+            self._workspace.note.emit("The open run has not judged that item.")
+        if self.shown and self.current is None:
+            self._go(0)
+
+    def _go(self, row: int) -> None:
+        index = self.table.index(row, 0)
+        if index == self.view.currentIndex():
+            self._tell(index, index)
+        self.view.setCurrentIndex(index)
+        self.view.scrollTo(index)
+
+    @Slot(QModelIndex, QModelIndex)
+    def _tell(self, now: QModelIndex, _before: QModelIndex) -> None:
+        item = self.table.item_at(now.row())
+        if item is not None:
+            self.chosen.emit(item.item_id)
+
+    def _show_nothing(self, nothing: bool) -> None:
+        self._nothing.setVisible(nothing)
+        self._all.setVisible(nothing)
+        self.view.setVisible(not nothing)

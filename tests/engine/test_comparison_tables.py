@@ -1,0 +1,71 @@
+"""A comparison as tables: ranks, the best cells, and what stands for nothing measured."""
+
+from engine.comparison import Comparison, compare, match_all
+from engine.comparison_tables import (
+    agreement_table,
+    borda_table,
+    comparison_json,
+    measure_table,
+    published_table,
+)
+from engine.evaluation import evaluate
+from engine.systems import System
+from tests.judged import GOOD, A, B, dataset, system
+
+GOLD = dataset({"safety": [A, A, B, GOOD]}, {"safety": ["fine", "fine", "b is rude", "both are safe"]})
+SILENT = system({"safety": [A, A, B, GOOD]}, name="silent")
+GOOD_ONE = system(
+    {"safety": [A, A, B, B]}, {"safety": ["fine", "fine", "b is rude", "both are safe"]}, name="good"
+)
+SILENT_TOO = system({"safety": [A, A, B, GOOD]}, name="silent too")
+POOR = system({"safety": [B, B, A, None]}, {"safety": ["no"] * 4}, name="poor")
+
+
+def compared(*systems: System) -> Comparison:
+    return compare([evaluate(one) for one in match_all(systems, GOLD)])
+
+
+def test_each_measure_has_its_rank_and_a_mean() -> None:
+    table = measure_table(compared(SILENT, GOOD_ONE, POOR))
+    assert table.header == ["measure", "silent", "good", "poor"]
+    assert table.rows == [
+        ["accuracy (%), safety", "100.00 [1]", "75.00 [2]", "0.00 [3]"],
+        ["accuracy (%), mean", "100.00", "75.00", "0.00"],
+        ["ROUGE-L x 100, safety", "-", "100.00 [1]", "0.00 [2]"],
+        ["ROUGE-L x 100, mean", "-", "100.00", "0.00"],
+    ]
+    assert table.best == {(0, 1), (1, 1), (2, 2), (3, 2)}
+
+
+def test_equally_good_systems_share_the_first_place_unless_all_are() -> None:
+    assert measure_table(compared(SILENT, SILENT_TOO, POOR)).best == {(0, 1), (0, 2), (1, 1), (1, 2)}
+    assert measure_table(compared(SILENT, SILENT_TOO)).best == frozenset()
+
+
+def test_explanations_are_counted_where_two_systems_explain() -> None:
+    both = borda_table(compared(SILENT, GOOD_ONE, POOR))
+    assert both.rows == [
+        ["labels (sub-task 1)", "2", "1", "0"],
+        ["explanations (sub-task 2)", "-", "1", "0"],
+    ]
+    assert both.best == {(0, 1), (1, 2)}
+    assert len(borda_table(compared(SILENT, POOR)).rows) == 1
+
+
+def test_agreement_is_told_for_each_two_systems() -> None:
+    assert agreement_table(compared(SILENT, POOR)).rows == [
+        ["silent / poor", "safety", "0.0 %", "-0.333", "4/0", "0.1250"]
+    ]
+
+
+def test_published_systems_without_explanations_have_dashes() -> None:
+    rows = {row[0]: row for row in published_table().rows}
+    assert rows["FHS (late submission)"][-3:] == ["-", "-", "-"]
+
+
+def test_the_json_holds_every_difference_and_each_systems_scores() -> None:
+    evaluations = [evaluate(one) for one in match_all([SILENT, POOR], GOLD)]
+    found = comparison_json(compare(evaluations), evaluations)
+    assert len(found["differences"]) == 4
+    assert found["scores"]["silent"]["safety_accuracy"] == 100
+    assert found["published"]["results"]
