@@ -11,6 +11,7 @@ import numpy as np
 
 from engine.calibration import CalibrationReport, calibrate_criterion
 from engine.calibration_file import Calibration, judge_of_run
+from engine.cancel import CancelToken
 from engine.errors import SetupError
 from engine.matching import Matched, Pair
 from engine.preference import average
@@ -31,10 +32,11 @@ class CalibratedRun:
     left_out: Mapping[str, str]
 
 
-def calibrate_run(matched: Matched) -> CalibratedRun:
+def calibrate_run(matched: Matched, cancel: CancelToken | None = None) -> CalibratedRun:
     """Fit a calibration to a run's own readings, whatever it is calibrated with now.
 
-    Raises SetupError for a submission file, which has no readings, and where no criterion has labels enough.
+    Raises SetupError for a submission file, which has no readings, and where no criterion has labels enough;
+    Cancelled between two criteria.
     """
     results = matched.system.results
     if results is None:
@@ -44,6 +46,8 @@ def calibrate_run(matched: Matched) -> CalibratedRun:
         )
     reports, unscored, left_out = {}, {}, {}
     for name, pairs in matched.pairs.items():
+        if cancel is not None:
+            cancel.raise_if_requested()
         read = [pair for pair in pairs if pair.judgment is not None]
         unscored[name] = len(pairs) - len(read)
         try:

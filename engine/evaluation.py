@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from engine.cancel import CancelToken
 from engine.explanations import ExplanationMeasures, SlowScores, add_slow_scores, measure_explanations
 from engine.label_measures import UNSCORED, LabelMeasures, measure_labels
 from engine.matching import Matched
@@ -52,9 +53,13 @@ def evaluate(matched: Matched, slow: Mapping[str, SlowScores] | None = None) -> 
     return with_slow_scores(evaluation, slow) if slow else evaluation
 
 
-def evaluate_labels(matched: Matched) -> Evaluation:
-    """Measure the labels of all criteria alone: some seconds for thousands of items."""
-    labels = {name: measure_labels(name, pairs) for name, pairs in matched.pairs.items()}
+def evaluate_labels(matched: Matched, cancel: CancelToken | None = None) -> Evaluation:
+    """Measure the labels of all criteria alone: some seconds for thousands of items. Raises Cancelled."""
+    labels = {}
+    for name, pairs in matched.pairs.items():
+        if cancel is not None:
+            cancel.raise_if_requested()
+        labels[name] = measure_labels(name, pairs)
     return Evaluation(matched, labels, {})
 
 

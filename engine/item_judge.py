@@ -5,7 +5,7 @@ Knows: the way from items to raw results. Does not know: stores, files, how a ru
 
 import time
 import unicodedata
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from engine.calibration_file import Calibration
@@ -33,6 +33,8 @@ from engine.shortening import shorten
 from engine.submission import unsafe_explanation
 
 Placed = tuple[int, Item]  # position in the dataset, item
+Labels = Mapping[str, Preference]  # by criterion
+Texts = Mapping[str, Explanation]  # by criterion
 Progress = Iterator[TokensEvaluated]
 
 _CHARACTERS_PER_TOKEN = 32  # more than any real text has on average
@@ -51,6 +53,17 @@ class _Work:
     seconds: float = 0.0
     tokens_read: int = 0
     tokens_generated: int = 0
+
+
+@dataclass(frozen=True)
+class _Text:
+    """One explanation to write, and the branch of the session that it continues."""
+
+    work: _Work
+    criterion: str
+    preference: Preference
+    slot: int
+    branch: int
 
 
 class ItemJudge:
@@ -86,6 +99,29 @@ class ItemJudge:
             yield from self._judge_batch(batch)
         return [self._result(work) for work in works]
 
+    def explain(
+        self, group: Sequence[tuple[Placed, Labels]]
+    ) -> Generator[TokensEvaluated, None, list[Texts | None]]:
+        """Write explanations for labels by criterion, whatever is read.
+
+        Reports progress; returns in the order of the group the explanations by criterion, without those of
+        no words, or None for an item that does not fit the context.
+        """
+        works = [self._prepare(position, item) for (position, item), _ in group]
+        labels = {work.position: wanted for work, (_, wanted) in zip(works, group, strict=True)}
+        for batch in self._batches([work for work in works if self._sizer.fits(work.sized)]):
+            texts = []
+            for slot, work in enumerate(batch):
+                wanted = labels[work.position]
+                self._read(slot, work, Order.AB, tuple(wanted))
+                for branch, (criterion, preference) in enumerate(wanted.items()):
+                    texts.append(_Text(work, criterion, preference, slot, branch))
+                yield self._progress()
+            self._write(batch, texts)
+            self._session.release(range(len(batch)))
+            yield self._progress()
+        return [work.explanations if self._sizer.fits(work.sized) else None for work in works]
+
     def _prepare(self, position: int, item: Item) -> _Work:
         sized = self._sizer.sized(item, item)
         if not self._sizer.fits(sized) and self._settings.shorten:
@@ -117,7 +153,7 @@ class ItemJudge:
         for order in sorted(self._settings.orders, key=lambda order: order is Order.AB):
             kept = order is Order.AB and self._settings.explains
             for slot, work in enumerate(batch):
-                self._read(slot if kept else 0, work, order)
+                self._read(slot if kept else 0, work, order, self._rubric.names)
                 if not kept:
                     self._session.release([0])
                 yield self._progress()
@@ -126,12 +162,13 @@ class ItemJudge:
             self._session.release(range(len(batch)))
             yield self._progress()
 
-    def _read(self, slot: int, work: _Work, order: Order) -> None:
+    def _read(self, slot: int, work: _Work, order: Order, criteria: Sequence[str]) -> None:
         started, read = time.perf_counter(), self._session.tokens_read
         tokens = work.sized.tokens[order]
         self._session.read_trunk(slot, tokens.trunk)
-        scores = self._session.score(slot, tokens.branches)
-        for criterion, row in zip(self._rubric.names, scores, strict=True):
+        branches = dict(zip(self._rubric.names, tokens.branches, strict=True))
+        scores = self._session.score(slot, [branches[criterion] for criterion in criteria])
+        for criterion, row in zip(criteria, scores, strict=True):
             a, b, both_good, both_bad = (float(value) for value in row)
             reading = Reading(order, (a, b, both_good, both_bad))
             work.readings.setdefault(criterion, []).append(reading)
@@ -139,36 +176,38 @@ class ItemJudge:
         work.tokens_read += self._session.tokens_read - read
 
     def _explain(self, batch: Sequence[_Work]) -> None:
-        """Write all explanations of a batch together, each for its decided label."""
-        started = time.perf_counter()
-        read, generated = self._session.tokens_read, self._session.tokens_generated
-        jobs: list[Job] = []
-        meant: list[tuple[_Work, str, Preference]] = []
+        """Write all explanations of a batch, each for its decided label."""
+        texts = []
         for slot, work in enumerate(batch):
             judged = self._result(work)
             for branch, criterion in enumerate(self._rubric.names):
                 judgment = decide(judged, criterion, self._calibrations.get(criterion))
                 if isinstance(judgment, Judgment):
-                    jobs.append(self._job(slot, branch, work, judgment))
-                    meant.append((work, criterion, judgment.preference))
+                    texts.append(_Text(work, criterion, judgment.preference, slot, branch))
+        self._write(batch, texts)
+
+    def _write(self, batch: Sequence[_Work], texts: Sequence[_Text]) -> None:
+        """Write the texts of a batch together; those of no words are left out."""
+        started = time.perf_counter()
+        read, generated = self._session.tokens_read, self._session.tokens_generated
         sampling = Sampling(self._settings.max_explanation_tokens, self._settings.temperature)
-        for (work, criterion, preference), written in zip(
-            meant, self._session.generate(jobs, sampling), strict=True
-        ):
-            text = tidy(written.data, written.cut)
-            if text:
-                work.explanations[criterion] = Explanation(text, preference, written.cut)
+        said = self._session.generate([self._job(text) for text in texts], sampling)
+        for text, written in zip(texts, said, strict=True):
+            line = tidy(written.data, written.cut)
+            if line:
+                text.work.explanations[text.criterion] = Explanation(line, text.preference, written.cut)
         share = len(batch)
         for work in batch:
             work.seconds += (time.perf_counter() - started) / share
             work.tokens_read += (self._session.tokens_read - read) // share
             work.tokens_generated += (self._session.tokens_generated - generated) // share
 
-    def _job(self, slot: int, branch: int, work: _Work, judgment: Judgment) -> Job:
-        prompt = tokenize_explanation(work.sized.trees[Order.AB], branch, judgment.preference, self._template)
+    def _job(self, text: _Text) -> Job:
+        tree, question = text.work.sized.trees[Order.AB], self._rubric.names.index(text.criterion)
+        prompt = tokenize_explanation(tree, question, text.preference, self._template)
         # Each text has a seed of its own, so that it does not depend on what else is written with it.
-        key = [self._settings.seed, work.original.content_hash, judgment.criterion]
-        return Job(slot, branch, prompt, seed=int(digest(key)[:15], 16))
+        key = [self._settings.seed, text.work.original.content_hash, text.criterion]
+        return Job(text.slot, text.branch, prompt, seed=int(digest(key)[:15], 16))
 
     def _result(self, work: _Work) -> JudgedItem:
         unscored = {}

@@ -53,9 +53,9 @@ def _own_label(judgment: Judgment | Unscored) -> Preference | None:
 def unscored_table(results: RunResults) -> Table:
     """What could not be judged, with the reason and what a person gave instead, if anything."""
     rows = []
-    for item in results.judged:
-        for criterion, reason in item.unscored.items():
-            override = results.overrides.get((criterion, item.item_id))
-            instead = override.preference if override and override.preference else "-"
-            rows.append([item.item_id, criterion, reason, instead])
+    for index in range(len(results.judged)):
+        for column in results.judgments.values():
+            one = column[index]
+            if isinstance(one, Unscored):
+                rows.append([one.item_id, one.criterion, one.reason, results.label(one) or "-"])
     return Table(["item", "criterion", "reason", "a person's label"], rows)

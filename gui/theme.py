@@ -249,7 +249,8 @@ def _style_sheet(one: Colours, points: float) -> str:
     QScrollBar::handle:hover {{ background: {one.muted}; }}
     QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
     QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
-    QCheckBox::indicator, QListView::indicator {{ width: {points * 1.4:.0f}px; height: {points * 1.4:.0f}px; }}
+    QCheckBox::indicator, QListView::indicator {{
+        width: {points * 1.4:.0f}px; height: {points * 1.4:.0f}px; }}
     QCheckBox::indicator:unchecked, QListView::indicator:unchecked {{
         background: {one.field}; border: 1px solid {one.muted}; border-radius: 3px; }}
     QTabWidget::pane {{ border: 0; }}

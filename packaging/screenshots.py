@@ -66,7 +66,7 @@ class Studio:
         window.show_page("Judge")
         self._settle()
         window.run()
-        self._until(lambda: (window.run_control.progress or _Nothing()).judged > 100)
+        self._until(lambda: self._judged() > 100)
         self._save("judge-running")
         self._until(lambda: not window.run_control.running)
         self._settle()
@@ -75,6 +75,10 @@ class Studio:
         first = run.results.judged[0].item_id
         window.workspace.override(first, "naturalness", Preference.A, "Response A reads more like a person.")
         self._settle()
+
+    def _judged(self) -> int:
+        progress = self._window.run_control.progress
+        return progress.judged if progress else 0
 
     def draw(self, theme: ThemeChoice) -> None:
         """One picture of each page."""
@@ -107,12 +111,6 @@ class Studio:
             self._app.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 20)
             if patience.hasExpired():
                 raise TimeoutError("the window did not get there")
-
-
-class _Nothing:
-    """Stands for the progress of a run that has not begun."""
-
-    judged = 0
 
 
 if __name__ == "__main__":

@@ -19,24 +19,23 @@ from engine.commands.console import (
     table,
     tell,
 )
+from engine.commands.examples import add_examples, examples_of
 from engine.commands.forecast import show_forecast
 from engine.commands.progress import RunProgress
 from engine.commands.runs import check_outputs, distribution, export_results, warn_of_gaps
 from engine.dataset import Dataset, load_dataset
 from engine.errors import SetupError
 from engine.events import RunEnded, RunEvent
-from engine.examples import ExamplePool
 from engine.judging import RunPlan, open_model, run_judging
 from engine.metrics import CriterionScore, mean
 from engine.model_files import ModelFile, read_model_file
 from engine.model_trial import checked_model
 from engine.paths import demo_model
-from engine.records import Rubric
 from engine.results import load_results, score_results
 from engine.rubric import ELOQUENT
-from engine.run_plans import example_pool, judge_settings, machine_settings, plan_notices
+from engine.run_plans import judge_settings, machine_settings, plan_notices
 from engine.run_store import RunStore
-from engine.settings import DEFAULT_CONTEXT, USUAL_SHOTS, JudgeSettings, KvType, Mode
+from engine.settings import DEFAULT_CONTEXT, JudgeSettings, KvType, Mode
 from engine.shown import percent, words
 
 _DEMO = "demo"
@@ -81,8 +80,7 @@ def _add_judging(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--criteria", metavar="A,B", help=f"some of {','.join(ELOQUENT.names)}")
     group.add_argument("--items", type=int, metavar="N", help="the first N items only")
-    group.add_argument("--examples", type=Path, metavar="FILE", help="labelled items to show the model")
-    group.add_argument("--shots", type=int, metavar="K", help=f"how many of them ({USUAL_SHOTS})")
+    add_examples(group)
     group.add_argument(
         "--calibration", type=Path, metavar="FILE", help="what `calibrate` made from a run of this judge"
     )
@@ -169,7 +167,7 @@ def _plan(options: argparse.Namespace, cancel: CancelToken) -> RunPlan:
         settings=settings,
         machine=machine_settings(options.threads, options.gpu_layers),
         model=checked_model(described, cancel),
-        examples=_examples(options, rubric, cancel),
+        examples=examples_of(options, rubric, cancel),
         calibration=calibration,
     )
 
@@ -195,17 +193,6 @@ def _settings(options: argparse.Namespace, model: ModelFile) -> JudgeSettings:
         shorten=options.shorten,
         kv_type=KvType(options.kv_type),
     )
-
-
-def _examples(options: argparse.Namespace, rubric: Rubric, cancel: CancelToken) -> ExamplePool:
-    if options.examples is None:
-        if options.shots is not None:
-            raise SetupError(
-                "--shots without --examples has nothing to show.", "Name a file with --examples."
-            )
-        return ExamplePool()
-    shots = USUAL_SHOTS if options.shots is None else options.shots
-    return example_pool(options.examples, shots, rubric, cancel)
 
 
 def _follow(events: Iterable[RunEvent]) -> RunEnded:

@@ -22,7 +22,7 @@ _RATE_SECONDS = 30.0
 Result = TypeVar("Result")
 
 
-def show_measure(title: str, measure: Generator[MeasureProgress, None, Result]) -> Result:
+def show_measure(title: str, measure: Generator[MeasureProgress | TokensEvaluated, None, Result]) -> Result:
     """Run a slow measure to its end with a progress bar on stderr; its result."""
     bar: tqdm[NoReturn] | None = None
     try:
@@ -32,9 +32,12 @@ def show_measure(title: str, measure: Generator[MeasureProgress, None, Result]) 
             except StopIteration as end:
                 result: Result = end.value
                 return result
-            if bar is None:
-                bar = _bar(event.total, event.done, f"{title}: {_MEASURE_BAR}")
-            bar.update(event.done - bar.n)
+            if isinstance(event, MeasureProgress):
+                if bar is None:
+                    bar = _bar(event.total, event.done, f"{title}: {_MEASURE_BAR}")
+                bar.update(event.done - bar.n)
+            elif bar is not None:
+                bar.update(0)  # the time goes on
     finally:
         if bar is not None:
             bar.close()

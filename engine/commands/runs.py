@@ -8,14 +8,19 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from engine.calibration_file import judge_of_run, load_calibration
+from engine.commands.computer import add_computer
 from engine.commands.console import DONE, INCOMPLETE, command_parser, printable, table, tell
+from engine.commands.examples import add_examples
 from engine.errors import SetupError, StoreError
 from engine.files import check_targets, write_json
 from engine.metrics import CriterionScore
 from engine.paths import default_store
 from engine.results import RunResults, as_json, load_results, score_results, submission_of
+from engine.results_csv import write_results_csv
+from engine.run_dataset import dataset_of_run
 from engine.run_store import RunStore, StoredRun
 from engine.run_tables import changes_table, distribution_table
+from engine.shown import words
 from engine.submission import write_submission
 
 
@@ -29,10 +34,11 @@ def parser() -> argparse.ArgumentParser:
     show.add_argument("id", type=int, metavar="ID")
     _add_store(show)
     show.set_defaults(action=_show)
-    export = actions.add_parser("export", help="write a run's submission again, without judging")
+    export = actions.add_parser("export", help="write a run's submission or its data, without judging")
     export.add_argument("id", type=int, metavar="ID")
-    export.add_argument("--out", type=Path, required=True, metavar="FILE.tsv")
+    export.add_argument("--out", type=Path, metavar="FILE.tsv", help="the submission")
     export.add_argument("--json", type=Path, metavar="FILE", help="every judgment with its readings")
+    export.add_argument("--csv", type=Path, metavar="FILE", help="all of it, a row for each judgment")
     export.add_argument("--model-alone", action="store_true", help="leave out what people overrode")
     _add_store(export)
     export.set_defaults(action=_export)
@@ -43,7 +49,25 @@ def parser() -> argparse.ArgumentParser:
     with_what.add_argument("--none", action="store_true", help="the model's own probabilities")
     _add_store(recalibrate)
     recalibrate.set_defaults(action=_recalibrate)
+    rewrite = actions.add_parser(
+        "rewrite", help="write again the explanations that are for another label than the one in force"
+    )
+    _add_rewriting(rewrite)
+    _add_store(rewrite)
+    rewrite.set_defaults(action=_rewrite)
     return arguments
+
+
+def _add_rewriting(arguments: argparse.ArgumentParser) -> None:
+    arguments.add_argument("id", type=int, metavar="ID")
+    add_examples(arguments)
+    arguments.add_argument(
+        "--dataset", type=Path, metavar="FILE", help="where the run's dataset lies now, if it was moved"
+    )
+    arguments.add_argument(
+        "--model", type=Path, metavar="FILE", help="where the run's model lies now, if it was moved"
+    )
+    add_computer(arguments.add_argument_group("computer"))
 
 
 def run(options: argparse.Namespace) -> int:
@@ -57,18 +81,21 @@ def run(options: argparse.Namespace) -> int:
 
 
 def check_outputs(options: argparse.Namespace, read: Mapping[str, Path]) -> None:
-    """See that --out and --json can be written, are what they should be, and are none of what is read."""
-    if options.out.suffix.lower() != ".tsv":
+    """See that the outputs can be written, are what they should be, and are none of what is read."""
+    if options.out is not None and options.out.suffix.lower() != ".tsv":
         raise SetupError(f"--out {options.out}: a submission is TSV.", f"Name it {options.out.stem}.tsv")
-    check_targets({"--out": options.out, "--json": options.json}, read)
+    written = {"--out": options.out, "--json": options.json, "--csv": getattr(options, "csv", None)}
+    check_targets(written, read)
 
 
-def export_results(results: RunResults, out: Path, json_path: Path | None) -> None:
-    """Write a run's submission, and its JSON where a path is given; then say so."""
-    write_submission(out, submission_of(results))
+def export_results(results: RunResults, out: Path | None, json_path: Path | None) -> None:
+    """Write a run's submission and its JSON, each where a path is given; then say so."""
+    if out:
+        write_submission(out, submission_of(results))
     if json_path:
         write_json(json_path, as_json(results))
-    print(f"Submission: {out}")
+    if out:
+        print(f"Submission: {out}")
     if json_path:
         print(f"Judgments: {json_path}")
 
@@ -88,7 +115,10 @@ def warn_of_gaps(results: RunResults) -> int:
     if results.unexplained:
         tell(f"{results.unexplained} judgments have no explanation: none of any words was written.")
     if results.outdated:
-        tell(f"{results.outdated} explanations were written for another label than the one in force.")
+        tell(
+            f"{results.outdated} explanations were written for another label than the one in force."
+            f" Write them again: runs rewrite {run.id}"
+        )
     return DONE if run.complete and not results.unscored else INCOMPLETE
 
 
@@ -160,6 +190,11 @@ def _print_unscored(results: RunResults) -> None:
 
 
 def _export(store: RunStore, options: argparse.Namespace) -> int:
+    if not (options.out or options.json or options.csv):
+        raise SetupError(
+            "runs export: there is nothing to write.",
+            "Name a file: --out FILE.tsv, --json FILE or --csv FILE",
+        )
     identity = store.run(options.id).identity
     read = {"dataset": identity.dataset_path, "model": identity.model_path, "run store": store.path}
     check_outputs(options, read)
@@ -167,7 +202,27 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
     if options.model_alone:
         results = results.model_alone()
     export_results(results, options.out, options.json)
+    if options.csv:
+        _export_csv(results, options.csv)
     return warn_of_gaps(results)
+
+
+def _export_csv(results: RunResults, path: Path) -> None:
+    """Write all data, with the dataset's texts and labels where its file still holds what was judged."""
+    dataset = None
+    try:
+        dataset = dataset_of_run(results.run)
+    except SetupError as error:
+        tell(f"{error.problem}\nThe CSV is written without texts and human labels.")
+    write_results_csv(path, results, dataset)
+    print(f"All data: {path}")
+
+
+def _rewrite(store: RunStore, options: argparse.Namespace) -> int:
+    # Only this action waits for llama.cpp.
+    from engine.commands.rewrite import rewrite  # noqa: PLC0415
+
+    return rewrite(store, options)
 
 
 def _recalibrate(store: RunStore, options: argparse.Namespace) -> int:
@@ -188,7 +243,9 @@ def _recalibrate(store: RunStore, options: argparse.Namespace) -> int:
 def _plain(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if isinstance(value, Mapping):
+        return "; ".join(f"{words(str(name))}: {_plain(one)}" for name, one in value.items())
+    return ", ".join(map(_plain, value)) if isinstance(value, list) else str(value)
 
 
 def _add_store(arguments: argparse.ArgumentParser) -> None:

@@ -125,7 +125,8 @@ class SlowMeasureDialog(QDialog):
     @Slot(object)
     def _take(self, found: SlowModel) -> None:
         uncut = self._measure is SlowMeasure.BERTSCORE and bool(found.notice)
-        self._say(f"{found.name}. {found.notice}".rstrip(), "warning" if found.notice else "good")
+        text = f"{found.name}: {found.notice}" if found.notice else found.name
+        self._say(text, "warning" if found.notice else "good")
         self.cut.setVisible(uncut)
         self.start.setEnabled(True)
 

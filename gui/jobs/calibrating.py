@@ -36,7 +36,7 @@ class Proposal:
 def fit(results: "RunResults", gold: "Dataset") -> Job[Proposal]:
     """Fit a calibration to the run's own readings and these labels. Raises SetupError."""
 
-    def work(_control: Control) -> Proposal:
+    def work(control: Control) -> Proposal:
         from engine.calibrating import calibrate_run
         from engine.calibration_tables import calibration_warnings, parameter_table, quality_table
         from engine.matching import match
@@ -45,7 +45,7 @@ def fit(results: "RunResults", gold: "Dataset") -> Job[Proposal]:
 
         # Readings are the model's: what people overrode takes no part.
         matched = match(system_of_run(results.model_alone()), gold, partial=True)
-        made = calibrate_run(matched)
+        made = calibrate_run(matched, control.cancel)
         return Proposal(
             made.calibration,
             f"fitted on {matched.dataset.name}",

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 
+_MOST_UNSCORED = 1000  # in a table on the thread of the window
+
 
 class Part(StrEnum):
     """The tables that a run may have."""
@@ -39,13 +41,15 @@ class Scores:
     """What is known of a run so far, and the texts that show it.
 
     `evaluation`: None without human labels; `problem`: why the labels at hand cannot be used, if so.
-    `explained`: True once all explanations are measured, or where there are none. `warnings`: what is to be
-    said of models that measured. `caveats` and `sentences` are for people.
+    `unscored`: how many judgments could not be made; their table holds the first of them. `explained`: True
+    once all explanations are measured, or where there are none. `warnings`: what is to be said of models that
+    measured. `caveats` and `sentences` are for people.
     """
 
     system: "System"
     evaluation: "Evaluation | None"
     tables: Mapping[Part, Table]
+    unscored: int = 0
     caveats: Sequence[str] = ()
     sentences: Sequence[str] = ()
     warnings: Sequence[str] = ()
@@ -77,7 +81,7 @@ class Measuring:
 def measure_labels(results: "RunResults", gold: "Dataset | None") -> Job[Scores]:
     """All but the explanations: against human labels where they fit, else what the run says by itself."""
 
-    def work(_control: Control) -> Scores:
+    def work(control: Control) -> Scores:
         from engine.evaluation import evaluate_labels
         from engine.matching import match
         from engine.systems import system_of_run
@@ -90,7 +94,7 @@ def measure_labels(results: "RunResults", gold: "Dataset | None") -> Job[Scores]
         except SetupError as error:
             remedy = "Choose the dataset that was judged, with its labels, under “Other labels…”."
             return _alone(system, SetupError(error.problem, remedy))
-        return _against_labels(evaluate_labels(matched), explained=not system.explains)
+        return _against_labels(evaluate_labels(matched, control.cancel), explained=not system.explains)
 
     return work
 
@@ -124,34 +128,42 @@ def _alone(system: "System", problem: SetupError | None) -> Scores:
     """What a run says by itself."""
     from engine.matching import incomplete, people_caveats
     from engine.results import score_results
-    from engine.run_tables import distribution_table, unscored_table
+    from engine.run_tables import distribution_table
 
     results = system.results
     assert results is not None
     caveats = [] if results.run.complete else [incomplete(results.run)]
-    tables = {
-        Part.LABELS_GIVEN: distribution_table(score_results(results, None)),
-        Part.UNSCORED: unscored_table(results),
-    }
-    return Scores(system, None, tables, [*caveats, *people_caveats(system)], problem=problem)
+    unscored, listed = _unscored(results)
+    tables = {Part.LABELS_GIVEN: distribution_table(score_results(results, None)), Part.UNSCORED: listed}
+    said = [*caveats, *people_caveats(system)]
+    return Scores(system, None, tables, unscored, said, problem=problem)
+
+
+def _unscored(results: "RunResults") -> tuple[int, Table]:
+    """How many judgments could not be made, and the first of them."""
+    from engine.run_tables import unscored_table
+
+    table = unscored_table(results)
+    return len(table.rows), replace(table, rows=table.rows[:_MOST_UNSCORED])
 
 
 def _against_labels(evaluation: "Evaluation", explained: bool) -> Scores:
     from engine.findings import caveats, in_short
     from engine.measure_tables import accuracy_table, label_table
-    from engine.run_tables import unscored_table
 
     system = evaluation.matched.system
     assert system.results is not None
+    unscored, listed = _unscored(system.results)
     tables = {
         Part.ACCURACY: accuracy_table(evaluation),
         Part.LABELS: label_table(evaluation),
-        Part.UNSCORED: unscored_table(system.results),
+        Part.UNSCORED: listed,
     }
     return Scores(
         system,
         evaluation,
         tables,
+        unscored,
         caveats=list(caveats(evaluation.matched)),
         sentences=list(in_short(evaluation)),
         explained=explained,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.records import Override
 from gui.engine_thread import Control, Job
+from gui.jobs.many_records import many_records
 
 if TYPE_CHECKING:
     from engine.dataset import Dataset
@@ -74,10 +75,12 @@ class Listing:
 def review(results: "RunResults", gold: "Dataset | None") -> Job[Review]:
     """All judgments of a run; `gold`: where the human labels are."""
 
-    def work(_control: Control) -> Review:
+    def work(control: Control) -> Review:
         from engine.doubt import review_rows
 
-        rows = review_rows(results, gold)
+        with many_records():
+            rows = review_rows(results, gold)
+        control.cancel.raise_if_requested()
         places = {item.item_id: place for place, item in enumerate(results.judged)}
         gold_rows = {item_id: row for row, item_id in enumerate(gold.ids if gold is not None else ())}
         return Review(tuple(results.judgments), rows, places, gold_rows)
@@ -89,25 +92,30 @@ def list_items(of: Review, wish: Wish, by_doubt: bool, dataset: "Dataset | None"
     """The items with a judgment that passes; without a dataset the text is looked for in the ids."""
 
     def work(control: Control) -> Listing:
-        from engine.doubt import by_item, filtered
-
-        rows = of.rows
-        passing: dict[str, list[str]] = {}
-        if wish.narrows:
-            rows = filtered(rows, _filters(wish), _matching_ids(of, wish.text, dataset, control))
-            for row in rows:
-                passing.setdefault(row.item_id, []).append(row.criterion)
-        control.cancel.raise_if_requested()
-        items = by_item(rows, by_doubt=False)
-        if by_doubt:
-            items = _most_doubtful_first(items)
-        return Listing(items, {one.item_id: place for place, one in enumerate(items)}, passing)
+        ids = _matching_ids(of, wish.text, dataset, control)
+        with many_records():
+            return _listing(of, wish, by_doubt, ids)
 
     return work
 
 
+def _listing(of: Review, wish: Wish, by_doubt: bool, ids: Container[str] | None) -> Listing:
+    from engine.doubt import by_item, filtered
+
+    rows = of.rows
+    passing: dict[str, list[str]] = {}
+    if wish.narrows:
+        rows = filtered(rows, _filters(wish), ids)
+        for row in rows:
+            passing.setdefault(row.item_id, []).append(row.criterion)
+    items = by_item(rows, by_doubt=False)
+    if by_doubt:
+        items = _most_doubtful_first(items)
+    return Listing(items, {one.item_id: place for place, one in enumerate(items)}, passing)
+
+
 def _most_doubtful_first(items: "list[ReviewItem]") -> "list[ReviewItem]":
-    """The items by their doubt. As engine.doubt does it, but the window is not kept waiting by the sorting."""
+    """The items by their doubt, as engine.doubt does it, without keeping the window waiting."""
     import numpy as np
 
     order = np.argsort([-one.doubt for one in items], kind="stable")

@@ -178,7 +178,7 @@ class ReviewPage(Page):
     def _show_nothing(self) -> None:
         self._item_id = ""
         self.desk.show_nothing()
-        self.reading.show_nothing()
+        self._down.hide()
 
     @Slot(str, str)
     def _show_wanted(self, item_id: str, criterion: str) -> None:
@@ -201,6 +201,7 @@ class ReviewPage(Page):
         if run.dataset is not None:
             judged = run.results.judged[review.places[item_id]]
             self.reading.show_item(run.dataset[judged.position], judged.shortening)
+        self._down.show()
         if item_id != self._item_id:
             self._item_id = item_id
             self._scroll.verticalScrollBar().setValue(0)
@@ -213,8 +214,10 @@ class ReviewPage(Page):
             return wanted
         if self.desk.criterion in passing or self.list.review is None:
             return self.desk.criterion
+        if passing is criteria:
+            return criteria[0]
         rows = [row for row in self.list.review.of_item(item_id) if row.criterion in passing]
-        return max(rows, key=lambda row: row.doubt).criterion if self._item_id or passing != criteria else criteria[0]
+        return max(rows, key=lambda row: row.doubt).criterion
 
     # How texts are shown
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SORT_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 Index = QModelIndex | QPersistentModelIndex
-_DIGIT = re.compile(r"\d")
+_DIGIT = re.compile(r"[-+<]?\s?\d")  # how a number begins; prose may hold one
 _NUMBER = re.compile(r"-?[\d,]+(\.\d+)?")
 
 
@@ -38,7 +38,7 @@ class TextTable(QAbstractTableModel):
             column
             for row in self._rows
             for column, text in enumerate(row)
-            if column and (text == "-" or _DIGIT.search(text))
+            if column and (text == "-" or _DIGIT.match(text))
         )
         self.endResetModel()
 

@@ -44,7 +44,14 @@ class GoldPicker(QWidget):
     def follow(self) -> None:
         """Say what is in force now."""
         gold = self._workspace.gold
-        text = f"Against the human labels of {gold.name}" if gold is not None else "Without human labels"
+        run = self._workspace.run
+        text = "Without human labels"
+        if gold is not None:
+            text = f"Against the human labels of {gold.name}"
+        elif run is not None:
+            judged = run.results.run.identity.dataset_path.name
+            why = "has none" if run.dataset is not None else "is not there any more, or has changed"
+            text = f"{text}: {judged} {why}"
         self.said.setText(visible(text))
         self.said.setToolTip(tip(str(gold.path)) if gold is not None else "")
         self.own.setVisible(self._workspace.has_own_gold)

@@ -74,10 +74,6 @@ class ItemReading(QWidget):
                 tip(f"The model saw it without {left_out:,} characters of its middle. Here it is whole.")
             )
 
-    def show_nothing(self) -> None:
-        """There is no item to read."""
-        self.show_item(Item("", "", "", ""), None)
-
     def set_markdown(self, on: bool) -> None:
         """Show all texts as Markdown, or as they are."""
         for pane in (self.instruction, self.a, self.b):

@@ -5,7 +5,7 @@ Knows: jobs that make the list. Does not know: judgments, what is done with an i
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QModelIndex, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHeaderView, QPushButton, QVBoxLayout, QWidget
 
 from engine.errors import EngineError
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from engine.doubt import ReviewItem
 
 _STATE = "review/filters"
+_PATIENCE_MS = 300
 
 
 class ReviewList(QWidget):
@@ -48,6 +49,10 @@ class ReviewList(QWidget):
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         self.view.selectionModel().currentRowChanged.connect(self._tell)
         self._busy = BusyLine()
+        self._soon = QTimer(self)  # what is done at once shows no progress
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(_PATIENCE_MS)
+        self._soon.timeout.connect(self._show_busy)
         self._nothing = hint("No judgment passes the filters.")
         self._all = QPushButton("Show all items")
         name(self._all, "Clear the search and all filters")
@@ -58,6 +63,7 @@ class ReviewList(QWidget):
         for widget in (self.filters, self._busy, self._nothing, self._all):
             layout.addWidget(widget)
         layout.addWidget(self.view, 1)
+        layout.addStretch(0)  # where the view is hidden, the rest stays above
         self._show_nothing(False)
         self._reading = Latest(workspace.threads, Lane.MEASURE, self)
         self._listing = Latest(workspace.threads, Lane.MEASURE, self)
@@ -69,8 +75,8 @@ class ReviewList(QWidget):
         self._listing.finished.connect(self._take_listing)
         for latest in (self._reading, self._listing):
             latest.failed.connect(self._fail)
-        self._listing.cancelled.connect(self._busy.end)
-        self._reading.cancelled.connect(self._busy.end)
+        self._listing.cancelled.connect(self._end_busy)
+        self._reading.cancelled.connect(self._give_up)
         self._busy.cancelled.connect(self._reading.cancel)
         self._busy.cancelled.connect(self._listing.cancel)
         self.filters.changed.connect(self.list_again)
@@ -82,9 +88,10 @@ class ReviewList(QWidget):
         self._reading.drop()
         self.review = None
         if run is None:
+            self._end_busy()
             self.table.clear()
             return
-        self._busy.begin("Sorting the judgments …")
+        self._soon.start()
         self._reading.start(reviewing.review(run.results, self._workspace.gold))
 
     def read_item(self, item_id: str) -> None:
@@ -146,7 +153,7 @@ class ReviewList(QWidget):
         """Filter and order the rows that are there."""
         if self.review is None:
             return
-        self._busy.begin("Filtering …")
+        self._soon.start()
         run = self._workspace.run
         dataset = run.dataset if run else None
         job = reviewing.list_items(self.review, self.filters.wish, self.filters.by_doubt, dataset)
@@ -165,7 +172,7 @@ class ReviewList(QWidget):
 
     @Slot(object)
     def _take_listing(self, listing: Listing) -> None:
-        self._busy.end()
+        self._end_busy()
         run = self._workspace.run
         if self.review is None or run is None:
             return
@@ -191,8 +198,22 @@ class ReviewList(QWidget):
 
     @Slot(object)
     def _fail(self, error: EngineError) -> None:
-        self._busy.end()
+        self._end_busy()
         self._workspace.problem.emit(error)
+
+    @Slot()
+    def _show_busy(self) -> None:
+        self._busy.begin("Filtering …" if self.review is not None else "Sorting the judgments …")
+
+    @Slot()
+    def _end_busy(self) -> None:
+        self._soon.stop()
+        self._busy.end()
+
+    @Slot()
+    def _give_up(self) -> None:
+        self._end_busy()
+        self._workspace.note.emit("The list was not made. Choose the run again to make it.")
 
     def _choose_wanted(self) -> None:
         wanted = self._wanted

@@ -70,11 +70,12 @@ class ScoresPanel(QWidget):
                 self._sections[part].setVisible(table is not None)
         self._show_explanations(scores)
         self._unscored = scores.tables[Part.UNSCORED].rows if scores else ()
-        unscored = len(self._unscored)
-        self.unscored.setVisible(unscored > 0)
-        self.unscored.set_title(f"Could not be judged ({unscored:,}): items and reasons")
+        count = scores.unscored if scores else 0
+        self.unscored.setVisible(count > 0)
+        listed = f", the first {len(self._unscored):,} of them" if count > len(self._unscored) else ""
+        self.unscored.set_title(f"Could not be judged ({count:,}): items and reasons{listed}")
         view = self._unscored_view
-        lines = min(unscored, _LINES_OF_UNSCORED) + 2
+        lines = min(count, _LINES_OF_UNSCORED) + 2
         view.setFixedHeight(lines * view.verticalHeader().defaultSectionSize())
         view.resizeColumnsToContents()
 

@@ -1,0 +1,38 @@
+"""The items that a run judged, found again in the file that they came from.
+
+Knows: what makes items those of a run. Does not know: models, how a run was made, windows.
+"""
+
+from pathlib import Path
+
+from engine.cancel import CancelToken
+from engine.dataset import Dataset, load_dataset
+from engine.errors import SetupError
+from engine.run_store import StoredRun
+
+
+def dataset_of_run(run: StoredRun, path: Path | None = None, cancel: CancelToken | None = None) -> Dataset:
+    """The items of a run out of its dataset's file, or out of `path`, where that file lies now.
+
+    SetupError where the file is missing, cannot be read or holds other items; Cancelled.
+    """
+    path = path or run.identity.dataset_path
+    if not path.exists():
+        raise SetupError(
+            f"Run {run.id} judged {run.identity.dataset_path.name}; {path} is not there.",
+            "Put the dataset back there, or name its file with --dataset.",
+        )
+    return judged_items(run, load_dataset(path, cancel=cancel))
+
+
+def judged_items(run: StoredRun, dataset: Dataset) -> Dataset:
+    """The part of a dataset that a run judged; SetupError where it holds other items."""
+    items = run.identity.items
+    part = dataset if len(dataset) <= items else dataset.head(items)
+    if part.hash != run.identity.dataset_hash:
+        raise SetupError(
+            f"{dataset.name} does not hold the items that run {run.id} judged: ids, texts or their order are"
+            " others.",
+            f"Use the dataset that was judged. Its file was {run.identity.dataset_path}",
+        )
+    return part

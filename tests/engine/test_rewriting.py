@@ -1,0 +1,299 @@
+"""Explanations written again by the demo judge: which, for which label, and what is refused."""
+
+import json
+import shutil
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from engine.calibration_file import Calibration, judge_of_run
+from engine.cancel import CancelToken
+from engine.dataset import Dataset, load_dataset
+from engine.errors import EngineBug, RunBusyError, SetupError
+from engine.events import MeasureProgress, RunEnded
+from engine.examples import choose_examples
+from engine.judging import OpenModel, RunPlan, item_judge, open_model, run_judging
+from engine.model_trial import CheckedModel
+from engine.paths import demo_model
+from engine.records import CriterionCalibration, Explanation, JudgedItem, Order, Preference
+from engine.results import load_results
+from engine.rewriting import Rewritten, rewrite_explanations, rewriting_plan
+from engine.rubric import ELOQUENT
+from engine.run_store import RunStore
+from engine.settings import JudgeSettings, KvType, MachineSettings, Mode, settings_of
+from tests.commands import ROOT
+
+A, B, GOOD, BAD = Preference
+MACHINE = MachineSettings(1, 0)
+Result = TypeVar("Result")
+Said = dict[tuple[int, str], Explanation]
+
+
+def demo(model_hash: str = "d" * 64) -> CheckedModel:
+    """The demo model with the hash that it has in `demo_store`."""
+    state = demo_model().stat()
+    return CheckedModel(demo_model(), "demo", model_hash, state.st_size, state.st_mtime_ns)
+
+
+@pytest.fixture
+def store(demo_store: Path, tmp_path: Path) -> Iterator[RunStore]:
+    """A copy of `demo_store`."""
+    with RunStore(Path(shutil.copy(demo_store, tmp_path))) as opened:
+        yield opened
+
+
+@pytest.fixture
+def plan(store: RunStore, demo_gold: Path) -> RunPlan:
+    return rewriting_plan(store.run(1), load_dataset(demo_gold), demo(), MACHINE)
+
+
+def finished(
+    work: Generator[object, None, Result], follow: Callable[[object], None] = lambda _event: None
+) -> Result:
+    """What work returns at its end; `follow` is told each event."""
+    while True:
+        try:
+            follow(next(work))
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+
+
+def rewritten(
+    plan: RunPlan, store: RunStore, stop_at: int | None = None, opener: Any = None
+) -> tuple[list[MeasureProgress], Rewritten]:
+    """The progress and what came of it; asked to stop once `stop_at` explanations are done."""
+    cancel = CancelToken()
+    told: list[MeasureProgress] = []
+
+    work = rewrite_explanations(plan, store, 1, opener or (lambda: open_model(plan, cancel)))
+
+    def follow(event: object) -> None:
+        if isinstance(event, MeasureProgress):
+            told.append(event)
+            if event.done == stop_at:
+                cancel.cancel()
+
+    return told, finished(work, follow)
+
+
+def never() -> AbstractContextManager[OpenModel]:
+    pytest.fail("the model is opened")
+
+
+def said(store: RunStore) -> Said:
+    return {
+        (item.position, name): text for item in store.judged(1) for name, text in item.explanations.items()
+    }
+
+
+def another_label(store: RunStore, position: int, criterion: str) -> Preference:
+    """Let a person give a label that the explanation was not written for."""
+    item = next(item for item in store.judged(1) if item.position == position)
+    label = B if item.explanations[criterion].preference is not B else A
+    store.override(1, item.item_id, criterion, preference=label, explanation=None, author="Ada")
+    return label
+
+
+def calibrate_to_bad(store: RunStore) -> None:
+    """From now on safety is bad in all items of run 1."""
+    run = store.run(1)
+    one = CriterionCalibration(0.0, (-9.0, -9.0, -9.0, 9.0), None, 30)
+    calibration = Calibration(judge_of_run(run.identity), "gold.tsv", "other", {"safety": one}, {})
+    store.calibrate(1, calibration.as_json())
+
+
+def raw(item: JudgedItem) -> JudgedItem:
+    return replace(item, explanations={})
+
+
+def test_what_people_relabelled_is_explained_again_and_nothing_else(store: RunStore, plan: RunPlan) -> None:
+    before, readings = said(store), [raw(item) for item in store.judged(1)]
+    places = [(2, "safety"), (2, "relevance"), (3, "naturalness"), (20, "safety")]
+    labels = {place: another_label(store, *place) for place in places}
+    told, made = rewritten(plan, store)
+    after = said(store)
+    assert made == Rewritten(4, 4, 0, (), stopped=False)
+    assert [(one.done, one.total) for one in told] == [(0, 4), (2, 4), (3, 4), (4, 4)]
+    assert {place: after[place].preference for place in places} == labels
+    assert all(after[place].text != before[place].text for place in places)
+    assert {place: after[place] for place in after if place not in labels} == {
+        place: before[place] for place in before if place not in labels
+    }
+    assert [raw(item) for item in store.judged(1)] == readings
+    assert load_results(store, 1).outdated == 0
+
+
+def test_a_repeat_writes_nothing_and_opens_no_model(store: RunStore, plan: RunPlan) -> None:
+    another_label(store, 5, "safety")
+    rewritten(plan, store)
+    before, manifest = said(store), store.run(1).manifest
+    told, made = rewritten(plan, store, opener=never)
+    assert (told, made) == ([MeasureProgress(0, 0)], Rewritten(0, 0, 0, (), stopped=False))
+    assert (said(store), store.run(1).manifest) == (before, manifest)
+
+
+def test_the_run_says_how_many_were_written_again(store: RunStore, plan: RunPlan) -> None:
+    manifest = dict(store.run(1).manifest)
+    for position in (5, 6):
+        another_label(store, position, "safety")
+        rewritten(plan, store)
+    sessions = store.run(1).manifest["rewritten"]
+    assert [session["explanations"] for session in sessions] == [1, 1]
+    assert store.run(1).manifest == {**manifest, "rewritten": sessions}
+    # Judging that goes on does not take it for a session of its own.
+    assert list(run_judging(plan, store, never))[-1] == RunEnded(1, 30, 30, stopped=False)
+
+
+def test_what_a_person_explained_is_left_alone(store: RunStore, plan: RunPlan) -> None:
+    store.override(1, "1", "safety", preference=BAD, explanation="Both harm.", author="Ada")
+    _, made = rewritten(plan, store, opener=never)
+    assert made.outdated == 0
+
+
+def test_a_stop_keeps_what_was_written_and_the_same_call_goes_on(store: RunStore, plan: RunPlan) -> None:
+    with RunStore(Path(shutil.copy(store.path, store.path.with_name("unbroken.sqlite")))) as unbroken:
+        calibrate_to_bad(unbroken)
+        _, whole = rewritten(plan, unbroken)
+        expected = said(unbroken)
+    calibrate_to_bad(store)
+    _, first = rewritten(plan, store, stop_at=4)
+    assert first.stopped
+    assert 4 <= first.written < whole.written == whole.outdated
+    assert load_results(store, 1).outdated == whole.outdated - first.written
+    assert sum(one["explanations"] for one in store.run(1).manifest["rewritten"]) == first.written
+    _, second = rewritten(plan, store)
+    assert (second.written, second.stopped) == (whole.written - first.written, False)
+    assert said(store) == expected
+    assert {text.preference for (_, name), text in expected.items() if name == "safety"} == {BAD}
+
+
+def test_a_run_that_is_being_worked_on_is_left_alone(store: RunStore, plan: RunPlan) -> None:
+    with store.hold(1), RunStore(store.path) as other, pytest.raises(RunBusyError):
+        rewritten(plan, other, opener=never)
+
+
+def other_texts(plan: RunPlan) -> RunPlan:
+    frame = plan.dataset.frame.assign(output_a="Something else.")
+    return replace(plan, dataset=Dataset(plan.dataset.path, frame))
+
+
+def other_question(plan: RunPlan) -> RunPlan:
+    first, *others = ELOQUENT.criteria
+    asked = replace(ELOQUENT, criteria=(replace(first, question="Which one is longer?"), *others))
+    return replace(plan, rubric=asked, dataset=replace(plan.dataset, rubric=asked))
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (other_texts, r"gold\.tsv does not hold the items that run 1 judged"),
+        (lambda plan: replace(plan, dataset=plan.dataset.head(29)), "does not hold the items"),
+        (lambda plan: replace(plan, model=replace(plan.model, hash="e" * 64)), "is not the model of run 1"),
+        (lambda plan: replace(plan, examples=choose_examples(plan.dataset, ELOQUENT, 1)), "was shown no"),
+        (other_question, "was asked in other words"),
+    ],
+    ids=["texts", "too few items", "model", "examples", "questions"],
+)
+def test_what_is_not_the_runs_own_is_refused(
+    store: RunStore, plan: RunPlan, change: Callable[[RunPlan], RunPlan], problem: str
+) -> None:
+    foreign = change(plan)
+    another_label(store, 0, "safety")
+    with pytest.raises(SetupError, match=problem):
+        rewritten(foreign, store, opener=never)
+    with pytest.raises(SetupError, match=problem):
+        rewriting_plan(store.run(1), foreign.dataset, foreign.model, MACHINE, foreign.examples)
+
+
+def test_a_plan_with_other_settings_is_a_fault_of_ours(store: RunStore, plan: RunPlan) -> None:
+    with pytest.raises(EngineBug, match="other settings"):
+        rewritten(replace(plan, settings=replace(plan.settings, context=2048)), store, opener=never)
+
+
+def test_more_items_than_were_judged_are_cut_down(store: RunStore, plan: RunPlan) -> None:
+    whole = load_dataset(ROOT / "examples" / "demo.tsv")
+    assert len(whole) > 30
+    assert rewriting_plan(store.run(1), whole, demo(), MACHINE).identity() == replace(
+        plan.identity(), dataset_path=whole.path.resolve()
+    )
+
+
+def judged_anew(store_path: Path, dataset: Dataset, settings: JudgeSettings, **more: Any) -> RunPlan:
+    """The plan of run 1 of a new store, which the demo model has judged."""
+    plan = RunPlan(dataset, ELOQUENT, settings, MACHINE, demo(), **more)
+    with RunStore(store_path) as store:
+        list(run_judging(plan, store, lambda: open_model(plan, CancelToken())))
+    return plan
+
+
+def test_examples_must_be_those_of_the_run(demo_gold: Path, tmp_path: Path) -> None:
+    gold = load_dataset(demo_gold)
+    one, two = (choose_examples(gold, ELOQUENT, shots) for shots in (1, 2))
+    settings = JudgeSettings(context=4096, max_explanation_tokens=20)
+    judged_anew(tmp_path / "runs.sqlite", gold.head(1), settings, examples=one)
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        run = store.run(1)
+        for examples, problem in ((None, "now there are none"), (two, "these are others")):
+            with pytest.raises(SetupError, match=problem):
+                rewriting_plan(run, gold, demo(), MACHINE, examples)
+        another_label(store, 0, "safety")
+        _, made = rewritten(rewriting_plan(run, gold, demo(), MACHINE, one), store)
+    assert made.written == 1
+
+
+LONG = "The road is long and the answer is longer. " * 200
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.9])
+def test_items_are_read_as_the_run_read_them(demo_gold: Path, tmp_path: Path, temperature: float) -> None:
+    """Written again for the labels that they have, all at once, texts stay to the letter; shortened too."""
+    gold = load_dataset(demo_gold).head(3)
+    frame = gold.frame.assign(output_b=["Yes.", LONG, "No."])
+    settings = JudgeSettings(
+        context=1536, max_explanation_tokens=30, items_at_once=2, shorten=True, temperature=temperature
+    )
+    plan = judged_anew(tmp_path / "runs.sqlite", Dataset(gold.path, frame), settings)
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        items = list(store.judged(1))
+    assert [item.shortening is not None for item in items] == [False, True, False]
+    with open_model(plan, CancelToken()) as opened:
+        judge = item_judge(plan, opened)
+        for group in (items[:2], items[2:]):
+            wanted = [
+                (
+                    (item.position, plan.dataset[item.position]),
+                    {name: text.preference for name, text in item.explanations.items()},
+                )
+                for item in group
+            ]
+            assert finished(judge.explain(wanted)) == [item.explanations for item in group]
+
+
+def test_an_item_that_does_not_fit_is_passed_over(demo_gold: Path) -> None:
+    gold = load_dataset(demo_gold).head(2)
+    frame = gold.frame.assign(output_b=["Yes.", LONG])
+    settings = JudgeSettings(context=1536, max_explanation_tokens=30, items_at_once=2)
+    plan = RunPlan(Dataset(gold.path, frame), ELOQUENT, settings, MACHINE, demo())
+    with open_model(plan, CancelToken()) as opened:
+        judge = item_judge(plan, opened)
+        short, long = finished(judge.explain([((at, plan.dataset[at]), {"safety": A}) for at in (0, 1)]))
+    assert short is not None
+    assert (short["safety"].preference, long) == (A, None)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        JudgeSettings(),
+        JudgeSettings(context=1024, max_explanation_tokens=7, temperature=0.5, seed=3, items_at_once=2),
+        JudgeSettings(mode=Mode.LABELS, orders=(Order.AB,), shorten=True, kv_type=KvType.Q8_0),
+    ],
+)
+def test_settings_come_back_from_what_a_run_stores(settings: JudgeSettings) -> None:
+    stored = json.loads(json.dumps({**settings.as_json(), "examples": ""}))
+    assert settings_of(stored) == settings

@@ -1,0 +1,155 @@
+"""`runs export --csv` and `runs rewrite` on runs of the demo judge."""
+
+import hashlib
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from engine.cancel import CancelToken
+from engine.commands import runs
+from engine.dataset import load_dataset
+from engine.errors import SetupError
+from engine.judging import RunPlan, open_model, run_judging
+from engine.model_trial import CheckedModel
+from engine.paths import demo_model
+from engine.records import Preference
+from engine.results_csv import DATASET_COLUMNS, RUN_COLUMNS
+from engine.rubric import ELOQUENT
+from engine.run_store import RunStore
+from engine.settings import JudgeSettings, MachineSettings
+from tests.conftest import DEMO_ITEMS
+
+
+def give(store: Path, *words: object) -> int:
+    """`runs` in this process; the exit code."""
+    return runs.run(runs.parser().parse_args([*map(str, words), "--store", str(store)]))
+
+
+def change(store: Path, column: str, value: Path) -> None:
+    """Let run 1 have come from another file."""
+    db = sqlite3.connect(store)
+    db.execute(f"UPDATE run SET {column} = ?", (str(value),))
+    db.commit()
+    db.close()
+
+
+@pytest.fixture
+def store(demo_store: Path, tmp_path: Path) -> Path:
+    """A copy of `demo_store`."""
+    return Path(shutil.copy(demo_store, tmp_path))
+
+
+def test_all_data_are_exported_with_the_texts_and_labels_of_the_dataset(
+    store: Path, demo_gold: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "all.csv"
+    assert give(store, "export", 1, "--csv", path) == 0
+    assert capsys.readouterr().out == f"All data: {path}\n"
+    read = pd.read_csv(path, dtype=str, keep_default_na=False)
+    assert tuple(read.columns) == RUN_COLUMNS + DATASET_COLUMNS
+    assert len(read) == DEMO_ITEMS * len(ELOQUENT.names)
+    first = load_dataset(demo_gold)[0]
+    assert (read["instruction"][0], read["human_preference"][0]) == (
+        first.instruction,
+        first.gold[ELOQUENT.names[0]].preference,
+    )
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda path: path.unlink(), "is not there"),
+        (
+            lambda path: path.write_bytes(path.read_bytes().replace(b" the ", b" a ")),
+            "does not hold the items",
+        ),
+        (lambda path: path.write_bytes(b"id\n1\n"), "no column 'instruction'"),
+    ],
+    ids=["gone", "changed", "broken"],
+)
+def test_where_the_dataset_is_another_the_data_are_exported_without_it(
+    store: Path,
+    demo_gold: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    damage: Callable[[Path], object],
+    said: str,
+) -> None:
+    copy = Path(shutil.copy(demo_gold, tmp_path / "copy.tsv"))
+    change(store, "dataset_path", copy)
+    damage(copy)
+    assert give(store, "export", 1, "--csv", tmp_path / "all.csv") == 0
+    told = capsys.readouterr().err
+    assert said in told
+    assert "without texts and human labels" in told
+    assert tuple(pd.read_csv(tmp_path / "all.csv", nrows=1).columns) == RUN_COLUMNS
+
+
+def test_an_export_needs_a_file_and_spares_what_was_read(
+    store: Path, demo_gold: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(SetupError, match="nothing to write"):
+        give(store, "export", 1)
+    with pytest.raises(SetupError, match="would be overwritten"):
+        give(store, "export", 1, "--csv", demo_gold)
+    with pytest.raises(SetupError, match="would be overwritten"):
+        give(store, "export", 1, "--csv", tmp_path / "one", "--json", tmp_path / "one")
+    assert not (tmp_path / "one").exists()
+
+
+@pytest.fixture
+def judged(demo_gold: Path, tmp_path: Path) -> Path:
+    """A store whose run 1 are two items, judged by the demo model as `judge` would do it."""
+    data, path = Path(shutil.copy(demo_gold, tmp_path / "data.tsv")), demo_model()
+    state = path.stat()
+    model = CheckedModel(
+        path, "demo", hashlib.sha256(path.read_bytes()).hexdigest(), state.st_size, state.st_mtime_ns
+    )
+    settings = JudgeSettings(context=2048, max_explanation_tokens=20)
+    plan = RunPlan(load_dataset(data).head(2), ELOQUENT, settings, MachineSettings(1, 0), model)
+    with RunStore(tmp_path / "judged.sqlite") as store:
+        list(run_judging(plan, store, lambda: open_model(plan, CancelToken())))
+    return tmp_path / "judged.sqlite"
+
+
+def relabel(path: Path) -> Preference:
+    """Let a person give the first item another label on safety."""
+    with RunStore(path) as store:
+        first = next(store.judged(1))
+        label = first.explanations["safety"].preference.swapped
+        label = Preference.BOTH_BAD if label is first.explanations["safety"].preference else label
+        store.override(1, first.item_id, "safety", preference=label, explanation=None, author="Ada")
+    return label
+
+
+def test_what_is_out_of_date_is_written_again_once(
+    judged: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    label = relabel(judged)
+    moved = (tmp_path / "data.tsv").rename(tmp_path / "moved.tsv")
+    assert give(judged, "rewrite", 1, "--dataset", moved, "--threads", 1) == 0
+    assert "1 of 1 outdated explanations are written again" in capsys.readouterr().out
+    with RunStore(judged) as store:
+        assert next(store.judged(1)).explanations["safety"].preference is label
+    assert give(judged, "rewrite", 1) == 0
+    assert capsys.readouterr().out == "No explanation of run 1 is out of date.\n"
+    assert give(judged, "show", 1) == 0
+    assert "explanations: 1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--dataset", "gone.tsv"), r"judged data\.tsv; gone\.tsv is not there"),
+        (("--model", "gone.gguf"), r"was judged by demo; gone\.gguf is not there"),
+        (("--shots", 2), "--shots without --examples"),
+    ],
+)
+def test_what_is_missing_is_named(judged: Path, words: tuple[object, ...], problem: str) -> None:
+    relabel(judged)
+    with pytest.raises(SetupError, match=problem):
+        give(judged, "rewrite", 1, *words)
