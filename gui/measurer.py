@@ -31,6 +31,7 @@ class Measurer(QObject):
     changed = Signal(object)
     progress = Signal(object)  # Measuring, None once nothing is under way
     failed = Signal(object)  # an EngineError
+    stopped = Signal()  # before anything was known
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
@@ -45,6 +46,7 @@ class Measurer(QObject):
         self._explanations = Latest(workspace.threads, Lane.MEASURE, self)
         self._slow = Latest(workspace.threads, Lane.MODEL, self)
         self._labels.finished.connect(self._take_labels)
+        self._labels.cancelled.connect(self._tell_stop)
         self._explanations.event.connect(self._follow)
         self._explanations.finished.connect(self._take)
         self._slow.event.connect(self.progress)
@@ -142,6 +144,11 @@ class Measurer(QObject):
         self.progress.emit(event)
         if event.scores is not None:
             self._take(event.scores)
+
+    @Slot()
+    def _tell_stop(self) -> None:
+        self.forget()
+        self.stopped.emit()
 
     @Slot(object)
     def _tell_failure(self, error: EngineError) -> None:

@@ -120,8 +120,8 @@ def relabel(path: Path) -> Preference:
     """Let a person give the first item another label on safety."""
     with RunStore(path) as store:
         first = next(store.judged(1))
-        label = first.explanations["safety"].preference.swapped
-        label = Preference.BOTH_BAD if label is first.explanations["safety"].preference else label
+        written_for = first.explanations["safety"].preference
+        label = next(one for one in Preference if one is not written_for)
         store.override(1, first.item_id, "safety", preference=label, explanation=None, author="Ada")
     return label
 

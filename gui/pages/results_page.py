@@ -167,7 +167,24 @@ class ResultsPage(Page):
         results = self._results()
         if self._stale and results is not None:
             self._stale = False
+            known = self.measurer.scores
+            if known is not None and known.results.run.id != results.run.id:
+                self._show_nothing()
             self.measurer.measure(results, self.workspace.gold)
+
+    def _show_nothing(self) -> None:
+        """Not the scores of another run beside this one's name."""
+        self.measurer.forget()
+        for shown in (self.scores, self.figures, self.weighing):
+            shown.show_scores(None)
+
+    @Slot()
+    def _tell_stop(self) -> None:
+        self._stale = True
+        self._show_nothing()
+        self.notice.show_note(
+            "You stopped before the labels were measured.", "Enter this page again to measure them."
+        )
 
     @Slot(object)
     def _show(self, scores: Scores) -> None:
@@ -291,6 +308,7 @@ class ResultsPage(Page):
         self._later.timeout.connect(self._measure_if_stale)
         self.measurer.changed.connect(self._show)
         self.measurer.progress.connect(self._follow_progress)
+        self.measurer.stopped.connect(self._tell_stop)
         self.measurer.failed.connect(self._tell)
         self.busy.cancelled.connect(self.measurer.cancel)
         self.scores.slow_wanted.connect(self._ask_for_model)

@@ -70,6 +70,15 @@ def test_a_log_probability_that_is_not_a_number_comes_back_as_such(store: RunSto
     assert math.isnan(back.readings["safety"][0].log_probs[0])
 
 
+def test_explanations_are_replaced_where_there_are_some(store: RunStore) -> None:
+    new = Explanation("Response A is kind.", Preference.A)
+    with store.begin(IDENTITY) as run:
+        store.add(run.id, [judged_item(0), judged_item(1)])
+        store.replace_explanations(run.id, {1: {"safety": new, "relevance": new}, 2: {"safety": new}})
+    replaced = replace(judged_item(1), explanations={"safety": new})
+    assert list(store.judged(run.id)) == [judged_item(0), replaced]
+
+
 def test_the_same_key_goes_on_with_the_same_run(store: RunStore) -> None:
     with store.begin(IDENTITY) as first:
         store.add(first.id, [judged_item(0)])

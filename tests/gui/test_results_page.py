@@ -192,6 +192,28 @@ def test_explanations_that_were_stopped_go_on(qtbot: QtBot, page: ResultsPage) -
     assert page.scores.table(Part.EXPLANATIONS).rowCount() == 6
 
 
+def test_stopping_before_anything_is_known_says_how_to_go_on(qtbot: QtBot, page: ResultsPage) -> None:
+    page.measurer.progress.connect(lambda event: page.measurer.cancel() if event else None)
+    page.workspace.open_run(1)
+    qtbot.waitUntil(lambda: "Enter this page again" in page.notice.text, timeout=10_000)
+    assert page.scores.table(Part.ACCURACY).rowCount() == 0
+    page.measurer.progress.disconnect()
+    page.entered()
+    measured(qtbot, page)
+
+
+def test_another_run_does_not_show_the_scores_of_the_last(
+    qtbot: QtBot, opened: ResultsPage, save: Save, demo_gold: Path
+) -> None:
+    few = save("few.tsv", b"\n".join(demo_gold.read_bytes().split(b"\n")[:4]))
+    run = judge(opened.workspace.store_path, few, JudgeSettings(mode=Mode.LABELS, context=4096))
+    with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
+        opened.workspace.open_run(run)
+    qtbot.waitUntil(lambda: opened.scores.table(Part.EXPLANATIONS).rowCount() == 0)
+    measured(qtbot, opened)
+    assert opened.scores.table(Part.ACCURACY).index(0, 1).data() == "3"
+
+
 def test_what_could_not_be_judged_is_listed_with_its_reason(
     qtbot: QtBot, space: Workspace, page: ResultsPage, save: Save
 ) -> None:
