@@ -6,7 +6,6 @@ Knows: the log file. Does not know: who tells the user, and where.
 import logging
 import threading
 from contextlib import suppress
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from engine.errors import EngineBug
@@ -44,6 +43,9 @@ def fault_words(error: BaseException) -> str:
 
 
 def _file_handler(path: Path) -> logging.Handler:
+    # Only now: it takes 20 ms to import, and faults are rare.
+    from logging.handlers import RotatingFileHandler  # noqa: PLC0415
+
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         # A path in the message may hold bytes that are not UTF-8.

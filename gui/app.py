@@ -7,13 +7,12 @@ import sys
 from pathlib import Path
 from types import TracebackType
 
-from PySide6.QtCore import QCoreApplication, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
 from engine.errors import EngineBug
 from engine.fault_log import fault_words, log_fault
 from engine.version import VERSION
-from gui.icons import window_icon
 from gui.main_window import MainWindow
 
 
@@ -25,7 +24,6 @@ def make_application(arguments: list[str]) -> QApplication:
     app.setApplicationDisplayName("Tiebreak")
     app.setDesktopFileName("tiebreak")
     app.setStyle("Fusion")
-    app.setWindowIcon(window_icon())
     return app
 
 
@@ -35,11 +33,29 @@ def open_window(dataset: Path | None = None) -> int:
     window = MainWindow()
     _tell_faults(window)
     window.show()
-    # After the first picture is on the screen.
-    QTimer.singleShot(0, lambda: window.begin(dataset))
+    first_picture = FirstPicture(window)
+    first_picture.shown.connect(lambda: window.begin(dataset))
     code = app.exec()
     window.end()
     return code
+
+
+class FirstPicture(QObject):
+    """Tells once when a window that was just shown has been painted."""
+
+    shown = Signal()
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._handle = window.windowHandle()
+        self._handle.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        """The window is painted while this event is dealt with, so tell after it."""
+        if event.type() == QEvent.Type.Expose:
+            self._handle.removeEventFilter(self)
+            QTimer.singleShot(0, self.shown.emit)
+        return super().eventFilter(watched, event)
 
 
 def _tell_faults(window: MainWindow) -> None:

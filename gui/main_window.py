@@ -1,9 +1,10 @@
-"""The window: the rail, the pages, the menus, and how it opens and closes.
+"""The window: its frame, how it looks, how it opens and closes. The pages come in after the first picture.
 
-Knows: all pages, what is remembered. Does not know: what the pages do.
+Knows: the frame, what is remembered. Does not know: what the pages do.
 """
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Slot
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QDragEnterEvent, QDropEvent
@@ -22,34 +23,29 @@ from PySide6.QtWidgets import (
 
 from engine.errors import EngineError, SetupError
 from engine.paths import demo_dataset
-from gui.dialogs.about_dialog import AboutDialog
-from gui.dialogs.keys_dialog import KeysDialog
-from gui.dialogs.self_test_dialog import SelfTestDialog
-from gui.dialogs.settings_dialog import SettingsDialog
 from gui.engine_thread import EngineThreads
-from gui.icons import icon
-from gui.menus import Menus
-from gui.page import Page
-from gui.pages.compare_page import ComparePage
-from gui.pages.dataset_page import DatasetPage
-from gui.pages.judge_page import JudgePage
-from gui.pages.results_page import ResultsPage
-from gui.pages.review_page import ReviewPage
-from gui.run_control import RunControl
 from gui.state import State
 from gui.text import one_line
-from gui.theme import TEXT_SIZES, ThemeChoice, apply_theme, colours
+from gui.theme import TEXT_SIZES, ThemeChoice, apply_theme
 from gui.widgets.labels import hint
-from gui.widgets.notice import Notice
 from gui.workspace import Workspace
 
+if TYPE_CHECKING:
+    from gui.interior import Interior
+    from gui.page import Page
+
+PAGES = ("Dataset", "Judge", "Results", "Review", "Compare")
+MENUS = ("&File", "&View", "&Run", "&Help")
 DATA_FILES = "Datasets (*.tsv *.csv *.json *.jsonl *.ndjson *.parquet *.gz);;All files (*)"
 _MODEL_SUFFIX = ".gguf"
 _FIRST_SIZE = QSize(1280, 800)
+_FIRST_PAGE = "Judge"
 
 
 class MainWindow(QMainWindow):
-    """The one window of the application."""
+    """The one window of the application. `begin` fills it; until then it is an empty frame."""
+
+    interior: "Interior"
 
     def __init__(self, state: State | None = None, store_path: Path | None = None) -> None:
         super().__init__()
@@ -59,18 +55,14 @@ class MainWindow(QMainWindow):
         self._base_points = self._app.font().pointSizeF() if isinstance(self._app, QApplication) else 10.0
         self.threads = EngineThreads(self)
         self.workspace = Workspace(self.threads, state or State(), store_path, self)
-        self.run_control = RunControl(self.workspace, self)
-        self._closing = self._built = False
-        self._apply_look()
-        self._build()
-        self._menus = Menus(self)
-        self._connect()
-        self._built = True
-        self._menus.check_theme(self._theme_choice())
+        self._closing = self._filled = False
+        self.apply_look()
+        self._build_frame()
         self._restore()
 
     def begin(self, dataset: Path | None = None) -> None:
-        """Open what was open last, or `dataset`; on the very first start the demo."""
+        """Fill the window, and open what was open last, or `dataset`; on the very first start the demo."""
+        self._fill()
         state = self.workspace.state
         last = state.text("last/dataset")
         wanted = dataset or (Path(last) if last else demo_dataset())
@@ -80,7 +72,7 @@ class MainWindow(QMainWindow):
         last_run = state.number("last/run", 0)
         if last_run and self.workspace.store_path.exists():
             self.workspace.open_run(last_run)
-        self._page().entered()
+        self._turn_to(self.rail.currentRow())
 
     def end(self) -> None:
         """End the threads; the window is closed."""
@@ -89,44 +81,32 @@ class MainWindow(QMainWindow):
 
     def show_problem(self, error: EngineError) -> None:
         """Show an error above the page."""
-        self.notice.show_error(error)
-
-    @property
-    def pages(self) -> tuple[Page, ...]:
-        """All pages in the order of the rail."""
-        return (self.dataset, self.judge, self.results, self.review, self.compare)
+        self.interior.notice.show_error(error)
 
     def show_page(self, name: str) -> None:
         """Show the page of a name."""
-        names = [page.NAME for page in self.pages]
-        self.rail.setCurrentRow(names.index(name))
+        self.rail.setCurrentRow(PAGES.index(name))
 
     # Making
 
-    def _build(self) -> None:
-        self.dataset = DatasetPage(self.workspace)
-        self.judge = JudgePage(self.workspace, self.run_control)
-        self.results = ResultsPage(self.workspace)
-        self.review = ReviewPage(self.workspace)
-        self.compare = ComparePage(self.workspace)
+    def _build_frame(self) -> None:
+        for text in MENUS:
+            self.menuBar().addMenu(text)
         self.rail = QListWidget()
         self.rail.setProperty("role", "rail")
         self.rail.setAccessibleName("Pages")
         self.rail.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.stack = QStackedWidget()
-        for number, page in enumerate(self.pages, start=1):
-            entry = QListWidgetItem(page.NAME)
-            entry.setToolTip(f"{page.NAME} (Ctrl+{number})")
+        for number, name in enumerate(PAGES, start=1):
+            entry = QListWidgetItem(name)
+            entry.setToolTip(f"{name} (Ctrl+{number})")
             self.rail.addItem(entry)
-            self.stack.addWidget(page)
-        self.notice = Notice()
         right = QVBoxLayout()
         right.setContentsMargins(0, 0, 0, 0)
         right.setSpacing(0)
-        above = QHBoxLayout()
-        above.setContentsMargins(16, 8, 16, 0)
-        above.addWidget(self.notice)
-        right.addLayout(above)
+        self._above = QHBoxLayout()  # where problems are told
+        self._above.setContentsMargins(16, 8, 16, 0)
+        right.addLayout(self._above)
         right.addWidget(self.stack, 1)
         content = QWidget()
         layout = QHBoxLayout(content)
@@ -141,14 +121,25 @@ class MainWindow(QMainWindow):
         self._style_rail()
 
     def _style_rail(self) -> None:
-        colour = colours(self.palette()).text
-        for row, page in enumerate(self.pages):
-            entry = self.rail.item(row)
-            entry.setIcon(icon(page.ICON, colour))
+        if self._filled:
+            self.interior.dress(self.rail)
         height = self.fontMetrics().height()
         self.rail.setIconSize(QSize(int(height * 1.4), int(height * 1.4)))
-        widest = max(self.fontMetrics().horizontalAdvance(page.NAME) for page in self.pages)
+        widest = max(self.fontMetrics().horizontalAdvance(name) for name in PAGES)
         self.rail.setFixedWidth(widest + int(height * 1.4) + 40)
+
+    def _fill(self) -> None:
+        # Only now: all that is in the window takes longer to import than the frame takes to be seen.
+        from gui.interior import Interior  # noqa: PLC0415
+
+        self.interior = Interior(self)
+        for page in self.interior.pages:
+            self.stack.addWidget(page)
+        self._above.addWidget(self.interior.notice)
+        self._filled = True
+        self._style_rail()
+        self.interior.menus.check_theme(self._theme_choice())
+        self._connect()
 
     def _connect(self) -> None:
         space = self.workspace
@@ -158,21 +149,20 @@ class MainWindow(QMainWindow):
         space.review_wanted.connect(self._show_review)
         space.dataset_changed.connect(self._title)
         space.dataset_failed.connect(self._show_bad_dataset)
-        self.rail.currentRowChanged.connect(self._turn_to)
-        self.results.can_export_changed.connect(self._menus.enable_exports)
-        self.run_control.started.connect(self._follow_run)
-        self.run_control.progressed.connect(self._follow_run)
-        self.run_control.ended.connect(self._end_run)
+        control = self.interior.run_control
+        control.started.connect(self._follow_run)
+        control.progressed.connect(self._follow_run)
+        control.ended.connect(self._end_run)
         if isinstance(self._app, QApplication):
-            self._app.styleHints().colorSchemeChanged.connect(self._apply_look)
+            self._app.styleHints().colorSchemeChanged.connect(self.apply_look)
 
     def _restore(self) -> None:
         state = self.workspace.state
         if not self.restoreGeometry(state.layout("window")):
             self.resize(_FIRST_SIZE)
-        names = [page.NAME for page in self.pages]
-        page = state.text("page", JudgePage.NAME)
-        self.rail.setCurrentRow(names.index(page) if page in names else 0)
+        page = state.text("page", _FIRST_PAGE)
+        self.show_page(page if page in PAGES else _FIRST_PAGE)
+        self.rail.currentRowChanged.connect(self._turn_to)
 
     # Files
 
@@ -192,16 +182,16 @@ class MainWindow(QMainWindow):
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
         """Open the dataset, or choose the model, that was dropped."""
         paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
-        if not paths:
+        if not paths or not self._filled:
             return
         event.acceptProposedAction()
         first = paths[0]
         if first.is_dir() or first.suffix.lower() == _MODEL_SUFFIX:
-            self.judge.choose_model(first)
-            self.show_page(JudgePage.NAME)
+            self.interior.judge.choose_model(first)
+            self.show_page("Judge")
         else:
             self.workspace.open_dataset(first)
-            self.show_page(DatasetPage.NAME)
+            self.show_page("Dataset")
 
     def open_folder(self, path: Path) -> None:
         """Show a folder in the system's own program for files."""
@@ -215,12 +205,12 @@ class MainWindow(QMainWindow):
 
     # Pages
 
-    def _page(self) -> Page:
-        return self.pages[max(0, self.rail.currentRow())]
+    def _page(self) -> "Page":
+        return self.interior.pages[max(0, self.rail.currentRow())]
 
     @Slot(int)
     def _turn_to(self, row: int) -> None:
-        if row < 0:
+        if row < 0 or not self._filled:
             return
         self.stack.setCurrentIndex(row)
         self.workspace.state.set_text("page", self._page().NAME)
@@ -228,12 +218,12 @@ class MainWindow(QMainWindow):
 
     @Slot(str, str)
     def _show_review(self, _item_id: str, _criterion: str) -> None:
-        self.show_page(ReviewPage.NAME)
+        self.show_page("Review")
 
     @Slot(object)
     def _show_bad_dataset(self, _error: EngineError) -> None:
         # Its problems are listed there.
-        self.show_page(DatasetPage.NAME)
+        self.show_page("Dataset")
 
     @Slot()
     def _title(self) -> None:
@@ -248,23 +238,23 @@ class MainWindow(QMainWindow):
 
     def run(self) -> None:
         """Start or resume the run that the Judge page describes."""
-        self.show_page(JudgePage.NAME)
-        self.judge.run()
+        self.show_page("Judge")
+        self.interior.judge.run()
 
     @Slot()
     def _follow_run(self) -> None:
-        progress = self.run_control.progress
-        running = self.run_control.running
-        self._menus.follow_run(running)
+        progress = self.interior.run_control.progress
+        running = self.interior.run_control.running
+        self.interior.menus.follow_run(running)
         if progress is None or not running:
             return
         said = f"Judging: {progress.judged:,} of {progress.items:,} items"
-        self._run_state.setText("Stopping …" if self.run_control.stopping else said)
+        self._run_state.setText("Stopping …" if self.interior.run_control.stopping else said)
 
     @Slot(object)
     def _end_run(self, _how: object) -> None:
         self._run_state.setText("")
-        self._menus.follow_run(False)
+        self.interior.menus.follow_run(False)
         if self._closing:
             self.close()
 
@@ -273,12 +263,12 @@ class MainWindow(QMainWindow):
     def set_theme(self, choice: ThemeChoice) -> None:
         """Change the colours, and remember it."""
         self.workspace.state.set_text("theme", choice.value)
-        self._apply_look()
+        self.apply_look()
 
     def set_text_size(self, percent: int) -> None:
         """Change the size of text, in percent of the system's, and remember it."""
         self.workspace.state.set_number("text_size", percent)
-        self._apply_look()
+        self.apply_look()
 
     def step_text_size(self, step: int) -> None:
         """The next larger (1) or smaller (-1) size of text."""
@@ -291,73 +281,52 @@ class MainWindow(QMainWindow):
             self.set_text_size(smaller[-1])
 
     @Slot()
-    def _apply_look(self) -> None:
+    def apply_look(self) -> None:
+        """Give everything the colours and the size of text that are remembered."""
         state = self.workspace.state
         size = min(max(state.number("text_size", 100), TEXT_SIZES[0]), TEXT_SIZES[-1])
         if isinstance(self._app, QApplication):
             apply_theme(self._app, self._theme_choice(), size, self._base_points)
-        if self._built:
+        if self._filled:
             self._style_rail()
-            self._menus.check_theme(self._theme_choice())
+            self.interior.menus.check_theme(self._theme_choice())
 
     def _theme_choice(self) -> ThemeChoice:
         chosen = self.workspace.state.text("theme", ThemeChoice.SYSTEM)
         return ThemeChoice(chosen) if chosen in set(ThemeChoice) else ThemeChoice.SYSTEM
 
-    # Dialogs
-
-    def show_settings(self) -> None:
-        """Open the settings."""
-        dialog = SettingsDialog(self.workspace, self)
-        dialog.look_changed.connect(self._apply_look)
-        dialog.forget_wanted.connect(self._forget)
-        dialog.exec()
-
-    def _forget(self) -> None:
+    def forget(self) -> None:
+        """Forget recent files, layout and settings."""
         self.workspace.state.forget_all()
-        self._apply_look()
+        self.apply_look()
         self._note("Recent files, layout and settings are forgotten; runs are kept.")
-
-    def show_keys(self) -> None:
-        """Show all keys."""
-        KeysDialog(
-            {"Everywhere": self._menus.keys(), **{page.NAME: page.KEYS for page in self.pages}}, self
-        ).exec()
-
-    def show_self_test(self) -> None:
-        """Run the self-test."""
-        SelfTestDialog(self.workspace, self).exec()
-
-    def show_about(self) -> None:
-        """Say what the program is."""
-        AboutDialog(self).exec()
 
     # Closing
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 - Qt's name
         """Remember the layout; during a run ask, let it stop, and close then."""
-        if self.run_control.running:
+        if self._filled and self.interior.run_control.running:
             event.ignore()
             if not self._closing and self._may_stop():
                 self._close_after_run()
             return
         state = self.workspace.state
         state.set_layout("window", self.saveGeometry())
-        for page in self.pages:
+        for page in self.interior.pages if self._filled else ():
             page.keep_layout()
         state.save()
         super().closeEvent(event)
 
     def _close_after_run(self) -> None:
         self._closing = True
-        if self.run_control.running:
-            self.run_control.stop()
+        if self.interior.run_control.running:
+            self.interior.run_control.stop()
             self._note("The run stops; the window closes then.")
         else:  # it ended while the question was asked
             QTimer.singleShot(0, self.close)
 
     def _may_stop(self) -> bool:
-        progress = self.run_control.progress
+        progress = self.interior.run_control.progress
         said = f"{progress.judged:,} of {progress.items:,} items are judged. " if progress else ""
         box = QMessageBox(self)
         box.setTextFormat(Qt.TextFormat.PlainText)

@@ -81,8 +81,8 @@ class Measurer(QObject):
         if key in self._kept:
             self._take_labels(self._kept[key][0])
         else:
-            self.progress.emit(Measuring("Measuring the labels …"))
             self._labels.start(measuring.measure_labels(results, gold))
+            self.progress.emit(Measuring("Measuring the labels …"))
 
     def measure_explanations(self) -> None:
         """Go on with what was stopped."""

@@ -5,7 +5,7 @@ Knows: what stands in which menu. Does not know: how any of it is done.
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAction, QKeySequence
@@ -16,6 +16,7 @@ from gui.text import one_line
 from gui.theme import ThemeChoice
 
 if TYPE_CHECKING:
+    from gui.interior import Interior
     from gui.main_window import MainWindow
 
 Key = QKeySequence.StandardKey | str
@@ -24,17 +25,17 @@ _NO_AMPERSAND = str.maketrans({"&": "&&"})
 
 
 class Menus(QObject):
-    """Fills the menu bar of a window; made once its pages are there."""
+    """Fills the menus of a window, which has them already, once its pages are there."""
 
-    def __init__(self, window: "MainWindow") -> None:
+    def __init__(self, window: "MainWindow", interior: "Interior") -> None:
         super().__init__(window)
         self._window = window
+        self._interior = interior
         self._actions: list[QAction] = []
-        bar = window.menuBar()
-        self._fill_file(bar.addMenu("&File"))
-        self._fill_view(bar.addMenu("&View"))
-        self._fill_run(bar.addMenu("&Run"))
-        self._fill_help(bar.addMenu("&Help"))
+        fillers = (self._fill_file, self._fill_view, self._fill_run, self._fill_help)
+        for entry, fill in zip(window.menuBar().actions(), fillers, strict=True):
+            fill(cast(QMenu, entry.menu()))
+        interior.results.can_export_changed.connect(self.enable_exports)
 
     def keys(self) -> Sequence[tuple[str, str]]:
         """Each key of the menus, and what it does."""
@@ -72,7 +73,7 @@ class Menus(QObject):
         return action
 
     def _fill_file(self, menu: QMenu) -> None:
-        window, results = self._window, self._window.results
+        window, results = self._window, self._interior.results
         self._add(menu, "&Open dataset…", window.open_dataset, QKeySequence.StandardKey.Open)
         self._recent = menu.addMenu("Open &recent")
         self._recent.aboutToShow.connect(self._fill_recent)
@@ -93,7 +94,7 @@ class Menus(QObject):
         ]
         self.enable_exports(False)
         menu.addSeparator()
-        self._add(menu, "&Settings…", window.show_settings, "Ctrl+,")
+        self._add(menu, "&Settings…", self._interior.show_settings, "Ctrl+,")
         self._add(menu, "&Quit", window.close, "Ctrl+Q")
 
     def _open_demo(self) -> None:
@@ -116,7 +117,7 @@ class Menus(QObject):
 
     def _fill_view(self, menu: QMenu) -> None:
         window = self._window
-        for number, page in enumerate(window.pages, start=1):
+        for number, page in enumerate(self._interior.pages, start=1):
             self._add(menu, f"&{number} {page.NAME}", partial(window.show_page, page.NAME), f"Ctrl+{number}")
         menu.addSeparator()
         theme = menu.addMenu("&Theme")
@@ -134,15 +135,15 @@ class Menus(QObject):
 
     def _fill_run(self, menu: QMenu) -> None:
         self._run = self._add(menu, "&Run or resume", self._window.run, "Ctrl+R", "F5")
-        self._stop = self._add(menu, "&Stop", self._window.run_control.stop, "Ctrl+.")
+        self._stop = self._add(menu, "&Stop", self._interior.run_control.stop, "Ctrl+.")
         self._stop.setEnabled(False)
 
     def _fill_help(self, menu: QMenu) -> None:
-        window = self._window
-        self._add(menu, "&Keys", window.show_keys, "F1", "?")
-        self._add(menu, "Self-&test…", window.show_self_test)
+        window, interior = self._window, self._interior
+        self._add(menu, "&Keys", interior.show_keys, "F1", "?")
+        self._add(menu, "Self-&test…", interior.show_self_test)
         menu.addSeparator()
         self._add(menu, "Open the &data folder", lambda: window.open_folder(data_folder()))
         self._add(menu, "Open the &log folder", lambda: window.open_folder(log_folder()))
         menu.addSeparator()
-        self._add(menu, "&About Tiebreak", window.show_about)
+        self._add(menu, "&About Tiebreak", interior.show_about)

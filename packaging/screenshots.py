@@ -68,7 +68,7 @@ class Studio:
         window.run()
         self._until(lambda: self._judged() > 100)
         self._save("judge-running")
-        self._until(lambda: not window.run_control.running)
+        self._until(lambda: not window.interior.run_control.running)
         self._settle()
         run = window.workspace.run
         assert run is not None
@@ -77,13 +77,13 @@ class Studio:
         self._settle()
 
     def _judged(self) -> int:
-        progress = self._window.run_control.progress
+        progress = self._window.interior.run_control.progress
         return progress.judged if progress else 0
 
     def draw(self, theme: ThemeChoice) -> None:
         """One picture of each page."""
         self._window.set_theme(theme)
-        for page in self._window.pages:
+        for page in self._window.interior.pages:
             self._window.show_page(page.NAME)
             self._settle()
             self._save(f"{page.NAME.lower()}-{theme.value}")

@@ -101,7 +101,7 @@ class MarginChart(QWidget):
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         """Some lines high."""
-        return QSize(320, 18 * self.fontMetrics().height())
+        return QSize(320, 12 * self.fontMetrics().height())
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         """Low, but with room for the axis."""

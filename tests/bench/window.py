@@ -162,7 +162,7 @@ def measure_judging(folder: Path) -> None:
         found = late.taken()
         p50, p99 = found[len(found) // 2], found[int(len(found) * 0.99)]
         print(f"  {page:24}{len(found):8,}{p50:8.1f}{p99:8.1f}{found[-1]:8.1f}", flush=True)
-    _wait(lambda: not window.run_control.running)
+    _wait(lambda: not window.interior.run_control.running)
     _close(window)
     print()
 
@@ -171,7 +171,7 @@ class _Judged:
     """True once so many items are judged, or the run has ended."""
 
     def __init__(self, window: MainWindow, items: float) -> None:
-        self._control = window.run_control
+        self._control = window.interior.run_control
         self._items = items
 
     def __call__(self) -> bool:
@@ -181,7 +181,7 @@ class _Judged:
 
 def _run_of(window: MainWindow) -> int | None:
     """The number of the run that is under way, once it has one."""
-    progress = window.run_control.progress
+    progress = window.interior.run_control.progress
     return progress.run_id if progress else None
 
 
@@ -191,8 +191,8 @@ def measure_many_items(folder: Path, items: int) -> None:
     _write_many(path, items)
     window = _opened(folder / "many", demo_dataset())
     window.show_page("Dataset")
-    table = window.dataset.findChild(QTableView)
-    search = window.dataset.findChild(QLineEdit)
+    table = window.interior.dataset.findChild(QTableView)
+    search = window.interior.dataset.findChild(QLineEdit)
     assert isinstance(table, QTableView)
     assert isinstance(search, QLineEdit)
     late = Lateness()

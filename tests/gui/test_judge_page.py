@@ -21,6 +21,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.paths import demo_model
 from engine.settings import Mode
+from gui.jobs.judging import ItemDecided
 from gui.jobs.models import Candidate
 from gui.pages.judge_page import JudgePage
 from gui.run_control import RunControl
@@ -288,7 +289,7 @@ def test_the_last_run_that_was_not_finished_is_offered(
 def test_the_table_of_judgments_keeps_the_last_ones(qtbot: QtBot, ready: JudgePage) -> None:
     ready.dataset_line.set_items(2)
     wait_for_plan(qtbot, ready)
-    kept = []
+    kept: list[ItemDecided] = []
     ready.control.judged.connect(kept.append)
     run_to_the_end(qtbot, ready)
     table = ready.run_panel.table

@@ -46,8 +46,8 @@ def opened(qtbot: QtBot, tmp_path: Path) -> Iterator[Opened]:
     made = Opened(qtbot, tmp_path)
     yield made
     for window in made.windows:
-        window.run_control.stop()
-        qtbot.waitUntil(lambda window=window: not window.run_control.running, timeout=A_WHILE)  # type: ignore[misc]
+        window.interior.run_control.stop()
+        qtbot.waitUntil(lambda window=window: not window.interior.run_control.running, timeout=A_WHILE)  # type: ignore[misc]
         window.close()
         window.end()
 
@@ -58,14 +58,16 @@ def answer(button_text: str) -> None:
     def press() -> None:
         box = QApplication.activeModalWidget()
         assert isinstance(box, QMessageBox)
-        (button,) = [one for one in box.findChildren(QPushButton) if one.text().replace("&", "") == button_text]
+        (button,) = [
+            one for one in box.findChildren(QPushButton) if one.text().replace("&", "") == button_text
+        ]
         button.click()
 
     QTimer.singleShot(200, press)
 
 
 def wait_for_plan(window: MainWindow, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: window.judge.can_run, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: window.interior.judge.can_run, timeout=A_WHILE)
 
 
 def test_the_first_start_has_the_demo_ready_to_run(opened: Opened, qtbot: QtBot) -> None:
@@ -73,7 +75,7 @@ def test_the_first_start_has_the_demo_ready_to_run(opened: Opened, qtbot: QtBot)
     wait_for_plan(window, qtbot)
     assert window.workspace.dataset is not None
     assert window.workspace.dataset.path == demo_dataset()
-    assert window.judge.setup().model_path == demo_model()
+    assert window.interior.judge.setup().model_path == demo_model()
     assert window.rail.currentItem().text() == "Judge"
 
 
@@ -81,7 +83,7 @@ def test_keys_turn_the_pages(opened: Opened, qtbot: QtBot) -> None:
     window = opened()
     with qtbot.waitActive(window):
         window.activateWindow()
-    for number, page in enumerate(window.pages, start=1):
+    for number, page in enumerate(window.interior.pages, start=1):
         qtbot.keyClick(window, getattr(Qt.Key, f"Key_{number}"), Qt.KeyboardModifier.ControlModifier)
         assert window.stack.currentWidget() is page
 
@@ -89,15 +91,15 @@ def test_keys_turn_the_pages(opened: Opened, qtbot: QtBot) -> None:
 def test_an_error_is_shown_as_problem_and_remedy(opened: Opened) -> None:
     window = opened()
     window.workspace.problem.emit(SetupError("<b>This</b> is wrong.", "Do that."))
-    assert window.notice.isVisible()
-    assert window.notice.text == "<b>This</b> is wrong.\nDo that."
+    assert window.interior.notice.isVisible()
+    assert window.interior.notice.text == "<b>This</b> is wrong.\nDo that."
 
 
 def test_a_fault_of_the_program_says_so_without_a_traceback(opened: Opened) -> None:
     window = opened()
     window.workspace.problem.emit(EngineBug("KeyError: 'x'"))
-    assert "fault of Tiebreak" in window.notice.text
-    assert "Traceback" not in window.notice.text
+    assert "fault of Tiebreak" in window.interior.notice.text
+    assert "Traceback" not in window.interior.notice.text
 
 
 def test_the_theme_and_the_size_of_text_change_at_once_and_are_remembered(opened: Opened) -> None:
@@ -133,9 +135,7 @@ def test_a_dropped_dataset_is_opened(opened: Opened, qtbot: QtBot, demo_gold: Pa
     assert window.workspace.dataset.name == demo_gold.name
 
 
-def test_the_last_dataset_and_page_are_there_next_time(
-    opened: Opened, qtbot: QtBot, demo_gold: Path
-) -> None:
+def test_the_last_dataset_and_page_are_there_next_time(opened: Opened, qtbot: QtBot, demo_gold: Path) -> None:
     window = opened(demo_gold)
     qtbot.waitUntil(lambda: window.workspace.dataset is not None, timeout=A_WHILE)
     window.show_page("Review")
@@ -151,11 +151,11 @@ def test_closing_during_a_run_asks_and_can_go_on(opened: Opened, qtbot: QtBot) -
     window = opened()
     wait_for_plan(window, qtbot)
     window.run()
-    qtbot.waitUntil(lambda: window.run_control.running, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: window.interior.run_control.running, timeout=A_WHILE)
     answer("Keep judging")
     window.close()
     assert window.isVisible()
-    assert window.run_control.running
+    assert window.interior.run_control.running
 
 
 def test_closing_during_a_run_stops_it_cleanly_and_the_next_start_offers_to_resume(
@@ -165,16 +165,19 @@ def test_closing_during_a_run_stops_it_cleanly_and_the_next_start_offers_to_resu
     wait_for_plan(window, qtbot)
     window.run()
     qtbot.waitUntil(
-        lambda: window.run_control.progress is not None and window.run_control.progress.judged >= 6,
+        lambda: (
+            window.interior.run_control.progress is not None
+            and window.interior.run_control.progress.judged >= 6
+        ),
         timeout=A_WHILE,
     )
     answer("Stop and close")
     window.close()
     opened.close(window)
     again = opened()
-    assert again.run_control.unfinished is not None
+    assert again.interior.run_control.unfinished is not None
     wait_for_plan(again, qtbot)
     again.run()
-    qtbot.waitUntil(lambda: again.run_control.progress is not None, timeout=A_WHILE)
-    assert again.run_control.progress is not None
-    assert again.run_control.progress.judged >= 6
+    qtbot.waitUntil(lambda: again.interior.run_control.progress is not None, timeout=A_WHILE)
+    assert again.interior.run_control.progress is not None
+    assert again.interior.run_control.progress.judged >= 6

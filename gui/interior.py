@@ -1,0 +1,77 @@
+"""All that the window holds: the pages, the control of runs, the menus, the dialogs.
+
+Imported after the window's first picture, because it takes longer than the frame.
+
+Knows: which pages and dialogs there are. Does not know: what they do.
+"""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QListWidget
+
+from gui.dialogs.about_dialog import AboutDialog
+from gui.dialogs.keys_dialog import KeysDialog
+from gui.dialogs.self_test_dialog import SelfTestDialog
+from gui.dialogs.settings_dialog import SettingsDialog
+from gui.icons import icon, window_icon
+from gui.menus import Menus
+from gui.page import Page
+from gui.pages.compare_page import ComparePage
+from gui.pages.dataset_page import DatasetPage
+from gui.pages.judge_page import JudgePage
+from gui.pages.results_page import ResultsPage
+from gui.pages.review_page import ReviewPage
+from gui.run_control import RunControl
+from gui.theme import colours
+from gui.widgets.notice import Notice
+
+if TYPE_CHECKING:
+    from gui.main_window import MainWindow
+
+
+class Interior:
+    """Made once for a window."""
+
+    def __init__(self, window: "MainWindow") -> None:
+        self._window = window
+        space = window.workspace
+        window.setWindowIcon(window_icon())
+        self.notice = Notice()
+        self.run_control = RunControl(space, window)
+        self.dataset = DatasetPage(space)
+        self.judge = JudgePage(space, self.run_control)
+        self.results = ResultsPage(space)
+        self.review = ReviewPage(space)
+        self.compare = ComparePage(space)
+        self.menus = Menus(window, self)
+
+    @property
+    def pages(self) -> tuple[Page, ...]:
+        """All pages in the order of the rail."""
+        return (self.dataset, self.judge, self.results, self.review, self.compare)
+
+    def dress(self, rail: QListWidget) -> None:
+        """Draw the icons of the rail in the colour of its text."""
+        colour = colours(rail.palette()).text
+        for row, page in enumerate(self.pages):
+            rail.item(row).setIcon(icon(page.NAME.lower(), colour))
+
+    def show_settings(self) -> None:
+        """Open the settings."""
+        dialog = SettingsDialog(self._window.workspace, self._window)
+        dialog.look_changed.connect(self._window.apply_look)
+        dialog.forget_wanted.connect(self._window.forget)
+        dialog.exec()
+
+    def show_keys(self) -> None:
+        """Show all keys."""
+        keys = {"Everywhere": self.menus.keys(), **{page.NAME: page.KEYS for page in self.pages}}
+        KeysDialog(keys, self._window).exec()
+
+    def show_self_test(self) -> None:
+        """Run the self-test."""
+        SelfTestDialog(self._window.workspace, self._window).exec()
+
+    def show_about(self) -> None:
+        """Say what the program is."""
+        AboutDialog(self._window).exec()
