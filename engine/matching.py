@@ -111,9 +111,7 @@ def match(system: System, gold: Dataset, partial: bool = False) -> Matched:
 def _remedy(system: System) -> str:
     run = system.results and system.results.run
     if run and not run.complete:
-        return (
-            f"{incomplete(run)} Go on with the same judge command, or score what both have with --partial."
-        )
+        return f"{incomplete(run)} Go on with the same judge command, or score what both have with --partial."
     return "Name the dataset that was judged, or score what both have with --partial."
 
 

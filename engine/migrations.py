@@ -95,6 +95,20 @@ STEPS: tuple[tuple[str, str], ...] = (
         CREATE INDEX override_by_place ON override (run_id, item_id, criterion);
         """,
     ),
+    (
+        "004_rewritten_explanations",
+        """
+        CREATE TABLE rewritten_explanation (
+            run_id INTEGER NOT NULL,
+            position INTEGER NOT NULL,
+            criterion TEXT NOT NULL,
+            preference TEXT NOT NULL,
+            text TEXT NOT NULL,
+            cut INTEGER NOT NULL,
+            PRIMARY KEY (run_id, position, criterion, preference)
+        ) WITHOUT ROWID;
+        """,
+    ),
 )
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from engine.records import (
     PREFERENCES,
     CriterionCalibration,
+    Explanation,
     JudgedItem,
     Judgment,
     Order,
@@ -123,7 +124,15 @@ def _decide_alike(
                 flipped=flipped if len(orders) > 1 else None,
                 format_mass=sum(reading.format_mass for reading in readings) / len(readings),
                 readings=readings,
-                explanation=item.explanations.get(criterion),
+                explanations=_explanations(item, criterion),
             )
         )
     return decided
+
+
+def _explanations(item: JudgedItem, criterion: str) -> tuple[Explanation, ...]:
+    """The model's first text and those for other labels."""
+    first = item.explanations.get(criterion)
+    if first is None:
+        return ()
+    return first, *(said for (name, _label), said in item.rewritten.items() if name == criterion)

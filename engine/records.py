@@ -181,6 +181,8 @@ class JudgedItem:
 
     `position`: place in the dataset, from 0. `readings`, `explanations`, `unscored` (the reason) by
     criterion; each criterion has readings or a reason. `seconds`: wall time of its share of the group.
+    `rewritten`: explanations written later for another label, by criterion and label; the first ones stay in
+    `explanations`.
     """
 
     position: int
@@ -193,6 +195,7 @@ class JudgedItem:
     seconds: float = 0.0
     tokens_read: int = 0
     tokens_generated: int = 0
+    rewritten: Mapping[tuple[str, Preference], Explanation] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -223,7 +226,8 @@ class Judgment:
 
     `probabilities`: of the four labels, un-swapped, averaged, calibrated where the run is, summing to 1, in
     the order of `PREFERENCES`. `flipped`: whether the two orders alone, as they were read, disagree; None
-    where there is one order only. `format_mass`: the mean over the orders.
+    where there is one order only. `format_mass`: the mean over the orders. `explanations`: all that the model
+    wrote, the first one first, then those written later for other labels.
     """
 
     item_id: str
@@ -233,7 +237,19 @@ class Judgment:
     flipped: bool | None
     format_mass: float
     readings: tuple[Reading, ...]
-    explanation: Explanation | None = None
+    explanations: tuple[Explanation, ...] = ()
+
+    @property
+    def explanation(self) -> Explanation | None:
+        """The model's explanation for the label decided now."""
+        return self.explanation_for(self.preference)
+
+    def explanation_for(self, label: Preference | None) -> Explanation | None:
+        """What the model wrote for a label, the latest; its first text where it wrote none for that label."""
+        for one in reversed(self.explanations):
+            if one.preference is label:
+                return one
+        return self.explanations[0] if self.explanations else None
 
     @property
     def outdated(self) -> bool:

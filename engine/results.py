@@ -34,7 +34,8 @@ class RunResults:
 
     `judgments`: the model's own, by criterion, in the order of `judged`. `overrides`: those in force, by
     criterion and item id. A label or explanation is in force where it is a person's, or the model's own and
-    no person's stands in its place.
+    no person's stands in its place. Of what the model wrote, the text for the label in force counts, and its
+    first one where there is none.
     """
 
     run: StoredRun
@@ -55,12 +56,16 @@ class RunResults:
         override = self._override(judgment)
         if override is not None and override.explanation is not None:
             return override.explanation
-        own = _own_explanation(judgment)
+        own = self.model_explanation(judgment)
         return own.text if own else None
+
+    def model_explanation(self, judgment: Judgment | Unscored) -> Explanation | None:
+        """What the model wrote for the label in force, else its first text, also where a person's stands."""
+        return judgment.explanation_for(self.label(judgment)) if isinstance(judgment, Judgment) else None
 
     def is_outdated(self, judgment: Judgment | Unscored) -> bool:
         """True where the model's explanation is in force, and written for another label than is in force."""
-        override, own = self._override(judgment), _own_explanation(judgment)
+        override, own = self._override(judgment), self.model_explanation(judgment)
         if own is None or (override is not None and override.explanation is not None):
             return False
         return own.preference is not self.label(judgment)
@@ -158,7 +163,8 @@ def score_results(results: RunResults, dataset: Dataset | None) -> list[Criterio
 def as_json(results: RunResults) -> dict[str, Any]:
     """All that is known of a run, as plain values: how it was made, and every judgment with its readings.
 
-    A judgment is the model's own; beside it stands the override in force, or null.
+    A judgment is the model's own; beside it stands the override in force, or null. `all_explanations`: the
+    model's first text, then those that it wrote for other labels later.
     """
     run = results.run
     identity, columns = run.identity, results.judgments.items()
@@ -181,10 +187,6 @@ def as_json(results: RunResults) -> dict[str, Any]:
             for index, item in enumerate(results.judged)
         ],
     }
-
-
-def _own_explanation(judgment: Judgment | Unscored) -> Explanation | None:
-    return judgment.explanation if isinstance(judgment, Judgment) else None
 
 
 def _item_json(item: JudgedItem, judgments: Mapping[str, Any]) -> dict[str, Any]:
@@ -217,6 +219,7 @@ def _judgment_json(judgment: Judgment | Unscored) -> dict[str, Any]:
         "readings": [_reading_json(reading) for reading in judgment.readings],
         "explanation": _explanation_json(judgment.explanation),
         "explanation_outdated": judgment.outdated,
+        "all_explanations": [_explanation_json(one) for one in judgment.explanations],
     }
 
 

@@ -1,5 +1,7 @@
 """Explanations written again: those of a run that were written for another label than the one in force.
 
+The model's first texts stay stored, and count again where the label is the first one again.
+
 Knows: which these are, what must be as it was in the run, the order of things.
 Does not know: how a text is written, SQL, windows.
 """
@@ -136,7 +138,7 @@ def _write_groups(
         for ((position, item), labels), texts in zip(placed, made, strict=True):
             tally.add(item.id, labels, texts)
             written[position] = texts or {}
-        store.replace_explanations(run.id, written)
+        store.add_rewritten(run.id, written)
         store.describe(run.id, _manifest(plan, run, began, tally.written))
         yield MeasureProgress(tally.done, tally.outdated)
 

@@ -7,7 +7,6 @@ Knows: runs, judged items, SQLite, the lock of a run. Does not know: models, pro
 
 import errno
 import json
-import math
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,10 +19,11 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from engine.errors import RunBusyError, StoreError
+from engine.judged_rows import add_items, add_rewritten, item_rows, judged_positions
 from engine.migrations import upgrade
 from engine.override_rows import add_override, override_rows, undo_newest
 from engine.paths import text_of_path
-from engine.records import Explanation, JudgedItem, Order, Override, Preference, Reading, Shortening
+from engine.records import Explanation, JudgedItem, Override, Preference
 
 _BUSY_SECONDS = 10.0
 
@@ -141,25 +141,16 @@ class RunStore:
     def add(self, run_id: int, judged: Sequence[JudgedItem]) -> None:
         """Store a group of items: all of them or none."""
         with self._transaction():
-            for item in judged:
-                self._add_item(run_id, item)
+            add_items(self._db, run_id, judged)
 
-    def replace_explanations(self, run_id: int, written: Mapping[int, Mapping[str, Explanation]]) -> None:
-        """Put explanations, by position and criterion, in the place of stored ones: all of them or none.
+    def add_rewritten(self, run_id: int, written: Mapping[int, Mapping[str, Explanation]]) -> None:
+        """Store explanations, by position and criterion, beside the first ones: all of them or none.
 
-        Where none is stored, none is added.
+        One for a label that was written for before takes the place of that one. Where there is no first one,
+        none is added.
         """
-        rows = [
-            (said.preference.value, said.text, said.cut, run_id, position, criterion)
-            for position, texts in written.items()
-            for criterion, said in texts.items()
-        ]
         with self._transaction():
-            self._db.executemany(
-                "UPDATE explanation SET preference = ?, text = ?, cut = ?"
-                " WHERE run_id = ? AND position = ? AND criterion = ?",
-                rows,
-            )
+            add_rewritten(self._db, run_id, written)
 
     def describe(self, run_id: int, manifest: Mapping[str, Any]) -> None:
         """Store how a run is made: versions, template, threads."""
@@ -278,19 +269,12 @@ class RunStore:
     def positions(self, run_id: int) -> set[int]:
         """Places in the dataset whose items are judged."""
         with self._errors("read"):
-            rows = self._db.execute("SELECT position FROM judged_item WHERE run_id = ?", (run_id,))
-            return {position for (position,) in rows}
+            return judged_positions(self._db, run_id)
 
     def judged(self, run_id: int) -> Iterator[JudgedItem]:
         """The judged items of a run, in the order of its dataset."""
         with self._errors("read"):
-            rows = self._db.execute(
-                "SELECT position, item_id, content_hash, left_out_a, left_out_b, seconds, tokens_read,"
-                " tokens_generated FROM judged_item WHERE run_id = ? ORDER BY position",
-                (run_id,),
-            ).fetchall()
-            for row in rows:
-                yield self._judged_item(run_id, row)
+            yield from item_rows(self._db, run_id)
 
     def recall(self, keys: Iterable[str]) -> dict[str, tuple[float, ...]]:
         """What was measured before under these keys; keys that are not known are left out."""
@@ -307,77 +291,6 @@ class RunStore:
         rows = [(key, _json(list(numbers))) for key, numbers in measured.items()]
         with self._transaction():
             self._db.executemany("INSERT OR REPLACE INTO measured VALUES (?, ?)", rows)
-
-    def _judged_item(self, run_id: int, row: tuple[Any, ...]) -> JudgedItem:
-        position, item_id, content_hash, left_out_a, left_out_b, seconds, read, generated = row
-        place = (run_id, position)
-        readings: dict[str, list[Reading]] = {}
-        for criterion, order, *values in self._db.execute(
-            "SELECT criterion, seen_order, log_a, log_b, log_both_good, log_both_bad FROM reading"
-            " WHERE run_id = ? AND position = ?",
-            place,
-        ):
-            a, b, both_good, both_bad = (math.nan if value is None else value for value in values)
-            readings.setdefault(criterion, []).append(Reading(Order(order), (a, b, both_good, both_bad)))
-        explanations = {
-            criterion: Explanation(text, Preference(preference), bool(cut))
-            for criterion, preference, text, cut in self._db.execute(
-                "SELECT criterion, preference, text, cut FROM explanation WHERE run_id = ? AND position = ?",
-                place,
-            )
-        }
-        unscored = self._db.execute(
-            "SELECT criterion, reason FROM unscored WHERE run_id = ? AND position = ?", place
-        )
-        return JudgedItem(
-            position=position,
-            item_id=item_id,
-            content_hash=content_hash,
-            readings={criterion: tuple(values) for criterion, values in readings.items()},
-            explanations=explanations,
-            unscored=dict(unscored.fetchall()),
-            shortening=None if left_out_a is None else Shortening(left_out_a, left_out_b),
-            seconds=seconds,
-            tokens_read=read,
-            tokens_generated=generated,
-        )
-
-    def _add_item(self, run_id: int, item: JudgedItem) -> None:
-        place = (run_id, item.position)
-        left_out = (
-            (item.shortening.left_out_a, item.shortening.left_out_b) if item.shortening else (None, None)
-        )
-        self._db.execute(
-            "INSERT INTO judged_item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                *place,
-                item.item_id,
-                item.content_hash,
-                *left_out,
-                item.seconds,
-                item.tokens_read,
-                item.tokens_generated,
-            ),
-        )
-        self._db.executemany(
-            "INSERT INTO reading VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                (*place, criterion, reading.order.value, *reading.log_probs)
-                for criterion, readings in item.readings.items()
-                for reading in readings
-            ],
-        )
-        self._db.executemany(
-            "INSERT INTO explanation VALUES (?, ?, ?, ?, ?, ?)",
-            [
-                (*place, criterion, said.preference.value, said.text, said.cut)
-                for criterion, said in item.explanations.items()
-            ],
-        )
-        self._db.executemany(
-            "INSERT INTO unscored VALUES (?, ?, ?, ?)",
-            [(*place, criterion, reason) for criterion, reason in item.unscored.items()],
-        )
 
     def _find_or_add(self, identity: RunIdentity, fresh: bool) -> int:
         with self._transaction():

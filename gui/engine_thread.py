@@ -47,7 +47,7 @@ Job = Callable[[Control], Result]
 class Task(QObject):
     """One job under way. Its signals come on the thread of the window, the last of them exactly once."""
 
-    event = Signal(object)
+    told = Signal(object)
     finished = Signal(object)
     failed = Signal(object)  # an EngineError
     cancelled = Signal()
@@ -100,7 +100,7 @@ class Task(QObject):
     def _deliver(self, kind: str, value: object) -> None:
         if kind == "event":
             if not self._abandoned:
-                self.event.emit(value)
+                self.told.emit(value)
             return
         self.done = True
         if not self._abandoned:
@@ -162,6 +162,7 @@ class EngineThreads(QObject):
         task.ended.connect(self._forget)
         if self._stopped:
             task.abandon()
+            task.done = True
             return task
         if lane not in self._lanes:
             self._lanes[lane] = _LaneThread(lane)
@@ -188,10 +189,10 @@ class EngineThreads(QObject):
 class Latest(QObject):
     """Jobs of which only the last one counts: a new one abandons the one before.
 
-    `finished`, `failed`, `event` and `ended` are those of the newest task alone.
+    Its signals are those of the newest task alone.
     """
 
-    event = Signal(object)
+    told = Signal(object)
     finished = Signal(object)
     failed = Signal(object)
     cancelled = Signal()
@@ -213,7 +214,7 @@ class Latest(QObject):
         self.drop()
         task = self._threads.start(self._lane, job)
         self._task = task
-        task.event.connect(self.event)
+        task.told.connect(self.told)
         task.finished.connect(self.finished)
         task.failed.connect(self.failed)
         task.cancelled.connect(self.cancelled)

@@ -47,9 +47,9 @@ class Measurer(QObject):
         self._slow = Latest(workspace.threads, Lane.MODEL, self)
         self._labels.finished.connect(self._take_labels)
         self._labels.cancelled.connect(self._tell_stop)
-        self._explanations.event.connect(self._follow)
+        self._explanations.told.connect(self._follow)
         self._explanations.finished.connect(self._take)
-        self._slow.event.connect(self.progress)
+        self._slow.told.connect(self.progress)
         self._slow.finished.connect(self._take_slow)
         for one in (self._labels, self._explanations, self._slow):
             one.failed.connect(self._tell_failure)

@@ -71,7 +71,7 @@ class Workspace(QObject):
         self.runs: Sequence[StoredRun] = ()
         self._own_gold: Dataset | None = None
         self._loading = Latest(threads, Lane.FILES, self)
-        self._loading.event.connect(self.dataset_loading)
+        self._loading.told.connect(self.dataset_loading)
         self._loading.finished.connect(self._take_dataset)
         self._loading.failed.connect(self._tell_bad_dataset)
         self._loading.cancelled.connect(self._end_loading)

@@ -58,7 +58,7 @@ class SelfTestDialog(QDialog):
             layout.addWidget(widget)
         self.resize(self.fontMetrics().averageCharWidth() * 96, self.fontMetrics().height() * 30)
         self._test = Latest(workspace.threads, Lane.MODEL, self)
-        self._test.event.connect(self._add)
+        self._test.told.connect(self._add)
         self._test.finished.connect(self._end)
         self._test.failed.connect(self._tell)
         self._test.cancelled.connect(self._stop)

@@ -5,6 +5,7 @@ Knows: which call of the engine does it. Does not know: windows.
 
 import getpass
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,11 +14,12 @@ from engine.cancel import CancelToken
 from engine.errors import SetupError
 from engine.records import Override, Preference
 from gui.engine_thread import Control, Job
+from gui.jobs.many_records import many_records
 
 if TYPE_CHECKING:
     from engine.dataset import Dataset
     from engine.results import RunResults
-    from engine.run_store import RunIdentity, StoredRun
+    from engine.run_store import StoredRun
 
 OverrideJob = Job[Sequence[Override]]
 
@@ -45,31 +47,22 @@ def open_run(
         from engine.results import load_results
         from engine.run_store import RunStore
 
-        with RunStore(store_path) as store:
+        with RunStore(store_path) as store, many_records():
             results = load_results(store, run_id)
-        return results, _judged_items(results.run.identity, at_hand, control.cancel)
+        return results, _judged_items(results.run, at_hand, control.cancel)
 
     return work
 
 
-def _judged_items(
-    identity: "RunIdentity", at_hand: "Dataset | None", cancel: CancelToken
-) -> "Dataset | None":
-    from engine.dataset import load_dataset
+def _judged_items(run: "StoredRun", at_hand: "Dataset | None", cancel: CancelToken) -> "Dataset | None":
+    from engine.run_dataset import dataset_of_run, judged_items
 
-    found = _same_items(at_hand, identity) if at_hand is not None else None
-    if found is not None:
-        return found
-    try:
-        return _same_items(load_dataset(identity.dataset_path, cancel=cancel), identity)
-    except SetupError:
-        return None  # gone or changed: the page says so and asks for the file
-
-
-def _same_items(dataset: "Dataset", identity: "RunIdentity") -> "Dataset | None":
-    """The part of a dataset that a run judged, None where it holds other items."""
-    part = dataset if len(dataset) == identity.items else dataset.head(identity.items)
-    return part if part.hash == identity.dataset_hash else None
+    if at_hand is not None:
+        with suppress(SetupError):
+            return judged_items(run, at_hand)
+    with suppress(SetupError):
+        return dataset_of_run(run, cancel=cancel)
+    return None  # gone or changed: the page says so and asks for the file
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,7 @@ class ComparePage(Page):
 
     def _connect(self) -> None:
         space = self.workspace
-        self._comparing.event.connect(self._follow)
+        self._comparing.told.connect(self._follow)
         self._comparing.finished.connect(self._take)
         self._comparing.failed.connect(self.notice.show_error)
         self._comparing.busy_changed.connect(self._follow_busy)

@@ -40,7 +40,7 @@ class FiguresPanel(QWidget):
         self._name = "run"
         self._dark: bool | None = None
         self._drawing = Latest(workspace.threads, DRAWING, self)
-        self._drawing.event.connect(self._take)
+        self._drawing.told.connect(self._take)
         self._drawing.finished.connect(self._end)
         self._drawing.failed.connect(workspace.problem)
         self.hint = hint(_NOTHING)

@@ -42,7 +42,7 @@ class ModelPicker(QWidget):
         last = Path(self._state.text(_LAST) or demo_model())
         self._path = last if last.is_file() else demo_model()
         self._searching = Latest(workspace.threads, Lane.SCAN, self)
-        self._searching.event.connect(self._take)
+        self._searching.told.connect(self._take)
         self._searching.finished.connect(self._end_search)
         self._searching.cancelled.connect(self._end_search)
         self._searching.failed.connect(workspace.problem)

@@ -18,7 +18,7 @@ class Heard:
     def __init__(self, task: Task) -> None:
         self.all: list[tuple[str, object]] = []
         self.threads: set[int] = set()
-        task.event.connect(lambda value: self._hear("event", value))
+        task.told.connect(lambda value: self._hear("event", value))
         task.finished.connect(lambda value: self._hear("finished", value))
         task.failed.connect(lambda error: self._hear("failed", error))
         task.cancelled.connect(lambda: self._hear("cancelled"))
@@ -96,7 +96,7 @@ def test_jobs_of_a_lane_wait_for_each_other_and_other_lanes_do_not(
 def test_a_cancelled_job_says_so_once(qtbot: QtBot, threads: EngineThreads) -> None:
     task = threads.start(Lane.MODEL, wait_for_cancel)
     for _ in range(2):
-        task.event.connect(task.cancel)
+        task.told.connect(task.cancel)
     assert heard_to_the_end(qtbot, task).kinds == ["event", "cancelled", "ended"]
 
 
@@ -207,7 +207,7 @@ def test_of_a_dropped_job_nothing_is_heard(qtbot: QtBot, threads: EngineThreads)
 def test_stop_ends_what_works_and_lets_nothing_begin(qtbot: QtBot) -> None:
     threads = EngineThreads()
     begun: list[str] = []
-    with qtbot.waitSignal(threads.start(Lane.MODEL, wait_for_cancel).event):
+    with qtbot.waitSignal(threads.start(Lane.MODEL, wait_for_cancel).told):
         pass
     threads.start(Lane.MODEL, lambda _: begun.append("waiting"))
     assert threads.stop()

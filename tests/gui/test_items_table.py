@@ -50,7 +50,7 @@ def titles(table: ItemsTable) -> list[str]:
 
 
 def test_it_is_a_sound_model(table: ItemsTable, qtmodeltester: ModelTester) -> None:
-    qtmodeltester.check(table)  # type: ignore[no-untyped-call]
+    qtmodeltester.check(table)
 
 
 def test_all_items_are_shown_with_a_column_for_each_labelled_criterion(

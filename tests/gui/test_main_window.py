@@ -28,7 +28,6 @@ class Opened:
 
     def __call__(self, dataset: Path | None = None) -> MainWindow:
         window = MainWindow(State(self.folder / "state"), self.folder / "runs.sqlite")
-        self._qtbot.addWidget(window)
         window.show()
         window.begin(dataset)
         self.windows.append(window)
@@ -53,17 +52,18 @@ def opened(qtbot: QtBot, tmp_path: Path) -> Iterator[Opened]:
 
 
 def answer(button_text: str) -> None:
-    """Press a button of the message box that is about to open."""
+    """Press a button of the message box that is about to open, as soon as it is there."""
 
     def press() -> None:
         box = QApplication.activeModalWidget()
-        assert isinstance(box, QMessageBox)
-        (button,) = [
-            one for one in box.findChildren(QPushButton) if one.text().replace("&", "") == button_text
-        ]
-        button.click()
+        if not isinstance(box, QMessageBox):
+            QTimer.singleShot(50, press)
+            return
+        for button in box.findChildren(QPushButton):
+            if button.text().replace("&", "") == button_text:
+                button.click()
 
-    QTimer.singleShot(200, press)
+    QTimer.singleShot(50, press)
 
 
 def wait_for_plan(window: MainWindow, qtbot: QtBot) -> None:

@@ -98,11 +98,12 @@ def test_a_key_copies(qtbot: QtBot, view: FigureView) -> None:
 
 def test_all_figures_are_drawn_and_none_twice(qtbot: QtBot, panel: FiguresPanel, scores: Scores) -> None:
     panel.show_scores(scores)
-    qtbot.waitUntil(lambda: all(view.has_figure for view in panel.views.values()), timeout=30_000)
+    qtbot.waitUntil(lambda: "right-click" in panel.hint.text(), timeout=30_000)
     assert panel.views.keys() == TITLES.keys()
+    assert all(view.has_figure for view in panel.views.values())
     assert "most frequent label" in panel.views["accuracy"].accessibleName()
     panel.show_scores(scores)
-    assert "right-click" in panel.hint.text()
+    assert not panel._drawing.busy
 
 
 def test_figures_are_saved_and_copied(

@@ -1,0 +1,134 @@
+"""The rows of the run store that hold judged items: only added, and explanations written later beside them.
+
+Knows: the tables `judged_item`, `reading`, `explanation`, `rewritten_explanation` and `unscored`.
+Does not know: transactions, runs, decisions.
+"""
+
+import math
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from engine.records import Explanation, JudgedItem, Order, Preference, Reading, Shortening
+
+_Texts = dict[tuple[str, Preference], Explanation]  # by criterion and label
+
+
+def add_items(db: sqlite3.Connection, run_id: int, items: Iterable[JudgedItem]) -> None:
+    """Add items with their readings, explanations and reasons, in the caller's transaction."""
+    for item in items:
+        _add_item(db, run_id, item)
+
+
+def add_rewritten(
+    db: sqlite3.Connection, run_id: int, written: Mapping[int, Mapping[str, Explanation]]
+) -> None:
+    """Add explanations by position and criterion, or replace those for the same label; in the caller's
+    transaction. Where there is no first explanation, none is added.
+    """
+    db.executemany(
+        "INSERT OR REPLACE INTO rewritten_explanation (run_id, position, criterion, preference, text, cut)"
+        " SELECT run_id, position, criterion, ?, ?, ? FROM explanation"
+        " WHERE run_id = ? AND position = ? AND criterion = ?",
+        [
+            (said.preference.value, said.text, said.cut, run_id, position, criterion)
+            for position, texts in written.items()
+            for criterion, said in texts.items()
+        ],
+    )
+
+
+def judged_positions(db: sqlite3.Connection, run_id: int) -> set[int]:
+    """Places in the dataset whose items are judged."""
+    rows = db.execute("SELECT position FROM judged_item WHERE run_id = ?", (run_id,))
+    return {position for (position,) in rows}
+
+
+def item_rows(db: sqlite3.Connection, run_id: int) -> Iterator[JudgedItem]:
+    """The items of a run, in the order of its dataset."""
+    rewritten = _rewritten(db, run_id)
+    rows = db.execute(
+        "SELECT position, item_id, content_hash, left_out_a, left_out_b, seconds, tokens_read,"
+        " tokens_generated FROM judged_item WHERE run_id = ? ORDER BY position",
+        (run_id,),
+    ).fetchall()
+    for row in rows:
+        yield _item(db, run_id, row, rewritten.get(row[0], {}))
+
+
+def _item(db: sqlite3.Connection, run_id: int, row: tuple[Any, ...], rewritten: _Texts) -> JudgedItem:
+    position, item_id, content_hash, left_out_a, left_out_b, seconds, read, generated = row
+    place = (run_id, position)
+    explanations = db.execute(
+        "SELECT criterion, preference, text, cut FROM explanation WHERE run_id = ? AND position = ?", place
+    )
+    unscored = db.execute("SELECT criterion, reason FROM unscored WHERE run_id = ? AND position = ?", place)
+    return JudgedItem(
+        position=position,
+        item_id=item_id,
+        content_hash=content_hash,
+        readings=_readings(db, place),
+        explanations={
+            criterion: Explanation(text, Preference(label), bool(cut))
+            for criterion, label, text, cut in explanations
+        },
+        unscored=dict(unscored.fetchall()),
+        shortening=None if left_out_a is None else Shortening(left_out_a, left_out_b),
+        seconds=seconds,
+        tokens_read=read,
+        tokens_generated=generated,
+        rewritten=rewritten,
+    )
+
+
+def _readings(db: sqlite3.Connection, place: tuple[int, int]) -> dict[str, tuple[Reading, ...]]:
+    readings: dict[str, list[Reading]] = {}
+    for criterion, order, *values in db.execute(
+        "SELECT criterion, seen_order, log_a, log_b, log_both_good, log_both_bad FROM reading"
+        " WHERE run_id = ? AND position = ?",
+        place,
+    ):
+        a, b, both_good, both_bad = (math.nan if value is None else value for value in values)
+        readings.setdefault(criterion, []).append(Reading(Order(order), (a, b, both_good, both_bad)))
+    return {criterion: tuple(values) for criterion, values in readings.items()}
+
+
+def _rewritten(db: sqlite3.Connection, run_id: int) -> dict[int, _Texts]:
+    """All of a run, by position."""
+    found: dict[int, _Texts] = {}
+    for position, criterion, value, text, cut in db.execute(
+        "SELECT position, criterion, preference, text, cut FROM rewritten_explanation WHERE run_id = ?",
+        (run_id,),
+    ):
+        label = Preference(value)
+        found.setdefault(position, {})[criterion, label] = Explanation(text, label, bool(cut))
+    return found
+
+
+def _add_item(db: sqlite3.Connection, run_id: int, item: JudgedItem) -> None:
+    place = (run_id, item.position)
+    left_out = (item.shortening.left_out_a, item.shortening.left_out_b) if item.shortening else (None, None)
+    effort = (item.seconds, item.tokens_read, item.tokens_generated)
+    db.execute(
+        "INSERT INTO judged_item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*place, item.item_id, item.content_hash, *left_out, *effort),
+    )
+    db.executemany(
+        "INSERT INTO reading VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (*place, criterion, reading.order.value, *reading.log_probs)
+            for criterion, readings in item.readings.items()
+            for reading in readings
+        ],
+    )
+    db.executemany(
+        "INSERT INTO explanation VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (*place, criterion, said.preference.value, said.text, said.cut)
+            for criterion, said in item.explanations.items()
+        ],
+    )
+    db.executemany(
+        "INSERT INTO unscored VALUES (?, ?, ?, ?)",
+        [(*place, criterion, reason) for criterion, reason in item.unscored.items()],
+    )
