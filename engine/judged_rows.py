@@ -15,7 +15,7 @@ _Texts = dict[tuple[str, Preference], Explanation]  # by criterion and label
 
 
 def add_items(db: sqlite3.Connection, run_id: int, items: Iterable[JudgedItem]) -> None:
-    """Add items with their readings, explanations and reasons, in the caller's transaction."""
+    """Add items with their readings, first explanations and reasons, in the caller's transaction."""
     for item in items:
         _add_item(db, run_id, item)
 

@@ -7,14 +7,14 @@ gone afterwards.
 """
 
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-_HOME = tempfile.TemporaryDirectory(prefix="tiebreak-")
-os.environ["TIEBREAK_HOME"] = _HOME.name
+os.environ["TIEBREAK_HOME"] = tempfile.mkdtemp(prefix="tiebreak-")
 
 from PySide6.QtCore import QDeadlineTimer, QEventLoop
 from PySide6.QtWidgets import QApplication
@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     size = (int(arguments[1]), int(arguments[2])) if len(arguments) > 2 else SIZE
     app = make_application([])
-    home = Path(_HOME.name)
+    home = Path(os.environ["TIEBREAK_HOME"])
     window = MainWindow(State(home / "state"), home / "runs.sqlite")
     window.resize(*size)
     window.show()
@@ -48,6 +48,7 @@ def main(arguments: list[str]) -> int:
         studio.draw(theme)
     window.close()
     window.end()
+    shutil.rmtree(home, ignore_errors=True)
     return 0
 
 

@@ -134,7 +134,9 @@ def test_what_is_out_of_date_is_written_again_once(
     assert give(judged, "rewrite", 1, "--dataset", moved, "--threads", 1) == 0
     assert "1 of 1 outdated explanations are written again" in capsys.readouterr().out
     with RunStore(judged) as store:
-        assert next(store.judged(1)).explanations["safety"].preference is label
+        first = next(store.judged(1))
+        assert first.explanations["safety"].preference is not label
+        assert list(first.rewritten) == [("safety", label)]
     assert give(judged, "rewrite", 1) == 0
     assert capsys.readouterr().out == "No explanation of run 1 is out of date.\n"
     assert give(judged, "show", 1) == 0

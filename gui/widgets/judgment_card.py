@@ -190,7 +190,8 @@ class JudgmentCard(QFrame):
         )
 
     def _show_explanation(self, scored: Judgment | None, shown: Shown) -> None:
-        written_for = scored.explanation.preference if scored and scored.explanation else None
+        own = scored.explanation_for(shown.label) if scored else None
+        written_for = own.preference if own else None
         self.outdated.setVisible(shown.outdated)
         self.outdated.say(f"written for another label: {LABEL_WORDS[written_for]}", "warning")
         cut = " (cut at the length limit)" if _is_cut(scored, shown) else ""
@@ -219,7 +220,7 @@ class JudgmentCard(QFrame):
 
 
 def _is_cut(scored: Judgment | None, shown: Shown) -> bool:
-    own = scored.explanation if scored else None
+    own = scored.explanation_for(shown.label) if scored else None
     return own is not None and own.cut and own.text == shown.explanation
 
 

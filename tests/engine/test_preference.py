@@ -83,6 +83,37 @@ def test_the_explanation_comes_along() -> None:
     assert judgment.explanation == said
 
 
+FIRST = Explanation("Response A is kind.", Preference.A)
+LATER = {label: Explanation(f"It is {label}.", label) for label in (Preference.B, Preference.BOTH_BAD)}
+
+
+@pytest.mark.parametrize(
+    ("decided", "shown", "outdated"),
+    [
+        (Preference.A, FIRST, False),
+        (Preference.B, LATER[Preference.B], False),
+        (Preference.BOTH_BAD, LATER[Preference.BOTH_BAD], False),
+        (Preference.BOTH_GOOD, FIRST, True),
+    ],
+)
+def test_the_explanation_is_the_one_for_the_label_decided_else_the_first(
+    decided: Preference, shown: Explanation, outdated: bool
+) -> None:
+    shares = [0.7 if label is decided else 0.1 for label in PREFERENCES]
+    item = JudgedItem(
+        *(0, "7", "hash"),
+        readings={"safety": (reading(Order.AB, *shares),)},
+        explanations={"safety": FIRST},
+        rewritten={
+            **{("safety", label): text for label, text in LATER.items()},
+            ("relevance", Preference.BOTH_GOOD): Explanation("Of another criterion.", Preference.BOTH_GOOD),
+        },
+    )
+    judgment = decide(item, "safety")
+    assert isinstance(judgment, Judgment)
+    assert (judgment.explanation, judgment.outdated) == (shown, outdated)
+
+
 @pytest.mark.parametrize("value", [math.nan, -math.inf])
 def test_probabilities_that_are_not_finite_leave_it_unscored(value: float) -> None:
     item = judged(Reading(Order.AB, (value, -1.0, -1.0, -1.0)))

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from engine.results import RunResults, as_json, score_results, submission_of
+from engine.records import Explanation
+from engine.results import RunResults, as_json, load_results, score_results, submission_of
+from engine.run_store import RunStore
 from engine.submission import Prediction, read_submission, write_submission
 from tests.engine.test_disagreements import SURE_A, SURE_GOOD, stored_run
 from tests.judged import BAD, GOOD, A, B, dataset
@@ -93,6 +95,29 @@ def test_json_holds_both_the_model_and_the_person(tmp_path: Path) -> None:
     assert first["override"]["created"].endswith("+00:00")
     assert second["override"] is None
     assert (third["unscored"], third["override"]["explanation"]) == ("too long", "Both harm.")
+
+
+def test_json_holds_what_the_model_wrote_for_every_label(tmp_path: Path) -> None:
+    results = results_of(tmp_path, [("1", "safety", B, None)])
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        store.add_rewritten(1, {0: {"safety": Explanation("B is safer.", B)}})
+        results = load_results(store, 1)
+    first = as_json(results)["items"][0]["judgments"]["safety"]
+    texts = ((OWN, "A"), ("B is safer.", "B"))
+    own, later = ({"text": text, "for": label, "cut": False} for text, label in texts)
+    assert (first["explanation"], first["explanation_outdated"]) == (own, False)
+    assert first["all_explanations"] == [own, later]
+
+
+def test_a_text_for_another_label_than_is_in_force_does_not_take_the_place_of_the_first(
+    tmp_path: Path,
+) -> None:
+    results_of(tmp_path, [("1", "safety", GOOD, None)])
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        store.add_rewritten(1, {0: {"safety": Explanation("B is safer.", B)}})
+        results = load_results(store, 1)
+    judgment = results.judgments["safety"][0]
+    assert (results.explanation(judgment), results.is_outdated(judgment)) == (OWN, True)
 
 
 def test_deciding_again_keeps_the_overrides(tmp_path: Path) -> None:

@@ -85,9 +85,16 @@ def never() -> AbstractContextManager[OpenModel]:
     pytest.fail("the model is opened")
 
 
-def said(store: RunStore) -> Said:
+def said(store: RunStore, model_alone: bool = False) -> Said:
+    """What the model wrote for the labels in force, by place."""
+    results = load_results(store, 1)
+    if model_alone:
+        results = results.model_alone()
     return {
-        (item.position, name): text for item in store.judged(1) for name, text in item.explanations.items()
+        (item.position, name): text
+        for index, item in enumerate(results.judged)
+        for name, column in results.judgments.items()
+        if (text := results.model_explanation(column[index]))
     }
 
 
@@ -99,6 +106,12 @@ def another_label(store: RunStore, position: int, criterion: str) -> Preference:
     return label
 
 
+def undo_label(store: RunStore, position: int) -> None:
+    """Take back what a person said of safety."""
+    item = next(item for item in store.judged(1) if item.position == position)
+    store.undo_override(1, item.item_id, "safety")
+
+
 def calibrate_to_bad(store: RunStore) -> None:
     """From now on safety is bad in all items of run 1."""
     run = store.run(1)
@@ -108,11 +121,11 @@ def calibrate_to_bad(store: RunStore) -> None:
 
 
 def raw(item: JudgedItem) -> JudgedItem:
-    return replace(item, explanations={})
+    return replace(item, rewritten={})
 
 
 def test_what_people_relabelled_is_explained_again_and_nothing_else(store: RunStore, plan: RunPlan) -> None:
-    before, readings = said(store), [raw(item) for item in store.judged(1)]
+    before, first = said(store), list(store.judged(1))
     places = [(2, "safety"), (2, "relevance"), (3, "naturalness"), (20, "safety")]
     labels = {place: another_label(store, *place) for place in places}
     told, made = rewritten(plan, store)
@@ -124,8 +137,46 @@ def test_what_people_relabelled_is_explained_again_and_nothing_else(store: RunSt
     assert {place: after[place] for place in after if place not in labels} == {
         place: before[place] for place in before if place not in labels
     }
-    assert [raw(item) for item in store.judged(1)] == readings
+    assert [raw(item) for item in store.judged(1)] == first
     assert load_results(store, 1).outdated == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "undo"),
+    [
+        (lambda store: another_label(store, 5, "safety"), lambda store: undo_label(store, 5)),
+        (calibrate_to_bad, lambda store: store.calibrate(1, None)),
+    ],
+    ids=["override", "calibration"],
+)
+def test_with_the_first_label_the_first_text_is_there_again(
+    store: RunStore,
+    plan: RunPlan,
+    change: Callable[[RunStore], object],
+    undo: Callable[[RunStore], object],
+) -> None:
+    before = said(store)
+    change(store)
+    _, made = rewritten(plan, store)
+    after = said(store)
+    assert made.written == sum(after[place] != before[place] for place in before) > 0
+    undo(store)
+    assert (said(store), load_results(store, 1).outdated) == (before, 0)
+
+
+def test_without_people_the_first_text_counts_and_for_their_label_again_the_written_one(
+    store: RunStore, plan: RunPlan
+) -> None:
+    before = said(store)
+    label = another_label(store, 5, "safety")
+    rewritten(plan, store)
+    after = said(store)
+    assert after != before
+    assert (said(store, model_alone=True), load_results(store, 1).model_alone().outdated) == (before, 0)
+    undo_label(store, 5)
+    store.override(1, plan.dataset.ids[5], "safety", preference=label, explanation=None, author="Ben")
+    _, made = rewritten(plan, store, opener=never)
+    assert (said(store), made.outdated) == (after, 0)
 
 
 def test_a_repeat_writes_nothing_and_opens_no_model(store: RunStore, plan: RunPlan) -> None:

@@ -70,13 +70,26 @@ def test_a_log_probability_that_is_not_a_number_comes_back_as_such(store: RunSto
     assert math.isnan(back.readings["safety"][0].log_probs[0])
 
 
-def test_explanations_are_replaced_where_there_are_some(store: RunStore) -> None:
+def test_rewritten_explanations_are_kept_beside_the_first_where_there_is_one(store: RunStore) -> None:
     new = Explanation("Response A is kind.", Preference.A)
+    good = Explanation("Both are kind.", Preference.BOTH_GOOD, cut=True)
+    with store.begin(IDENTITY) as run, store.begin(IDENTITY, fresh=True) as other:
+        for one in (run, other):
+            store.add(one.id, [judged_item(0), judged_item(1)])
+        store.add_rewritten(run.id, {1: {"safety": new, "relevance": new}, 2: {"safety": new}})
+        store.add_rewritten(run.id, {1: {"safety": good}})
+    texts = {("safety", Preference.A): new, ("safety", Preference.BOTH_GOOD): good}
+    assert list(store.judged(run.id)) == [judged_item(0), replace(judged_item(1), rewritten=texts)]
+    assert list(store.judged(other.id)) == [judged_item(0), judged_item(1)]
+
+
+def test_the_latest_rewritten_explanation_for_a_label_counts(store: RunStore) -> None:
     with store.begin(IDENTITY) as run:
-        store.add(run.id, [judged_item(0), judged_item(1)])
-        store.replace_explanations(run.id, {1: {"safety": new, "relevance": new}, 2: {"safety": new}})
-    replaced = replace(judged_item(1), explanations={"safety": new})
-    assert list(store.judged(run.id)) == [judged_item(0), replaced]
+        store.add(run.id, [judged_item(0)])
+        for text in ("Response A is kind.", "Response A is kinder."):
+            store.add_rewritten(run.id, {0: {"safety": Explanation(text, Preference.A)}})
+    (item,) = store.judged(run.id)
+    assert [one.text for one in item.rewritten.values()] == ["Response A is kinder."]
 
 
 def test_the_same_key_goes_on_with_the_same_run(store: RunStore) -> None:
@@ -212,6 +225,7 @@ def test_a_store_of_the_first_version_is_brought_up_with_all_its_runs(tmp_path: 
         assert store.run(7).calibration is None
         (item,) = store.judged(7)
         assert item.readings["safety"][0].log_probs == (-1.0, -2.0, -3.0, -4.0)
+        assert item.rewritten == {}
         store.remember({"key": [0.5]})
         assert store.recall(["key", "other"]) == {"key": (0.5,)}
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QTimer, QUrl
+from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPointF, Qt, QTimer, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
@@ -34,21 +34,25 @@ class Opened:
         return window
 
     def close(self, window: MainWindow) -> None:
+        window.interior.run_control.stop()
+        self._qtbot.waitUntil(lambda: not window.interior.run_control.running, timeout=A_WHILE)
+        self.end(window)
+
+    def end(self, window: MainWindow) -> None:
+        """Close a window in which nothing runs; it must be gone, since each change of style costs time."""
         window.close()
-        self._qtbot.waitUntil(lambda: not window.isVisible(), timeout=A_WHILE)
         window.end()
         self.windows.remove(window)
+        window.deleteLater()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @pytest.fixture
-def opened(qtbot: QtBot, tmp_path: Path) -> Iterator[Opened]:
+def opened(qtbot: QtBot, tmp_path: Path, demo_tried: None) -> Iterator[Opened]:
     made = Opened(qtbot, tmp_path)
     yield made
-    for window in made.windows:
-        window.interior.run_control.stop()
-        qtbot.waitUntil(lambda window=window: not window.interior.run_control.running, timeout=A_WHILE)  # type: ignore[misc]
-        window.close()
-        window.end()
+    for window in list(made.windows):
+        made.close(window)
 
 
 def answer(button_text: str) -> None:
@@ -173,7 +177,8 @@ def test_closing_during_a_run_stops_it_cleanly_and_the_next_start_offers_to_resu
     )
     answer("Stop and close")
     window.close()
-    opened.close(window)
+    qtbot.waitUntil(lambda: not window.isVisible(), timeout=A_WHILE)
+    opened.end(window)
     again = opened()
     assert again.interior.run_control.unfinished is not None
     wait_for_plan(again, qtbot)

@@ -1,6 +1,9 @@
 """A window is not tried where Qt would end the process."""
 
+import os
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -30,3 +33,15 @@ def test_a_platform_that_was_chosen_is_left_to_qt(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
     screen.check()
+
+
+def test_the_program_says_so_instead_of_ending_in_qt() -> None:
+    lacking = {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}
+    environment = {name: value for name, value in os.environ.items() if name not in lacking}
+    root = Path(__file__).resolve().parent.parent.parent
+    done = subprocess.run(
+        [sys.executable, str(root / "main.py")], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "no display" in done.stderr
+    assert "make judge" in done.stderr

@@ -1,0 +1,62 @@
+"""The job that writes explanations of a run again, for the labels in force.
+
+Knows: which calls of the engine do it, and in which order. Does not know: windows.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.events import MeasureProgress
+from gui.engine_thread import Control, Job
+
+if TYPE_CHECKING:
+    from engine.cancel import CancelToken
+    from engine.dataset import Dataset
+    from engine.model_trial import CheckedModel
+    from engine.rewriting import Rewritten
+    from engine.run_store import RunIdentity
+
+
+def rewrite(
+    store_path: Path, run_id: int, dataset: "Dataset", threads: int | None, gpu_layers: int | None
+) -> "Job[Rewritten]":
+    """Write again what is out of date in a run, by the model file that the run names; tells MeasureProgress.
+
+    `dataset`: with the items that the run judged. `threads`, `gpu_layers`: None for the usual. A stop keeps
+    what was written. SetupError where the dataset, the model's file, the questions or the examples are not
+    those of the run: one that was shown examples can only be written again by the command. RunBusyError.
+    """
+
+    def work(control: Control) -> "Rewritten":
+        from engine.judging import open_model
+        from engine.rewriting import rewrite_explanations, rewriting_plan
+        from engine.run_plans import machine_settings
+        from engine.run_store import RunStore
+
+        with RunStore(store_path) as store:
+            run = store.run(run_id)
+            model = _model(run.identity, control.cancel)
+            plan = rewriting_plan(run, dataset, model, machine_settings(threads, gpu_layers))
+            writing = rewrite_explanations(plan, store, run_id, lambda: open_model(plan, control.cancel))
+            while True:
+                try:
+                    event = next(writing)
+                except StopIteration as end:
+                    made: Rewritten = end.value
+                    return made
+                if isinstance(event, MeasureProgress):
+                    control.tell(event)
+
+    return work
+
+
+def _model(identity: "RunIdentity", cancel: "CancelToken") -> "CheckedModel":
+    """The model that judged. ModelFileError where it is gone, broken or does not fit the memory."""
+    from engine.model_files import check_memory, read_model_file
+    from engine.model_trial import checked_model
+    from engine.settings import settings_of
+
+    settings = settings_of(identity.settings)
+    described = read_model_file(identity.model_path)
+    check_memory(described, settings.context, kv_type=settings.kv_type)
+    return checked_model(described, cancel)

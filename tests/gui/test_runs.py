@@ -1,0 +1,57 @@
+"""The job that opens a run of the store, with the items that it judged."""
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engine.dataset import Dataset, load_dataset
+from engine.paths import demo_dataset
+from gui.jobs.runs import open_run
+from tests.conftest import DEMO_ITEMS
+from tests.gui.jobs import done
+
+
+def whole(_gold: Path) -> Dataset:
+    return load_dataset(demo_dataset())
+
+
+def other_texts(gold: Path) -> Dataset:
+    dataset = load_dataset(gold)
+    return Dataset(dataset.path, dataset.frame.assign(output_a="Something else."))
+
+
+def too_few(gold: Path) -> Dataset:
+    return load_dataset(gold).head(3)
+
+
+@pytest.mark.parametrize("at_hand", [load_dataset, whole, other_texts, too_few])
+def test_a_run_comes_with_the_items_that_it_judged(
+    demo_store: Path, demo_gold: Path, at_hand: Callable[[Path], Dataset]
+) -> None:
+    results, dataset = done(open_run(demo_store, 1, at_hand(demo_gold)))
+    assert len(results.judged) == DEMO_ITEMS
+    assert dataset is not None
+    assert dataset.hash == results.run.identity.dataset_hash
+
+
+def test_the_items_at_hand_are_those_that_are_shown(demo_store: Path, demo_gold: Path) -> None:
+    moved = Path(shutil.copy(demo_gold, demo_store.with_name("moved.tsv")))
+    _, dataset = done(open_run(demo_store, 1, load_dataset(moved)))
+    assert dataset is not None
+    assert dataset.path == moved
+
+
+def test_where_the_items_are_gone_the_run_comes_alone(
+    demo_store: Path, demo_gold: Path, tmp_path: Path
+) -> None:
+    path = Path(shutil.copy(demo_store, tmp_path))
+    db = sqlite3.connect(path)
+    db.execute("UPDATE run SET dataset_path = ?", (str(tmp_path / "gone.tsv"),))
+    db.commit()
+    db.close()
+    for at_hand in (None, other_texts(demo_gold)):
+        results, dataset = done(open_run(path, 1, at_hand))
+        assert (len(results.judged), dataset) == (DEMO_ITEMS, None)
