@@ -11,7 +11,6 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
 from engine.errors import EngineBug
-from engine.fault_log import fault_words, log_fault
 from engine.version import VERSION
 from gui.main_window import MainWindow
 
@@ -65,6 +64,9 @@ def _tell_faults(window: MainWindow) -> None:
         if issubclass(kind, KeyboardInterrupt):
             window.close()
             return
+        # Only now: the first picture need not wait for what logging imports.
+        from engine.fault_log import fault_words, log_fault  # noqa: PLC0415
+
         log_fault(error, "in the window")
         bug = EngineBug(fault_words(error))
         bug.__cause__ = error.with_traceback(trace)

@@ -5,6 +5,7 @@ Imported after the window's first picture, because it takes longer than the fram
 Knows: which pages and dialogs there are. Does not know: what they do.
 """
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QListWidget
@@ -13,6 +14,7 @@ from gui.dialogs.about_dialog import AboutDialog
 from gui.dialogs.keys_dialog import KeysDialog
 from gui.dialogs.self_test_dialog import SelfTestDialog
 from gui.dialogs.settings_dialog import SettingsDialog
+from gui.engine_thread import EngineThreads
 from gui.icons import icon, window_icon
 from gui.menus import Menus
 from gui.page import Page
@@ -22,8 +24,10 @@ from gui.pages.judge_page import JudgePage
 from gui.pages.results_page import ResultsPage
 from gui.pages.review_page import ReviewPage
 from gui.run_control import RunControl
+from gui.state import State
 from gui.theme import colours
 from gui.widgets.notice import Notice
+from gui.workspace import Workspace
 
 if TYPE_CHECKING:
     from gui.main_window import MainWindow
@@ -32,9 +36,10 @@ if TYPE_CHECKING:
 class Interior:
     """Made once for a window."""
 
-    def __init__(self, window: "MainWindow") -> None:
+    def __init__(self, window: "MainWindow", state: State, store_path: Path | None) -> None:
         self._window = window
-        space = window.workspace
+        self.threads = EngineThreads(window)
+        self.workspace = space = Workspace(self.threads, state, store_path, window)
         window.setWindowIcon(window_icon())
         self.notice = Notice()
         self.run_control = RunControl(space, window)
@@ -58,7 +63,7 @@ class Interior:
 
     def show_settings(self) -> None:
         """Open the settings."""
-        dialog = SettingsDialog(self._window.workspace, self._window)
+        dialog = SettingsDialog(self.workspace, self._window)
         dialog.look_changed.connect(self._window.apply_look)
         dialog.forget_wanted.connect(self._window.forget)
         dialog.exec()
@@ -70,7 +75,7 @@ class Interior:
 
     def show_self_test(self) -> None:
         """Run the self-test."""
-        SelfTestDialog(self._window.workspace, self._window).exec()
+        SelfTestDialog(self.workspace, self._window).exec()
 
     def show_about(self) -> None:
         """Say what the program is."""

@@ -23,16 +23,16 @@ from PySide6.QtWidgets import (
 
 from engine.errors import EngineError, SetupError
 from engine.paths import demo_dataset
-from gui.engine_thread import EngineThreads
 from gui.state import State
 from gui.text import one_line
 from gui.theme import TEXT_SIZES, ThemeChoice, apply_theme
 from gui.widgets.labels import hint
-from gui.workspace import Workspace
 
 if TYPE_CHECKING:
+    from gui.engine_thread import EngineThreads
     from gui.interior import Interior
     from gui.page import Page
+    from gui.workspace import Workspace
 
 PAGES = ("Dataset", "Judge", "Results", "Review", "Compare")
 MENUS = ("&File", "&View", "&Run", "&Help")
@@ -46,6 +46,8 @@ class MainWindow(QMainWindow):
     """The one window of the application. `begin` fills it; until then it is an empty frame."""
 
     interior: "Interior"
+    threads: "EngineThreads"
+    workspace: "Workspace"
 
     def __init__(self, state: State | None = None, store_path: Path | None = None) -> None:
         super().__init__()
@@ -53,8 +55,8 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self._app = QApplication.instance()
         self._base_points = self._app.font().pointSizeF() if isinstance(self._app, QApplication) else 10.0
-        self.threads = EngineThreads(self)
-        self.workspace = Workspace(self.threads, state or State(), store_path, self)
+        self.state = state or State()
+        self._store_path = store_path
         self._closing = self._filled = False
         self.apply_look()
         self._build_frame()
@@ -63,7 +65,7 @@ class MainWindow(QMainWindow):
     def begin(self, dataset: Path | None = None) -> None:
         """Fill the window, and open what was open last, or `dataset`; on the very first start the demo."""
         self._fill()
-        state = self.workspace.state
+        state = self.state
         last = state.text("last/dataset")
         wanted = dataset or (Path(last) if last else demo_dataset())
         if dataset or not last or wanted.exists():
@@ -76,8 +78,9 @@ class MainWindow(QMainWindow):
 
     def end(self) -> None:
         """End the threads; the window is closed."""
-        self.threads.stop()
-        self.workspace.state.save()
+        if self._filled:
+            self.threads.stop()
+        self.state.save()
 
     def show_problem(self, error: EngineError) -> None:
         """Show an error above the page."""
@@ -132,7 +135,8 @@ class MainWindow(QMainWindow):
         # Only now: all that is in the window takes longer to import than the frame takes to be seen.
         from gui.interior import Interior  # noqa: PLC0415
 
-        self.interior = Interior(self)
+        self.interior = Interior(self, self.state, self._store_path)
+        self.threads, self.workspace = self.interior.threads, self.interior.workspace
         for page in self.interior.pages:
             self.stack.addWidget(page)
         self._above.addWidget(self.interior.notice)
@@ -157,7 +161,7 @@ class MainWindow(QMainWindow):
             self._app.styleHints().colorSchemeChanged.connect(self.apply_look)
 
     def _restore(self) -> None:
-        state = self.workspace.state
+        state = self.state
         if not self.restoreGeometry(state.layout("window")):
             self.resize(_FIRST_SIZE)
         page = state.text("page", _FIRST_PAGE)
@@ -168,7 +172,7 @@ class MainWindow(QMainWindow):
 
     def open_dataset(self) -> None:
         """Ask for a dataset and open it."""
-        recent = self.workspace.state.recent("datasets")
+        recent = self.state.recent("datasets")
         folder = str(recent[0].parent) if recent else ""
         path, _ = QFileDialog.getOpenFileName(self, "Open dataset", folder, DATA_FILES)
         if path:
@@ -213,7 +217,7 @@ class MainWindow(QMainWindow):
         if row < 0 or not self._filled:
             return
         self.stack.setCurrentIndex(row)
-        self.workspace.state.set_text("page", self._page().NAME)
+        self.state.set_text("page", self._page().NAME)
         self._page().entered()
 
     @Slot(str, str)
@@ -262,17 +266,17 @@ class MainWindow(QMainWindow):
 
     def set_theme(self, choice: ThemeChoice) -> None:
         """Change the colours, and remember it."""
-        self.workspace.state.set_text("theme", choice.value)
+        self.state.set_text("theme", choice.value)
         self.apply_look()
 
     def set_text_size(self, percent: int) -> None:
         """Change the size of text, in percent of the system's, and remember it."""
-        self.workspace.state.set_number("text_size", percent)
+        self.state.set_number("text_size", percent)
         self.apply_look()
 
     def step_text_size(self, step: int) -> None:
         """The next larger (1) or smaller (-1) size of text."""
-        now = self.workspace.state.number("text_size", 100)
+        now = self.state.number("text_size", 100)
         larger = [size for size in TEXT_SIZES if size > now]
         smaller = [size for size in TEXT_SIZES if size < now]
         if step > 0 and larger:
@@ -283,7 +287,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def apply_look(self) -> None:
         """Give everything the colours and the size of text that are remembered."""
-        state = self.workspace.state
+        state = self.state
         size = min(max(state.number("text_size", 100), TEXT_SIZES[0]), TEXT_SIZES[-1])
         if isinstance(self._app, QApplication):
             apply_theme(self._app, self._theme_choice(), size, self._base_points)
@@ -292,12 +296,12 @@ class MainWindow(QMainWindow):
             self.interior.menus.check_theme(self._theme_choice())
 
     def _theme_choice(self) -> ThemeChoice:
-        chosen = self.workspace.state.text("theme", ThemeChoice.SYSTEM)
+        chosen = self.state.text("theme", ThemeChoice.SYSTEM)
         return ThemeChoice(chosen) if chosen in set(ThemeChoice) else ThemeChoice.SYSTEM
 
     def forget(self) -> None:
         """Forget recent files, layout and settings."""
-        self.workspace.state.forget_all()
+        self.state.forget_all()
         self.apply_look()
         self._note("Recent files, layout and settings are forgotten; runs are kept.")
 
@@ -310,7 +314,7 @@ class MainWindow(QMainWindow):
             if not self._closing and self._may_stop():
                 self._close_after_run()
             return
-        state = self.workspace.state
+        state = self.state
         state.set_layout("window", self.saveGeometry())
         for page in self.interior.pages if self._filled else ():
             page.keep_layout()

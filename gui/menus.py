@@ -98,12 +98,12 @@ class Menus(QObject):
         self._add(menu, "&Quit", window.close, "Ctrl+Q")
 
     def _open_demo(self) -> None:
-        self._window.workspace.open_dataset(demo_dataset())
+        self._interior.workspace.open_dataset(demo_dataset())
 
     @Slot()
     def _fill_recent(self) -> None:
         self._recent.clear()
-        space = self._window.workspace
+        space = self._interior.workspace
         for path in space.state.recent("datasets"):
             action = self._recent.addAction(one_line(f"{path.name}   {path.parent}").translate(_NO_AMPERSAND))
             action.triggered.connect(partial(space.open_dataset, path))

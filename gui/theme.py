@@ -5,12 +5,14 @@ Knows: palettes and style sheets. Does not know: pages, what is shown.
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QPalette
 from PySide6.QtWidgets import QApplication
 
-from engine.records import Preference
+if TYPE_CHECKING:
+    from engine.records import Preference
 
 TEXT_SIZES = (80, 90, 100, 110, 125, 150, 175, 200)  # percent of the system's
 
@@ -51,15 +53,10 @@ class Colours:
     own_ground: str
     unscored: str
 
-    def of_label(self, label: Preference | None) -> str:
+    def of_label(self, label: "Preference | None") -> str:
         """The colour of a label; None is unscored."""
-        return {
-            Preference.A: self.label_a,
-            Preference.B: self.label_b,
-            Preference.BOTH_GOOD: self.label_both_good,
-            Preference.BOTH_BAD: self.label_both_bad,
-            None: self.unscored,
-        }[label]
+        colour: str = self.unscored if label is None else getattr(self, f"label_{label.lower()}")
+        return colour
 
     def ink_on(self, ground: str) -> str:
         """Black or white, whichever can be read better on a ground."""

@@ -14,7 +14,6 @@ from types import FrameType
 
 from engine.cancel import Cancelled, CancelToken
 from engine.errors import SetupError
-from engine.fault_log import fault_words, log_fault
 from engine.paths import default_store
 
 DONE, INCOMPLETE, WRONG_INPUT, FAULT = 0, 1, 2, 3
@@ -91,6 +90,9 @@ def _drop_output() -> None:
 
 def _report_fault(error: BaseException) -> int:
     """Log a fault of the program whole, and say where."""
+    # Only now: every start would wait for what logging imports, and faults are rare.
+    from engine.fault_log import fault_words, log_fault  # noqa: PLC0415
+
     path = log_fault(error, str(sys.argv))
     tell(f"This is a fault of Tiebreak, not yours: {fault_words(error)}\nDetails: {path}")
     return FAULT

@@ -1,6 +1,9 @@
 """Faults in the log file, and in short words."""
 
 import logging
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +11,8 @@ from engine.errors import EngineBug
 from engine.fault_log import fault_words, log_fault
 from engine.paths import log_folder
 from engine.version import VERSION
+
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def fault(text: str) -> Exception:
@@ -19,14 +24,19 @@ def fault(text: str) -> Exception:
 
 def test_a_fault_is_written_with_its_traceback_and_what_was_done(caplog: pytest.LogCaptureFixture) -> None:
     path = log_fault(fault("no such thing"), "opening a window")
-    log_fault(fault("a path with \udcff"), "closing it")
     caplog.clear()
     said = path.read_text("utf-8")
     assert path.parent == log_folder()
     assert f"Tiebreak {VERSION}, opening a window" in said
-    assert said.count("Traceback") == 2
+    assert "Traceback" in said
     assert "ValueError: no such thing" in said
-    assert "a path with \\udcff" in said
+
+
+def test_half_characters_are_written_out() -> None:
+    # In a process of its own: pytest cannot send them from one of its processes to another.
+    code = "from engine.fault_log import log_fault; print(log_fault(ValueError('a path with \\udcff'), 'it'))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "a path with \\udcff" in Path(done.stdout.strip()).read_text("utf-8")
 
 
 def test_a_log_that_cannot_be_written_is_no_second_fault(caplog: pytest.LogCaptureFixture) -> None:

@@ -49,6 +49,12 @@ def wrong_directions(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_nothing_knows_the_network(path: Path) -> None:
+    network = ("PySide6.QtNetwork", "ftplib", "http", "requests", "socket", "ssl", "urllib")
+    assert not [module for module in imported(path) if module.startswith(network)]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_go_one_way(path: Path) -> None:
     assert not wrong_directions(path)
 

@@ -151,8 +151,8 @@ def test_the_last_dataset_and_page_are_there_next_time(opened: Opened, qtbot: Qt
     assert again.rail.currentItem().text() == "Review"
 
 
-def test_closing_during_a_run_asks_and_can_go_on(opened: Opened, qtbot: QtBot) -> None:
-    window = opened()
+def test_closing_during_a_run_asks_and_can_go_on(opened: Opened, qtbot: QtBot, demo_gold: Path) -> None:
+    window = opened(demo_gold)
     wait_for_plan(window, qtbot)
     window.run()
     qtbot.waitUntil(lambda: window.interior.run_control.running, timeout=A_WHILE)

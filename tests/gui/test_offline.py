@@ -1,0 +1,58 @@
+"""The window at work opens no socket: opening, judging, measuring, every page."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+STUDY = """
+import os, sys
+from pathlib import Path
+
+def end_at_a_socket(event, _arguments):
+    if event.startswith("socket."):
+        os._exit(77)
+
+sys.addaudithook(end_at_a_socket)
+
+from PySide6.QtCore import QDeadlineTimer
+from gui.app import make_application
+from gui.engine_thread import Lane
+from gui.main_window import PAGES, MainWindow
+
+def until(reached):
+    patience = QDeadlineTimer(60_000)
+    while not reached():
+        app.processEvents()
+        assert not patience.hasExpired(), window.interior.notice.text
+
+app = make_application([])
+window = MainWindow()
+window.show()
+window.begin(Path(sys.argv[1]))
+until(lambda: window.interior.judge.can_run)
+window.run()
+until(lambda: window.workspace.run is not None)
+for page in PAGES:
+    window.show_page(page)
+    until(lambda: not any(window.threads.busy(lane) for lane in Lane))
+window.end()
+print("judged", window.workspace.run.results.run.judged)
+"""
+
+
+def test_the_window_opens_no_socket(demo_gold: Path, tmp_path: Path) -> None:
+    few = tmp_path / "few.tsv"
+    few.write_bytes(b"\n".join(demo_gold.read_bytes().split(b"\n")[:5]) + b"\n")
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    done = subprocess.run(
+        [sys.executable, "-c", STUDY, str(few)],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "judged 4\n"
