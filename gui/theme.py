@@ -230,6 +230,9 @@ def _style_sheet(one: Colours, points: float) -> str:
     QHeaderView::section {{
         background: {one.window}; color: {one.muted}; border: 0; border-bottom: 1px solid {one.border};
         padding: 5px 6px; font-weight: 600; }}
+    QTableView[role="whole"] {{ background: transparent; border: 1px solid transparent; border-radius: 0; }}
+    QTableView[role="whole"]:focus {{ border: 1px solid {one.accent}; }}
+    QTableView[role="whole"] QHeaderView {{ background: transparent; }}
     QTableCornerButton::section {{ background: {one.window}; border: 0; }}
     QProgressBar {{
         background: {one.hover}; border: 0; border-radius: 4px; text-align: center; color: {one.text}; }}

@@ -28,6 +28,10 @@ class RankedTable(TextTable):
         self._best = table.best
         self.show_table(table)
 
+    def _title(self, section: int) -> str:
+        """Systems keep their names."""
+        return super()._title(section) if section == 0 else self._header[section]
+
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """As TextTable, and the letters of a cell."""
         if index.isValid() and (index.row(), index.column()) in self._best:

@@ -1,5 +1,7 @@
 """A table of texts as the engine makes them (accuracy, labels, explanations) for a view.
 
+Cells and the clipboard have the engine's words; headers and the names of rows begin with a capital letter.
+
 Knows: cells as texts and how numbers in them sort. Does not know: what is measured.
 """
 
@@ -8,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
+from engine.records import PREFERENCES
 from engine.shown import visible
 from gui.text import one_line, tip
+from gui.widgets.bars import LABEL_WORDS
 
 if TYPE_CHECKING:
     from engine.shown import Table
@@ -18,6 +22,7 @@ SORT_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 Index = QModelIndex | QPersistentModelIndex
 _DIGIT = re.compile(r"[-+<]?\s?\d")  # how a number begins; prose may hold one
 _NUMBER = re.compile(r"-?[\d,]+(\.\d+)?")
+_OF_WORDS = {"criterion", "explanations", "measure", "fitted on all", "against the human overall label"}
 
 
 class TextTable(QAbstractTableModel):
@@ -67,7 +72,7 @@ class TextTable(QAbstractTableModel):
         if orientation is not Qt.Orientation.Horizontal or section >= len(self._header):
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return visible(self._header[section])
+            return visible(self._title(section))
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return self._alignment(section)
         return None
@@ -78,7 +83,8 @@ class TextTable(QAbstractTableModel):
             return None
         text = self._rows[index.row()][index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
-            return one_line(text)
+            in_words = index.column() == 0 and self._header[0] in _OF_WORDS
+            return one_line(sentence_case(text) if in_words else text)
         if role == Qt.ItemDataRole.ToolTipRole:
             return tip(text)
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -87,9 +93,22 @@ class TextTable(QAbstractTableModel):
             return sort_value(text)
         return None
 
+    def _title(self, section: int) -> str:
+        """The name of a column in the window's words: `both good` for the label `both_good`."""
+        text = self._header[section]
+        for label in PREFERENCES:
+            if text.endswith(label):
+                text = text.removesuffix(label) + LABEL_WORDS[label]
+        return sentence_case(text)
+
     def _alignment(self, column: int) -> int:
         side = Qt.AlignmentFlag.AlignRight if column in self._numbers else Qt.AlignmentFlag.AlignLeft
         return int(side | Qt.AlignmentFlag.AlignVCenter)
+
+
+def sentence_case(text: str) -> str:
+    """The same with a capital first letter."""
+    return text[:1].upper() + text[1:]
 
 
 def sort_value(text: str) -> float | str:

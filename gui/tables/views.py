@@ -45,6 +45,7 @@ def table_view(model: QAbstractItemModel, accessible: str, view: QTableView | No
 def measure_view(model: TextTable, accessible: str) -> QTableView:
     """A view of a small table that is shown whole, as wide as its texts; Ctrl+C copies all of it."""
     view = table_view(model, accessible, _WholeView())
+    view.setProperty("role", "whole")
     view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     header = view.horizontalHeader()
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)

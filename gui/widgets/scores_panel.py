@@ -117,8 +117,6 @@ class ScoresPanel(QWidget):
     def _section(self, part: Part) -> QFrame:
         title, what = _WORDS[part]
         view = measure_view(self._models[part], title)
-        # A table on a panel needs no frame of its own.
-        view.setFrameShape(QFrame.Shape.NoFrame)
         self._views[part] = view
         frame = panel(heading(title), hint(what))
         layout = frame.layout()
@@ -169,7 +167,7 @@ _WORDS = {
     ),
     Part.ACCURACY: (
         "Accuracy",
-        "The share of human labels that the judge gives too, beside judges that read nothing. “better?” says"
+        "The share of human labels that the judge gives too, beside judges that read nothing. “Better?” says"
         " whether it beats the most frequent label.",
     ),
     Part.LABELS: (
