@@ -6,7 +6,7 @@
     │   ├── ModelFileError    a model file cannot be used
     │   │   └── NoRoomError   ... for want of memory at the moment
     │   └── StoreError        the run store cannot be read or written
-    │       └── RunBusyError  another process is working on the same run
+    │       └── RunBusyError  the same run is being judged already
     └── EngineBug             we can act: logged whole
 
 Knows: words for people. Does not know: files, models, Qt.
@@ -63,7 +63,7 @@ class StoreError(SetupError):
 
 
 class RunBusyError(StoreError):
-    """Another process is working on the same run."""
+    """The same run is being judged already, by another process or by this one."""
 
 
 class EngineBug(EngineError):

@@ -26,6 +26,7 @@ from engine.paths import text_of_path
 from engine.records import Explanation, JudgedItem, Override, Preference
 
 _BUSY_SECONDS = 10.0
+_NAME_ANOTHER = "Name another file for the run store (--store)."
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ class RunStore:
             upgrade(self._db)
         except ValueError as error:
             raise StoreError(
-                f"{self.path} cannot be used as run store: {error}.", "Name another file with --store."
+                f"{self.path} cannot be used as run store: {error}.", _NAME_ANOTHER
             ) from error
 
     def close(self) -> None:
@@ -116,14 +117,14 @@ class RunStore:
     def begin(self, identity: RunIdentity, fresh: bool = False) -> Iterator[StoredRun]:
         """Start a run, or go on with the latest of the same key unless `fresh`, and keep others from it.
 
-        RunBusyError where another process works on it.
+        RunBusyError where it is being judged already.
         """
         with self.hold(self._find_or_add(identity, fresh)) as run:
             yield run
 
     @contextmanager
     def hold(self, run_id: int) -> Iterator[StoredRun]:
-        """Keep others from a run. RunBusyError where another process works on it, StoreError for no run."""
+        """Keep others from a run. RunBusyError where it is being judged, StoreError for no run."""
         self.run(run_id)
         lock = FileLock(self._lock_path(run_id))
         with self._errors("lock"):
@@ -225,7 +226,7 @@ class RunStore:
                 (run_id,),
             ).fetchone()
         if row is None:
-            raise StoreError(f"The run store {self.path} holds no run {run_id}.", "List its runs with: runs")
+            raise StoreError(f"The run store {self.path} holds no run {run_id}.", "Choose one of the runs that it holds.")
         created, key, dataset_path, dataset_hash, items, model_path, model_name, model_hash, *rest = row
         prompt_version, criteria, settings, manifest, calibration, judged = rest
         identity = RunIdentity(
@@ -321,9 +322,13 @@ class RunStore:
 
     def _busy(self, run_id: int) -> RunBusyError:
         (worker,) = self._db.execute("SELECT worker FROM run WHERE id = ?", (run_id,)).fetchone()
+        by = (
+            "being judged in this window already"
+            if worker == os.getpid()
+            else f"being judged by another process (process id {worker})"
+        )
         return RunBusyError(
-            f"Run {run_id} is being judged by another process (process id {worker}).",
-            "Wait until it ends, or stop it; this command then goes on where it stopped.",
+            f"Run {run_id} is {by}.", "Wait until it ends, or stop it; then try again. What is judged is kept."
         )
 
     @contextmanager
@@ -357,9 +362,9 @@ def _remedy(error: sqlite3.Error | OSError) -> str:
     # The extended codes hold the plain one in their last byte.
     code = error.errno if isinstance(error, OSError) else getattr(error, "sqlite_errorcode", 0) & 0xFF
     if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return "Another program holds it. Close that program, then give the same command again."
+        return "Another program holds it. Close that program, then try again."
     if code == (errno.ENOSPC if isinstance(error, OSError) else sqlite3.SQLITE_FULL):
-        return "The disk is full. Make room, then give the same command again: what was judged is kept."
+        return "The disk is full. Make room, then try again: what was judged is kept."
     if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
-        return "The file is damaged or something else. Name another file with --store."
-    return "Name a file in a folder where you may write with --store."
+        return f"The file is damaged or something else. {_NAME_ANOTHER}"
+    return "Name a file for the run store in a folder where you may write (--store)."

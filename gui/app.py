@@ -3,6 +3,7 @@
 Knows: QApplication, what Qt needs of the system. Does not know: what is in the window.
 """
 
+import os
 import sys
 from pathlib import Path
 from types import TracebackType
@@ -35,7 +36,9 @@ def open_window(dataset: Path | None = None) -> int:
     first_picture = FirstPicture(window)
     first_picture.shown.connect(lambda: window.begin(dataset))
     code = app.exec()
-    window.end()
+    if not window.end():
+        # Something works on that cannot be stopped. All that counts is stored; Qt would abort instead.
+        os._exit(code)
     return code
 
 

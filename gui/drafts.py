@@ -7,7 +7,7 @@ import json
 
 from gui.state import State
 
-_NAME = "review/drafts"
+DRAFTS = "review/drafts"  # their name in the state
 
 
 class Drafts:
@@ -15,7 +15,7 @@ class Drafts:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        texts = state.record(_NAME)
+        texts = state.record(DRAFTS)
         self._texts = {key: text for key, text in texts.items() if isinstance(text, str)}
 
     def of(self, run_id: int, criterion: str, item_id: str) -> str | None:
@@ -25,12 +25,12 @@ class Drafts:
     def keep(self, run_id: int, criterion: str, item_id: str, text: str) -> None:
         """Keep a draft in the place of the one before."""
         self._texts[_key(run_id, criterion, item_id)] = text
-        self._state.set_record(_NAME, self._texts)
+        self._state.set_record(DRAFTS, self._texts)
 
     def drop(self, run_id: int, criterion: str, item_id: str) -> None:
         """Forget a draft, if there is one."""
         if self._texts.pop(_key(run_id, criterion, item_id), None) is not None:
-            self._state.set_record(_NAME, self._texts)
+            self._state.set_record(DRAFTS, self._texts)
 
 
 def _key(run_id: int, criterion: str, item_id: str) -> str:

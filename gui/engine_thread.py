@@ -8,6 +8,8 @@ Knows: QThread, how errors cross threads. The only file of the window that knows
 what any job does.
 """
 
+import threading
+import time
 from collections.abc import Callable
 from enum import Enum
 from typing import TypeVar
@@ -18,7 +20,7 @@ from engine.cancel import Cancelled, CancelToken
 from engine.errors import EngineBug, EngineError
 from engine.fault_log import fault_words, log_fault
 
-_PATIENCE_MS = 10_000  # for a lane to end its job once the window closes; llama.cpp answers in a second
+_PATIENCE = 10.0  # seconds for all lanes to end once the window closes; llama.cpp answers in one
 
 Result = TypeVar("Result")
 
@@ -55,11 +57,13 @@ class Task(QObject):
 
     _arrived = Signal(str, object)
 
-    def __init__(self, job: Job[object], lane: Lane) -> None:
+    def __init__(self, job: Job[object], lane: Lane, must_end: bool = False) -> None:
         super().__init__()
         self.lane = lane
         self.done = False
-        self._job = job
+        self.must_end = must_end
+        self._job: Job[object] | None = job
+        self._over = threading.Event()
         self._token = CancelToken()
         self._abandoned = False
         self._arrived.connect(self._deliver)
@@ -73,12 +77,17 @@ class Task(QObject):
         self._abandoned = True
         self._token.cancel()
 
+    def wait(self, seconds: float) -> None:
+        """Wait, on the thread of the window, until the job has done what it does."""
+        self._over.wait(max(0.0, seconds))
+
     def work(self) -> None:
         """Do the job; on the thread of its lane."""
         control = Control(self._token, self._tell)
+        job, self._job = self._job, None  # what it holds is not needed twice
         try:
             self._token.raise_if_requested()
-            result = self._job(control)
+            result = job(control) if job else None
         except Cancelled:
             self._arrived.emit("cancelled", None)
         except EngineError as error:
@@ -92,6 +101,8 @@ class Task(QObject):
             self._arrived.emit("failed", bug)
         else:
             self._arrived.emit("finished", result)
+        finally:
+            self._over.set()
 
     def _tell(self, event: object) -> None:
         self._arrived.emit("event", event)
@@ -140,10 +151,13 @@ class _LaneThread(QObject):
         """Let the thread do a task after those that it has."""
         self._wanted.emit(task)
 
-    def stop(self) -> bool:
-        """End the thread after the job that it does; False where that takes too long."""
+    def quit(self) -> None:
+        """Let the thread end after the job that it does."""
         self._thread.quit()
-        return self._thread.wait(_PATIENCE_MS)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the end of the thread; False where it takes longer."""
+        return self._thread.wait(int(1000 * max(0.0, seconds)))
 
 
 class EngineThreads(QObject):
@@ -155,9 +169,12 @@ class EngineThreads(QObject):
         self._tasks: set[Task] = set()
         self._stopped = False
 
-    def start(self, lane: Lane, job: Job[Result]) -> Task:
-        """Do a job on a lane, after those that it has. Connect the task's signals at once."""
-        task = Task(job, lane)
+    def start(self, lane: Lane, job: Job[Result], must_end: bool = False) -> Task:
+        """Do a job on a lane, after those that it has. Connect the task's signals at once.
+
+        `must_end`: it writes what a person has decided, so it is done to its end also when the window closes.
+        """
+        task = Task(job, lane, must_end)
         self._tasks.add(task)
         task.ended.connect(self._forget)
         if self._stopped:
@@ -174,11 +191,18 @@ class EngineThreads(QObject):
         return any(task.lane is lane and not task.done for task in self._tasks)
 
     def stop(self) -> bool:
-        """Cancel everything and end the threads; False where one did not end in time."""
+        """Cancel all that need not end, and end the threads; False where one did not end in time."""
         self._stopped = True
+        deadline = time.monotonic() + _PATIENCE
         for task in self._tasks:
-            task.abandon()
-        ended = [lane.stop() for lane in self._lanes.values()]  # each of them, also where one did not end
+            if not task.must_end:
+                task.abandon()
+        for task in self._tasks:
+            if task.must_end:
+                task.wait(deadline - time.monotonic())
+        for lane in self._lanes.values():
+            lane.quit()
+        ended = [lane.wait(deadline - time.monotonic()) for lane in self._lanes.values()]
         return all(ended)
 
     @Slot()
@@ -237,4 +261,6 @@ class Latest(QObject):
 
     @Slot()
     def _tell_end(self) -> None:
-        self.busy_changed.emit(False)
+        # Whoever heard `finished` may have started the next job already.
+        if not self.busy:
+            self.busy_changed.emit(False)

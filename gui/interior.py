@@ -14,6 +14,7 @@ from gui.dialogs.about_dialog import AboutDialog
 from gui.dialogs.keys_dialog import KeysDialog
 from gui.dialogs.self_test_dialog import SelfTestDialog
 from gui.dialogs.settings_dialog import SettingsDialog
+from gui.drafts import DRAFTS
 from gui.engine_thread import EngineThreads
 from gui.icons import icon, window_icon
 from gui.menus import Menus
@@ -23,7 +24,7 @@ from gui.pages.dataset_page import DatasetPage
 from gui.pages.judge_page import JudgePage
 from gui.pages.results_page import ResultsPage
 from gui.pages.review_page import ReviewPage
-from gui.run_control import RunControl
+from gui.run_control import UNFINISHED, RunControl
 from gui.state import State
 from gui.theme import colours
 from gui.widgets.notice import Notice
@@ -61,6 +62,10 @@ class Interior:
         for row, page in enumerate(self.pages):
             rail.item(row).setIcon(icon(page.NAME.lower(), colour))
 
+    def forget(self) -> None:
+        """Forget what the window remembers, but for work that a person has begun."""
+        self.workspace.state.forget_all_but(UNFINISHED, DRAFTS)
+
     def show_settings(self) -> None:
         """Open the settings."""
         dialog = SettingsDialog(self.workspace, self._window)
@@ -70,8 +75,10 @@ class Interior:
 
     def show_keys(self) -> None:
         """Show all keys."""
-        keys = {"Everywhere": self.menus.keys(), **{page.NAME: page.KEYS for page in self.pages}}
-        KeysDialog(keys, self._window).exec()
+        here = self._window.stack.currentIndex()
+        pages = [self.pages[here], *self.pages[:here], *self.pages[here + 1 :]]
+        (first, its_keys), *others = [(page.NAME, page.KEYS) for page in pages]
+        KeysDialog({first: its_keys, "Everywhere": self.menus.keys(), **dict(others)}, self._window).exec()
 
     def show_self_test(self) -> None:
         """Run the self-test."""

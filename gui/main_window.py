@@ -68,23 +68,26 @@ class MainWindow(QMainWindow):
         state = self.state
         last = state.text("last/dataset")
         wanted = dataset or (Path(last) if last else demo_dataset())
-        if dataset or not last or wanted.exists():
-            self.workspace.open_dataset(wanted)
+        self.workspace.open_dataset(wanted)
         self.workspace.refresh_runs()
         last_run = state.number("last/run", 0)
         if last_run and self.workspace.store_path.exists():
             self.workspace.open_run(last_run)
         self._turn_to(self.rail.currentRow())
 
-    def end(self) -> None:
-        """End the threads; the window is closed."""
-        if self._filled:
-            self.threads.stop()
+    def end(self) -> bool:
+        """End the threads, the window being closed; False where one does not end."""
         self.state.save()
+        return not self._filled or self.threads.stop()
 
     def show_problem(self, error: EngineError) -> None:
-        """Show an error above the page."""
-        self.interior.notice.show_error(error)
+        """Show an error above the page, or in a box where there is none yet."""
+        if self._filled:
+            self.interior.notice.show_error(error)
+            return
+        box = QMessageBox(QMessageBox.Icon.Critical, "Tiebreak", str(error), parent=self)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.exec()
 
     def show_page(self, name: str) -> None:
         """Show the page of a name."""
@@ -163,7 +166,7 @@ class MainWindow(QMainWindow):
     def _restore(self) -> None:
         state = self.state
         if not self.restoreGeometry(state.layout("window")):
-            self.resize(_FIRST_SIZE)
+            self.resize(_FIRST_SIZE.boundedTo(self.screen().availableSize()))
         page = state.text("page", _FIRST_PAGE)
         self.show_page(page if page in PAGES else _FIRST_PAGE)
         self.rail.currentRowChanged.connect(self._turn_to)
@@ -260,7 +263,8 @@ class MainWindow(QMainWindow):
         self._run_state.setText("")
         self.interior.menus.follow_run(False)
         if self._closing:
-            self.close()
+            # Not at once: this may be told in the middle of the question whether to close.
+            QTimer.singleShot(0, self.close)
 
     # Looks
 
@@ -301,7 +305,7 @@ class MainWindow(QMainWindow):
 
     def forget(self) -> None:
         """Forget recent files, layout and settings."""
-        self.state.forget_all()
+        self.interior.forget()
         self.apply_look()
         self._note("Recent files, layout and settings are forgotten; runs are kept.")
 

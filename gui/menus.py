@@ -3,6 +3,7 @@
 Knows: what stands in which menu. Does not know: how any of it is done.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, cast
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 Key = QKeySequence.StandardKey | str
 
+_NUMBERED = re.compile(r"^&\d ")  # the pages
 _NO_AMPERSAND = str.maketrans({"&": "&&"})
 
 
@@ -39,13 +41,14 @@ class Menus(QObject):
 
     def keys(self) -> Sequence[tuple[str, str]]:
         """Each key of the menus, and what it does."""
+        form = QKeySequence.SequenceFormat.NativeText
         return [
             (
-                action.shortcut().toString(QKeySequence.SequenceFormat.NativeText),
-                action.text().replace("&", "").rstrip("…"),
+                " or ".join(key.toString(form) for key in action.shortcuts()),
+                _NUMBERED.sub("", action.text()).replace("&", "").rstrip("…"),
             )
             for action in self._actions
-            if not action.shortcut().isEmpty()
+            if action.shortcuts()
         ]
 
     @Slot(bool)
@@ -107,7 +110,6 @@ class Menus(QObject):
         for path in space.state.recent("datasets"):
             action = self._recent.addAction(one_line(f"{path.name}   {path.parent}").translate(_NO_AMPERSAND))
             action.triggered.connect(partial(space.open_dataset, path))
-            action.setEnabled(path.exists())
         if self._recent.isEmpty():
             self._recent.addAction("No files yet").setEnabled(False)
         else:

@@ -6,6 +6,7 @@ Knows: the events of a run, and how they become progress. Does not know: pages, 
 import time
 from collections import deque
 from dataclasses import dataclass, replace
+from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
@@ -20,7 +21,9 @@ from gui.workspace import Workspace
 
 _TICK_MS = 100
 _RATE_SECONDS = 30.0
-_KEPT = "unfinished"
+UNFINISHED = "unfinished"
+"""Where the state keeps the runs that were begun and not completed."""
+_MOST_UNFINISHED = 20
 
 
 @dataclass(frozen=True)
@@ -109,18 +112,33 @@ class RunControl(QObject):
     @property
     def unfinished(self) -> RunSetup | None:
         """The run that was begun last, where it is not complete; its setup goes on with it."""
-        setup = self._workspace.state.record(_KEPT).get("setup")
+        setup = self._offered().get("setup")
         return RunSetup.of_json(setup) if isinstance(setup, dict) else None
 
     @property
     def unfinished_run(self) -> int | None:
         """The number of that run in the store."""
-        run_id = self._workspace.state.record(_KEPT).get("run")
+        run_id = self._offered().get("run")
         return run_id if isinstance(run_id, int) else None
 
     def forget_unfinished(self) -> None:
-        """Offer it no more."""
-        self._workspace.state.set_record(_KEPT, {})
+        """Offer it no more; the one that was begun before it, where that is not complete, comes next."""
+        self._keep(self._kept()[:-1])
+
+    def _offered(self) -> dict[str, Any]:
+        return (self._kept() or [{}])[-1]
+
+    def _kept(self) -> list[dict[str, Any]]:
+        """The runs that were begun and not completed, the latest last."""
+        runs = self._workspace.state.record(UNFINISHED).get("runs")
+        return [one for one in runs if isinstance(one, dict)] if isinstance(runs, list) else []
+
+    def _keep(self, runs: list[dict[str, Any]]) -> None:
+        self._workspace.state.set_record(UNFINISHED, {"runs": runs[-_MOST_UNFINISHED:]})
+        self._workspace.state.save()
+
+    def _others(self, run_id: int) -> list[dict[str, Any]]:
+        return [one for one in self._kept() if one.get("run") != run_id]
 
     def start(self, setup: RunSetup) -> None:
         """Judge; nothing where a run is under way already."""
@@ -185,8 +203,7 @@ class RunControl(QObject):
         self._count = RunProgress(event.run_id, event.items, event.judged, judged_before=event.judged)
         if event.judged < event.items and self._setup is not None:
             kept = {"run": event.run_id, "setup": replace(self._setup, fresh=False).as_json()}
-            self._workspace.state.set_record(_KEPT, kept)
-            self._workspace.state.save()
+            self._keep([*self._others(event.run_id), kept])
         self._workspace.refresh_runs()
 
     @Slot()
@@ -200,15 +217,20 @@ class RunControl(QObject):
         self._task = None
         self._stopping, self._note = False, ""
         if isinstance(how, RunEnded) and not how.stopped:
-            self.forget_unfinished()
+            self._keep(self._others(how.run_id))
         if self._count is not None:
             self._workspace.refresh_runs()
-            if self._count.judged:
-                self._workspace.open_run(self._count.run_id)
+            self._open_results(self._count)
         self.progressed.emit()
         self.ended.emit(how)
         if isinstance(how, EngineError):
             self._workspace.problem.emit(how)
+
+    def _open_results(self, count: RunProgress) -> None:
+        """Show what was judged, unless a person looks at another run."""
+        looked_at = self._workspace.run
+        if count.judged and (looked_at is None or looked_at.id == count.run_id):
+            self._workspace.open_run(count.run_id)
 
     def _rate(self, now: float) -> float | None:
         """Tokens per second over the last half minute, so that it follows the load of the computer."""

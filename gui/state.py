@@ -98,9 +98,12 @@ class State(QObject):
         """Forget all files of a kind."""
         self._write_recent(kind, [])
 
-    def forget_all(self) -> None:
-        """Back to how it was at first."""
+    def forget_all_but(self, *names: str) -> None:
+        """Back to how it was at first; what `names` name is kept."""
+        kept = {name: self.text(name) for name in names if self.text(name)}
         self._settings.clear()
+        for name, value in kept.items():
+            self.set_text(name, value)
         self.recent_changed.emit()
 
     def _write_recent(self, kind: str, paths: list[Path]) -> None:

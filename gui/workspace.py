@@ -45,7 +45,7 @@ class Workspace(QObject):
 
     dataset_changed = Signal()
     dataset_loading = Signal(object)  # datasets.Loading, the rows so far; None at the end
-    dataset_failed = Signal(object)  # an EngineError; also told by `problem`, but for bad files
+    dataset_failed = Signal(object)  # an EngineError: shown on the Dataset page
     run_changed = Signal()  # another run is open, or it was read again
     overrides_changed = Signal(str, str)  # item id, criterion
     runs_changed = Signal()  # the list of all runs
@@ -70,6 +70,9 @@ class Workspace(QObject):
         self.run: OpenRun | None = None
         self.runs: Sequence[StoredRun] = ()
         self._own_gold: Dataset | None = None
+        self._wanted_run: int | None = None  # that is being opened
+        self._changes = 0  # of overrides, by this window
+        self._changes_seen = 0  # when the run that is being opened was asked for
         self._loading = Latest(threads, Lane.FILES, self)
         self._loading.told.connect(self.dataset_loading)
         self._loading.finished.connect(self._take_dataset)
@@ -120,6 +123,7 @@ class Workspace(QObject):
 
     def use_own_labels(self) -> None:
         """Hold runs against the labels of their own datasets again."""
+        self._gold_loading.drop()
         self._own_gold = None
         self.gold_changed.emit()
 
@@ -134,6 +138,8 @@ class Workspace(QObject):
     @Slot(object)
     def _tell_bad_dataset(self, error: EngineError) -> None:
         self.dataset_loading.emit(None)
+        if self.dataset is None:  # the one of last time is gone: the next start need not say so again
+            self.state.set_text("last/dataset", "")
         self.dataset_failed.emit(error)
 
     @Slot()
@@ -153,11 +159,17 @@ class Workspace(QObject):
 
     def open_run(self, run_id: int) -> None:
         """Look at a run of the store: its results, and its dataset where that is still there."""
+        self._wanted_run = run_id
+        self._changes_seen = self._changes
+        if self.run is None or self.run.id != run_id:
+            self.note.emit(f"Opening run {run_id} …")
         self._opening.start(runs.open_run(self.store_path, run_id, self.dataset))
 
     def read_run_again(self) -> None:
         """Read the open run again, because it was judged further or calibrated."""
-        if self.run is not None:
+        if self._opening.busy and self._wanted_run is not None:
+            self.open_run(self._wanted_run)
+        elif self.run is not None:
             self.open_run(self.run.id)
 
     @Slot(object)
@@ -168,6 +180,10 @@ class Workspace(QObject):
     @Slot(object)
     def _take_run(self, opened: "tuple[RunResults, Dataset | None]") -> None:
         results, dataset = opened
+        before = self.run
+        if before is not None and before.id == results.run.id and self._changes > self._changes_seen:
+            # A person has overridden something since it was read.
+            results = replace(results, overrides=before.results.overrides)
         self.run = OpenRun(results, dataset)
         self.state.set_number("last/run", results.run.id)
         self.run_changed.emit()
@@ -195,12 +211,13 @@ class Workspace(QObject):
         return self.state.text("author") or runs.account_name()
 
     def _change_overrides(self, job: runs.OverrideJob, item_id: str, criterion: str) -> None:
-        task = self.threads.start(Lane.STORE, job)
+        task = self.threads.start(Lane.STORE, job, must_end=True)
         run_id = self.run.id if self.run else 0
 
         def take(history: Sequence[Override]) -> None:
             if self.run is None or self.run.id != run_id:
                 return
+            self._changes += 1
             results = replace(self.run.results, overrides=in_force(history))
             self.run = replace(self.run, results=results)
             self.overrides_changed.emit(item_id, criterion)

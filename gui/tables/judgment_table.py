@@ -19,11 +19,11 @@ from gui.widgets.bars import LABEL_WORDS
 from gui.widgets.label_mark import label_icon
 
 MOST_ROWS = 200
-_BEFORE, _AFTER = ("Item",), ("Flipped", "Seconds")
+_BEFORE, _AFTER = ("Item",), ("Flipped",)
 
 
 class JudgmentTable(QAbstractTableModel):
-    """One row for each item: its label on each criterion, how many the order flipped, how long it took."""
+    """One row for each item: its label on each criterion, how many of them the order flipped."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -102,18 +102,16 @@ class JudgmentTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             answer = self._text(decided, place)
         elif role == Qt.ItemDataRole.ToolTipRole and place < 0:
-            answer = tip(decided.judged.item_id)
+            answer = tip(f"{decided.judged.item_id}\njudged in {number(decided.judged.seconds, 1)} s")
         elif role == Qt.ItemDataRole.TextAlignmentRole and place >= 0:
             answer = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         elif role == SORT_ROLE:
-            answer = decided.judged.item_id if place < 0 else decided.judged.seconds
+            answer = self._text(decided, place)
         return answer
 
     def _text(self, decided: ItemDecided, place: int) -> str:
         if place < 0:
             return one_line(decided.judged.item_id)
-        if place > len(self._criteria):
-            return number(decided.judged.seconds, 1)
         known = [one.flipped for one in decided.judgments if isinstance(one, Judgment)]
         both_orders = [flipped for flipped in known if flipped is not None]
         return f"{sum(both_orders)} of {len(both_orders)}" if both_orders else "-"

@@ -15,8 +15,16 @@ from gui.tables.pill_delegate import PILL_ROLE
 from gui.tables.text_table import SORT_ROLE, Index
 from gui.text import one_line, tip
 
-COLUMNS = ("Model", "Memory", "Format", "Parameters", "Size", "Context", "Found in")
-MODEL, MEMORY, FORMAT, PARAMETERS, SIZE, CONTEXT, SOURCE = range(len(COLUMNS))
+COLUMNS = ("Model", "Memory", "Format", "Params", "Size", "Context")
+MODEL, MEMORY, FORMAT, PARAMETERS, SIZE, CONTEXT = range(len(COLUMNS))
+_TIPS = (
+    "The name that the file gives itself",
+    "Whether the model fits the free memory with the context that is set",
+    "How its weights are stored",
+    "Parameters",
+    "Size of the file",
+    "The context that it was trained with, in tokens",
+)
 USABLE_ROLE = SORT_ROLE + 1
 _KINDS = {"fits": "good", "tight": "warning", "does not fit": "bad"}
 _NUMBERS = (PARAMETERS, SIZE, CONTEXT)
@@ -85,7 +93,7 @@ class ModelTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             side = Qt.AlignmentFlag.AlignRight if section in _NUMBERS else Qt.AlignmentFlag.AlignLeft
             return int(side | Qt.AlignmentFlag.AlignVCenter)
-        return None
+        return _TIPS[section] if role == Qt.ItemDataRole.ToolTipRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """What a cell shows, its pill, its value for sorting."""
@@ -114,8 +122,6 @@ def _text(one: Candidate, column: int) -> str:
     model = one.found.model
     if column == MODEL:
         return one.name
-    if column == SOURCE:
-        return one.found.source
     if model is None:
         return "not usable" if column == MEMORY else ""
     return {
@@ -129,7 +135,7 @@ def _text(one: Candidate, column: int) -> str:
 
 def _value(one: Candidate, column: int) -> float | str:
     model = one.found.model
-    if column in (MODEL, SOURCE, FORMAT):
+    if column in (MODEL, FORMAT):
         return _text(one, column).casefold()
     if model is None or one.estimate is None:
         return -1.0
@@ -153,7 +159,7 @@ def _pill(one: Candidate, column: int) -> tuple[str, str] | None:
 
 def about(one: Candidate) -> str:
     """All that a person may want to know of a file before choosing it."""
-    lines = [visible(one.name), str(one.path)]
+    lines = [visible(one.name), f"{one.path}, found in {one.found.source}"]
     model = one.found.model
     if model is None:
         if one.found.error is not None:

@@ -3,11 +3,16 @@
 Knows: how views look and behave. Does not know: what is in them.
 """
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, Qt
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+from collections.abc import Mapping
+from typing import TypeVar
+
+from PySide6.QtCore import QAbstractItemModel, QEvent, Qt, Slot
+from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from gui.tables.text_table import TextTable
+
+View = TypeVar("View", bound=QTableView)
 
 
 class _WholeView(QTableView):
@@ -20,9 +25,46 @@ class _WholeView(QTableView):
             fit_height(self)
 
 
-def table_view(model: QAbstractItemModel, accessible: str, view: QTableView | None = None) -> QTableView:
+class FillingView(QTableView):
+    """Some of its columns share the room that the others leave; below their least widths it is scrolled."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._least: dict[int, int] = {}
+        self._sharing = False
+        self.horizontalHeader().sectionResized.connect(self._share)
+
+    def fill(self, least: Mapping[int, int]) -> None:
+        """Let these columns take the room; their least widths in pixels."""
+        self._least = dict(least)
+        self._share()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Share the room that there is now."""
+        super().resizeEvent(event)
+        self._share()
+
+    @Slot()
+    def _share(self) -> None:
+        if self._sharing or not self._least or self.model() is None:
+            return
+        self._sharing = True
+        header = self.horizontalHeader()
+        others = sum(header.sectionSize(one) for one in range(header.count()) if one not in self._least)
+        free = max(0, self.viewport().width() - others - sum(self._least.values()))
+        more, rest = divmod(free, len(self._least))
+        for place, (column, least) in enumerate(self._least.items()):
+            header.resizeSection(column, least + more + (place < rest))
+        self._sharing = False
+
+
+def table_view(model: QAbstractItemModel, accessible: str) -> QTableView:
     """A view of whole rows, without grid, with rows one line high."""
-    view = view or QTableView()
+    return dressed(QTableView(), model, accessible)
+
+
+def dressed(view: View, model: QAbstractItemModel, accessible: str) -> View:
+    """The same for a view of a kind of its own."""
     view.setAccessibleName(accessible)
     view.setModel(model)
     view.setShowGrid(False)
@@ -44,7 +86,7 @@ def table_view(model: QAbstractItemModel, accessible: str, view: QTableView | No
 
 def measure_view(model: TextTable, accessible: str) -> QTableView:
     """A view of a small table that is shown whole, as wide as its texts; Ctrl+C copies all of it."""
-    view = table_view(model, accessible, _WholeView())
+    view = dressed(_WholeView(), model, accessible)
     view.setProperty("role", "whole")
     view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     header = view.horizontalHeader()

@@ -6,7 +6,7 @@ Knows: the table of candidates, what is remembered of the search. Does not know:
 from pathlib import Path
 
 from PySide6.QtCore import QItemSelectionModel, Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from engine.paths import demo_model
 from engine.settings import KvType
@@ -15,16 +15,16 @@ from gui.dialogs.file_dialogs import ask_folder, ask_source
 from gui.engine_thread import Lane, Latest
 from gui.jobs import models
 from gui.jobs.models import Candidate, MemoryWish
-from gui.tables.model_table import COLUMNS, MEMORY, MODEL, ModelOrder, ModelTable
+from gui.tables.model_table import MODEL, ModelOrder, ModelTable
 from gui.tables.pill_delegate import PillDelegate
-from gui.tables.views import table_view
+from gui.tables.views import FillingView, dressed
 from gui.widgets.busy import BusyLine
 from gui.widgets.labels import heading, label, name, set_role
 from gui.workspace import Workspace
 
-_ROWS_SHOWN = 5
+_FEWEST_ROWS, _MOST_ROWS = 1, 7
 _MANY = 8  # files; a filter is offered above that
-_NAME_WIDTH = 34  # characters
+_NAME_WIDTH = 22  # characters, at the least
 _LAST = "last/model"
 _SEARCHED = "models"
 
@@ -94,25 +94,27 @@ class ModelPicker(QWidget):
                 self._fitting.start(models.fits(self.table.candidates, wish))
 
     def refit(self) -> None:
-        """Fill the table's row heights anew after a change of text size."""
-        rows = self.view.verticalHeader()
+        """Fit the table to another text size, other colours or other rows."""
+        rows, header = self.view.verticalHeader(), self.view.horizontalHeader()
         rows.setDefaultSectionSize(self.view.fontMetrics().height() + 10)
-        height = self.view.horizontalHeader().sizeHint().height() + _ROWS_SHOWN * rows.defaultSectionSize()
-        self.view.setMinimumHeight(height + self.view.horizontalScrollBar().sizeHint().height())
-        width = self.view.fontMetrics().horizontalAdvance
-        self.view.setColumnWidth(MODEL, self.view.fontMetrics().averageCharWidth() * _NAME_WIDTH)
-        for column in range(MODEL + 1, len(COLUMNS)):
-            widest = max(width(COLUMNS[column]) * 11 // 10, width("does not fit") if column == MEMORY else 0)
-            self.view.setColumnWidth(column, widest + 28)
+        shown = min(max(self._order.rowCount(), _FEWEST_ROWS), _MOST_ROWS)
+        height = header.sizeHint().height() + shown * rows.defaultSectionSize() + 2 * self.view.frameWidth()
+        self.view.setFixedHeight(height + self.view.horizontalScrollBar().sizeHint().height())
+        self.view.fill({MODEL: self.view.fontMetrics().averageCharWidth() * _NAME_WIDTH})
         self.table.use_palette(self.palette())
 
     def _build(self) -> None:
         self.table = ModelTable(self)
         self._order = ModelOrder(self.table, self)
-        self.view = table_view(self._order, "Model files")
+        self.view = dressed(FillingView(), self._order, "Model files")
         self.view.setItemDelegate(PillDelegate(self.view))
         self.view.setSortingEnabled(True)
         self.view.sortByColumn(MODEL, Qt.SortOrder.AscendingOrder)
+        header = self.view.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(MODEL, QHeaderView.ResizeMode.Fixed)
+        for signal in (self._order.rowsInserted, self._order.rowsRemoved, self._order.modelReset):
+            signal.connect(self.refit)
         self.view.selectionModel().selectionChanged.connect(self._choose_row)
         self._filter = QLineEdit()
         self._filter.setPlaceholderText("Filter")

@@ -22,13 +22,14 @@ from engine.shown import duration, visible
 from gui.jobs.judging import ItemDecided
 from gui.run_control import RunProgress
 from gui.tables.judgment_table import JudgmentTable
-from gui.tables.views import table_view
+from gui.tables.views import FillingView, dressed
 from gui.widgets.labels import heading, hint, label, name, panel, set_role
 from gui.widgets.notice import problem_of
 
 _FIGURES = ("Judged", "Speed", "Unscored", "Elapsed", "Left", "Before")
 _COLUMNS = 3
-_ROWS_SHOWN = 8
+_FEWEST_ROWS = 4
+_LONGEST_ID = 12  # letters
 _PARTS = 1000  # of the progress bar; Qt's numbers end at two thousand million
 
 
@@ -42,6 +43,7 @@ class RunPanel(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._waiting: list[ItemDecided] = []
+        self._longest_id = 0
         self._heading = heading("Run")
         self._note = hint("")
         self._bar = QProgressBar()
@@ -62,7 +64,7 @@ class RunPanel(QWidget):
         buttons.addStretch(1)
         self._grid = self._figures_grid()
         self.table = JudgmentTable(self)
-        self.view = table_view(self.table, "Latest judgments")
+        self.view = dressed(FillingView(), self.table, "Latest judgments")
         self.view.setToolTip("Double-click or Enter shows a judgment on the Review page.")
         self.view.activated.connect(self._ask_for_item)
         self._caption = hint("Latest judgments")
@@ -84,6 +86,7 @@ class RunPanel(QWidget):
     def begin(self, criteria: Sequence[str]) -> None:
         """A run has started."""
         self._waiting.clear()
+        self._longest_id = 0
         self.table.begin(criteria)
         self.restyle()
         self._result.hide()
@@ -101,6 +104,10 @@ class RunPanel(QWidget):
     def follow(self, progress: RunProgress | None, note: str) -> None:
         """Show how far the run is; None before it has begun."""
         self.table.add(self._waiting)
+        longest = max((len(one.judged.item_id) for one in self._waiting), default=0)
+        if longest > self._longest_id:
+            self._longest_id = longest
+            self._fit_columns()
         self._waiting.clear()
         self._note.setText(visible(note))
         self._note.setVisible(bool(note))
@@ -137,20 +144,34 @@ class RunPanel(QWidget):
         set_role(self._result, "good" if complete else "warning")
         self._buttons.setVisible(progress is not None and progress.judged > 0)
 
+    def offer_results(self, offered: bool) -> None:
+        """Show the button that leads to the results, or not where the page has one already."""
+        self._results.setVisible(offered)
+
     def restyle(self) -> None:
         """Follow new colours or another text size."""
         self.table.use_palette(self.palette())
         rows = self.view.verticalHeader()
         rows.setDefaultSectionSize(self.view.fontMetrics().height() + 10)
-        height = self.view.horizontalHeader().sizeHint().height() + _ROWS_SHOWN * rows.defaultSectionSize()
+        height = self.view.horizontalHeader().sizeHint().height() + _FEWEST_ROWS * rows.defaultSectionSize()
         self.view.setMinimumHeight(height)
         side = self.view.fontMetrics().height()
         self.view.setIconSize(QSize(side, side))
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """No column narrower than its title and its texts; an id may be long and is cut."""
         width = self.view.fontMetrics().horizontalAdvance
+        least = {}
         for column in range(self.table.columnCount()):
             title = str(self.table.headerData(column, Qt.Orientation.Horizontal))
-            label = width("both good") + side if self.table.is_label(column) else 0
-            self.view.setColumnWidth(column, max(int(width(title) * 1.1), label) + 18)
+            wanted = int(width(title) * 1.1) + 14
+            if self.table.is_label(column):
+                least[column] = max(wanted, width("both good") + self.view.iconSize().width() + 14)
+            else:
+                ids = min(self._longest_id, _LONGEST_ID) * self.view.fontMetrics().averageCharWidth() + 14
+                self.view.setColumnWidth(column, wanted if column else max(wanted, ids))
+        self.view.fill(least)
 
     def _figures_grid(self) -> QWidget:
         self._figures: dict[str, QLabel] = {}

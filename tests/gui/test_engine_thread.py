@@ -214,3 +214,34 @@ def test_stop_ends_what_works_and_lets_nothing_begin(qtbot: QtBot) -> None:
     assert threads.stop()
     threads.start(Lane.MODEL, lambda _: begun.append("too late"))
     assert begun == []
+
+
+def test_what_a_person_decided_is_written_also_when_the_window_closes() -> None:
+    threads = EngineThreads()
+    written: list[str] = []
+    gate = threading.Event()
+    threads.start(Lane.STORE, lambda _: gate.wait(10))
+    threads.start(Lane.STORE, lambda _: written.append("override"), must_end=True)
+    threads.start(Lane.STORE, lambda _: written.append("search"))
+    gate.set()
+    assert threads.stop()
+    assert written == ["override"]
+
+
+def test_latest_is_busy_where_the_end_of_one_job_starts_the_next(
+    qtbot: QtBot, threads: EngineThreads
+) -> None:
+    latest = Latest(threads, Lane.FILES)
+    told: list[bool] = []
+    latest.busy_changed.connect(told.append)
+    results: list[object] = []
+
+    def go_on(result: object) -> None:
+        results.append(result)
+        if result == 1:
+            latest.start(returns(2))
+
+    latest.finished.connect(go_on)
+    latest.start(returns(1))
+    qtbot.waitUntil(lambda: len(results) == 2 and not latest.busy)
+    assert told == [True, True, False]

@@ -192,3 +192,27 @@ def test_a_run_that_waits_for_other_work_stops_at_once(
     assert ended.args == [None]
     go_on.set()
     assert isinstance(run_to_the_end(qtbot, control, setup), RunEnded)
+
+
+def test_a_run_that_ends_does_not_take_the_place_of_one_that_is_looked_at(
+    qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
+) -> None:
+    run_to_the_end(qtbot, control, setup)
+    qtbot.waitUntil(lambda: workspace.run is not None, timeout=A_WHILE)
+    run_to_the_end(qtbot, control, replace(setup, fresh=True))
+    qtbot.waitUntil(lambda: len(workspace.runs) == 2, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not workspace.threads.busy(Lane.MEASURE), timeout=A_WHILE)
+    assert workspace.run is not None
+    assert workspace.run.id == 1
+
+
+def test_a_short_run_does_not_make_an_unfinished_one_forgotten(
+    qtbot: QtBot, control: RunControl, setup: RunSetup
+) -> None:
+    long = replace(setup, mode=Mode.EXPLAIN, items=None)
+    run_until(qtbot, control, long, judged=2)
+    with qtbot.waitSignal(control.ended, timeout=A_WHILE):
+        control.stop()
+    run_to_the_end(qtbot, control, setup)
+    assert control.unfinished == long
+    assert control.unfinished_run == 1

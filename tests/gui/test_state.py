@@ -74,8 +74,18 @@ def test_each_change_of_the_recent_files_is_told(tmp_path: Path) -> None:
     state.add_recent("datasets", tmp_path / "a.tsv")
     state.clear_recent("datasets")
     state.add_recent("datasets", tmp_path / "b.tsv")
-    state.forget_all()
+    state.forget_all_but()
     assert told == [1, 0, 1, 0]
+
+
+def test_work_that_was_begun_survives_forgetting(tmp_path: Path) -> None:
+    state = State(tmp_path)
+    state.set_text("theme", "dark")
+    state.set_record("unfinished", {"runs": [{"run": 7}]})
+    state.forget_all_but("unfinished")
+    kept = reopened(state)
+    assert kept.text("theme") == ""
+    assert kept.record("unfinished") == {"runs": [{"run": 7}]}
 
 
 def test_the_file_is_in_the_data_folder_of_the_user(private_home: Path) -> None:
