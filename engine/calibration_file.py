@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from engine.errors import InputError, SetupError
@@ -62,6 +63,20 @@ class Calibration:
     def hash(self) -> str:
         """SHA-256 (hex) of what it does; the names and figures take no part."""
         return digest({name: [one.scale, *one.biases] for name, one in self.criteria.items()})
+
+    @property
+    def accuracies(self) -> tuple[float, float] | None:
+        """The shares (0 to 1) of labels that were right before and after, cross-validated, as means over the
+        criteria; None where that is not known.
+        """
+        try:
+            before, after = (
+                fmean(float(one[when]["accuracy"]) for one in self.measured.values())
+                for when in ("before", "after")
+            )
+        except (KeyError, TypeError, ValueError):  # a file may hold anything there, or nothing
+            return None
+        return before, after
 
     def check_fits(self, judge: Judge) -> None:
         """Raise SetupError where it was made for another judge."""

@@ -13,7 +13,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
-from matplotlib.typing import ColorType
 
 from engine.calibration import ReliabilityBin
 from engine.calibration_fit import IntArray
@@ -36,6 +35,8 @@ from engine.records import PREFERENCES
 from engine.weighing import TIE, WINNERS, Weighing
 
 _MARGIN_BINS = 20
+_LEAST_SURE = 20  # percent: the likeliest of four labels has 25 or more
+_DEEPEST = 0.5  # share of the judge's colour in a full cell: numbers stay readable on it in both themes
 
 
 def all_figures(
@@ -149,11 +150,14 @@ def _draw_confusion(axes: Axes, measures: LabelMeasures, unscored: bool, theme: 
     columns = len(PREFERENCES) + unscored
     counts = np.array(measures.confusion)[:, :columns]
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    shades = LinearSegmentedColormap.from_list("shares", [theme.paper, theme.judge])
+    paper, judge = np.array(to_rgb(theme.paper)), np.array(to_rgb(theme.judge))
+    shades = LinearSegmentedColormap.from_list(
+        "shares", np.array([paper, paper + _DEEPEST * (judge - paper)])
+    )
     axes.pcolormesh(shares, cmap=shades, vmin=0, vmax=1, edgecolors=theme.human, linewidth=0.5)
     for row, column in np.ndindex(counts.shape):
         count = int(counts[row, column])
-        colour = _readable_on(shades(shares[row, column]), theme) if count else theme.muted
+        colour = theme.text if count else theme.muted
         axes.text(column + 0.5, row + 0.5, f"{count:,}", ha="center", va="center", color=colour)
     names = [*_LABEL_NAMES, _UNSCORED_NAME][:columns]
     axes.set_xticks(np.arange(columns) + 0.5, names)
@@ -162,21 +166,6 @@ def _draw_confusion(axes: Axes, measures: LabelMeasures, unscored: bool, theme: 
     axes.spines[:].set(visible=True, color=theme.human, linewidth=0.5)
     axes.invert_yaxis()
     axes.set_title(f"{drawn_words(measures.criterion)} ({measures.items:,})")
-
-
-def _readable_on(shade: ColorType, theme: Theme) -> str:
-    """Of the theme's two extremes the one with more contrast. Source: WCAG 2.2, contrast ratio."""
-    ground, text, paper = (_luminance(colour) + 0.05 for colour in (shade, theme.text, theme.paper))
-    return max(
-        (text, theme.text), (paper, theme.paper), key=lambda one: max(one[0] / ground, ground / one[0])
-    )[1]
-
-
-def _luminance(colour: ColorType) -> float:
-    red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(colour)
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 _LABEL_NAMES = [label.value.replace("_", "\n") for label in PREFERENCES]
@@ -236,7 +225,8 @@ def _draw_reliability(axes: Axes, criterion: str, bins: Sequence[ReliabilityBin]
     sure = [100 * one.confidence for one in bins]
     right = [100 * one.accuracy for one in bins]
     largest = max((one.count for one in bins), default=1)
-    axes.plot([0, 100], [0, 100], color=theme.muted, linestyle="--", linewidth=1)
+    # Only as long as the axes: Qt does not clip what leaves them.
+    axes.plot([_LEAST_SURE, 100], [_LEAST_SURE, 100], color=theme.muted, linestyle="--", linewidth=1)
     axes.vlines(sure, sure, right, color=theme.judge, linewidth=1)
     sizes = [18 + 70 * one.count / largest for one in bins]
     axes.scatter(sure, right, s=sizes, color=theme.judge, edgecolors=theme.paper, zorder=3, clip_on=False)
@@ -252,7 +242,7 @@ def _draw_reliability(axes: Axes, criterion: str, bins: Sequence[ReliabilityBin]
             va="bottom" if above else "top",
             fontsize=6.5,
         )
-    axes.set_xlim(20, 104)  # the likeliest of four labels has 25 % or more
+    axes.set_xlim(_LEAST_SURE, 104)
     axes.set_ylim(-14, 116)
     axes.set_xticks(range(25, 101, 25))
     axes.set_yticks(range(0, 101, 25))

@@ -137,16 +137,18 @@ def open_session(
 
 
 def run_judging(
-    plan: RunPlan, store: RunStore, opener: OpenModelFactory, fresh: bool = False
+    plan: RunPlan, store: RunStore, opener: OpenModelFactory, fresh: bool = False, resumes: int | None = None
 ) -> Iterator[RunEvent]:
     """Judge what the store does not hold yet; the last event is RunEnded, also where the run was stopped.
 
     `opener` is called only where something is left to judge; its CancelToken stops the run. Groups of
     items are fixed by their position, and stored together, so that a resumed run meets the same batches
     as an unbroken one. A run keeps the calibration that it has, unless the plan has another.
-    Raises StoreError, RunBusyError, ModelFileError.
+    `resumes`: the number of the run to go on with, of the very identity of the plan; None for the latest
+    such run, or a new one. Raises StoreError, RunBusyError, ModelFileError.
     """
-    with store.begin(plan.identity(), fresh) as run:
+    held = store.begin(plan.identity(), fresh) if resumes is None else store.hold(resumes)
+    with held as run:
         if plan.calibration is not None:
             store.calibrate(run.id, plan.calibration.as_json())
         if plan.calibration is None and run.calibration is not None:

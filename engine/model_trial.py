@@ -69,7 +69,7 @@ class CheckedModel:
         if (now.st_size, now.st_mtime_ns) != (self.size_bytes, self.modified_ns):
             raise ModelFileError(
                 f"{self.path.name}: the file has changed since it was checked.",
-                "Wait until it is written completely, then give the command again.",
+                "Wait until it is written completely, then try again.",
             )
 
 

@@ -7,6 +7,7 @@ Knows: the columns, and what CSV needs quoted. Does not know: where runs are kep
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from engine.dataset import Dataset
@@ -30,8 +31,12 @@ _NEEDS_QUOTES = re.compile('[,\n\r"]')
 _EMPTY = ("",)
 
 
-def write_results_csv(path: Path, results: RunResults, dataset: Dataset | None = None) -> None:
+def write_results_csv(
+    path: Path, results: RunResults, dataset: Dataset | None = None, gold: Dataset | None = None
+) -> None:
     r"""Write RUN_COLUMNS and, with a dataset, DATASET_COLUMNS, in UTF-8: whole or not at all.
+
+    The human cells are those of `gold`; without it, those of the dataset.
 
     A cell is empty where there is nothing to say; truths are `yes` and `no`; numbers are written so that they
     come back exactly. `position` counts from 0. `preference` and `explanation` are those in force,
@@ -45,7 +50,11 @@ def write_results_csv(path: Path, results: RunResults, dataset: Dataset | None =
     Raises SetupError where the file cannot be written.
     """
     hashes = {item.item_id: item.content_hash for item in results.judged}
+    dataset = dataset if dataset is not None else gold
     items = {item.id: item for item in dataset.same_items(hashes)} if dataset is not None else None
+    if items is not None and gold is not None and gold is not dataset:
+        said = {item.id: item.gold for item in gold.same_items(hashes)}
+        items = {item_id: replace(item, gold=said.get(item_id, {})) for item_id, item in items.items()}
     # newline: a line ends alike on every system, and what texts hold stays as it is.
     with (
         whole_file(path) as part,

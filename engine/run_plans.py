@@ -10,9 +10,11 @@ from engine.cancel import CancelToken
 from engine.dataset import Dataset, load_dataset
 from engine.errors import SetupError
 from engine.examples import ExamplePool, choose_examples
-from engine.llama_library import gpu_offload_supported
+from engine.judging import RunPlan
+from engine.llama_library import gpu_offload_supported, library_version
 from engine.model_files import ModelFile, check_memory
 from engine.records import Order, Rubric
+from engine.run_store import StoredRun
 from engine.settings import (
     ITEMS_AT_ONCE,
     JudgeSettings,
@@ -88,3 +90,50 @@ def plan_notices(dataset: Dataset, model: ModelFile, settings: JudgeSettings) ->
     if warning := check_memory(model, settings.context, kv_type=settings.kv_type):
         notices.append(warning)
     return notices
+
+
+def check_resumed(plan: RunPlan, run: StoredRun) -> None:
+    """SetupError where a plan would not go on with this run: what differs from how the run began."""
+    if plan.identity().key == run.identity.key:
+        return
+    differs = [*_other_files(plan, run), *_other_settings(plan, run)]
+    remedy = "Put that back as it was and resume again, or start a new run."
+    if not differs:
+        began = run.manifest.get("llama_cpp", "another build")
+        differs = [f"llama.cpp or the questions ({began} then, {library_version()} now)"]
+        remedy = "Resume it with the Tiebreak that began it, or start a new run."
+    raise SetupError(
+        f"Run {run.id} cannot go on. Not as when it began: {'; '.join(differs)}.",
+        f"{remedy} What run {run.id} holds is kept.",
+    )
+
+
+def _other_files(plan: RunPlan, run: StoredRun) -> list[str]:
+    now, then = plan.identity(), run.identity
+    differs = []
+    if now.dataset_hash != then.dataset_hash:
+        count = f" ({then.items:,} then, {now.items:,} now)" if now.items != then.items else ""
+        differs.append(f"the items of {plan.dataset.name}{count}")
+    if now.model_hash != then.model_hash:
+        differs.append(f"the content of the model file {plan.model.path.name}")
+    return differs
+
+
+_SETTING_WORDS = {
+    "examples": "the labelled examples",
+    "explained_with_calibration": "the calibration",
+    "items_at_once": "the number of items at once",
+    "kv_type": "the KV cache",
+    "max_explanation_tokens": "the longest explanation",
+}
+
+
+def _other_settings(plan: RunPlan, run: StoredRun) -> list[str]:
+    now, then = plan.identity(), run.identity
+    names = sorted({*now.settings, *then.settings})
+    differs = [
+        _SETTING_WORDS.get(name, f"the setting {name.replace('_', ' ')}")
+        for name in names
+        if now.settings.get(name) != then.settings.get(name)
+    ]
+    return differs if now.criteria == then.criteria else [*differs, "the criteria"]

@@ -99,9 +99,7 @@ class RunStore:
         try:
             upgrade(self._db)
         except ValueError as error:
-            raise StoreError(
-                f"{self.path} cannot be used as run store: {error}.", _NAME_ANOTHER
-            ) from error
+            raise StoreError(f"{self.path} cannot be used as run store: {error}.", _NAME_ANOTHER) from error
 
     def close(self) -> None:
         """Close the connection. May be called twice."""
@@ -226,7 +224,9 @@ class RunStore:
                 (run_id,),
             ).fetchone()
         if row is None:
-            raise StoreError(f"The run store {self.path} holds no run {run_id}.", "Choose one of the runs that it holds.")
+            raise StoreError(
+                f"The run store {self.path} holds no run {run_id}.", "Choose one of the runs that it holds."
+            )
         created, key, dataset_path, dataset_hash, items, model_path, model_name, model_hash, *rest = row
         prompt_version, criteria, settings, manifest, calibration, judged = rest
         identity = RunIdentity(
@@ -322,13 +322,10 @@ class RunStore:
 
     def _busy(self, run_id: int) -> RunBusyError:
         (worker,) = self._db.execute("SELECT worker FROM run WHERE id = ?", (run_id,)).fetchone()
-        by = (
-            "being judged in this window already"
-            if worker == os.getpid()
-            else f"being judged by another process (process id {worker})"
-        )
+        by = "this program" if worker == os.getpid() else f"another process (process id {worker})"
         return RunBusyError(
-            f"Run {run_id} is {by}.", "Wait until it ends, or stop it; then try again. What is judged is kept."
+            f"Run {run_id} is being judged by {by} already.",
+            "Wait until it ends, or stop it; then try again. What is judged is kept.",
         )
 
     @contextmanager

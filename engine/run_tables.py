@@ -43,7 +43,7 @@ def changes_table(before: RunResults, after: RunResults) -> Table:
         changed = sum(_own_label(one) is not _own_label(other) for one, other in pairs)
         used = after.calibration is not None and name in after.calibration.criteria
         rows.append([words(name), "yes" if used else "no", f"{len(column):,}", f"{changed:,}"])
-    return Table(["criterion", "calibrated", "items", "labels changed"], rows)
+    return Table(["criterion", "calibrated?", "items", "labels changed"], rows)
 
 
 def _own_label(judgment: Judgment | Unscored) -> Preference | None:

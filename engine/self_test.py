@@ -6,7 +6,8 @@ Knows: what is tried, and what its result means. Does not know: who reads it.
 import platform
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -49,6 +50,7 @@ _ALL_LAYERS = 999
 _LEAST_RIGHT = 0.7  # of the labels: the demo model was made for these very items
 _LEAST_FORMAT_MASS = 0.9
 _TRIAL_SECONDS = 120
+_POLL_SECONDS = 0.1
 _NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 _SET_UP_AGAIN = "Set Tiebreak up again."
 
@@ -87,7 +89,7 @@ def _checks(cancel: CancelToken) -> list[tuple[str, Callable[[], str]]]:
         ("processor", _processor),
         ("GPU", _gpu),
         ("demo model", _demo_model),
-        ("trial in a child process", _trial),
+        ("trial in a child process", partial(_trial, cancel)),
         ("judging", partial(_judging, cancel)),
         # After all others, so that what they might have opened is seen.
         ("internet", _internet),
@@ -174,32 +176,46 @@ def _demo_model() -> str:
     return f"{model.name}, {model.quantisation}, {amount(model.size_bytes)}, {model.path}"
 
 
-def _trial() -> str:
+def _trial(cancel: CancelToken) -> str:
     """Always in a child, also where the file was found good before: a child must be able to start."""
-    try:
-        child = subprocess.run(
-            [*self_command(), *TRIAL_COMMAND, str(demo_model())],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=child_environment(GGML_NO_BACKTRACE="1"),
-            creationflags=_NO_WINDOW,
-            start_new_session=True,
-            timeout=_TRIAL_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
+    code, printed = _child([*self_command(), *TRIAL_COMMAND, str(demo_model())], cancel)
+    if code != 0:
+        said = printed.decode("utf-8", "replace").strip()
         raise SetupError(
-            f"The trial of the demo model did not end in {_TRIAL_SECONDS} seconds.",
-            "Close programs that keep the computer busy, then try again.",
-        ) from error
-    if child.returncode != 0:
-        said = child.stdout.decode("utf-8", "replace").strip()
-        raise SetupError(
-            f"The trial of the demo model ended with exit code {child.returncode}: {said or 'no word'}.",
-            _SET_UP_AGAIN,
+            f"The trial of the demo model ended with exit code {code}: {said or 'no word'}.", _SET_UP_AGAIN
         )
     return "the program started itself, loaded the demo model, read and wrote"
+
+
+def _child(command: Sequence[str], cancel: CancelToken) -> tuple[int, bytes]:
+    """The exit code of a child process and what it printed. SetupError where it takes long, Cancelled."""
+    child = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=child_environment(GGML_NO_BACKTRACE="1"),
+        creationflags=_NO_WINDOW,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + _TRIAL_SECONDS
+    try:
+        while True:
+            cancel.raise_if_requested()
+            try:
+                printed, _ = child.communicate(timeout=_POLL_SECONDS)
+            except subprocess.TimeoutExpired as error:
+                if time.monotonic() > deadline:
+                    raise SetupError(
+                        f"The trial of the demo model did not end in {_TRIAL_SECONDS} seconds.",
+                        "Close programs that keep the computer busy, then try again.",
+                    ) from error
+            else:
+                return child.returncode, printed
+    finally:
+        if child.poll() is None:
+            child.kill()
+            child.communicate()
 
 
 def _judging(cancel: CancelToken) -> str:

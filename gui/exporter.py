@@ -4,9 +4,7 @@ Knows: names and kinds of exports. Does not know: how they are written, what is 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
@@ -15,15 +13,9 @@ from engine.errors import SetupError
 from gui.dialogs.file_dialogs import ask_folder, ask_target
 from gui.engine_thread import Job
 from gui.jobs import exporting
-from gui.jobs.exporting import Form, Measured, Written
+from gui.jobs.exporting import Exported, Form, Written
 from gui.jobs.figures import DRAWING
-from gui.jobs.measuring import Scores
-from gui.jobs.weighing import Wish
 from gui.workspace import Workspace
-
-if TYPE_CHECKING:
-    from engine.dataset import Dataset
-    from engine.results import RunResults
 
 _FILES = {
     Form.LABELS: ("labels.tsv", "Submissions (*.tsv)"),
@@ -35,18 +27,8 @@ _FILES = {
 _FOLDER = "last/export"
 
 
-@dataclass(frozen=True)
-class Exported:
-    """What an export writes. `results`: of the run as it is looked at; `scores`: None until measured."""
-
-    results: "RunResults"
-    gold: "Dataset | None"
-    scores: Scores | None
-    wish: Wish
-
-
 class Exporter(QObject):
-    """`source` gives what is exported now, None for nothing."""
+    """`source` gives what is exported now, None for nothing; it is asked before the user is."""
 
     written = Signal(object)  # Written
 
@@ -63,10 +45,12 @@ class Exporter(QObject):
             return
         end, kind = _FILES[form]
         if path is None:
-            suggestion = self._folder(what) / f"run-{what.results.run.id}-{end}"
+            suggestion = self._folder(what) / f"run-{what.whole.run.id}-{end}"
             path = ask_target(self._window, "Export the run", suggestion, kind)
         if path is not None:
-            self._start(self._job(form, what, path), path.parent)
+            report = form is Form.REPORT
+            job = exporting.export_report(what, path) if report else exporting.export(form, what, path)
+            self._start(job, path.parent)
 
     def export_figures(self, folder: Path | None = None) -> None:
         """Write all figures into a new folder inside `folder`."""
@@ -78,15 +62,14 @@ class Exporter(QObject):
             return
         folder = folder or ask_folder(self._window, "Make a folder of figures in", self._folder(what))
         if folder is not None:
-            name = f"run-{what.results.run.id}-figures"
-            measured = Measured(what.results, what.gold, what.scores)
-            self._start(exporting.export_figures(measured, folder, name), folder)
+            name = f"run-{what.whole.run.id}-figures"
+            self._start(exporting.export_figures(what, folder, name), folder)
 
     def _possible(self, form: Form, what: Exported) -> bool:
-        if form is Form.EXPLAINED and not what.results.explains:
+        if form is Form.EXPLAINED and not what.whole.explains:
             self._workspace.problem.emit(
                 SetupError(
-                    f"Run {what.results.run.id} has labels alone: there are no explanations to export.",
+                    f"Run {what.whole.run.id} has labels alone: there are no explanations to export.",
                     "Export it for sub-task 1, or judge again with explanations on the Judge page.",
                 )
             )
@@ -96,27 +79,19 @@ class Exporter(QObject):
             return False
         return True
 
-    def _job(self, form: Form, what: Exported, path: Path) -> Job[Written]:
-        store = self._workspace.store_path
-        if form is Form.REPORT and what.gold is not None:
-            measured = Measured(what.results, what.gold, what.scores)
-            return exporting.export_report(measured, what.wish, path, store)
-        run = self._workspace.run
-        return exporting.export(form, what.results, run.dataset if run else None, path, store)
-
     def _start(self, job: Job[Written], folder: Path) -> None:
-        task = self._workspace.threads.start(DRAWING, job)
+        task = self._workspace.threads.start(DRAWING, job, must_end=True)
         task.finished.connect(self._tell)
         task.failed.connect(self._workspace.problem)
         self._workspace.state.set_text(_FOLDER, str(folder))
 
     def _tell(self, written: Written) -> None:
-        self._workspace.note.emit(f"Written: {written.path}")
+        self._workspace.note.emit(" ".join([f"Written: {written.path}", *written.gaps]))
         self.written.emit(written)
 
     def _folder(self, what: Exported) -> Path:
         kept = self._workspace.state.text(_FOLDER)
-        return Path(kept) if kept else what.results.run.identity.dataset_path.parent
+        return Path(kept) if kept else what.whole.run.identity.dataset_path.parent
 
 
 def _no_labels(what: str) -> SetupError:

@@ -42,6 +42,13 @@ _FIRST_SIZE = QSize(1280, 800)
 _FIRST_PAGE = "Judge"
 
 
+class Rail(QListWidget):
+    """The list of pages at the left. Letters do not search in it: they are keys of the pages."""
+
+    def keyboardSearch(self, _search: str) -> None:  # noqa: N802 - Qt's name
+        """Nothing."""
+
+
 class MainWindow(QMainWindow):
     """The one window of the application. `begin` fills it; until then it is an empty frame."""
 
@@ -90,15 +97,16 @@ class MainWindow(QMainWindow):
         box.exec()
 
     def show_page(self, name: str) -> None:
-        """Show the page of a name."""
+        """Show the page of a name, and let the keys work there."""
         self.rail.setCurrentRow(PAGES.index(name))
+        self._enter_page()
 
     # Making
 
     def _build_frame(self) -> None:
         for text in MENUS:
             self.menuBar().addMenu(text)
-        self.rail = QListWidget()
+        self.rail = Rail()
         self.rail.setProperty("role", "rail")
         self.rail.setAccessibleName("Pages")
         self.rail.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -170,6 +178,8 @@ class MainWindow(QMainWindow):
         page = state.text("page", _FIRST_PAGE)
         self.show_page(page if page in PAGES else _FIRST_PAGE)
         self.rail.currentRowChanged.connect(self._turn_to)
+        self.rail.clicked.connect(self._enter_page)
+        self.rail.activated.connect(self._enter_page)
 
     # Files
 
@@ -222,6 +232,11 @@ class MainWindow(QMainWindow):
         self.stack.setCurrentIndex(row)
         self.state.set_text("page", self._page().NAME)
         self._page().entered()
+
+    @Slot()
+    def _enter_page(self) -> None:
+        if self._filled:
+            self._page().take_focus()
 
     @Slot(str, str)
     def _show_review(self, _item_id: str, _criterion: str) -> None:

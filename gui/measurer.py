@@ -1,12 +1,13 @@
 """Measures the open run in the background, step by step, and keeps what it found.
 
 Labels are known first, explanations grow criterion by criterion, and what needs a model comes when it is
-asked for. Whatever was measured once is kept for as long as the run, its overrides and the labels stay.
+asked for. What was measured is kept, also while the run or the labels are read again: what it depends on is
+compared by value.
 
 Knows: which measure follows which, and when one is out of date. Does not know: how they are shown.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from engine.dataset import Dataset
     from engine.results import RunResults
 
-_MOST_KEPT = 6
+_MOST_KEPT = 2  # with and without what people overrode; each holds all judgments of its run
 
 
 class Measurer(QObject):
@@ -36,11 +37,8 @@ class Measurer(QObject):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self._workspace = workspace
-        # With the labels that each was held against: a key knows these by their object alone.
-        self._kept: dict[Hashable, tuple[Scores, Dataset | None]] = {}
-        self._gold: Dataset | None = None
-        self._key: Hashable = None
-        self._slow_key: Hashable = None
+        self._kept: dict[Hashable, Scores] = {}  # by their mark
+        self._wanted: tuple[RunResults, Dataset | None] | None = None
         self.scores: Scores | None = None
         self._labels = Latest(workspace.threads, Lane.MEASURE, self)
         self._explanations = Latest(workspace.threads, Lane.MEASURE, self)
@@ -65,24 +63,25 @@ class Measurer(QObject):
         """True while a model measures."""
         return self._slow.busy
 
-    def known(self, results: "RunResults", gold: "Dataset | None") -> Scores | None:
-        """What was measured of a run against these labels, if anything."""
-        kept = self._kept.get(_key(results, gold))
-        return kept[0] if kept else None
+    @property
+    def known(self) -> Sequence[Scores]:
+        """All that was measured and is still kept."""
+        return tuple(self._kept.values())
 
     def measure(self, results: "RunResults", gold: "Dataset | None") -> None:
-        """Measure a run against these labels; what is known of the very same is shown at once."""
-        key = _key(results, gold)
-        if key == self._key and (self._labels.busy or self._explanations.busy):
+        """Measure a run against these labels; what is known of the very same is not measured again."""
+        if self._measures(results, gold):
             return
-        self._key, self._gold = key, gold
-        self._labels.drop()
+        self._wanted = results, gold
         self._explanations.drop()
-        if key in self._kept:
-            self._take_labels(self._kept[key][0])
-        else:
-            self._labels.start(measuring.measure_labels(results, gold))
-            self.progress.emit(Measuring("Measuring the labels …"))
+        self._labels.start(measuring.measure_labels(results, gold, self.known))
+        self.progress.emit(Measuring("Measuring the labels …"))
+
+    def _measures(self, results: "RunResults", gold: "Dataset | None") -> bool:
+        """True while these very objects are being measured; of equal ones the job finds out."""
+        if self._wanted is None or not (self._labels.busy or self._explanations.busy):
+            return False
+        return self._wanted[0] is results and self._wanted[1] is gold
 
     def measure_explanations(self) -> None:
         """Go on with what was stopped."""
@@ -95,7 +94,6 @@ class Measurer(QObject):
         if self.scores is None or self._slow.busy:
             return
         waits = self._workspace.threads.busy(Lane.MODEL)
-        self._slow_key = self._key
         self._slow.start(measuring.measure_slowly(measure, self.scores, path, self._workspace.store_path))
         text = f"{measure}: waits until the judging under way has ended …" if waits else f"{measure} …"
         self.progress.emit(Measuring(text))
@@ -110,32 +108,34 @@ class Measurer(QObject):
         """No run is looked at any more."""
         self._labels.drop()
         self._explanations.drop()
-        self._key, self.scores = None, None
+        self._wanted, self.scores = None, None
 
     @Slot(object)
     def _take_labels(self, scores: Scores) -> None:
-        self._take(scores)
+        # More may have become known of the very same since the job began.
+        self._take(self._kept.get(scores.mark, scores))
         self.measure_explanations()
 
     @Slot(object)
     def _take(self, scores: Scores) -> None:
-        self._keep(self._key, scores, self._gold)
+        self._keep(scores)
         self.scores = scores
         self.changed.emit(scores)
 
     @Slot(object)
     def _take_slow(self, scores: Scores) -> None:
-        if self._slow_key == self._key:
+        if self.scores is not None and self.scores.mark == scores.mark:
             self._take(scores)
             return
-        self._keep(self._slow_key, scores, scores.gold)
+        self._keep(scores)
         self._workspace.note.emit(
-            "What the model said is remembered, but other labels are in force now: ask again, that is quick."
+            "What the model said is remembered, but the run or its labels are others now: ask again, that is"
+            " quick."
         )
 
-    def _keep(self, key: Hashable, scores: Scores, gold: "Dataset | None") -> None:
-        self._kept.pop(key, None)
-        self._kept[key] = (scores, gold)
+    def _keep(self, scores: Scores) -> None:
+        self._kept.pop(scores.mark, None)
+        self._kept[scores.mark] = scores
         for old in list(self._kept)[:-_MOST_KEPT]:
             del self._kept[old]
 
@@ -158,15 +158,3 @@ class Measurer(QObject):
     def _tell_end(self, _busy: bool) -> None:
         if not self.busy:
             self.progress.emit(None)
-
-
-def _key(results: "RunResults", gold: "Dataset | None") -> Hashable:
-    """What the scores of a run depend on; a dataset is known by its object."""
-    calibration = results.calibration
-    return (
-        results.run.id,
-        len(results.judged),
-        calibration and (calibration.hash, calibration.dataset_hash),
-        frozenset(one.id for one in results.overrides.values()),
-        id(gold),
-    )

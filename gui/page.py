@@ -6,7 +6,7 @@ Knows: the frame of a page. Does not know: any page.
 from collections.abc import Sequence
 from typing import ClassVar
 
-from PySide6.QtCore import QEvent
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gui.widgets.labels import OneLine, title
@@ -41,6 +41,12 @@ class Page(QWidget):
 
     def entered(self) -> None:
         """The page is shown now: bring up to date what may be old. Nothing by default."""
+
+    def take_focus(self) -> None:
+        """Let the keys work here: the focus goes to the page's focus proxy, or to its first control."""
+        target = self.focusProxy() or self.nextInFocusChain()
+        if target is not None:
+            target.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def keep_layout(self) -> None:
         """Remember splitters and columns; called before the window closes. Nothing by default."""

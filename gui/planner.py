@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from engine.planning import Forecast
 
 _REST_MS = 350  # of no change before a plan is made
+_WAITING = "Waiting for other work with a model to end"
 
 
 class Planner(QObject):
@@ -79,7 +80,8 @@ class Planner(QObject):
             self._plan = None
             self._rest.stop()
             self._timing.drop()
-            self.told.emit(judging.Preparing("Making a plan"))
+            waits = self._workspace.threads.busy(Lane.MODEL)
+            self.told.emit(judging.Preparing(_WAITING if waits else "Making a plan"))
             self._planning.start(judging.plan(setup, self._workspace.store_path, dataset))
 
     @Slot()

@@ -17,7 +17,7 @@ from gui.engine_thread import Lane, Task
 from gui.jobs import judging
 from gui.jobs.judging import ItemDecided, Preparing
 from gui.run_setup import RunSetup
-from gui.workspace import Workspace
+from gui.workspace import UnderWay, Workspace
 
 _TICK_MS = 100
 _RATE_SECONDS = 30.0
@@ -70,6 +70,7 @@ class RunControl(QObject):
         self._tick = QTimer(self)
         self._tick.setInterval(_TICK_MS)
         self._tick.timeout.connect(self.progressed)
+        self.progressed.connect(self._tell_workspace)
 
     @property
     def running(self) -> bool:
@@ -225,6 +226,11 @@ class RunControl(QObject):
         self.ended.emit(how)
         if isinstance(how, EngineError):
             self._workspace.problem.emit(how)
+
+    @Slot()
+    def _tell_workspace(self) -> None:
+        count = self._count if self.running else None
+        self._workspace.tell_judging(UnderWay(count.run_id, count.judged, count.items) if count else None)
 
     def _open_results(self, count: RunProgress) -> None:
         """Show what was judged, unless a person looks at another run."""

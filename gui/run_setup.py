@@ -26,7 +26,7 @@ class RunSetup:
     """One run as it was asked for. None, and 0 for `context` and `threads`, leave the choice to the engine.
 
     `items`: the first so many, None for all. `gpu_layers`: None for all, where there is a GPU. `fresh`: a new
-    run, also where one could go on.
+    run, also where one could go on. `resumes`: the number of the run to go on with, None for what fits.
     """
 
     dataset_path: Path = field(default_factory=demo_dataset)
@@ -47,6 +47,7 @@ class RunSetup:
     threads: int = 0
     gpu_layers: int | None = None
     fresh: bool = False
+    resumes: int | None = None
 
     def as_json(self) -> dict[str, Any]:
         """All choices as plain values."""
@@ -76,6 +77,7 @@ class RunSetup:
             threads=whole("threads", 1) or usual.threads,
             gpu_layers=whole("gpu_layers", 0),
             fresh=_yes(values.get("fresh"), usual.fresh),
+            resumes=whole("resumes", 1),
         )
 
 

@@ -14,6 +14,7 @@ from PySide6.QtGui import QTextCharFormat, QTextCursor, QTextDocument, QTextForm
 from PySide6.QtWidgets import QLabel, QWidget
 
 from engine.shown import visible
+from gui.widgets.labels import Prose
 
 _LONGEST_TIP = 1500
 _LONGEST_LINE = 240
@@ -21,10 +22,8 @@ _LONGEST_LINE = 240
 
 def plain_label(text: str = "", parent: QWidget | None = None) -> QLabel:
     """A label that shows any text as it is, and lets it be selected."""
-    label = QLabel(visible(text), parent)
-    label.setTextFormat(Qt.TextFormat.PlainText)
+    label = Prose(visible(text), parent)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    label.setWordWrap(True)
     return label
 
 

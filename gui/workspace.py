@@ -19,6 +19,7 @@ from engine.paths import default_store
 from engine.records import Override, Preference
 from gui.engine_thread import EngineThreads, Lane, Latest
 from gui.jobs import datasets, runs
+from gui.rewriter import Rewriter
 from gui.state import State
 
 if TYPE_CHECKING:
@@ -40,6 +41,15 @@ class OpenRun:
         return self.results.run.id
 
 
+@dataclass(frozen=True)
+class UnderWay:
+    """A run that this window judges now: `judged` of its `items` are in the store."""
+
+    run_id: int
+    judged: int
+    items: int
+
+
 class Workspace(QObject):
     """The open things of one window."""
 
@@ -49,6 +59,7 @@ class Workspace(QObject):
     run_changed = Signal()  # another run is open, or it was read again
     overrides_changed = Signal(str, str)  # item id, criterion
     runs_changed = Signal()  # the list of all runs
+    judging_changed = Signal()  # a run has begun, goes on or has ended; see `judging`
     gold_changed = Signal()
     review_wanted = Signal(str, str)  # item id, criterion: show this judgment
     page_wanted = Signal(str)  # a page by its name
@@ -69,6 +80,7 @@ class Workspace(QObject):
         self.dataset: Dataset | None = None
         self.run: OpenRun | None = None
         self.runs: Sequence[StoredRun] = ()
+        self.judging: UnderWay | None = None
         self._own_gold: Dataset | None = None
         self._wanted_run: int | None = None  # that is being opened
         self._changes = 0  # of overrides, by this window
@@ -87,6 +99,7 @@ class Workspace(QObject):
         self._listing = Latest(threads, Lane.STORE, self)
         self._listing.finished.connect(self._take_runs)
         self._listing.failed.connect(self.problem)
+        self.rewriter = Rewriter(self)
 
     # Datasets
 
@@ -171,6 +184,12 @@ class Workspace(QObject):
             self.open_run(self._wanted_run)
         elif self.run is not None:
             self.open_run(self.run.id)
+
+    def tell_judging(self, judging: UnderWay | None) -> None:
+        """Let the pages know how far the run is that is being judged; None once it has ended."""
+        if judging != self.judging:
+            self.judging = judging
+            self.judging_changed.emit()
 
     @Slot(object)
     def _take_runs(self, found: "Sequence[StoredRun]") -> None:

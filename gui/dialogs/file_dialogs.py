@@ -7,6 +7,9 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+DATASETS = "Datasets (*.tsv *.csv *.json *.jsonl *.ndjson *.parquet *.gz)"
+ALL_FILES = "All files (*)"
+
 
 def ask_target(parent: QWidget, title: str, suggestion: Path, kind: str) -> Path | None:
     """Where to write: a file with the suffix of the suggestion; asks before it replaces one.
@@ -23,7 +26,7 @@ def ask_target(parent: QWidget, title: str, suggestion: Path, kind: str) -> Path
 
 def ask_source(parent: QWidget, title: str, folder: Path, kind: str) -> Path | None:
     """What to read; None where nothing was chosen."""
-    chosen, _ = QFileDialog.getOpenFileName(parent, title, str(folder), f"{kind};;All files (*)")
+    chosen, _ = QFileDialog.getOpenFileName(parent, title, str(folder), f"{kind};;{ALL_FILES}")
     return Path(chosen) if chosen else None
 
 

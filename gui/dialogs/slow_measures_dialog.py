@@ -18,8 +18,10 @@ from PySide6.QtWidgets import (
 
 from engine.errors import EngineError
 from engine.paths import demo_model, models_folder
+from engine.shown import visible
 from gui.dialogs.file_dialogs import ask_source, ask_target
 from gui.engine_thread import Lane, Latest
+from gui.in_use import files_in_use
 from gui.jobs import measuring
 from gui.jobs.measuring import SlowMeasure, SlowModel
 from gui.text import one_line, tip
@@ -135,7 +137,7 @@ class SlowMeasureDialog(QDialog):
         self._say(" ".join(problem_of(error)), "bad")
 
     def _say(self, text: str, role: str) -> None:
-        self.said.setText(one_line(text) if role != "bad" else text)
+        self.said.setText(one_line(text) if role != "bad" else visible(text))
         set_role(self.said, role)
 
     def _browse(self) -> None:
@@ -151,7 +153,13 @@ class SlowMeasureDialog(QDialog):
         target = ask_target(self, "Write the cut copy", path.with_name(f"{path.stem}-cut.gguf"), _KIND)
         if target is not None:
             self._say("Cutting …", "hint")
-            self._cutting.start(measuring.cut_encoder(path, target))
+            self._cutting.start(measuring.cut_encoder(path, target, files_in_use(self._workspace, self)))
+
+    def done(self, result: int) -> None:
+        """Nobody waits for what is still under way."""
+        self._looking.drop()
+        self._cutting.drop()
+        super().done(result)
 
     def _accept(self) -> None:
         path = self.path

@@ -3,7 +3,7 @@
 Knows: which call of the engine does it, and which tables show it. Does not know: windows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,12 +85,14 @@ def apply(store_path: Path, run_id: int, calibration: "Calibration | None") -> J
     return work
 
 
-def save(calibration: "Calibration", path: Path) -> Job[Path]:
-    """Write a calibration to a file. Raises SetupError."""
+def save(calibration: "Calibration", path: Path, in_use: Mapping[str, Path]) -> Job[Path]:
+    """Write a calibration to a file, over none that is in use. Raises SetupError."""
 
     def work(_control: Control) -> Path:
         from engine.calibration_file import save_calibration
+        from engine.files import check_targets
 
+        check_targets({"the calibration": path}, in_use)
         save_calibration(path, calibration)
         return path
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import SetupError
 from gui.engine_thread import Control, Job
+from gui.jobs.marks import RunMark, gold_mark, run_mark
 
 if TYPE_CHECKING:
     from engine.comparison import Comparison, Difference
@@ -55,7 +56,7 @@ class Compared:
 
     `descriptions`: a line for each system. `notes`: sentences on what is not compared or not to be taken for
     more than it is. `runs`: by system, the id of its run, None for a submission. `rows`: by item id, its
-    place in `dataset`.
+    place in `dataset`. `marks`: by the id of each run, what it was, by value.
     """
 
     choice: Choice
@@ -66,6 +67,7 @@ class Compared:
     notes: Sequence[str]
     runs: Sequence[int | None]
     rows: Mapping[str, int]
+    marks: Mapping[int, RunMark]
     measures: "RankedTable"
     borda: "RankedTable"
     agreement: "Table"
@@ -105,6 +107,11 @@ def compare_systems(store_path: Path, choice: Choice, gold: "Dataset") -> Job[Co
         return _compared(choice, gold, systems, evaluations, compare(evaluations))
 
     return work
+
+
+def same_labels(dataset: "Dataset", other: "Dataset") -> Job[bool]:
+    """True where both hold the same items with the same human labels."""
+    return lambda _control: gold_mark(dataset) == gold_mark(other)
 
 
 class _Steps:
@@ -156,6 +163,7 @@ def _compared(
         notes=[*_not_compared(comparison), *(note for one in evaluations for note in _notes_on(one.matched))],
         runs=[one.results.run.id if one.results else None for one in systems],
         rows={item_id: row for row, item_id in enumerate(gold.ids)},
+        marks={one.results.run.id: run_mark(one.results) for one in systems if one.results},
         measures=comparison_tables.measure_table(comparison),
         borda=comparison_tables.borda_table(comparison),
         agreement=comparison_tables.agreement_table(comparison),
@@ -209,34 +217,21 @@ def filter_differences(compared: Compared, wanted: DifferenceFilter) -> Job[Sequ
     return work
 
 
-def save_comparison(path: Path, compared: Compared, store_path: Path) -> Job[Path]:
-    """Write a comparison as JSON, over nothing that was compared; the path."""
+def save_comparison(path: Path, compared: Compared, in_use: Mapping[str, Path]) -> Job[Path]:
+    """Write a comparison as JSON, over nothing that was compared and no file in use; the path."""
 
     def work(_control: Control) -> Path:
         from engine.comparison_tables import comparison_json
         from engine.files import check_targets, write_json
 
         read = {f"file {one}": one for one in compared.choice.files}
-        check_targets(
-            {"The comparison": path}, {**read, "dataset": compared.dataset.path, "run store": store_path}
-        )
+        for one in compared.evaluations:
+            if one.matched.system.results is not None:
+                identity = one.matched.system.results.run.identity
+                read |= {f"dataset of {one.name}": identity.dataset_path}
+                read |= {f"model of {one.name}": identity.model_path}
+        check_targets({"The comparison": path}, {**in_use, **read, "dataset": compared.dataset.path})
         write_json(path, comparison_json(compared.comparison, compared.evaluations))
         return path
 
     return work
-
-
-def find_missing(paths: Sequence[Path]) -> Job[frozenset[Path]]:
-    """Those of the paths at which there is no file now."""
-
-    def work(_control: Control) -> frozenset[Path]:
-        return frozenset(path for path in paths if not _is_file(path))
-
-    return work
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:
-        return False

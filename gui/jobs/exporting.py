@@ -3,8 +3,8 @@
 Knows: which call of the engine does it, and what is to be said of gaps. Does not know: windows.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from engine.errors import SetupError
 from gui.engine_thread import Control, Job
 from gui.jobs.figures import save_figures
+from gui.jobs.marks import measured_mark
 from gui.jobs.measuring import Scores
 from gui.jobs.weighing import Basis, Wish, weighed
 
@@ -39,10 +40,44 @@ class Written:
     gaps: Sequence[str] = ()
 
 
-def export(
-    form: Form, results: "RunResults", dataset: "Dataset | None", path: Path, store_path: Path
-) -> Job[Written]:
-    """Write a run in any form but the report; `dataset`: its items, where they are there."""
+@dataclass(frozen=True)
+class Exported:
+    """What an export is made of.
+
+    `whole`: the run with what people overrode, which `model_alone` leaves out. `dataset`: the items that it
+    judged, `gold`: the human labels that it is held against; None where they are not there. `known`: what was
+    measured, of this run or another. `in_use`: files that must stay, by the words for them.
+    """
+
+    whole: "RunResults"
+    model_alone: bool
+    dataset: "Dataset | None"
+    gold: "Dataset | None"
+    wish: Wish
+    known: Sequence[Scores] = ()
+    in_use: Mapping[str, Path] = field(default_factory=dict)
+
+    @property
+    def results(self) -> "RunResults":
+        """The run as it is exported."""
+        return self.whole.model_alone() if self.model_alone else self.whole
+
+    def evaluation(self, results: "RunResults") -> "Evaluation":
+        """All that can be measured without a model; on a lane. SetupError where the labels do not fit."""
+        from engine.evaluation import evaluate
+        from engine.matching import match
+        from engine.systems import system_of_run
+
+        assert self.gold is not None  # the window asks for labels before
+        mark = measured_mark(results, self.gold)
+        for one in self.known:
+            if one.mark == mark and one.explained and one.evaluation is not None:
+                return one.evaluation
+        return evaluate(match(system_of_run(results), self.gold, partial=True))
+
+
+def export(form: Form, what: Exported, path: Path) -> Job[Written]:
+    """Write a run in any form but the report; the human labels of a CSV are those that it is held against."""
 
     def work(_control: Control) -> Written:
         from engine.files import write_json
@@ -50,76 +85,58 @@ def export(
         from engine.results_csv import write_results_csv
         from engine.submission import write_submission
 
-        _check_target(path, results, store_path)
+        _check_target(path, what)
+        results = what.results
         if form is Form.CSV:
-            write_results_csv(path, results, dataset)
+            write_results_csv(path, results, what.dataset, what.gold)
         elif form is Form.JSON:
             write_json(path, as_json(results))
         else:
             submission = submission_of(results)
             write_submission(path, submission if form is Form.EXPLAINED else submission.labels_only())
-        return Written(path, list(_gaps(results, with_explanations=form is not Form.LABELS)))
+        return Written(path, list(_gaps(what, results, with_explanations=form is not Form.LABELS)))
 
     return work
 
 
-@dataclass(frozen=True)
-class Measured:
-    """A run and its human labels. `scores`: what was measured of them, None where nothing was yet."""
-
-    results: "RunResults"
-    gold: "Dataset"
-    scores: Scores | None
-
-    def evaluation(self) -> "Evaluation":
-        """All that can be measured without a model; on a lane. SetupError where the labels do not fit."""
-        from engine.evaluation import evaluate
-        from engine.matching import match
-        from engine.systems import system_of_run
-
-        known = self.scores.evaluation if self.scores else None
-        if self.scores is not None and known is not None and self.scores.explained:
-            return known
-        return evaluate(match(system_of_run(self.results), self.gold, partial=True))
-
-
-def export_report(measured: Measured, wish: Wish, path: Path, store_path: Path) -> Job[Written]:
+def export_report(what: Exported, path: Path) -> Job[Written]:
     """Write the HTML report of a run, with the weighted judge as it is set. Raises SetupError."""
 
     def work(_control: Control) -> Written:
         from engine.files import write_whole
         from engine.report import gather, report_html
 
-        _check_target(path, measured.results, store_path)
-        evaluation = measured.evaluation()
+        _check_target(path, what)
+        results = what.results
+        evaluation = what.evaluation(results)
         try:
-            weighing = weighed(Basis(evaluation.matched.system, measured.gold), wish)
+            weighing = weighed(Basis(evaluation.matched.system, what.gold), what.wish)
         except SetupError:
             weighing = None  # all weights are 0
         write_whole(path, report_html(gather(evaluation, weighing)).encode("utf-8"))
-        return Written(path, list(_gaps(measured.results, with_explanations=True)))
+        return Written(path, list(_gaps(what, results, with_explanations=True)))
 
     return work
 
 
-def export_figures(measured: Measured, folder: Path, name: str) -> Job[Written]:
+def export_figures(what: Exported, folder: Path, name: str) -> Job[Written]:
     """Write all figures into a new folder `name`. Raises SetupError."""
 
     def work(control: Control) -> Written:
-        return Written(save_figures(measured.evaluation(), folder, name)(control))
+        results = what.results
+        target = save_figures(what.evaluation(results), folder, name)(control)
+        return Written(target, list(_gaps(what, results, with_explanations=False)))
 
     return work
 
 
-def _check_target(path: Path, results: "RunResults", store_path: Path) -> None:
+def _check_target(path: Path, what: Exported) -> None:
     from engine.files import check_targets
 
-    identity = results.run.identity
-    read = {"dataset": identity.dataset_path, "model": identity.model_path, "run store": store_path}
-    check_targets({"the export": path}, read)
+    check_targets({"the export": path}, what.in_use)
 
 
-def _gaps(results: "RunResults", with_explanations: bool) -> Iterator[str]:
+def _gaps(what: Exported, results: "RunResults", with_explanations: bool) -> Iterator[str]:
     """What is missing from a run, and what is not the model's."""
     run = results.run
     if not run.complete:
@@ -130,7 +147,10 @@ def _gaps(results: "RunResults", with_explanations: bool) -> Iterator[str]:
         yield f"{_count(results.unexplained, 'judgment')} without an explanation."
     if with_explanations and results.outdated:
         yield f"{_count(results.outdated, 'explanation')} written for another label than the one in force."
-    if results.overrides:
+    if what.model_alone and what.whole.overrides:
+        left_out = what.whole.overridden.by_whom
+        yield f"Without what people overrode ({left_out}): “Model alone” is ticked on the Results page."
+    elif results.overrides:
         yield f"By people, not by the model: {results.overridden.by_whom}."
 
 

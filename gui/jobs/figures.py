@@ -6,7 +6,7 @@ Knows: which call of the engine does it. Does not know: windows, painting.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,12 +75,15 @@ def figure_bytes(evaluation: "Evaluation", name: str, form: str) -> Job[bytes]:
     return work
 
 
-def save_figure(evaluation: "Evaluation", name: str, path: Path) -> Job[Path]:
-    """Write one figure in the light colours, in the form that the suffix of the path says."""
+def save_figure(evaluation: "Evaluation", name: str, path: Path, in_use: Mapping[str, Path]) -> Job[Path]:
+    """Write one figure in the light colours, in the form that the suffix of the path says; over no file in
+    use. Raises SetupError.
+    """
 
     def work(_control: Control) -> Path:
-        from engine.files import write_whole
+        from engine.files import check_targets, write_whole
 
+        check_targets({"the figure": path}, in_use)
         write_whole(path, _bytes(_light(evaluation)[name], path.suffix.lower().lstrip(".")))
         return path
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from engine.judging import RunPlan
     from engine.model_files import Fit, Memory, MemoryEstimate, ModelFile
     from engine.planning import Forecast
-    from engine.run_store import RunStore
+    from engine.run_store import RunStore, StoredRun
 
 _TELL_TOKENS_SECONDS = 0.1
 
@@ -117,17 +117,23 @@ def judge(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[R
     """Judge what the store does not hold yet.
 
     Tells Preparing and the events of the run, with ItemDecided for ItemJudged, and tokens at most ten times
-    a second.
+    a second. SetupError where a run to resume is not that of the setup any more.
     """
 
     def work(control: Control) -> RunEnded:
         from engine.judging import open_model, run_judging
+        from engine.run_plans import check_resumed
         from engine.run_store import RunStore
 
-        made = _prepare(setup, at_hand, control).plan
+        resumed = _resumed(setup, store_path)
+        made = _prepare(setup, at_hand, control, resumed).plan
+        if resumed is not None:
+            check_resumed(made, resumed)
         control.tell(Preparing("Loading the model"))
         with RunStore(store_path) as store:
-            events = run_judging(made, store, lambda: open_model(made, control.cancel), setup.fresh)
+            events = run_judging(
+                made, store, lambda: open_model(made, control.cancel), setup.fresh, setup.resumes
+            )
             for event in _told(events, made, store):
                 control.tell(event)
                 if isinstance(event, RunEnded):
@@ -135,6 +141,16 @@ def judge(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[R
         return ended
 
     return work
+
+
+def _resumed(setup: RunSetup, store_path: Path) -> "StoredRun | None":
+    """The run to go on with, None where the setup names none. StoreError where the store does not hold it."""
+    from engine.run_store import RunStore
+
+    if setup.resumes is None:
+        return None
+    with RunStore(store_path) as store:
+        return store.run(setup.resumes)
 
 
 def _told(
@@ -170,7 +186,9 @@ class _Prepared:
     notices: tuple[str, ...]
 
 
-def _prepare(setup: RunSetup, at_hand: "Dataset | None", control: Control) -> _Prepared:
+def _prepare(
+    setup: RunSetup, at_hand: "Dataset | None", control: Control, resumed: "StoredRun | None" = None
+) -> _Prepared:
     """The plan of a setup. SetupError where something chosen cannot be used, Cancelled."""
     control.tell(Preparing("Reading the files"))
     from engine import run_plans
@@ -192,7 +210,7 @@ def _prepare(setup: RunSetup, at_hand: "Dataset | None", control: Control) -> _P
         shorten=setup.shorten,
         kv_type=setup.kv_type,
     )
-    dataset = _dataset(setup, at_hand, control.cancel)
+    dataset = _dataset(setup, at_hand, control.cancel, resumed.identity.dataset_hash if resumed else None)
     notices = run_plans.plan_notices(dataset, model, settings)
     pool = (
         {"examples": run_plans.example_pool(setup.examples_path, setup.shots, rubric, control.cancel)}
@@ -212,11 +230,18 @@ def _prepare(setup: RunSetup, at_hand: "Dataset | None", control: Control) -> _P
     return _Prepared(made, model, tuple(notices))
 
 
-def _dataset(setup: RunSetup, at_hand: "Dataset | None", cancel: CancelToken) -> "Dataset":
+def _dataset(
+    setup: RunSetup, at_hand: "Dataset | None", cancel: CancelToken, wanted: str | None
+) -> "Dataset":
+    """The items of a setup. Of `wanted`, a hash, they are read again where those at hand are others."""
     from engine.dataset import load_dataset
 
     if at_hand is not None and at_hand.path.absolute() == setup.dataset_path.absolute():
-        dataset = at_hand
-    else:
-        dataset = load_dataset(setup.dataset_path, cancel=cancel)
-    return dataset if setup.items is None or setup.items >= len(dataset) else dataset.head(setup.items)
+        chosen = _first(at_hand, setup.items)
+        if wanted in (None, chosen.hash):
+            return chosen
+    return _first(load_dataset(setup.dataset_path, cancel=cancel), setup.items)
+
+
+def _first(dataset: "Dataset", items: int | None) -> "Dataset":
+    return dataset if items is None or items >= len(dataset) else dataset.head(items)

@@ -3,7 +3,7 @@
 Knows: which call of the engine does it, and which texts show it. Does not know: windows.
 """
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from engine.errors import SetupError
 from engine.shown import Table, words
 from gui.engine_thread import Control, Job
+from gui.jobs.marks import measured_mark
 
 if TYPE_CHECKING:
     from engine.dataset import Dataset
@@ -43,7 +44,7 @@ class Scores:
     `evaluation`: None without human labels; `problem`: why the labels at hand cannot be used, if so.
     `unscored`: how many judgments could not be made; their table holds the first of them. `explained`: True
     once all explanations are measured, or where there are none. `warnings`: what is to be said of models that
-    measured. `caveats` and `sentences` are for people.
+    measured. `caveats` and `sentences` are for people. `mark`: what all of this depends on, by value.
     """
 
     system: "System"
@@ -55,6 +56,7 @@ class Scores:
     warnings: Sequence[str] = ()
     problem: SetupError | None = None
     explained: bool = True
+    mark: Hashable = None
 
     @property
     def results(self) -> "RunResults":
@@ -78,25 +80,38 @@ class Measuring:
     scores: Scores | None = field(default=None, repr=False)
 
 
-def measure_labels(results: "RunResults", gold: "Dataset | None") -> Job[Scores]:
-    """All but the explanations: against human labels where they fit, else what the run says by itself."""
+def measure_labels(
+    results: "RunResults", gold: "Dataset | None", known: Sequence[Scores] = ()
+) -> Job[Scores]:
+    """All but the explanations: against human labels where they fit, else what the run says by itself.
+
+    Where the very same was measured already, what is `known` of it is the result.
+    """
 
     def work(control: Control) -> Scores:
-        from engine.evaluation import evaluate_labels
-        from engine.matching import match
-        from engine.systems import system_of_run
-
-        system = system_of_run(results)
-        if gold is None or not results.judged:
-            return _alone(system, None)
-        try:
-            matched = match(system, gold, partial=True)
-        except SetupError as error:
-            remedy = "Choose the dataset that was judged, with its labels, under “Other labels…”."
-            return _alone(system, SetupError(error.problem, remedy))
-        return _against_labels(evaluate_labels(matched, control.cancel), explained=not system.explains)
+        mark = measured_mark(results, gold)
+        for one in known:
+            if one.mark == mark:
+                return one
+        return replace(_measured(results, gold, control), mark=mark)
 
     return work
+
+
+def _measured(results: "RunResults", gold: "Dataset | None", control: Control) -> Scores:
+    from engine.evaluation import evaluate_labels
+    from engine.matching import match
+    from engine.systems import system_of_run
+
+    system = system_of_run(results)
+    if gold is None or not results.judged:
+        return _alone(system, None)
+    try:
+        matched = match(system, gold, partial=True)
+    except SetupError as error:
+        remedy = "Choose the dataset that was judged, with its labels, under “Other labels…”."
+        return _alone(system, SetupError(error.problem, remedy))
+    return _against_labels(evaluate_labels(matched, control.cancel), explained=not system.explains)
 
 
 def measure_explanations(scores: Scores) -> Job[Scores]:
@@ -212,15 +227,15 @@ def look_at_model(measure: SlowMeasure, path: Path) -> Job[SlowModel]:
     return work
 
 
-def cut_encoder(path: Path, target: Path) -> Job[Path]:
-    """Write a copy of an encoder with the layers alone that bert-score computes with."""
+def cut_encoder(path: Path, target: Path, in_use: Mapping[str, Path]) -> Job[Path]:
+    """Write a copy of an encoder with the layers alone that bert-score computes with, over no file in use."""
 
     def work(control: Control) -> Path:
         from engine.encoder_files import read_encoder_file
         from engine.files import check_targets
         from engine.gguf_cut import cut_encoder
 
-        check_targets({"the copy": target}, {"encoder": path})
+        check_targets({"the copy": target}, {**in_use, "encoder": path})
         encoder = read_encoder_file(path)
         return cut_encoder(encoder, encoder.scored_layers, target, control.cancel).path
 

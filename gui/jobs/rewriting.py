@@ -1,4 +1,4 @@
-"""The job that writes explanations of a run again, for the labels in force.
+"""The jobs that count and write again the explanations of a run that are not for the labels in force.
 
 Knows: which calls of the engine do it, and in which order. Does not know: windows.
 """
@@ -13,8 +13,22 @@ if TYPE_CHECKING:
     from engine.cancel import CancelToken
     from engine.dataset import Dataset
     from engine.model_trial import CheckedModel
+    from engine.results import RunResults
     from engine.rewriting import Rewritten
     from engine.run_store import RunIdentity
+
+
+def count_outdated(results: "RunResults") -> Job[int]:
+    """How many explanations in force were written for another label than is in force."""
+
+    def work(control: Control) -> int:
+        found = 0
+        for judgments in results.judgments.values():
+            control.cancel.raise_if_requested()
+            found += sum(results.is_outdated(one) for one in judgments)
+        return found
+
+    return work
 
 
 def rewrite(

@@ -5,6 +5,7 @@ Knows: when a comparison begins and ends, and the way to Review. Does not know: 
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QShortcut
@@ -14,7 +15,9 @@ from engine.errors import EngineError
 from engine.shown import visible
 from gui.dialogs.file_dialogs import ask_target
 from gui.engine_thread import Lane, Latest
-from gui.jobs.comparing import Compared, Comparing, compare_systems, save_comparison
+from gui.in_use import files_in_use
+from gui.jobs.comparing import Compared, Comparing, compare_systems, same_labels, save_comparison
+from gui.jobs.marks import run_mark
 from gui.page import Page
 from gui.text import one_line, plain_label
 from gui.widgets.busy import BusyLine
@@ -23,6 +26,9 @@ from gui.widgets.comparison_view import ComparisonView
 from gui.widgets.labels import heading, hint, name, panel, set_role
 from gui.widgets.notice import Notice
 from gui.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.dataset import Dataset
 
 _KEPT = "compare"  # the name of the remembered layout
 _WHAT = (
@@ -57,7 +63,11 @@ class ComparePage(Page):
         super().__init__(workspace, parent)
         self.compared: Compared | None = None
         self._wanted: _Wanted | None = None
-        self._overridden = False
+        self._listed_otherwise: set[int] = set()  # runs that changed since they were compared
+        self._read_otherwise: set[int] = set()  # by people too, which the list does not tell
+        self._equal: Dataset | None = None  # the labels of now, read again but the same
+        self._looked_at: Dataset | None = None
+        self._looking = Latest(workspace.threads, Lane.FILES, self)
         self._comparing = Latest(workspace.threads, Lane.MEASURE, self)
         self.choosing = ComparisonChoice(workspace)
         self.notice = Notice()
@@ -92,14 +102,13 @@ class ComparePage(Page):
             return
         self.notice.dismiss()
         self.busy.begin("Comparing …")
-        self._overridden = False
         self._comparing.start(compare_systems(self.workspace.store_path, self.choosing.choice, gold))
 
     def save(self, path: Path) -> None:
         """Write the comparison as JSON."""
         if self.compared is not None:
-            job = save_comparison(path, self.compared, self.workspace.store_path)
-            task = self.workspace.threads.start(Lane.FILES, job)
+            job = save_comparison(path, self.compared, files_in_use(self.workspace, self))
+            task = self.workspace.threads.start(Lane.FILES, job, must_end=True)
             task.finished.connect(self._tell_saved)
             task.failed.connect(self.notice.show_error)
 
@@ -118,7 +127,7 @@ class ComparePage(Page):
     # Making
 
     def _build(self) -> None:
-        self.save_button = QPushButton("&Save as JSON …")
+        self.save_button = QPushButton("&Save as JSON…")
         name(self.save_button, "Save the comparison as JSON", "All measures, every difference, all scores")
         self.header.addWidget(self.save_button)
         set_role(self.stale, "warning")
@@ -165,7 +174,9 @@ class ComparePage(Page):
         self.view.differences.failed.connect(self.notice.show_error)
         space.run_changed.connect(self._go_on_to_review)
         space.problem.connect(self._give_up_review)
-        space.overrides_changed.connect(self._note_override)
+        for signal in (space.run_changed, space.overrides_changed, space.runs_changed):
+            signal.connect(self._look_at_runs)
+        self._looking.finished.connect(self._take_look)
         key = QShortcut(QKeySequence("Ctrl+Return"), self)
         key.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         key.activated.connect(self.compare)
@@ -178,14 +189,50 @@ class ComparePage(Page):
         self.needs.setText(visible("\n".join(lacking or ["All is there: press Compare."])))
         self.judge_button.setVisible(not self.workspace.runs)
         self.save_button.setEnabled(self.compared is not None)
+        self._look_at_labels()
         self.stale.setVisible(self._is_stale())
 
     def _is_stale(self) -> bool:
         """True where Compare would now compare something else."""
         if self.compared is None or self._comparing.busy:
             return False
-        same = self.compared.choice == self.choosing.choice and self.compared.dataset is self.choosing.gold
-        return self._overridden or not same
+        changed = self._listed_otherwise or self._read_otherwise
+        other = self.compared.choice != self.choosing.choice
+        return other or bool(changed) or self._has_other_labels(self.compared)
+
+    def _has_other_labels(self, compared: Compared) -> bool:
+        gold = self.choosing.gold
+        return gold is not compared.dataset and gold is not self._equal and not self._looking.busy
+
+    def _look_at_labels(self) -> None:
+        """Find out whether labels that were read again are the same."""
+        gold = self.choosing.gold
+        if self.compared is None or gold is None or gold is self._looked_at:
+            return
+        self._looked_at = gold
+        if gold is not self.compared.dataset and gold.path == self.compared.dataset.path:
+            self._looking.start(same_labels(self.compared.dataset, gold))
+
+    @Slot(object)
+    def _take_look(self, same: bool) -> None:
+        self._equal = self._looked_at if same else None
+        self.stale.setVisible(self._is_stale())
+
+    @Slot()
+    def _look_at_runs(self) -> None:
+        """See which of the runs that were compared are others by now."""
+        compared, run = self.compared, self.workspace.run
+        if compared is None:
+            return
+        marks = compared.marks
+        self._listed_otherwise = {
+            one.id for one in self.workspace.runs if one.id in marks and not marks[one.id].is_of(one)
+        }
+        if run is not None and run.id in marks:
+            results = run.results.model_alone() if compared.choice.model_alone else run.results
+            same = run_mark(results) == marks[run.id]
+            (self._read_otherwise.discard if same else self._read_otherwise.add)(run.id)
+        self.stale.setVisible(self._is_stale())
 
     @Slot(object)
     def _follow(self, event: Comparing) -> None:
@@ -200,6 +247,8 @@ class ComparePage(Page):
     @Slot(object)
     def _take(self, compared: Compared) -> None:
         self.compared = compared
+        self._read_otherwise.clear()
+        self._looked_at = self._equal = None
         self.view.show_comparison(compared)
         self.stack.setCurrentWidget(self.view)
 
@@ -217,13 +266,6 @@ class ComparePage(Page):
     @Slot()
     def _go_to_judge(self) -> None:
         self.workspace.page_wanted.emit("Judge")
-
-    @Slot(str, str)
-    def _note_override(self, _item_id: str, _criterion: str) -> None:
-        run = self.workspace.run
-        if self.compared and run and run.id in self.compared.choice.runs:
-            self._overridden = not self.compared.choice.model_alone
-            self._bring_up_to_date()
 
     # The way to Review
 

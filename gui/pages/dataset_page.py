@@ -153,6 +153,7 @@ class DatasetPage(Page):
         dataset = self.workspace.dataset
         self._stack.setCurrentIndex(0 if dataset is None else 1)
         self.judge_button.setEnabled(dataset is not None)
+        self.setFocusProxy(self.open_button if dataset is None else self.items.view)
         if dataset is None:
             return
         self._end_failure()
@@ -174,6 +175,7 @@ class DatasetPage(Page):
 
     @Slot(object)
     def _show_loading(self, loading: Loading | None) -> None:
+        self.welcome.show_reading(loading.path.name if loading else None)
         if loading is None:
             self.busy.end()
         elif loading.rows:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import ClassVar
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
 from engine.errors import EngineError
@@ -17,6 +16,7 @@ from engine.events import RunEnded
 from engine.paths import demo_dataset
 from gui.engine_thread import Lane, Latest
 from gui.jobs import models
+from gui.jobs.datasets import Loading
 from gui.jobs.models import MemoryWish
 from gui.page import Page
 from gui.planner import Planner
@@ -41,8 +41,8 @@ class JudgePage(Page):
     NAME = "Judge"
     ICON = "judge"
     KEYS: ClassVar[Sequence[tuple[str, str]]] = (
-        ("Ctrl+R, F5", "Run, or resume a run"),
-        ("Ctrl+., Esc", "Stop the run; what is judged is kept"),
+        ("Ctrl+R, F5", "Run, or resume a run; a complete run is not judged again"),
+        ("Ctrl+.", "Stop the run; what is judged is kept"),
         ("Enter", "In the latest judgments: show one in Review"),
     )
 
@@ -50,24 +50,21 @@ class JudgePage(Page):
         super().__init__(workspace, parent)
         self.control = control
         self._awake = False  # set once the page is seen: what it computes can wait until then
+        self._reading = False  # a dataset
         self._shown_path: Path | None = None
-        self._item_wanted: tuple[str, str] | None = None
+        self._item_wanted: tuple[int, str, str] | None = None  # run, item id, criterion
+        self._resuming: RunSetup | None = None  # whose dataset is still read
         self._make_parts()
         self._make_header()
         self._make_body()
         self._make_jobs()
         workspace.dataset_changed.connect(self._show_dataset)
+        workspace.dataset_loading.connect(self._show_loading)
         workspace.run_changed.connect(self._show_wanted_item)
-        workspace.runs_changed.connect(self._offer_unfinished)
         control.started.connect(self._follow_start)
         control.progressed.connect(self._follow)
         control.judged.connect(self.run_panel.add)
         control.ended.connect(self._follow_end)
-        stop = QShortcut(QKeySequence(Qt.Key.Key_Escape), self)
-        stop.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        stop.activated.connect(self.stop)
-        self._offered = control.unfinished
-        self._offer_unfinished()
         self._show_dataset()
 
     # What the window asks of it
@@ -95,6 +92,18 @@ class JudgePage(Page):
 
     @Slot()
     def run(self) -> None:
+        """Run, or resume; a run that is complete is not judged again: only its button does that."""
+        plan = self.planner.plan
+        if plan is not None and plan.complete and not self.control.running:
+            self.workspace.note.emit(
+                f"All {plan.forecast.items:,} items are judged in run {plan.forecast.run_id};"
+                " press Judge again for a new run."
+            )
+        else:
+            self._run(fresh=False)
+
+    @Slot()
+    def _press_run(self) -> None:
         """Do what the main button says: run, resume, or judge again."""
         self._run(fresh=self.planner.plan is not None and self.planner.plan.complete)
 
@@ -119,9 +128,8 @@ class JudgePage(Page):
     # Parts
 
     def _make_parts(self) -> None:
-        self.banner = ResumeBanner()
-        self.banner.resumed.connect(self._resume_unfinished)
-        self.banner.dismissed.connect(self._dismiss_unfinished)
+        self.banner = ResumeBanner(self.workspace, self.control)
+        self.banner.resumed.connect(self._resume)
         self.dataset_line = DatasetLine()
         self.dataset_line.changed.connect(self._change)
         self.dataset_line.dataset_wanted.connect(lambda: self.workspace.page_wanted.emit("Dataset"))
@@ -135,8 +143,8 @@ class JudgePage(Page):
         self.plan_panel.context_wanted.connect(self.settings.advanced.set_context)
         self.plan_panel.shorten_wanted.connect(self.settings.advanced.set_shorten)
         self.run_panel = RunPanel()
-        self.run_panel.results_wanted.connect(lambda: self.workspace.page_wanted.emit("Results"))
-        self.run_panel.review_wanted.connect(lambda: self.workspace.page_wanted.emit("Review"))
+        self.run_panel.results_wanted.connect(lambda: self._show_run("Results"))
+        self.run_panel.review_wanted.connect(lambda: self._show_run("Review"))
         self.run_panel.item_wanted.connect(self._want_item)
 
     def _make_header(self) -> None:
@@ -146,7 +154,7 @@ class JudgePage(Page):
         name(self.over_button, "Judge all items again in a new run")
         self.over_button.clicked.connect(lambda: self._run(fresh=True))
         self.run_button = main_button("Run")
-        self.run_button.clicked.connect(self.run)
+        self.run_button.clicked.connect(self._press_run)
         self.stop_button = QPushButton("Stop")
         name(self.stop_button, "Stop the run", "What is judged is kept, and the run can go on later.")
         self.stop_button.clicked.connect(self.stop)
@@ -166,7 +174,7 @@ class JudgePage(Page):
         self._splitter.addWidget(_scrolling(right))
         self._splitter.setStretchFactor(0, 1)
         self._splitter.setStretchFactor(1, 1)
-        self._splitter.setSizes([540, 600])
+        self._splitter.setSizes([532, 600])
         self._splitter.restoreState(self.workspace.state.layout(_SPLITTER))
         self.body.addWidget(self.banner)
         self.body.addWidget(self._splitter, 1)
@@ -199,8 +207,18 @@ class JudgePage(Page):
             self.dataset_line.set_items(None)
         self._shown_path = path
         self.dataset_line.show_dataset(dataset.name if dataset else None, len(dataset) if dataset else 0)
+        resumed, self._resuming = self._resuming, None
+        if resumed is not None and path is not None and path.absolute() == resumed.dataset_path.absolute():
+            self.dataset_line.set_items(resumed.items)
         self.context.setText(one_line(dataset.name) if dataset else "")
         self._plan_soon()
+
+    @Slot(object)
+    def _show_loading(self, loading: Loading | None) -> None:
+        self._reading = loading is not None
+        self.dataset_line.show_reading(loading.path.name if loading else None)
+        if self.workspace.dataset is None:
+            self._plan_soon()
 
     def _plan_soon(self) -> None:
         dataset, setup = self.workspace.dataset, self.setup()
@@ -209,7 +227,9 @@ class JudgePage(Page):
         if dataset is None or not setup.criteria:
             self.planner.drop()
             missing = "Open a dataset" if dataset is None else "Choose at least one criterion"
-            self.plan_panel.show_nothing(f"{missing} to see what a run would take.")
+            said = f"{missing} to see what a run would take."
+            reading = dataset is None and self._reading
+            self.plan_panel.show_nothing("A plan follows when the dataset is read." if reading else said)
         elif self._awake:
             self.planner.want(setup, dataset)
         self._show_buttons()
@@ -232,7 +252,11 @@ class JudgePage(Page):
     # The run
 
     def _run(self, fresh: bool) -> None:
-        setup = replace(self.setup(), fresh=fresh)
+        plan = self.planner.plan
+        goes_on = plan is not None and plan.unfinished and not fresh
+        setup = replace(
+            self.setup(), fresh=fresh, resumes=plan.forecast.run_id if plan is not None and goes_on else None
+        )
         if self.control.running:
             return
         if self.workspace.dataset is None or not setup.criteria:
@@ -243,8 +267,6 @@ class JudgePage(Page):
     @Slot()
     def _follow_start(self) -> None:
         self.planner.drop()
-        self._offered = None
-        self.banner.hide()
         self._left.setEnabled(False)
         self.plan_panel.hide()
         setup = self.control.setup
@@ -291,6 +313,13 @@ class JudgePage(Page):
             self.workspace.open_run(plan.forecast.run_id)
             self.workspace.page_wanted.emit("Results")
 
+    def _show_run(self, page: str) -> None:
+        """Show a page with the run that was judged here, whichever is open."""
+        progress, run = self.control.progress, self.workspace.run
+        if progress is not None and (run is None or run.id != progress.run_id):
+            self.workspace.open_run(progress.run_id)
+        self.workspace.page_wanted.emit(page)
+
     @Slot(str, str)
     def _want_item(self, item_id: str, criterion: str) -> None:
         progress, run = self.control.progress, self.workspace.run
@@ -299,43 +328,25 @@ class JudgePage(Page):
         if run is not None and run.id == progress.run_id and not self.control.running:
             self.workspace.review_wanted.emit(item_id, criterion)
             return
-        self._item_wanted = (item_id, criterion)
+        self._item_wanted = (progress.run_id, item_id, criterion)
         self.workspace.open_run(progress.run_id)
 
     @Slot()
     def _show_wanted_item(self) -> None:
         wanted, self._item_wanted = self._item_wanted, None
-        if wanted is not None:
-            self.workspace.review_wanted.emit(*wanted)
+        run = self.workspace.run
+        if wanted is not None and run is not None and run.id == wanted[0]:
+            self.workspace.review_wanted.emit(*wanted[1:])
 
-    # The run that was not finished
-
-    @Slot()
-    def _offer_unfinished(self) -> None:
-        if self._offered is None:
-            return
-        run_id = self.control.unfinished_run
-        stored = next((run for run in self.workspace.runs if run.id == run_id), None)
-        far = f": {stored.judged:,} of {stored.identity.items:,} items are judged" if stored else ""
-        dataset = one_line(self._offered.dataset_path.name)
-        self.banner.offer(f"The last run, of {dataset}, was not finished{far}.")
-
-    @Slot()
-    def _dismiss_unfinished(self) -> None:
-        self._offered = None
-        self.control.forget_unfinished()
-        self.banner.hide()
-
-    @Slot()
-    def _resume_unfinished(self) -> None:
-        setup = self._offered
-        if setup is None:
-            return
+    @Slot(object)
+    def _resume(self, setup: RunSetup) -> None:
+        """Go on with the run that a setup names, and describe it on the page."""
         self.settings.show_setup(setup)
-        self.picker.choose(setup.model_path)
+        self.picker.choose_file(setup.model_path)
         self.dataset_line.set_items(setup.items)
         dataset = self.workspace.dataset
         if dataset is None or dataset.path.absolute() != setup.dataset_path.absolute():
+            self._resuming = setup
             self.workspace.open_dataset(setup.dataset_path)
         self.control.start(setup)
 

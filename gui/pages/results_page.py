@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QMenu,
+    QPushButton,
     QScrollArea,
     QStackedWidget,
     QTabWidget,
@@ -23,8 +24,9 @@ from PySide6.QtWidgets import (
 
 from engine.errors import EngineError
 from gui.dialogs.slow_measures_dialog import SlowMeasureDialog
-from gui.exporter import Exported, Exporter
-from gui.jobs.exporting import Form, Written
+from gui.exporter import Exporter
+from gui.in_use import files_in_use
+from gui.jobs.exporting import Exported, Form, Written
 from gui.jobs.measuring import Measuring, Scores, SlowMeasure
 from gui.measurer import Measurer
 from gui.page import Page
@@ -32,8 +34,9 @@ from gui.widgets.busy import BusyLine
 from gui.widgets.calibration_panel import CalibrationPanel
 from gui.widgets.figures_panel import FiguresPanel
 from gui.widgets.gold_picker import GoldPicker
-from gui.widgets.labels import heading, hint, main_button, name, panel
+from gui.widgets.labels import heading, hint, label, main_button, name, panel
 from gui.widgets.notice import Notice
+from gui.widgets.outdated_line import OutdatedLine
 from gui.widgets.run_picker import RunPicker
 from gui.widgets.scores_panel import ScoresPanel
 from gui.widgets.weighing_panel import WeighingPanel
@@ -43,6 +46,10 @@ if TYPE_CHECKING:
     from engine.results import RunResults
 
 _DEBOUNCE_MS = 300
+_NO_RUN = (
+    "No run yet",
+    "Judge a dataset on the Judge page, or choose a run in the list above. Its results stand here.",
+)
 _TAB = "results/tab"
 
 
@@ -64,13 +71,17 @@ class ResultsPage(Page):
         self.calibration = CalibrationPanel(workspace)
         self.exporter = Exporter(workspace, self._exported, self)
         self._stale = True
+        self._run_id: int | None = None
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(_DEBOUNCE_MS)
+        self.outdated = OutdatedLine(workspace.rewriter, across=True)
+        self.scores.put_before_explanations(self.outdated)
         self._build_header()
         self._build_body()
         self._connect()
         self._follow_run()
+        self._follow_judging()
 
     # Exports, for the menus too
 
@@ -128,16 +139,27 @@ class ResultsPage(Page):
         return run.results.model_alone() if self.model_alone.isChecked() else run.results
 
     def _exported(self) -> Exported | None:
-        results = self._results()
-        if results is None:
+        run = self.workspace.run
+        if run is None:
             return None
-        gold = self.workspace.gold
-        return Exported(results, gold, self.measurer.known(results, gold), self.weighing.wish)
+        return Exported(
+            run.results,
+            self.model_alone.isChecked(),
+            run.dataset,
+            self.workspace.gold,
+            self.weighing.wish,
+            self.measurer.known,
+            files_in_use(self.workspace, self),
+        )
 
     @Slot()
     def _follow_run(self) -> None:
         run = self.workspace.run
         self.stack.setCurrentIndex(0 if run is None else 1)
+        if run is None or run.id != self._run_id:
+            self.notice.dismiss()  # what is said there is of the other run
+        self._run_id = run.id if run else None
+        self._follow_judging()
         self._follow_overrides()
         self.can_export_changed.emit(run is not None)
         self.export_button.setEnabled(run is not None)
@@ -151,6 +173,30 @@ class ResultsPage(Page):
         if not overridden:
             self.model_alone.setChecked(False)
         self._measure_soon(_DEBOUNCE_MS)
+
+    @Slot()
+    def _follow_judging(self) -> None:
+        """Say of a run under way how far it is; of one that is open and incomplete, what is shown of it."""
+        run, judging = self.workspace.run, self.workspace.judging
+        goes_on = judging is not None and run is not None and judging.run_id == run.id
+        self.snapshot.setVisible(run is not None and not run.results.run.complete)
+        if run is not None:
+            stored = run.results.run
+            said = f"Run {run.id} after {stored.judged:,} of {stored.identity.items:,} items"
+            self._snapshot_text.setText(f"{said}; it goes on." if goes_on else f"{said}.")
+        title, what = _NO_RUN
+        if judging is not None:
+            title = f"Run {judging.run_id} is being judged ({judging.judged:,} of {judging.items:,})"
+            what = "Its results stand here when it ends."
+        self._empty_title.setText(title)
+        self._empty_text.setText(what)
+        self.so_far_button.setVisible(judging is not None and judging.judged > 0)
+        self.judge_button.setVisible(judging is None)
+
+    @Slot()
+    def _open_so_far(self) -> None:
+        if self.workspace.judging is not None:
+            self.workspace.open_run(self.workspace.judging.run_id)
 
     @Slot()
     def _follow_choice(self) -> None:
@@ -275,6 +321,7 @@ class ResultsPage(Page):
         layout = QVBoxLayout(content)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addLayout(line)
+        layout.addWidget(self._build_snapshot())
         layout.addWidget(self.notice)
         layout.addWidget(self.busy)
         layout.addWidget(self.tabs, 1)
@@ -287,21 +334,36 @@ class ResultsPage(Page):
         self.judge_button = main_button("Go to &Judge")
         name(self.judge_button, "Go to the Judge page to make a run")
         self.judge_button.clicked.connect(lambda: self.workspace.page_wanted.emit("Judge"))
-        self.empty = panel(
-            heading("No run yet"),
-            hint(
-                "Judge a dataset on the Judge page, or choose a run at the top right. Its results stand here."
-            ),
-        )
+        self.so_far_button = QPushButton("Show what is judged so far")
+        name(self.so_far_button, "Show what is judged so far")
+        self.so_far_button.clicked.connect(self._open_so_far)
+        self._empty_title, self._empty_text = (heading(_NO_RUN[0]), hint(_NO_RUN[1]))
+        self.empty = panel(self._empty_title, self._empty_text)
         layout = self.empty.layout()
         assert isinstance(layout, QVBoxLayout)
-        layout.addWidget(self.judge_button, 0, Qt.AlignmentFlag.AlignLeft)
+        for button in (self.judge_button, self.so_far_button):
+            layout.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         layout.addStretch(1)
         return self.empty
+
+    def _build_snapshot(self) -> QWidget:
+        """What is shown of a run that is not complete, and the way to more of it."""
+        self._snapshot_text = label("", "warning", wrap=False)
+        self.again_button = QPushButton("Read again")
+        name(self.again_button, "Read the run again", "Show what has been judged since")
+        self.again_button.clicked.connect(self.workspace.read_run_again)
+        self.snapshot = QWidget()
+        line = QHBoxLayout(self.snapshot)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.addWidget(self._snapshot_text)
+        line.addWidget(self.again_button)
+        line.addStretch(1)
+        return self.snapshot
 
     def _connect(self) -> None:
         space = self.workspace
         space.run_changed.connect(self._follow_run)
+        space.judging_changed.connect(self._follow_judging)
         space.overrides_changed.connect(self._follow_overrides)
         space.gold_changed.connect(self._follow_choice)
         self.model_alone.toggled.connect(self._follow_choice)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -25,8 +25,9 @@ from gui.page import Page
 from gui.widgets.item_reading import ItemReading, Marking
 from gui.widgets.judgment_desk import JudgmentDesk
 from gui.widgets.labels import name
+from gui.widgets.outdated_line import OutdatedLine
 from gui.widgets.review_list import ReviewList
-from gui.widgets.review_notices import MissingDataset, NothingToReview
+from gui.widgets.review_notices import MissingDataset, NothingToReview, PartOfRun
 from gui.widgets.run_picker import RunPicker
 from gui.workspace import Workspace
 
@@ -37,6 +38,7 @@ _MARKINGS = (
     (Marking.DIFFERENCES, "Differences"),
     (Marking.SHARED, "Shared words"),
 )
+_PAUSE_MS = 1000  # without a key, after which letters are keys of the page again
 _LABEL_KEYS = {"A": Preference.A, "B": Preference.B, "G": Preference.BOTH_GOOD, "X": Preference.BOTH_BAD}
 
 
@@ -54,7 +56,7 @@ class ReviewPage(Page):
         ("E", "Write another explanation: Ctrl+Enter saves, Esc leaves"),
         ("M", "Markdown or plain text"),
         ("D", "Highlight differences, shared words, nothing"),
-        ("/", "Search"),
+        ("/", "Search: Enter or Down goes to the list, Esc empties the search"),
     )
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
@@ -63,7 +65,12 @@ class ReviewPage(Page):
         self._run_id: int | None = None
         self._item_id = ""
         self._wanted_criterion = ""
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(_PAUSE_MS)
         self.list = ReviewList(workspace)
+        self.list.kept = self._item_in_writing
+        self.part = PartOfRun(workspace)
         self.missing = MissingDataset(workspace)
         self.nothing = NothingToReview(workspace)
         self.reading = ItemReading(workspace.threads)
@@ -82,7 +89,8 @@ class ReviewPage(Page):
         for marking, words in _MARKINGS:
             self.marking.addItem(words, marking)
         name(self.marking, "Highlight in the responses", "Highlight what differs or what is shared (D)")
-        for widget in (self.marking, self.markdown, RunPicker(self.workspace)):
+        self.header.addWidget(RunPicker(self.workspace), 4)
+        for widget in (self.marking, self.markdown):
             self.header.addWidget(widget)
 
     def _lay_out(self) -> None:
@@ -96,9 +104,16 @@ class ReviewPage(Page):
         right = QWidget()
         column = QVBoxLayout(right)
         column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.part)
         column.addWidget(self.missing)
         column.addWidget(self._down, 1)
-        self._across = _splitter(Qt.Orientation.Horizontal, self.list, right, sizes=(370, 790))
+        self.outdated = OutdatedLine(self.workspace.rewriter, across=False)
+        left = QWidget()
+        below = QVBoxLayout(left)
+        below.setContentsMargins(0, 0, 0, 0)
+        below.addWidget(self.list, 1)
+        below.addWidget(self.outdated)
+        self._across = _splitter(Qt.Orientation.Horizontal, left, right, sizes=(370, 790))
         self._across.setStretchFactor(0, 0)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.nothing)
@@ -111,9 +126,14 @@ class ReviewPage(Page):
         workspace.gold_changed.connect(self._refresh)
         workspace.overrides_changed.connect(self._follow_override)
         workspace.review_wanted.connect(self._show_wanted)
+        workspace.judging_changed.connect(self._follow_judging)
+        workspace.runs_changed.connect(self._follow_judging)
         self.list.chosen.connect(self._choose_item)
         self.list.listed.connect(self._follow_list)
         self.list.emptied.connect(self._show_nothing)
+        self.desk.focus_free.connect(self.list.take_focus)
+        self.desk.put_aside.connect(self._pause.start)
+        self.part.again.clicked.connect(self.list.take_focus)
         self.markdown.toggled.connect(self.reading.set_markdown)
         self.marking.currentIndexChanged.connect(self._mark)
 
@@ -135,15 +155,33 @@ class ReviewPage(Page):
         shortcut = QShortcut(QKeySequence(key), self)
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         shortcut.setAutoRepeat(repeat)
-        shortcut.activated.connect(do)
+        shortcut.activated.connect(partial(self._obey, do))
+
+    def _obey(self, do: Callable[[], object]) -> None:
+        """Do what a key stands for, unless a person still types what an editor was to get."""
+        if self._pause.isActive():
+            self._pause.start()
+        else:
+            do()
+
+    def _item_in_writing(self) -> str:
+        """The item whose explanation is being written; empty where none is."""
+        return self.desk.item_id if self.desk.writing else ""
 
     # The run and its list
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         """Read what changed while another page was shown."""
         super().showEvent(event)
+        self._follow_judging()
         if self._stale:
             self._refresh()
+
+    @Slot()
+    def _follow_judging(self) -> None:
+        if self.isVisible():
+            self.nothing.follow()
+            self.part.follow()
 
     @Slot()
     def _refresh(self) -> None:
@@ -151,6 +189,7 @@ class ReviewPage(Page):
         run = self.workspace.run
         judged = run is not None and bool(run.results.judged)
         self.nothing.follow()
+        self.part.follow()
         self.missing.follow()
         self._stack.setCurrentWidget(self._across if judged else self.nothing)
         self.reading.setVisible(run is not None and run.dataset is not None)
@@ -162,7 +201,7 @@ class ReviewPage(Page):
             if self._run_id is None:
                 self.list.restore_filters(tuple(run.results.judgments))
                 self.desk.criterion = str(remembered.get("criterion", ""))
-                if remembered.get("run") == run.id:
+                if remembered.get("run") == run.id and not self.list.awaits:
                     self.list.choose(str(remembered.get("item", "")), clearing=False)
             self._run_id, self._item_id = run.id, ""
         self.list.read_run()
@@ -195,7 +234,7 @@ class ReviewPage(Page):
     @Slot(str)
     def _choose_item(self, item_id: str) -> None:
         run, review = self.workspace.run, self.list.review
-        if run is None or review is None or item_id not in review.places:
+        if run is None or review is None or not self.list.follows or item_id not in review.places:
             return
         self.desk.show_item(review, item_id, self._criterion_of(item_id, review.criteria))
         if run.dataset is not None:
@@ -209,6 +248,8 @@ class ReviewPage(Page):
     def _criterion_of(self, item_id: str, criteria: Sequence[str]) -> str:
         """The criterion to open: the one asked for, else the open one, else the most doubtful that passes."""
         wanted, self._wanted_criterion = self._wanted_criterion, ""
+        if not wanted and item_id == self._item_in_writing():
+            return self.desk.criterion
         passing = self.list.table.listing.passing.get(item_id, criteria)
         if wanted in criteria:
             return wanted
@@ -220,6 +261,15 @@ class ReviewPage(Page):
         return max(rows, key=lambda row: row.doubt).criterion
 
     # How texts are shown
+
+    def take_focus(self) -> None:
+        """Let the keys go to the editor where one is open, else to the list."""
+        if self._stack.currentWidget() is self.nothing:
+            self.nothing.button.setFocus()
+        elif self.desk.writing:
+            self.desk.edit()
+        else:
+            self.list.take_focus()
 
     @Slot()
     def _next_marking(self) -> None:

@@ -19,7 +19,7 @@ from gui.widgets.bars import LABEL_WORDS
 from gui.widgets.label_mark import label_icon
 
 MOST_ROWS = 200
-_BEFORE, _AFTER = ("Item",), ("Flipped",)
+_BEFORE, _AFTER = ("Item",), ("Flips",)
 
 
 class JudgmentTable(QAbstractTableModel):

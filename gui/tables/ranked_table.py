@@ -32,6 +32,10 @@ class RankedTable(TextTable):
         """Systems keep their names."""
         return super()._title(section) if section == 0 else self._header[section]
 
+    def _meaning(self, section: int) -> str:
+        """The whole name of a system."""
+        return super()._meaning(section) if section == 0 else self._header[section]
+
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """As TextTable, and the letters of a cell."""
         if index.isValid() and (index.row(), index.column()) in self._best:

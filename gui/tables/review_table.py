@@ -32,7 +32,7 @@ _HEADERS = ("Id", "Doubt", "Labels", "Marks", "Instruction")
 _TIPS = (
     "The item's id in the dataset",
     "How much a look is worth, from 0 to 1: high where the model is unsure, its two orders disagree, or its"
-    " labels contradict each other",
+    " labels contradict each other; the highest of the judgments that pass the filters",
     "The label in force on each criterion: A, B, G both good, X both bad, – unscored",
     "⇄ the orders disagree, ≠ differs from the human label, ✎ overridden, ! explanation outdated;"
     " with how many criteria",

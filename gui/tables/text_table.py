@@ -12,6 +12,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 
 from engine.records import PREFERENCES
 from engine.shown import visible
+from gui.tables.column_words import MEANINGS
 from gui.text import one_line, tip
 from gui.widgets.bars import LABEL_WORDS
 
@@ -68,13 +69,15 @@ class TextTable(QAbstractTableModel):
     def headerData(  # noqa: N802 - Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        """The names of the columns."""
+        """The names of the columns, and what they mean as tool tips."""
         if orientation is not Qt.Orientation.Horizontal or section >= len(self._header):
             return None
         if role == Qt.ItemDataRole.DisplayRole:
             return visible(self._title(section))
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return self._alignment(section)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tip(self._meaning(section))
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -100,6 +103,10 @@ class TextTable(QAbstractTableModel):
             if text.endswith(label):
                 text = text.removesuffix(label) + LABEL_WORDS[label]
         return sentence_case(text)
+
+    def _meaning(self, section: int) -> str:
+        """What a column holds, in a sentence; empty where its name says it."""
+        return MEANINGS.get(self._header[section], "")
 
     def _alignment(self, column: int) -> int:
         side = Qt.AlignmentFlag.AlignRight if column in self._numbers else Qt.AlignmentFlag.AlignLeft

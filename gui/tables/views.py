@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, Qt, Slot
-from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from gui.tables.text_table import TextTable
 
 View = TypeVar("View", bound=QTableView)
+_BESIDE_TITLE = 14  # pixels
 
 
 class _WholeView(QTableView):
@@ -38,6 +39,13 @@ class FillingView(QTableView):
         """Let these columns take the room; their least widths in pixels."""
         self._least = dict(least)
         self._share()
+
+    def title_width(self, column: int) -> int:
+        """The room that the title of a column takes, as the style sheet draws it."""
+        font = QFont(self.font())
+        font.setWeight(QFont.Weight.DemiBold)
+        title = self.model().headerData(column, Qt.Orientation.Horizontal)
+        return QFontMetrics(font).horizontalAdvance(str(title)) + _BESIDE_TITLE
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """Share the room that there is now."""

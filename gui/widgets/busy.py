@@ -6,7 +6,7 @@ Knows: progress. Does not know: what works.
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QWidget
 
-from gui.widgets.labels import label, name
+from gui.widgets.labels import OneLine, name
 
 
 class BusyLine(QWidget):
@@ -18,7 +18,7 @@ class BusyLine(QWidget):
         super().__init__(parent)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        self._text = label("", wrap=False)
+        self._text = OneLine()
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
         self._bar.setFixedHeight(8)

@@ -6,19 +6,21 @@ Knows: the steps and their order. Does not know: how a calibration is fitted.
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from engine.errors import EngineError
+from engine.shown import percent, visible
 from gui.dialogs.file_dialogs import ask_source, ask_target
-from gui.engine_thread import Lane, Latest
+from gui.engine_thread import Lane, Latest, Task
+from gui.in_use import files_in_use
 from gui.jobs import calibrating
 from gui.jobs.calibrating import Proposal
 from gui.tables.text_table import TextTable
 from gui.tables.views import measure_view
 from gui.widgets.busy import BusyLine
 from gui.widgets.fold import Fold
-from gui.widgets.labels import heading, hint, label, main_button, name, panel
+from gui.widgets.labels import heading, hint, label, main_button, name, panel, set_role
 from gui.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -33,6 +35,9 @@ _WARNING = (
     "Scores on the very labels that a calibration was fitted on look better than they are. The table is"
     " cross-validated: no instruction is used both to fit and to measure."
 )
+_NOT_CALIBRATED = "This run is decided by the model's own probabilities: it is not calibrated."
+_PROPOSED = "Proposed, {}. Nothing has changed yet: the run follows once you press “Apply to this run”."
+_APPLIED = "Applied, {}: the run is decided with it now."
 _KIND = "Calibrations (*.json)"
 
 
@@ -43,14 +48,12 @@ class CalibrationPanel(QWidget):
         super().__init__(parent)
         self._workspace = workspace
         self.proposal: Proposal | None = None
+        self._proposed_for: int | None = None  # a run
+        self._applying: Task | None = None
         self._fitting = Latest(workspace.threads, Lane.MEASURE, self)
         self._fitting.finished.connect(self._propose)
         self._fitting.failed.connect(self._tell)
         self._fitting.busy_changed.connect(self._follow_fitting)
-        self._applying = Latest(workspace.threads, Lane.STORE, self)
-        self._applying.finished.connect(self._take_applied)
-        self._applying.failed.connect(self._tell)
-        self._applying.busy_changed.connect(self._enable)
         self._build()
         self._connect()
         self.follow_run()
@@ -64,15 +67,18 @@ class CalibrationPanel(QWidget):
         """Another run, the same one decided anew, or other labels."""
         results = self._results
         calibration = results.calibration if results else None
-        if calibration is None:
-            self.state.setText("This run is decided by the model's own probabilities: it is not calibrated.")
-        else:
-            self.state.setText(
-                f"This run is calibrated with {calibration.hash[:12]}, fitted on {calibration.dataset}."
-            )
+        self.state.setText(visible(_in_words(calibration) if calibration else _NOT_CALIBRATED))
         self._fitting.drop()
-        self._show_proposal(None)
+        self._show_proposal(self.proposal if self._is_applied else None)
         self._enable()
+
+    @property
+    def _is_applied(self) -> bool:
+        """True where what was proposed decides the run now: its tables stay, as what was done."""
+        results, proposal = self._results, self.proposal
+        if results is None or proposal is None or results.calibration is None:
+            return False
+        return (results.run.id, results.calibration.hash) == (self._proposed_for, proposal.calibration.hash)
 
     def calibrate(self) -> None:
         """Fit a calibration to the human labels at hand."""
@@ -85,12 +91,14 @@ class CalibrationPanel(QWidget):
         """Propose the calibration of a file."""
         if self._results is not None:
             self._fitting.start(calibrating.load(self._results, path))
+            self.busy.begin("Reading the calibration …")
 
     def save(self, path: Path) -> None:
         """Write what is proposed, else what is in force, to a file."""
         calibration = self._savable()
         if calibration is not None:
-            task = self._workspace.threads.start(Lane.FILES, calibrating.save(calibration, path))
+            job = calibrating.save(calibration, path, files_in_use(self._workspace, self))
+            task = self._workspace.threads.start(Lane.FILES, job)
             task.finished.connect(lambda written: self._workspace.note.emit(f"Written: {written}"))
             task.failed.connect(self._workspace.problem)
 
@@ -107,7 +115,11 @@ class CalibrationPanel(QWidget):
         if self._results is not None:
             calibration = proposal.calibration if proposal else None
             job = calibrating.apply(self._workspace.store_path, self._results.run.id, calibration)
-            self._applying.start(job)
+            self._applying = task = self._workspace.threads.start(Lane.STORE, job, must_end=True)
+            task.finished.connect(self._take_applied)
+            task.failed.connect(self._tell)
+            task.ended.connect(self._enable)
+            self._enable()
 
     def _savable(self) -> "Calibration | None":
         if self.proposal is not None:
@@ -116,6 +128,7 @@ class CalibrationPanel(QWidget):
 
     @Slot(object)
     def _propose(self, proposal: Proposal) -> None:
+        self._proposed_for = self._results.run.id if self._results else None
         self._show_proposal(proposal)
         self._enable()
 
@@ -138,11 +151,11 @@ class CalibrationPanel(QWidget):
     @Slot()
     def _enable(self) -> None:
         results, gold = self._results, self._workspace.gold
-        idle = not (self._fitting.busy or self._applying.busy)
+        idle = not self._fitting.busy and (self._applying is None or self._applying.done)
         self.fit_button.setEnabled(idle and results is not None and gold is not None)
         self.needs.setVisible(results is not None and gold is None)
         self.load_button.setEnabled(idle and results is not None)
-        self.apply_button.setEnabled(idle and self.proposal is not None)
+        self.apply_button.setEnabled(idle and self.proposal is not None and not self._is_applied)
         self.save_button.setEnabled(self._savable() is not None)
         self.off_button.setEnabled(idle and results is not None and results.calibration is not None)
 
@@ -151,8 +164,12 @@ class CalibrationPanel(QWidget):
         self._proposed.setVisible(proposal is not None)
         if proposal is None:
             return
-        self._source.setText(f"Proposed: {proposal.source}")
-        self._warnings.setText("\n".join(proposal.warnings))
+        applied = self._is_applied
+        self._source.setText(visible((_APPLIED if applied else _PROPOSED).format(proposal.source)))
+        set_role(self._source, "good" if applied else "warning")
+        self.apply_button.setVisible(not applied)
+        self._changed.setText(f"What it {'changed' if applied else 'would change'} in this run:")
+        self._warnings.setText(visible("\n".join(proposal.warnings)))
         self._warnings.setVisible(bool(proposal.warnings))
         self.changes.show_table(proposal.changes)
         for model, table, view in (
@@ -173,13 +190,13 @@ class CalibrationPanel(QWidget):
         name(self.fit_button, "Calibrate on these labels")
         self.load_button = QPushButton("Loa&d…")
         name(self.load_button, "Load a calibration", "A calibration that was saved, made for this judge")
-        self.save_button = QPushButton("Sa&ve…")
+        self.save_button = QPushButton("Save…")
         name(self.save_button, "Save the calibration", "To judge other datasets with it")
         self.off_button = QPushButton("&Take off")
         name(self.off_button, "Take the calibration off", "Decide the run by the model's own probabilities")
         self.apply_button = main_button("Appl&y to this run")
         name(self.apply_button, "Apply the calibration to this run")
-        self._source, self._warnings = label(""), label("", "warning")
+        self._source, self._warnings, self._changed = label(""), label("", "warning"), label("")
         self.quality, self._parameters, self.changes = (TextTable(self) for _ in range(3))
         first = panel(heading("Calibration"), hint(_WHAT), self.state, self.needs)
         self._add_line(first, self.fit_button, self.load_button, self.save_button, self.off_button)
@@ -208,11 +225,14 @@ class CalibrationPanel(QWidget):
             self._source,
             self._warnings,
             self._quality_part,
-            label("What it changes in this run:"),
+            self._changed,
             measure_view(self.changes, "Labels that the calibration changes"),
             self._parameter_part,
         )
-        self._add_line(made, self.apply_button)
+        # Above the tables, which may be higher than the window: nobody must look for it.
+        layout = made.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.insertWidget(1, self.apply_button, 0, Qt.AlignmentFlag.AlignLeft)
         return made
 
     def _add_line(self, frame: QWidget, *buttons: QPushButton) -> None:
@@ -249,3 +269,12 @@ class CalibrationPanel(QWidget):
         if path is not None:
             self._workspace.state.set_text("last/export", str(path.parent))
             self.save(path)
+
+
+def _in_words(calibration: "Calibration") -> str:
+    """What decides the run, and what it was worth on the labels that it was fitted on."""
+    said = f"This run is calibrated: fitted on {calibration.dataset} ({calibration.hash[:12]})."
+    if calibration.accuracies:
+        before, after = map(percent, calibration.accuracies)
+        said += f" Cross-validated there: {before} of the labels right before, {after} after."
+    return said

@@ -19,9 +19,10 @@ from PySide6.QtWidgets import (
 )
 
 from engine.shown import visible
-from gui.dialogs.file_dialogs import ask_source
+from gui.dialogs.file_dialogs import ALL_FILES, DATASETS, ask_source
 from gui.engine_thread import Lane, Latest
-from gui.jobs.comparing import MODEL_ALONE, PARTIAL, Choice, find_missing
+from gui.jobs import items
+from gui.jobs.comparing import MODEL_ALONE, PARTIAL, Choice
 from gui.text import one_line, plain_label
 from gui.widgets.labels import heading, hint, main_button, name, panel
 from gui.widgets.system_list import SystemList
@@ -32,8 +33,7 @@ if TYPE_CHECKING:
 
 _KEPT = "compare"  # the name under which the choice is remembered
 _LEAST_SYSTEMS = 2
-_SUBMISSIONS = "Submissions (*.tsv *.tsv.gz);;All files (*)"
-_DATASETS = "Datasets (*.tsv *.csv *.json *.jsonl *.ndjson *.parquet *.gz)"
+_SUBMISSIONS = f"Submissions (*.tsv *.tsv.gz);;{ALL_FILES}"
 
 
 class ComparisonChoice(QScrollArea):
@@ -111,7 +111,7 @@ class ComparisonChoice(QScrollArea):
 
     def look_for_files(self) -> None:
         """See which of the submission files are still there."""
-        self._looking.start(find_missing(self.systems.all_files))
+        self._looking.start(items.missing(self.systems.all_files))
 
     def set_busy(self, busy: bool) -> None:
         """While a comparison is under way, no other can be started."""
@@ -132,7 +132,7 @@ class ComparisonChoice(QScrollArea):
     # Making
 
     def _build(self) -> None:
-        self._gold_button = QPushButton("Choose &labels …")
+        self._gold_button = QPushButton("Choose &labels…")
         name(self._gold_button, "Choose a dataset with human labels")
         self._own_button = QPushButton("Run's o&wn")
         name(self._own_button, "Use the labels of the run's own dataset again")
@@ -193,7 +193,7 @@ class ComparisonChoice(QScrollArea):
 
     @Slot()
     def _ask_gold(self) -> None:
-        path = ask_source(self, "Choose a dataset with human labels", self.folder, _DATASETS)
+        path = ask_source(self, "Choose a dataset with human labels", self.folder, DATASETS)
         if path is not None:
             self.choose_gold(path)
 

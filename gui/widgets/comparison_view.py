@@ -84,7 +84,11 @@ class ComparisonView(QTabWidget):
         layout.addWidget(self.systems)
         layout.addWidget(self.notes)
         layout.addWidget(self._measured_on)
-        layout.addWidget(hint("In brackets: rank, 1 is the best. The best is bold."))
+        layout.addWidget(
+            hint(
+                "In brackets: rank, 1 is the best; equal systems share their mean rank. Bold: the best."
+            )
+        )
         layout.addWidget(measures)
         layout.addWidget(heading("Borda counts"))
         layout.addWidget(hint("For each measure, how many systems one is better than; a tie counts half."))

@@ -73,6 +73,7 @@ class CriterionStrip(QWidget):
             button.setProperty("role", "button")
             button.setProperty("compact", True)
             button.setProperty("criterion", one)
+            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # a click leaves the search
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             self._group.addButton(button)
             self._layout.addWidget(button)

@@ -40,6 +40,9 @@ class DatasetLine(QWidget):
         choose.clicked.connect(self.dataset_wanted)
         demo = QPushButton("Open the demo dataset")
         demo.clicked.connect(self.demo_wanted)
+        self._reading = hint("")
+        self._reading.hide()
+        self._there = False
         self._without = QWidget()
         without = QVBoxLayout(self._without)
         without.setContentsMargins(0, 0, 0, 0)
@@ -49,7 +52,7 @@ class DatasetLine(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
         layout.addWidget(heading("Dataset"))
-        for widget in (self._name, self._with, self._without):
+        for widget in (self._name, self._with, self._reading, self._without):
             layout.addWidget(widget)
         self.show_dataset(None, 0)
 
@@ -68,14 +71,21 @@ class DatasetLine(QWidget):
     def show_dataset(self, file_name: str | None, items: int) -> None:
         """Show the dataset that is open; None for none."""
         there = file_name is not None
-        fresh = self._number.maximum() == 1
+        fresh = self._number.maximum() == 1 and not self._part.isChecked()
         self._number.setMaximum(min(max(items, self._number.value()), _MOST))
         if fresh and there:
             self._number.setValue(_USUAL_PART)
         self._name.setText(f"{one_line(file_name)}: {items:,} items" if file_name is not None else "")
         self._name.setVisible(there)
         self._with.setVisible(there)
-        self._without.setVisible(not there)
+        self._there = there
+        self._without.setVisible(not there and self._reading.isHidden())
+
+    def show_reading(self, file_name: str | None) -> None:
+        """Say that a dataset is being read; None for none."""
+        self._reading.setText(f"Reading {one_line(file_name)} …" if file_name is not None else "")
+        self._reading.setVisible(file_name is not None)
+        self._without.setVisible(not self._there and file_name is None)
 
 
 def _row(*widgets: QWidget) -> QWidget:

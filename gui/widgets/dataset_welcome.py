@@ -6,6 +6,7 @@ Knows: what a dataset is. Does not know: how one is opened.
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from gui.text import one_line
 from gui.widgets.labels import heading, hint, label, main_button, name, panel
 
 _WHAT = (
@@ -40,8 +41,10 @@ class DatasetWelcome(QScrollArea):
         across.addWidget(choose)
         across.addWidget(demo)
         across.addStretch(1)
+        self._heading = heading("")
+        self.show_reading(None)
         frame = panel(
-            heading("No dataset is open"),
+            self._heading,
             label(_WHAT),
             buttons,
             hint("Or drop a file anywhere on this page."),
@@ -62,3 +65,9 @@ class DatasetWelcome(QScrollArea):
         self.setWidget(content)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+    def show_reading(self, file_name: str | None) -> None:
+        """Say that a dataset is being read; None for none."""
+        self._heading.setText(
+            "No dataset is open" if file_name is None else f"Reading {one_line(file_name)} …"
+        )

@@ -81,6 +81,16 @@ class ExplanationEditor(QWidget):
         self.field.selectAll()
         self.field.setFocus()
 
+    def go_on(self) -> None:
+        """Back to the field, as it is."""
+        self.field.setFocus()
+
+    @property
+    def has_focus(self) -> bool:
+        """True where the field or a button of it is where keys go."""
+        focused = self.window().focusWidget()
+        return focused is not None and self.isAncestorOf(focused)
+
     @property
     def text(self) -> str:
         """What is written."""

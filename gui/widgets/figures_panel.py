@@ -11,8 +11,10 @@ from PySide6.QtCore import Slot
 from PySide6.QtGui import QGuiApplication, QImage, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
+from engine.errors import EngineError
 from gui.dialogs.file_dialogs import ask_target
 from gui.engine_thread import Latest
+from gui.in_use import files_in_use
 from gui.jobs import figures
 from gui.jobs.figures import DRAWING, TITLES, Drawn
 from gui.jobs.measuring import Scores
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 _HINT = "To save or copy a figure: right-click it, or press Enter on it. Files get the light colours."
 _NOTHING = "Figures need human labels: choose a labelled dataset with “Other labels…”."
 _DRAWING = "Drawing …"
+_FAILED = "The figures could not be drawn. Choose another tab and come back to try again."
 _KINDS = {"png": "PNG pictures (*.png)", "svg": "SVG pictures (*.svg)"}
 
 
@@ -42,7 +45,7 @@ class FiguresPanel(QWidget):
         self._drawing = Latest(workspace.threads, DRAWING, self)
         self._drawing.told.connect(self._take)
         self._drawing.finished.connect(self._end)
-        self._drawing.failed.connect(workspace.problem)
+        self._drawing.failed.connect(self._give_up)
         self.hint = hint(_NOTHING)
         self.views = {name: FigureView(name) for name in TITLES}
         self._cells: dict[str, QWidget] = {}
@@ -88,7 +91,8 @@ class FiguresPanel(QWidget):
         """Write a figure to a file."""
         if self._evaluation is None:
             return
-        task = self._workspace.threads.start(DRAWING, figures.save_figure(self._evaluation, name, path))
+        job = figures.save_figure(self._evaluation, name, path, files_in_use(self._workspace, self))
+        task = self._workspace.threads.start(DRAWING, job)
         task.finished.connect(lambda written: self._workspace.note.emit(f"Written: {written}"))
         task.failed.connect(self._workspace.problem)
 
@@ -126,6 +130,12 @@ class FiguresPanel(QWidget):
     @Slot()
     def _end(self) -> None:
         self.hint.setText(_HINT)
+
+    @Slot(object)
+    def _give_up(self, error: EngineError) -> None:
+        self._dark = None  # it is tried again when the page is shown again
+        self.hint.setText(_FAILED)
+        self._workspace.problem.emit(error)
 
     def _hide_all(self) -> None:
         self.hint.setText(_NOTHING)

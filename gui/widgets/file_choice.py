@@ -38,6 +38,11 @@ class FileChoice(QWidget):
         self.set_path(None)
 
     @property
+    def what(self) -> str:
+        """What the file is for."""
+        return self._what
+
+    @property
     def path(self) -> Path | None:
         """The chosen file, None for none."""
         return self._path

@@ -9,12 +9,10 @@ from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from engine.shown import visible
-from gui.dialogs.file_dialogs import ask_source
+from gui.dialogs.file_dialogs import DATASETS, ask_source
 from gui.text import tip
 from gui.widgets.labels import OneLine, name
 from gui.workspace import Workspace
-
-DATASETS = "Datasets (*.tsv *.csv *.json *.jsonl *.parquet *.gz)"
 
 
 class GoldPicker(QWidget):
@@ -28,7 +26,7 @@ class GoldPicker(QWidget):
         self.other = QPushButton("&Other labels…")
         name(self.other, "Other labels", "Hold the run against the human labels of another dataset")
         self.other.clicked.connect(self._ask)
-        self.own = QPushButton("The run's o&wn")
+        self.own = QPushButton("The run's own")
         name(self.own, "The run's own labels", "Hold the run against the labels of its own dataset again")
         self.own.clicked.connect(workspace.use_own_labels)
         layout = QHBoxLayout(self)
@@ -37,8 +35,14 @@ class GoldPicker(QWidget):
         layout.addWidget(self.other)
         layout.addWidget(self.own)
         workspace.gold_changed.connect(self.follow)
+        workspace.problem.connect(self.follow)  # the reading may have failed
         workspace.run_changed.connect(self.follow)
         self.follow()
+
+    def open(self, path: Path) -> None:
+        """Read a dataset with human labels."""
+        self.said.setText(visible(f"Reading {path.name} …"))
+        self._workspace.open_gold(path)
 
     @Slot()
     def follow(self) -> None:
@@ -65,4 +69,4 @@ class GoldPicker(QWidget):
             folder = run.results.run.identity.dataset_path.parent
         path = ask_source(self, "Choose a dataset with human labels", folder, DATASETS)
         if path is not None:
-            self._workspace.open_gold(path)
+            self.open(path)

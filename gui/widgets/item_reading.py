@@ -35,7 +35,7 @@ class ItemReading(QWidget):
         self.b = TextPane("Response B", Preference.B)
         self._marking = Marking.NOTHING
         self._found: Highlights | None = None
-        self._comparing = Latest(threads, Lane.STORE, self)
+        self._comparing = Latest(threads, Lane.FILES, self)
         self._comparing.finished.connect(self._take)
         # Both responses change at once: they are compared once.
         self._soon = QTimer(self)

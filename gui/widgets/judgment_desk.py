@@ -30,6 +30,8 @@ class JudgmentDesk(QWidget):
     """Shows and changes the judgments of the item that it is given."""
 
     criterion_changed = Signal(str)
+    focus_free = Signal()  # the editor is about to vanish, and keys must go somewhere else
+    put_aside = Signal()  # the editor vanishes though nobody closed it: its text is a draft
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -64,11 +66,15 @@ class JudgmentDesk(QWidget):
     # What is shown
 
     def show_item(self, review: Review, item_id: str, criterion: str) -> None:
-        """Show an item of the open run with one criterion open; what is being written is saved first."""
+        """Show an item of the open run with one criterion open.
+
+        What is being written of this very judgment is left alone; of another one it is saved first.
+        """
         run = self._workspace.run
         if run is None:
             return
-        self.finish_writing()
+        if (run.id, item_id, criterion) != (self._run_id, self._item_id, self.criterion):
+            self.finish_writing()
         if run.id != self._run_id:
             self._asked.clear()
             self._history = ()
@@ -92,7 +98,7 @@ class JudgmentDesk(QWidget):
     @Slot(str)
     def choose_criterion(self, criterion: str) -> None:
         """Open another judgment of the item."""
-        if self._item_id:
+        if self._item_id and criterion != self.criterion:
             self.finish_writing()
             self._open(criterion)
 
@@ -126,7 +132,7 @@ class JudgmentDesk(QWidget):
                 override=results.overrides.get(key),
                 history=[one for one in self._history if (one.criterion, one.item_id) == key],
                 human=self._human(),
-                draft=not self.card.editing and self._drafts.of(run.id, *key) is not None,
+                draft=not self.writing and self._drafts.of(run.id, *key) is not None,
             )
         )
 
@@ -185,6 +191,9 @@ class JudgmentDesk(QWidget):
     @Slot()
     def edit(self) -> None:
         """Let a person write the explanation; from a draft where there is one."""
+        if self.writing:
+            self.card.editor.go_on()
+            return
         run, judgment = self._run, self._judgment()
         if run is None or judgment is None:
             return
@@ -192,19 +201,39 @@ class JudgmentDesk(QWidget):
         self.card.open_editor(text, self._drafts.of(run.id, *self._key))
         self._show_card()
 
+    @property
+    def writing(self) -> bool:
+        """True while a person writes an explanation."""
+        return self.card.editing
+
+    @property
+    def item_id(self) -> str:
+        """The item that is shown; empty where there is none."""
+        return self._item_id
+
     def finish_writing(self) -> None:
-        """Save what is being written, if it is new; where it cannot be saved any more, keep it as a draft."""
-        if not self.card.editing:
+        """Save what is being written, if it is new; where another run is open now, keep it as a draft."""
+        if not self.writing:
             return
         if self._run is not None:
             self._save(self.card.editor.text)
-        else:
-            self.keep_draft()
-            self.card.close_editor()
+            return
+        self.keep_draft()
+        if self.card.editor.changed:
+            where = f"item {self._item_id} in run {self._run_id}"
+            self._workspace.note.emit(f"Another run is open. What you wrote of {where} is a draft there.")
+        self._close_editor()
+        self.put_aside.emit()
+
+    def _close_editor(self) -> None:
+        # Else Qt gives the focus to the next button, which overrides the label at the next Space.
+        if self.card.editor.has_focus:
+            self.focus_free.emit()
+        self.card.close_editor()
 
     def keep_draft(self) -> None:
         """Remember what is being written: the window may close."""
-        if self.card.editing and self.card.editor.changed:
+        if self.writing and self.card.editor.changed:
             self._drafts.keep(self._run_id, *self._key, self.card.editor.text)
 
     def _persons(self, key: Key) -> tuple[Preference | None, str | None]:
@@ -223,7 +252,7 @@ class JudgmentDesk(QWidget):
     def _save(self, text: str) -> None:
         key, changed = self._key, self.card.editor.changed
         label, explanation = self._persons(key)
-        self.card.close_editor()
+        self._close_editor()
         if not changed:
             self._drafts.drop(self._run_id, *key)
         elif text.strip() or (label is not None and explanation is not None):
@@ -241,9 +270,8 @@ class JudgmentDesk(QWidget):
         self.keep_draft()
         if not self.card.editor.changed:
             self._drafts.drop(self._run_id, *self._key)
-        self.card.close_editor()
+        self._close_editor()
         self._show_card()
-        self.card.edit.setFocus()
 
     @Slot(str, str)
     def _follow_override(self, item_id: str, criterion: str) -> None:

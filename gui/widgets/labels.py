@@ -4,17 +4,52 @@ Knows: roles. Does not know: what is said.
 """
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from engine.shown import visible
 
+_LONGEST_LINE = 125  # mean letters
+
+
+class Prose(QLabel):
+    """Wrapped text in lines that the eye can follow, however wide the page is."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(True)
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Without the empty room at the right."""
+        return super().sizeHint() - QSize(self.contentsMargins().right(), 0)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Without the empty room at the right."""
+        return super().minimumSizeHint() - QSize(self.contentsMargins().right(), 0)
+
+    def heightForWidth(self, width: int) -> int:  # noqa: N802 - Qt's name
+        """That of the text in lines of the longest length."""
+        room = self.contentsMargins().right()  # which QLabel takes off
+        return super().heightForWidth(min(width, longest_line(self)) + room)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Leave the rest of a wide page empty."""
+        super().resizeEvent(event)
+        room = max(0, self.width() - longest_line(self)) if self.wordWrap() else 0
+        if room != self.contentsMargins().right():
+            self.setContentsMargins(0, 0, room, 0)
+
+
+def longest_line(widget: QWidget) -> int:
+    """How wide a line of text may be, in pixels."""
+    return widget.fontMetrics().averageCharWidth() * _LONGEST_LINE
+
 
 def label(text: str, role: str = "", wrap: bool = True) -> QLabel:
     """A label of plain text; `role` is one of the style sheet's."""
-    made = QLabel(visible(text))
+    made = Prose(visible(text)) if wrap else QLabel(visible(text))
     made.setTextFormat(Qt.TextFormat.PlainText)
-    made.setWordWrap(wrap)
     if role:
         made.setProperty("role", role)
     return made

@@ -6,7 +6,7 @@ Knows: the table of candidates, what is remembered of the search. Does not know:
 from pathlib import Path
 
 from PySide6.QtCore import QItemSelectionModel, Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from engine.paths import demo_model
 from engine.settings import KvType
@@ -15,7 +15,7 @@ from gui.dialogs.file_dialogs import ask_folder, ask_source
 from gui.engine_thread import Lane, Latest
 from gui.jobs import models
 from gui.jobs.models import Candidate, MemoryWish
-from gui.tables.model_table import MODEL, ModelOrder, ModelTable
+from gui.tables.model_table import COLUMNS, MODEL, ModelOrder, ModelTable
 from gui.tables.pill_delegate import PillDelegate
 from gui.tables.views import FillingView, dressed
 from gui.widgets.busy import BusyLine
@@ -25,7 +25,9 @@ from gui.workspace import Workspace
 _FEWEST_ROWS, _MOST_ROWS = 1, 7
 _MANY = 8  # files; a filter is offered above that
 _NAME_WIDTH = 22  # characters, at the least
+_ARROW = 3  # characters, for the arrow of the sorted column
 _LAST = "last/model"
+_SUFFIX = ".gguf"
 _SEARCHED = "models"
 
 
@@ -39,15 +41,16 @@ class ModelPicker(QWidget):
         self._state = workspace.state
         self._wish = MemoryWish(0, KvType.F16)
         self._filtering = False
-        last = Path(self._state.text(_LAST) or demo_model())
-        self._path = last if last.is_file() else demo_model()
+        self._note = workspace.note
+        self._path = Path(self._state.text(_LAST) or demo_model())
+        self._remembered = True  # from last time; whether it is still there is not known yet
         self._searching = Latest(workspace.threads, Lane.SCAN, self)
         self._searching.told.connect(self._take)
         self._searching.finished.connect(self._end_search)
         self._searching.cancelled.connect(self._end_search)
         self._searching.failed.connect(workspace.problem)
         self._searching.failed.connect(self._end_search)
-        self._fitting = Latest(workspace.threads, Lane.STORE, self)
+        self._fitting = Latest(workspace.threads, Lane.SCAN, self)
         self._fitting.finished.connect(self._take_fits)
         self._fitting.failed.connect(workspace.problem)
         self._build()
@@ -75,13 +78,22 @@ class ModelPicker(QWidget):
         self._searching.start(models.find(files, folders, self._wish))
 
     def choose(self, path: Path) -> None:
-        """Choose a file, or add a folder to those that are searched."""
-        path = path.absolute()
-        if path.is_dir():
-            self._remember("folders", path)
+        """Choose a file, known by its suffix, or add a folder to those that are searched."""
+        if path.suffix.lower() == _SUFFIX:
+            self.choose_file(path)
         else:
-            self._remember("files", path)
-            self._select(path)
+            self.add_folder(path)
+
+    def choose_file(self, path: Path) -> None:
+        """Choose a file."""
+        self._remembered = False
+        self._remember("files", path.absolute())
+        self._select(path.absolute())
+        self.scan()
+
+    def add_folder(self, path: Path) -> None:
+        """Add a folder to those that are searched."""
+        self._remember("folders", path.absolute())
         self.scan()
 
     def set_wish(self, wish: MemoryWish) -> None:
@@ -93,6 +105,7 @@ class ModelPicker(QWidget):
             else:
                 self._fitting.start(models.fits(self.table.candidates, wish))
 
+    @Slot()
     def refit(self) -> None:
         """Fit the table to another text size, other colours or other rows."""
         rows, header = self.view.verticalHeader(), self.view.horizontalHeader()
@@ -100,7 +113,12 @@ class ModelPicker(QWidget):
         shown = min(max(self._order.rowCount(), _FEWEST_ROWS), _MOST_ROWS)
         height = header.sizeHint().height() + shown * rows.defaultSectionSize() + 2 * self.view.frameWidth()
         self.view.setFixedHeight(height + self.view.horizontalScrollBar().sizeHint().height())
-        self.view.fill({MODEL: self.view.fontMetrics().averageCharWidth() * _NAME_WIDTH})
+        letter = self.view.fontMetrics().averageCharWidth()
+        for column in range(len(COLUMNS)):
+            arrow = _ARROW * letter if column == header.sortIndicatorSection() else 0
+            wanted = max(self.view.title_width(column) + arrow, self.view.sizeHintForColumn(column) + 4)
+            header.resizeSection(column, wanted)
+        self.view.fill({MODEL: _NAME_WIDTH * letter})
         self.table.use_palette(self.palette())
 
     def _build(self) -> None:
@@ -111,10 +129,10 @@ class ModelPicker(QWidget):
         self.view.setSortingEnabled(True)
         self.view.sortByColumn(MODEL, Qt.SortOrder.AscendingOrder)
         header = self.view.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(MODEL, QHeaderView.ResizeMode.Fixed)
-        for signal in (self._order.rowsInserted, self._order.rowsRemoved, self._order.modelReset):
+        order = self._order
+        for signal in (order.rowsInserted, order.rowsRemoved, order.modelReset, order.dataChanged):
             signal.connect(self.refit)
+        header.sortIndicatorChanged.connect(self.refit)
         self.view.selectionModel().selectionChanged.connect(self._choose_row)
         self._filter = QLineEdit()
         self._filter.setPlaceholderText("Filter")
@@ -152,12 +170,12 @@ class ModelPicker(QWidget):
     def _browse(self) -> None:
         chosen = ask_source(self, "Choose a model file", self._path.parent, "Models (*.gguf)")
         if chosen is not None:
-            self.choose(chosen)
+            self.choose_file(chosen)
 
     def _add_folder(self) -> None:
         chosen = ask_folder(self, "Look for model files in this folder too", self._path.parent)
         if chosen is not None:
-            self.choose(chosen)
+            self.add_folder(chosen)
 
     def _remember(self, kind: str, path: Path) -> None:
         kept = self._state.record(_SEARCHED)
@@ -166,6 +184,7 @@ class ModelPicker(QWidget):
 
     def _select(self, path: Path) -> None:
         if path != self._path:
+            self._remembered = False
             self._path = path
             self.changed.emit()
         self._show_choice()
@@ -179,6 +198,14 @@ class ModelPicker(QWidget):
             self._filter.setVisible(count > _MANY or bool(self._filter.text()))
             if event.path == self._path:
                 self._show_choice()
+                self._check_remembered(event)
+
+    def _check_remembered(self, found: Candidate) -> None:
+        """Choose the demo model where the file of last time can be used no more."""
+        if self._remembered and found.found.error is not None:
+            self._note.emit(f"{found.found.error.problem} The demo model is chosen instead.")
+            self._select(demo_model())
+        self._remembered = False
 
     @Slot()
     def _end_search(self) -> None:

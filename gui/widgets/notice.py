@@ -16,8 +16,9 @@ from engine.version import VERSION
 from gui.text import plain_label
 from gui.widgets.labels import name, set_role
 
-_NAMES = "context|examples|gpu-layers|items|kv-type|shorten|shots|threads"
+_NAMES = "context|dataset|examples|gpu-layers|items|kv-type|partial|shorten|shots|store|threads"
 _OPTION = re.compile(rf"--({_NAMES})\b")
+_COMMAND = re.compile(r": (?:see )?main\.py .*$")
 _IN_BRACKETS = re.compile(rf" \(--(?:{_NAMES})\b[^)]*\)")
 _FEWEST_LINES, _MOST_LINES = 3, 9
 
@@ -34,7 +35,8 @@ def problem_of(error: EngineError) -> tuple[str, str]:
 
 def _without_options(remedy: str) -> str:
     """A remedy that names options of the command line, in words that lead to the window's fields."""
-    return _OPTION.sub(lambda found: found[1].replace("-", " "), _IN_BRACKETS.sub("", remedy))
+    words = _COMMAND.sub(".", _IN_BRACKETS.sub("", remedy))
+    return _OPTION.sub(lambda found: found[1].replace("-", " "), words)
 
 
 def details_of(error: EngineError) -> str:

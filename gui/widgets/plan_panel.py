@@ -130,7 +130,7 @@ class PlanPanel(QWidget):
         if planned.complete:
             return "nothing is left to judge"
         if counted.seconds is None:
-            return "not known before a run with this model"
+            return "not known before a run with this model and these settings"
         pace = f"run {counted.seconds_from}" if counted.seconds_from else "the first items"
         left = " for the rest" if planned.unfinished else ""
         return f"about {duration(counted.seconds)}{left}, at the pace of {pace}"

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -35,14 +36,31 @@ _PAUSE_MS = 250  # after the last key in the search
 _DOUBT, _DATASET = "doubt", "dataset"
 
 
+class _Search(QLineEdit):
+    """A search that is left by Enter and Down; Esc empties it, and leaves it once it is empty."""
+
+    left = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
+        """Catch the keys that leave it."""
+        escape = event.key() == Qt.Key.Key_Escape
+        if escape and self.text():
+            self.clear()
+            return
+        super().keyPressEvent(event)
+        if escape or event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down):
+            self.left.emit()
+
+
 class ReviewFilters(QWidget):
     """The controls above the list."""
 
     changed = Signal()
+    left = Signal()  # the keys are to go to the list
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.search = QLineEdit()
+        self.search = _Search()
         self.search.setPlaceholderText("Search in the texts (/)")
         self.search.setClearButtonEnabled(True)
         name(self.search, "Search in ids, instructions and responses")
@@ -80,6 +98,7 @@ class ReviewFilters(QWidget):
         self._typing.timeout.connect(self._tell)
         self.search.textChanged.connect(self._typing.start)
         self.search.returnPressed.connect(self._tell)
+        self.search.left.connect(self.left)
         self.criterion.activated.connect(self._tell)
         self.order.activated.connect(self._tell)
         self.clear_all.clicked.connect(self.clear)
@@ -132,7 +151,7 @@ class ReviewFilters(QWidget):
         self._typing.stop()
         # A hidden button must not take the focus with it to where nobody looks.
         if not self.wish.narrows and self.clear_all.hasFocus():
-            self.search.setFocus()
+            self.left.emit()
         self.clear_all.setVisible(self.wish.narrows)
         self.changed.emit()
 
@@ -157,5 +176,6 @@ def _chip(text: str, what: str) -> QToolButton:
     chip.setCheckable(True)
     chip.setProperty("role", "button")
     chip.setProperty("compact", True)
+    chip.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # a click leaves the search
     name(chip, f"Only: {text}", what)
     return chip

@@ -3,17 +3,18 @@
 Knows: jobs that make the list. Does not know: judgments, what is done with an item.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QHeaderView, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHeaderView, QPushButton, QTableView, QVBoxLayout, QWidget
 
 from engine.errors import EngineError
 from gui.engine_thread import Lane, Latest
 from gui.jobs import reviewing
 from gui.jobs.reviewing import ItemAgain, Listing, Review
 from gui.tables.review_table import DOUBT, ID, INSTRUCTION, LABELS, MARKS, LabelsDelegate, ReviewTable
-from gui.tables.views import table_view
+from gui.tables.views import dressed
 from gui.widgets.busy import BusyLine
 from gui.widgets.labels import hint, name
 from gui.widgets.review_filters import ReviewFilters
@@ -26,8 +27,27 @@ _STATE = "review/filters"
 _PATIENCE_MS = 300
 
 
+class _ItemView(QTableView):
+    """The items; letters are keys of the page, not the beginning of an id to look for."""
+
+    font_changed = Signal()
+
+    def keyboardSearch(self, _text: str) -> None:  # noqa: N802 - Qt's name
+        """Nothing."""
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Tell of another size of text once this view has it."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.font_changed.emit()
+
+
 class ReviewList(QWidget):
-    """Follows the open run. `chosen` is told for each item that is chosen, also for the same one again."""
+    """Follows the open run. `chosen` is told for each item that is chosen, also for the same one again.
+
+    `kept`: an item that only a person's choice leaves, for example because its explanation is being written;
+    a list that is made again leaves it chosen, also where its filters do not pass it.
+    """
 
     chosen = Signal(str)
     emptied = Signal()
@@ -37,11 +57,13 @@ class ReviewList(QWidget):
         super().__init__(parent)
         self._workspace = workspace
         self.review: Review | None = None
+        self.kept: Callable[[], str] = str
+        self._judged: object = None  # the items of the run as it was when `review` was asked for
         self._wanted: str | None = None  # an item to choose once it is listed
         self._clearing = True
         self.filters = ReviewFilters()
         self.table = ReviewTable(self)
-        self.view = table_view(self.table, "Items of the run")
+        self.view = dressed(_ItemView(), self.table, "Items of the run")
         self.view.setItemDelegateForColumn(LABELS, LabelsDelegate(self.view))
         header = self.view.horizontalHeader()
         header.setStretchLastSection(True)
@@ -80,13 +102,15 @@ class ReviewList(QWidget):
         self._busy.cancelled.connect(self._reading.cancel)
         self._busy.cancelled.connect(self._listing.cancel)
         self.filters.changed.connect(self.list_again)
+        self.filters.left.connect(self.take_focus)
+        self.view.font_changed.connect(self.restyle)
 
     def read_run(self) -> None:
         """Make the list of the open run anew."""
         run = self._workspace.run
         self._listing.drop()
         self._reading.drop()
-        self.review = None
+        self.review, self._judged = None, run.results.judged if run else None
         if run is None:
             self._end_busy()
             self.table.clear()
@@ -97,7 +121,7 @@ class ReviewList(QWidget):
     def read_item(self, item_id: str) -> None:
         """Show what an override changed of an item; it stays in its place."""
         run = self._workspace.run
-        if run is None or self.review is None or item_id not in self.review.places:
+        if run is None or self.review is None or not self.follows or item_id not in self.review.places:
             return
         place = self.review.places[item_id]
         job = reviewing.item_again(run.results, self._workspace.gold, place, self.filters.wish)
@@ -105,6 +129,17 @@ class ReviewList(QWidget):
         task = self._workspace.threads.start(Lane.MEASURE, job)
         task.finished.connect(self._take_item)
         task.failed.connect(self._fail)
+
+    @property
+    def follows(self) -> bool:
+        """True where the list is, or will be, that of the run as it is open now."""
+        run = self._workspace.run
+        return run is not None and run.results.judged is self._judged
+
+    @property
+    def awaits(self) -> bool:
+        """True while an item is still to be chosen."""
+        return self._wanted is not None
 
     @property
     def current(self) -> "ReviewItem | None":
@@ -117,9 +152,12 @@ class ReviewList(QWidget):
         return self.table.rowCount()
 
     def choose(self, item_id: str, clearing: bool = True) -> None:
-        """Choose an item as soon as it is listed; filters that hide it are cleared, unless not `clearing`."""
+        """Choose an item as soon as it is listed; filters that hide it are cleared, unless not `clearing`.
+
+        Where the run has changed since the list was made, the next list is waited for.
+        """
         self._wanted, self._clearing = item_id, clearing
-        if self.review is not None and not self._listing.busy:
+        if self.review is not None and self.follows and not self._listing.busy:
             self._choose_wanted()
 
     def step(self, by: int) -> None:
@@ -128,6 +166,13 @@ class ReviewList(QWidget):
         if 0 <= row < self.shown:
             self._go(row)
 
+    @Slot()
+    def take_focus(self) -> None:
+        """Let the keys go to the items."""
+        target = self if self.view.isHidden() else self.view
+        target.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @Slot()
     def restyle(self) -> None:
         """Columns as wide as their texts."""
         metrics = self.view.fontMetrics()
@@ -135,23 +180,17 @@ class ReviewList(QWidget):
             ID: metrics.horizontalAdvance("0000") + 12,
             DOUBT: metrics.horizontalAdvance("Doubt") + 22,
             LABELS: 10 + 5 * (metrics.height() + 3),
-            MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5") + 12,
+            MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5") + 22,
             INSTRUCTION: metrics.averageCharWidth() * 8,
         }
         for column, width in widths.items():
             self.view.setColumnWidth(column, width)
         self.view.verticalHeader().setDefaultSectionSize(metrics.height() + 10)
 
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
-        """Follow the size of the text."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange and hasattr(self, "_busy"):
-            self.restyle()
-
     @Slot()
     def list_again(self) -> None:
         """Filter and order the rows that are there."""
-        if self.review is None:
+        if self.review is None or not self.follows:
             return
         self._soon.start()
         run = self._workspace.run
@@ -174,24 +213,23 @@ class ReviewList(QWidget):
     def _take_listing(self, listing: Listing) -> None:
         self._end_busy()
         run = self._workspace.run
-        if self.review is None or run is None:
+        if self.review is None or run is None or not self.follows:
             return
         before, row = self.current, max(0, self.view.currentIndex().row())
         self.table.show_listing(self.review, listing, run.dataset, self.filters.wish.criterion)
         self._show_nothing(not listing.items)
         self.listed.emit()
-        if self._wanted is None and before is not None and self.table.row_of(before.item_id) is not None:
-            self._wanted, self._clearing = before.item_id, False
+        stays = self.kept() or (before.item_id if before is not None else "")
+        if self._wanted is None and self.table.row_of(stays) is not None:
+            self._wanted, self._clearing = stays, False
         if self._wanted is not None:
             self._choose_wanted()
-        elif listing.items:
-            self._go(min(row, len(listing.items) - 1) if before is not None else 0)
-        if not listing.items:
-            self.emptied.emit()
+        else:
+            self._go_on(row)
 
     @Slot(object)
     def _take_item(self, again: ItemAgain) -> None:
-        if self.review is not None and again.item.item_id in self.review.places:
+        if self.review is not None and self.follows and again.item.item_id in self.review.places:
             self.review.change_item(again.item.item_id, again.rows)
             self.table.change_item(again)
             self.listed.emit()
@@ -230,8 +268,23 @@ class ReviewList(QWidget):
             return
         if self._clearing and not known:
             self._workspace.note.emit("The open run has not judged that item.")
-        if self.shown and self.current is None:
-            self._go(0)
+        if self.current is None:
+            self._go_on(0)
+
+    def _go_on(self, row: int) -> None:
+        """Without an item that is asked for: stay with the one that is kept, else choose that of a row."""
+        kept = self.kept()
+        if kept:
+            # Perhaps it is not listed any more, but it is still looked at.
+            place = self.table.row_of(kept)
+            if place is None:
+                self.chosen.emit(kept)
+            else:
+                self._go(place)
+        elif self.shown:
+            self._go(min(row, self.shown - 1))
+        else:
+            self.emptied.emit()
 
     def _go(self, row: int) -> None:
         index = self.table.index(row, 0)
@@ -247,6 +300,8 @@ class ReviewList(QWidget):
             self.chosen.emit(item.item_id)
 
     def _show_nothing(self, nothing: bool) -> None:
+        self.view.setVisible(not nothing)
+        if self._all.hasFocus() and not nothing:
+            self.take_focus()
         self._nothing.setVisible(nothing)
         self._all.setVisible(nothing)
-        self.view.setVisible(not nothing)

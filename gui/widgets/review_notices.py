@@ -6,12 +6,12 @@ Knows: the workspace's run and dataset. Does not know: judgments.
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QFileDialog, QFrame, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from engine.shown import visible
 from gui.text import plain_label
 from gui.widgets.labels import heading, hint, main_button, name
-from gui.workspace import Workspace
+from gui.workspace import UnderWay, Workspace
 
 
 class NothingToReview(QWidget):
@@ -22,8 +22,7 @@ class NothingToReview(QWidget):
         self._workspace = workspace
         self._first = heading("")
         self._next = hint("")
-        self.button = main_button("Go to Judge")
-        name(self.button, "Go to the Judge page")
+        self.button = main_button("")
         self.button.clicked.connect(self._go)
         layout = QVBoxLayout(self)
         layout.addStretch(1)
@@ -34,17 +33,66 @@ class NothingToReview(QWidget):
         self.follow()
 
     def follow(self) -> None:
-        """Say it of the run that is open, if one is."""
-        if self._workspace.run is None:
+        """Say it of the run that is open, else of the one that is being judged, if one is."""
+        judging = self._judging
+        self.button.setText("Show what is judged so far" if judging and judging.judged else "Go to Judge")
+        name(self.button, self.button.text() if judging and judging.judged else "Go to the Judge page")
+        if judging is not None:
+            far = f"{judging.judged:,} of {judging.items:,} items"
+            self._first.setText(f"Run {judging.run_id} is being judged: {far}.")
+            self._next.setText("It is opened here when it ends.")
+        elif self._workspace.run is None:
             self._first.setText("No run is open.")
             self._next.setText("Judge a dataset, or choose a run above.")
         else:
             self._first.setText(f"Run {self._workspace.run.id} has judged nothing yet.")
             self._next.setText("Its judgments appear here as it goes on.")
 
+    @property
+    def _judging(self) -> UnderWay | None:
+        """The run that is being judged, where no other one is open."""
+        run, judging = self._workspace.run, self._workspace.judging
+        other = run is not None and judging is not None and run.id != judging.run_id
+        return None if other else judging
+
     @Slot()
     def _go(self) -> None:
-        self._workspace.page_wanted.emit("Judge")
+        judging = self._judging
+        if judging is not None and judging.judged:
+            self._workspace.open_run(judging.run_id)
+        else:
+            self._workspace.page_wanted.emit("Judge")
+
+
+class PartOfRun(QFrame):
+    """Says that the open run was read before its end, and reads it again."""
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "note")
+        self._workspace = workspace
+        self.text = plain_label()
+        self.again = QPushButton("Read again")
+        name(self.again, "Read the run again, with what is judged by now")
+        self.again.clicked.connect(workspace.read_run_again)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 6, 12, 6)
+        layout.addWidget(self.text, 1)
+        layout.addWidget(self.again)
+        self.follow()
+
+    def follow(self) -> None:
+        """Show or hide, as the open run needs it."""
+        run, judging = self._workspace.run, self._workspace.judging
+        shown = len(run.results.judged) if run else 0
+        goes_on = run is not None and judging is not None and judging.run_id == run.id
+        listed = next((one for one in self._workspace.runs if run and one.id == run.id), None)
+        judged = judging.judged if goes_on and judging else listed.judged if listed else 0
+        self.setVisible(bool(shown) and (goes_on or judged > shown))
+        if run is not None:
+            end = "the run goes on" if goes_on else f"{judged:,} are judged by now"
+            self.text.setText(f"{shown:,} of {run.results.run.identity.items:,} items; {end}.")
+        self.again.setEnabled(judged > shown)
 
 
 class MissingDataset(QFrame):
@@ -101,8 +149,13 @@ class MissingDataset(QFrame):
 
     @Slot()
     def _reopen(self) -> None:
+        run, dataset = self._workspace.run, self._workspace.dataset
         if self._looked_for is not None:
             self._workspace.open_run(self._looked_for)
+        elif run is not None and run.dataset is None and dataset is not None:
+            # Opened elsewhere, it may be the right one; whether it is, the job that reads the run finds out.
+            if len(dataset) >= run.results.run.identity.items:
+                self._workspace.read_run_again()
 
     @Slot(object)
     def _forget(self, _error: object) -> None:

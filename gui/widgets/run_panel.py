@@ -5,7 +5,7 @@ Knows: how progress is worded. Does not know: how a run is started.
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QModelIndex, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QSize, Signal, Slot
 from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
@@ -161,13 +161,12 @@ class RunPanel(QWidget):
 
     def _fit_columns(self) -> None:
         """No column narrower than its title and its texts; an id may be long and is cut."""
-        width = self.view.fontMetrics().horizontalAdvance
+        label = self.view.fontMetrics().horizontalAdvance("both good") + self.view.iconSize().width() + 12
         least = {}
         for column in range(self.table.columnCount()):
-            title = str(self.table.headerData(column, Qt.Orientation.Horizontal))
-            wanted = int(width(title) * 1.1) + 14
+            wanted = self.view.title_width(column)
             if self.table.is_label(column):
-                least[column] = max(wanted, width("both good") + self.view.iconSize().width() + 14)
+                least[column] = max(wanted, label)
             else:
                 ids = min(self._longest_id, _LONGEST_ID) * self.view.fontMetrics().averageCharWidth() + 14
                 self.view.setColumnWidth(column, wanted if column else max(wanted, ids))

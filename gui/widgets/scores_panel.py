@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QTableView, QVBoxLayout, QWidget
 
-from engine.shown import Table
+from engine.shown import Table, visible
 from gui.jobs.measuring import Part, Scores, SlowMeasure
 from gui.tables.text_table import TextTable
 from gui.tables.views import measure_view, table_view
@@ -41,7 +41,6 @@ class ScoresPanel(QWidget):
         self._unscored: Sequence[Sequence[str]] = ()
         self._sections = {part: self._section(part) for part in Part if part is not Part.UNSCORED}
         self._unscored_view = table_view(self._models[Part.UNSCORED], "Judgments that could not be made")
-        self._unscored_view.doubleClicked.connect(self._open_item)
         self._unscored_view.activated.connect(self._open_item)
         self.unscored = Fold("Could not be judged", self._unscored_view)
         layout = QVBoxLayout(self)
@@ -79,6 +78,12 @@ class ScoresPanel(QWidget):
         view.setFixedHeight(lines * view.verticalHeader().defaultSectionSize())
         view.resizeColumnsToContents()
 
+    def put_before_explanations(self, widget: QWidget) -> None:
+        """Show something of the page's own where the explanations are measured."""
+        layout = self.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.insertWidget(layout.indexOf(self._sections[Part.EXPLANATIONS]), widget)
+
     def allow_slow(self, possible: bool) -> None:
         """Say whether a model could measure now."""
         for button in self.slow_buttons.values():
@@ -88,14 +93,14 @@ class ScoresPanel(QWidget):
         said = list(scores.caveats) if scores else []
         if scores and scores.problem:
             said = [f"{scores.problem.problem}\n{scores.problem.remedy}", *said]
-        self.caveats.setText("\n".join(said))
+        self.caveats.setText(visible("\n".join(said)))
         self._caveat_panel.setVisible(bool(said))
 
     def _say_verdict(self, scores: Scores | None) -> None:
         said: Sequence[str] = scores.sentences if scores else ()
         if scores and scores.evaluation is None and scores.problem is None:
             said = [_NO_LABELS]
-        self.verdict.setText("\n".join(said))
+        self.verdict.setText(visible("\n".join(said)))
         self._verdict_panel.setVisible(bool(said))
 
     def _show_explanations(self, scores: Scores | None) -> None:
@@ -106,7 +111,7 @@ class ScoresPanel(QWidget):
         self._sections[Part.EXPLANATIONS].setVisible(known or unfinished)
         self._views[Part.EXPLANATIONS].setVisible(known)
         self.go_on_button.setVisible(unfinished)
-        self.warnings.setText("\n".join(scores.warnings) if scores else "")
+        self.warnings.setText(visible("\n".join(scores.warnings)) if scores else "")
         self.warnings.setVisible(bool(scores and scores.warnings))
         self.allow_slow(known and not unfinished)
 
@@ -131,7 +136,7 @@ class ScoresPanel(QWidget):
     def _slow_line(self) -> QHBoxLayout:
         self.slow_buttons = {
             SlowMeasure.BERTSCORE: QPushButton("Measure &BERTScore…"),
-            SlowMeasure.AGREEMENT: QPushButton("Measure a&greement…"),
+            SlowMeasure.AGREEMENT: QPushButton("Measure agreement…"),
         }
         name(
             self.slow_buttons[SlowMeasure.BERTSCORE],
@@ -177,7 +182,8 @@ _WORDS = {
     ),
     Part.EXPLANATIONS: (
         "Explanations",
-        "Against human ones, all × 100. “Most typical” always repeats the most typical human explanation.",
+        "Against human ones, all × 100 but items, words and missing. “Most typical” always repeats the most"
+        " typical human explanation.",
     ),
 }
 

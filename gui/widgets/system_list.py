@@ -117,7 +117,7 @@ class SystemList(QWidget):
         self._gone = plain_label()
         set_role(self._gone, "warning")
         self._gone.hide()
-        self._add = QPushButton("&Add submission …")
+        self._add = QPushButton("&Add submission…")
         name(self._add, "Add submission files", "Submissions are .tsv files. They can be dropped here too.")
         self._add.clicked.connect(self.files_wanted)
         self._remove = QPushButton("Re&move")
@@ -147,7 +147,9 @@ class SystemList(QWidget):
         self.view.clear()
         for run in self._known_runs:
             text = _words_on(run)
-            self._add_row(text, run.id in self._ticked_runs, f"{text}\n{run.created:%Y-%m-%d %H:%M}")
+            self._add_row(
+                text, run.id in self._ticked_runs, f"{text}\n{run.created.astimezone():%Y-%m-%d %H:%M}"
+            )
         for path, ticked in self._files.items():
             gone = path in self._missing
             self._add_row(

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QEvent, Qt, QUrl, Signal, Slot
-from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextDocument
+from PySide6.QtGui import QColor, QResizeEvent, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QTextBrowser, QTextEdit, QVBoxLayout, QWidget
 
 from engine.records import Preference
 from engine.shown import visible
 from gui.text import markdown_document
 from gui.widgets.label_mark import LabelSquare
-from gui.widgets.labels import heading, hint, name
+from gui.widgets.labels import heading, hint, longest_line, name
 from gui.widgets.pill import Pill
 
 CUT_AFTER = 20_000  # characters: more takes long to lay out
@@ -34,6 +34,13 @@ class TextBrowser(QTextBrowser):
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Keep lines to a length that the eye can follow."""
+        super().resizeEvent(event)
+        room = max(0, self.width() - longest_line(self))
+        if room != self.viewportMargins().right():
+            self.setViewportMargins(0, 0, room, 0)
 
     def loadResource(self, _kind: int, _name: QUrl | str) -> Any:  # noqa: N802 - Qt's name
         """Nothing."""

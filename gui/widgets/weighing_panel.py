@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QLabel, QPus
 
 from engine.errors import EngineError, SetupError
 from engine.rubric import ELOQUENT
-from engine.shown import number, percent, words
+from engine.shown import number, percent, visible, words
 from gui.engine_thread import Lane, Latest
 from gui.jobs import weighing
 from gui.jobs.measuring import Scores
@@ -43,10 +43,10 @@ class WeighingPanel(QWidget):
         self._again = False
         self.controls: dict[str, WeightControl] = {}
         self._shares: dict[str, QLabel] = {}
-        self._weighing = Latest(workspace.threads, Lane.STORE, self)
+        self._weighing = Latest(workspace.threads, Lane.FILES, self)  # short: sliders are followed at once
         self._weighing.finished.connect(self._take)
         self._weighing.failed.connect(self._tell)
-        self._fitting = Latest(workspace.threads, Lane.STORE, self)
+        self._fitting = Latest(workspace.threads, Lane.MEASURE, self)
         self._fitting.finished.connect(self._take_fit)
         self._fitting.failed.connect(self._tell_fit)
         self._fitting.busy_changed.connect(self._follow_fitting)
@@ -64,18 +64,25 @@ class WeighingPanel(QWidget):
     def show_scores(self, scores: Scores | None) -> None:
         """Decide another run, or the same one with other labels."""
         if scores is None:
-            self._basis = None
+            self._change_basis(None)
             self._show_nothing("")
             return
         before = self._basis
         if before is None or before.system is not scores.system or before.gold is not scores.gold:
-            self._basis = Basis(scores.system, scores.gold)
+            self._change_basis(Basis(scores.system, scores.gold))
             if tuple(self.controls) != tuple(scores.system.criteria):
                 self._show_criteria(scores.system.criteria)
-            self._fit_table.clear()
-            self._fit_view.hide()
-            self.fit_button.setEnabled(scores.gold is not None)
             self._decide()
+
+    def _change_basis(self, basis: Basis | None) -> None:
+        """What is under way for another run or other labels counts no more."""
+        self._basis = basis
+        self._again = False
+        self._fitting.drop()
+        self._weighing.drop()
+        self._fit_table.clear()
+        self._fit_view.hide()
+        self._follow_fitting(False)
 
     def equal_weights(self) -> None:
         """All criteria alike."""
@@ -83,7 +90,7 @@ class WeighingPanel(QWidget):
 
     def fit_weights(self) -> None:
         """The weights that explain the human overall labels best."""
-        if self._basis is not None:
+        if self._basis is not None and not self._fitting.busy:
             self._fitting.start(weighing.fit(self._basis))
 
     # Deciding
@@ -109,7 +116,7 @@ class WeighingPanel(QWidget):
     def _go_on(self) -> None:
         if self._again:
             self._again = False
-            self._weighing.start(weighing.weigh(self._basis, self.wish)) if self._basis else None
+            self._decide()
 
     @Slot(object)
     def _take(self, weighed: Weighed) -> None:
@@ -129,7 +136,7 @@ class WeighingPanel(QWidget):
     @Slot(object)
     def _tell(self, error: EngineError) -> None:
         if isinstance(error, SetupError):
-            self._show_nothing(f"{error.problem} {error.remedy}")
+            self._show_nothing(visible(f"{error.problem} {error.remedy}"))
         else:
             self._workspace.problem.emit(error)
         self._go_on()
@@ -145,8 +152,9 @@ class WeighingPanel(QWidget):
 
     @Slot(bool)
     def _follow_fitting(self, busy: bool) -> None:
-        self.fit_button.setEnabled(not busy and self._basis is not None and self._basis.gold is not None)
-        self.fit_button.setText("Fitting …" if busy else "&Fit weights to human labels")
+        # Not disabled meanwhile: the focus would jump elsewhere.
+        self.fit_button.setEnabled(self._basis is not None and self._basis.gold is not None)
+        self.fit_button.setText("Fitting …" if busy else "Fi&t weights to human labels")
 
     @Slot(object)
     def _take_fit(self, fitted: Fitted) -> None:
@@ -173,7 +181,7 @@ class WeighingPanel(QWidget):
         self._rows.setVerticalSpacing(6)
         self.threshold = WeightControl("Tie threshold", weighing.HIGHEST_MARGIN, self)
         self.threshold.changed.connect(self._changed)
-        self.equal_button = QPushButton("&Equal weights")
+        self.equal_button = QPushButton("E&qual weights")
         name(self.equal_button, "Equal weights", "Give all criteria the same weight")
         self.equal_button.clicked.connect(self.equal_weights)
         self.fit_button = QPushButton("Fit weights to human labels")

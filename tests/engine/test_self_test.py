@@ -2,9 +2,11 @@
 
 import socket
 import sys
+import threading
 from itertools import islice
 from pathlib import Path
 
+import psutil
 import pytest
 
 from engine.cancel import Cancelled, CancelToken
@@ -65,6 +67,18 @@ def test_a_missing_or_damaged_demo_model_is_found(
         (tmp_path / "models" / "demo-judge.gguf").write_bytes(model)
     needs_it = ["memory", "demo model", "trial in a child process", "judging"]
     assert failed(list(self_test(CancelToken()))) == needs_it
+
+
+def test_a_stop_ends_the_trial_in_a_child_at_once() -> None:
+    cancel = CancelToken()
+    checks = self_test(cancel)
+    assert [one.name for one in islice(checks, 9)][-1] == "demo model"
+    stop = threading.Timer(0.2, cancel.cancel)
+    stop.start()
+    with pytest.raises(Cancelled):
+        next(checks)
+    stop.join()
+    assert not psutil.Process().children()
 
 
 def test_a_stop_ends_it() -> None:

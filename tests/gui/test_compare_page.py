@@ -1,6 +1,8 @@
 """The page Compare with a real run of the demo judge, submission files, and labels."""
 
 import json
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,10 +10,12 @@ import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QAbstractButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.comparison_tables import borda_table, measure_table
+from engine.records import Preference
+from engine.run_store import RunStore
 from engine.shown import words
 from gui.engine_thread import EngineThreads
 from gui.pages.compare_page import ComparePage
@@ -25,7 +29,9 @@ Save = Callable[[str, bytes], Path]
 
 @pytest.fixture
 def space(threads: EngineThreads, tmp_path: Path, demo_store: Path) -> Workspace:
-    return Workspace(threads, State(tmp_path / "state"), demo_store)
+    store = tmp_path / "runs.sqlite"
+    shutil.copy(demo_store, store)
+    return Workspace(threads, State(tmp_path / "state"), store)
 
 
 @pytest.fixture
@@ -285,8 +291,49 @@ def test_a_comparison_of_something_else_is_marked_as_old(
     assert not page.stale.isVisible()
     with qtbot.waitSignal(space.run_changed):
         space.open_run(1)
-    space.overrides_changed.emit("1", "safety")
+    assert not page.stale.isVisible()
+    item = space.run.results.judged[0].item_id  # type: ignore[union-attr]
+    with qtbot.waitSignal(space.overrides_changed):
+        space.override(item, "safety", Preference.BOTH_BAD, None)
     assert page.stale.isVisible()
+    with qtbot.waitSignal(space.overrides_changed):
+        space.undo_override(item, "safety")
+    assert not page.stale.isVisible()
+
+
+@pytest.mark.parametrize(("found", "put", "stale"), [(b"", b"", False), (b"\tboth_good\t", b"\tA\t", True)])
+def test_only_other_labels_make_a_comparison_old(
+    qtbot: QtBot,
+    page: ComparePage,
+    demo_gold: Path,
+    worse: Path,
+    save: Save,
+    found: bytes,
+    put: bytes,
+    stale: bool,
+) -> None:
+    data = demo_gold.read_bytes()
+    gold = save("labels.tsv", data)
+    choose(qtbot, page, gold, worse)
+    compare(qtbot, page)
+    with qtbot.waitSignal(page.workspace.gold_changed):
+        page.choosing.choose_gold(save("labels.tsv", data.replace(found, put) if found else data))
+    qtbot.waitUntil(lambda: not page._looking.busy)
+    assert page.stale.isVisible() is stale
+
+
+def test_a_run_that_was_judged_otherwise_since_makes_a_comparison_old(
+    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
+) -> None:
+    choose(qtbot, page, demo_gold, worse)
+    compare(qtbot, page)
+    with RunStore(space.store_path) as store:
+        store.describe(1, {**store.run(1).manifest, "rewritten": [{"explanations": 1}]})
+    with qtbot.waitSignal(space.runs_changed):
+        page.entered()
+    assert page.stale.isVisible()
+    compare(qtbot, page)
+    assert not page.stale.isVisible()
 
 
 def test_a_comparison_can_be_cancelled(qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path) -> None:
@@ -339,6 +386,12 @@ def test_dropped_submissions_are_added(page: ComparePage, worse: Path) -> None:
     page.dropEvent(drop)
     assert drop.isAccepted()
     assert page.choosing.choice.files == (worse,)
+
+
+def test_no_key_of_the_page_is_another_s_or_a_menu_s(page: ComparePage) -> None:
+    texts = [one.text() for one in page.findChildren(QAbstractButton)]
+    keys = [key.upper() for key in re.findall(r"&(\w)", " ".join(texts))] + [*"FVERH"]
+    assert sorted(keys) == sorted(set(keys))
 
 
 def test_all_controls_have_accessible_names(page: ComparePage) -> None:

@@ -249,7 +249,7 @@ def test_of_a_long_text_more_is_shown_on_request(qtbot: QtBot, page: DatasetPage
 def test_loading_tells_how_far_it_is_and_can_be_cancelled(
     qtbot: QtBot, opened: DatasetPage, save: Save
 ) -> None:
-    many = "".join(f"{n}\tinstruction {n}\ta\tb\n" for n in range(60_000))
+    many = "".join(f"{n}\tinstruction {n}\ta\tb\n" for n in range(240_000))
     space = opened.workspace
     path = save("many.tsv", f"{HEAD}\n{many}".encode())
     space.open_dataset(path)

@@ -1,5 +1,6 @@
 """The Judge page, with the real demo model, real files and real threads."""
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,10 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from engine.errors import SetupError
+from engine.events import RunEnded
 from engine.paths import demo_model
+from engine.run_store import RunStore
 from engine.settings import Mode
 from gui.jobs.judging import ItemDecided
 from gui.jobs.models import Candidate
@@ -84,6 +88,18 @@ def said(widget: QWidget) -> str:
     return "\n".join(label.text() for label in widget.findChildren(QLabel) if label.isVisible())
 
 
+def store_of(page: JudgePage) -> Path:
+    return page.workspace.store_path
+
+
+def judged_before(page: JudgePage) -> int:
+    return page.control.progress.judged_before if page.control.progress else 0
+
+
+def open_run(page: JudgePage) -> int | None:
+    return page.workspace.run.id if page.workspace.run else None
+
+
 def press(widget: QWidget, text: str) -> None:
     (button,) = [one for one in widget.findChildren(QPushButton) if one.text() == text and one.isVisible()]
     button.click()
@@ -136,7 +152,7 @@ def test_a_judgment_is_shown_in_review_on_enter(qtbot: QtBot, ready: JudgePage) 
     assert wanted.args == ["1", "naturalness"]
 
 
-def test_escape_stops_a_run_and_resume_goes_on(qtbot: QtBot, ready: JudgePage) -> None:
+def test_escape_stops_no_run_stop_does_and_resume_goes_on(qtbot: QtBot, ready: JudgePage) -> None:
     ready.settings.show_setup(RunSetup())
     wait_for_plan(qtbot, ready)
     ready.run()
@@ -146,8 +162,10 @@ def test_escape_stops_a_run_and_resume_goes_on(qtbot: QtBot, ready: JudgePage) -
     with qtbot.waitActive(ready):
         ready.activateWindow()
     ready.stop_button.setFocus()
+    QTest.keyClick(ready.stop_button, Qt.Key.Key_Escape)
+    assert not ready.control.stopping
     with qtbot.waitSignal(ready.control.ended, timeout=1_000):
-        QTest.keyClick(ready.stop_button, Qt.Key.Key_Escape)
+        QTest.keyClick(ready.stop_button, Qt.Key.Key_Space)
     assert "was stopped" in said(ready.run_panel)
     wait_for_plan(qtbot, ready)
     assert ready.run_button.text() == "Resume"
@@ -284,6 +302,117 @@ def test_the_last_run_that_was_not_finished_is_offered(
     press(third.banner, "Dismiss")
     assert not third.banner.isVisible()
     assert third.control.unfinished is None
+
+
+@pytest.fixture
+def stopped(qtbot: QtBot, page: JudgePage, own_gold: Path) -> JudgePage:
+    """A page whose run 1, of the first 6 of 30 items, was stopped after some of them."""
+    page.settings.show_setup(RunSetup(threads=1))
+    open_dataset(qtbot, page, own_gold)
+    page.dataset_line.set_items(6)
+    wait_for_plan(qtbot, page)
+    page.run()
+    qtbot.waitUntil(lambda: page.run_panel.table.rowCount() >= 2, timeout=A_WHILE)
+    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+        page.stop()
+    return page
+
+
+@pytest.fixture
+def own_gold(demo_gold: Path, tmp_path: Path) -> Path:
+    """A copy of the 30 labelled items that a test may change."""
+    return Path(shutil.copy(demo_gold, tmp_path / "own.tsv"))
+
+
+def test_what_changed_since_a_run_began_is_named_and_no_new_run_is_begun(
+    qtbot: QtBot, stopped: JudgePage, own_gold: Path
+) -> None:
+    before = own_gold.read_bytes()
+    head, _, rest = before.partition(b"\n")
+    own_gold.write_bytes(head + b"\n" + rest.replace(b"\t", b"\tother ", 1))
+    again = new_page(qtbot, Workspace(stopped.workspace.threads, stopped.workspace.state, store_of(stopped)))
+    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE) as ended:
+        press(again.banner, "Resume")
+    assert isinstance(ended.args[0], SetupError)
+    assert "Run 1 cannot go on" in ended.args[0].problem
+    assert "the items of own.tsv" in ended.args[0].problem
+    assert again.banner.isVisible()
+    own_gold.write_bytes(before)
+    press(again.banner, "Resume")
+    qtbot.waitUntil(lambda: judged_before(again) >= 2, timeout=A_WHILE)
+    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE):
+        again.stop()
+    with RunStore(store_of(stopped)) as store:
+        assert [run.id for run in store.runs()] == [1]
+
+
+def test_a_run_that_was_started_over_can_still_be_resumed(qtbot: QtBot, stopped: JudgePage) -> None:
+    wait_for_plan(qtbot, stopped)
+    with qtbot.waitSignal(stopped.control.ended, timeout=A_WHILE):
+        stopped.over_button.click()
+    assert stopped.control.unfinished_run == 1
+    again = new_page(qtbot, stopped.workspace)
+    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE) as ended:
+        press(again.banner, "Resume")
+    assert ended.args[0] == RunEnded(run_id=1, items=6, judged=6, stopped=False)
+
+
+def test_the_items_of_a_resumed_run_stay_when_its_dataset_is_read(
+    qtbot: QtBot, stopped: JudgePage, demo_gold: Path
+) -> None:
+    open_dataset(qtbot, stopped, demo_gold)
+    assert stopped.setup().items is None
+    again = new_page(qtbot, stopped.workspace)
+    wait_for_plan(qtbot, again)
+    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE):
+        press(again.banner, "Resume")
+    wait_for_plan(qtbot, again)
+    assert (again.setup().dataset_path.name, again.setup().items) == ("own.tsv", 6)
+    assert "all 6 items are judged in run 1" in said(again.plan_panel)
+
+
+def test_the_key_to_run_judges_no_complete_run_again(qtbot: QtBot, ready: JudgePage) -> None:
+    ready.dataset_line.set_items(2)
+    wait_for_plan(qtbot, ready)
+    run_to_the_end(qtbot, ready)
+    with qtbot.waitSignal(ready.workspace.note) as note:
+        ready.run()
+    assert note.args == ["All 2 items are judged in run 1; press Judge again for a new run."]
+    assert not ready.control.running
+    with qtbot.waitSignal(ready.control.ended, timeout=A_WHILE) as ended:
+        press(ready, "Judge again")
+    assert ended.args[0].run_id == 2
+
+
+def test_the_buttons_of_the_run_open_that_run(qtbot: QtBot, ready: JudgePage) -> None:
+    for items in (2, 3):
+        ready.dataset_line.set_items(items)
+        wait_for_plan(qtbot, ready)
+        run_to_the_end(qtbot, ready)
+    ready.workspace.open_run(1)
+    qtbot.waitUntil(lambda: open_run(ready) == 1, timeout=A_WHILE)
+    press(ready.run_panel, "Review")
+    qtbot.waitUntil(lambda: open_run(ready) == 2, timeout=A_WHILE)
+
+
+def test_while_a_dataset_is_read_the_page_says_so(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> None:
+    page.workspace.open_dataset(demo_gold)
+    assert f"Reading {demo_gold.name} …" in said(page.dataset_line)
+    assert "No dataset is open" not in said(page)
+    page.workspace.cancel_loading()
+    qtbot.waitUntil(lambda: "Reading" not in said(page.dataset_line), timeout=A_WHILE)
+    if page.workspace.dataset is None:
+        assert "No dataset is open" in said(page)
+        assert "Open a dataset to see" in said(page.plan_panel)
+
+
+def test_a_model_of_last_time_that_is_gone_is_replaced_and_named(qtbot: QtBot, workspace: Workspace) -> None:
+    workspace.state.set_text("last/model", str(workspace.store_path.with_name("gone.gguf")))
+    with qtbot.waitSignal(workspace.note, timeout=A_WHILE) as note:
+        page = new_page(qtbot, workspace)
+    assert "gone.gguf" in note.args[0]
+    assert note.args[0].endswith("The demo model is chosen instead.")
+    assert page.picker.path == demo_model()
 
 
 def test_the_table_of_judgments_keeps_the_last_ones(qtbot: QtBot, ready: JudgePage) -> None:

@@ -186,3 +186,12 @@ def test_closing_during_a_run_stops_it_cleanly_and_the_next_start_offers_to_resu
     qtbot.waitUntil(lambda: again.interior.run_control.progress is not None, timeout=A_WHILE)
     assert again.interior.run_control.progress is not None
     assert again.interior.run_control.progress.judged >= 6
+
+
+def test_letters_belong_to_the_page_and_never_turn_it(opened: Opened, qtbot: QtBot) -> None:
+    window = opened()
+    window.show_page("Review")
+    assert not window.rail.hasFocus()
+    window.rail.setFocus()
+    qtbot.keyClick(window.rail, Qt.Key.Key_J)
+    assert window.rail.currentItem().text() == "Review"

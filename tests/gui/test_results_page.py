@@ -1,6 +1,8 @@
 """The results page: scores of a real run, overrides, calibration, slow measures, exports, foreign text."""
 
+import csv
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -15,13 +17,14 @@ from engine.cancel import CancelToken
 from engine.dataset import load_dataset
 from engine.errors import RunBusyError, SetupError
 from engine.evaluation import evaluate
+from engine.events import ItemJudged
 from engine.judging import RunPlan, open_model, run_judging
 from engine.matching import match
 from engine.measure_tables import accuracy_table, explanation_table
 from engine.model_files import read_model_file
 from engine.model_trial import checked_model
 from engine.paths import demo_model
-from engine.records import Preference
+from engine.records import Explanation, Preference
 from engine.results import load_results, submission_of
 from engine.rubric import ELOQUENT
 from engine.run_store import RunStore
@@ -33,7 +36,8 @@ from gui.engine_thread import EngineThreads
 from gui.jobs.measuring import Part, SlowMeasure
 from gui.pages.results_page import ResultsPage
 from gui.state import State
-from gui.workspace import Workspace
+from gui.widgets.file_choice import FileChoice
+from gui.workspace import UnderWay, Workspace
 from tests.commands import ROOT
 
 ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
@@ -104,13 +108,16 @@ def override(qtbot: QtBot, page: ResultsPage, item: str, label: Preference) -> N
         page.workspace.override(item, "safety", label, None)
 
 
-def judge(store: Path, dataset: Path, settings: JudgeSettings) -> int:
-    """Judge a dataset with the demo model; the id of the run."""
+def judge(store: Path, dataset: Path, settings: JudgeSettings, items: int | None = None) -> int:
+    """Judge a dataset with the demo model, or stop after so many items of it; the id of the run."""
     model = checked_model(read_model_file(demo_model()), CancelToken())
     plan = RunPlan(load_dataset(dataset), ELOQUENT, settings, MachineSettings(1, 0), model)
     with RunStore(store) as opened:
-        for _event in run_judging(plan, opened, lambda: open_model(plan, CancelToken())):
-            pass
+        for event in run_judging(plan, opened, lambda: open_model(plan, CancelToken())):
+            if items is not None and isinstance(event, ItemJudged):
+                items -= 1
+                if not items:
+                    break
         return opened.runs()[-1].id
 
 
@@ -226,7 +233,7 @@ def test_what_could_not_be_judged_is_listed_with_its_reason(
     assert table.index(0, 0).data() == HOSTILE_ID.replace("\u202e", "\\u202e")
     assert "<img" not in table.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
     with qtbot.waitSignal(space.review_wanted) as wanted:
-        page.scores._unscored_view.doubleClicked.emit(table.index(0, 0))
+        page.scores._unscored_view.activated.emit(table.index(0, 0))
     assert wanted.args == [HOSTILE_ID, "relevance"]
 
 
@@ -262,15 +269,22 @@ def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
     qtbot.waitUntil(lambda: panel.proposal is not None, timeout=30_000)
     assert panel.quality.rowCount() == 6
     assert panel.changes.rowCount() == 5
+    assert "Nothing has changed yet" in panel._source.text()
     panel.save(tmp_path / "calibration.json")
     with qtbot.waitSignal(space.run_changed, timeout=10_000):
         click(panel.apply_button)
     assert "fitted on gold.tsv" in panel.state.text()
+    assert "Cross-validated there:" in panel.state.text()
+    assert panel._source.text().startswith("Applied, fitted on gold.tsv")
+    assert panel.quality.rowCount() == 6
+    assert not panel._proposed.isHidden()
+    assert panel.apply_button.isHidden()
     measured(qtbot, opened)
     assert "calibrated on these very labels" in opened.scores.caveats.text()
     with qtbot.waitSignal(space.run_changed, timeout=10_000):
         click(panel.off_button)
     assert "not calibrated" in panel.state.text()
+    assert panel._proposed.isHidden()
     panel.load(tmp_path / "calibration.json")
     qtbot.waitUntil(lambda: panel.proposal is not None, timeout=10_000)
     assert panel.quality.rowCount() == 6  # hidden: a file holds no table
@@ -364,7 +378,8 @@ def test_an_export_says_what_is_a_persons(qtbot: QtBot, opened: ResultsPage, tmp
     assert "By people, not by the model: 1 label" in opened.notice.text
     opened.model_alone.setChecked(True)
     exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "alone.tsv"))
-    assert not opened.notice.isVisible()
+    assert "Without what people overrode (1 label, by" in opened.notice.text
+    assert "“Model alone” is ticked" in opened.notice.text
     assert (tmp_path / "alone.tsv").read_bytes() != (tmp_path / "labels.tsv").read_bytes()
 
 
@@ -384,7 +399,140 @@ def test_labels_alone_have_no_explanations_to_export(
     assert page.scores.table(Part.EXPLANATIONS).rowCount() == 0
 
 
+def test_on_another_page_the_status_bar_says_what_was_left_out(
+    qtbot: QtBot, opened: ResultsPage, tmp_path: Path
+) -> None:
+    item = load_dataset(opened.workspace.run.results.run.identity.dataset_path).ids[0]  # type: ignore[union-attr]
+    override(qtbot, opened, item, Preference.BOTH_BAD)
+    opened.model_alone.setChecked(True)
+    opened.hide()
+    with qtbot.waitSignal(opened.workspace.note, timeout=10_000) as note:
+        opened.export_labels(path=tmp_path / "alone.tsv")
+    assert "Without what people overrode (1 label, by" in note.args[0]
+
+
+def test_the_csv_has_the_labels_that_the_run_is_held_against(
+    qtbot: QtBot, opened: ResultsPage, save: Save, demo_gold: Path, tmp_path: Path
+) -> None:
+    other = save("other.tsv", demo_gold.read_bytes().replace(b"\tboth_good\t", b"\tboth_bad\t"))
+    with qtbot.waitSignal(opened.workspace.gold_changed, timeout=10_000):
+        opened.gold.open(other)
+    exported(qtbot, opened, lambda: opened.export_csv(path=tmp_path / "all.csv"))
+    with (tmp_path / "all.csv").open(encoding="utf-8", newline="") as file:
+        labels = {row["human_preference"] for row in csv.DictReader(file)}
+    assert "both_bad" in labels
+    assert "both_good" not in labels
+
+
+def test_no_file_in_use_is_overwritten(
+    qtbot: QtBot, opened: ResultsPage, save: Save, demo_gold: Path
+) -> None:
+    gold = save("chosen.tsv", demo_gold.read_bytes())
+    with qtbot.waitSignal(opened.workspace.gold_changed, timeout=10_000):
+        opened.gold.open(gold)
+    examples = save("examples.tsv", b"of the Judge page")
+    FileChoice("labelled examples", "", opened).set_path(examples)
+    click(opened.calibration.fit_button)
+    qtbot.waitUntil(lambda: opened.calibration.proposal is not None, timeout=30_000)
+    measured(qtbot, opened)
+    for path in (gold, examples, opened.workspace.store_path):
+        before = path.read_bytes()
+        for act in (
+            lambda path=path: opened.export_csv(path=path),
+            lambda path=path: opened.calibration.save(path),
+            lambda path=path: opened.figures.save("accuracy", path),
+        ):
+            assert "would be overwritten" in told(qtbot, opened, act).problem
+        assert path.read_bytes() == before
+
+
+# Read again
+
+
+def test_what_was_measured_outlives_the_reading_of_the_same_run(qtbot: QtBot, opened: ResultsPage) -> None:
+    before = opened.measurer.scores
+    with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
+        opened.workspace.read_run_again()
+    measured(qtbot, opened)
+    assert opened.measurer.scores is before
+
+
+def test_other_labels_in_the_same_file_are_measured_anew(
+    qtbot: QtBot, opened: ResultsPage, save: Save, demo_gold: Path
+) -> None:
+    tables = []
+    for data in (demo_gold.read_bytes(), demo_gold.read_bytes().replace(b"\tboth_good\t", b"\tA\t")):
+        with qtbot.waitSignal(opened.workspace.gold_changed, timeout=10_000):
+            opened.gold.open(save("labels.tsv", data))
+        measured(qtbot, opened)
+        tables.append(opened.scores.table(Part.ACCURACY).as_text())
+    assert tables[0] != tables[1]
+
+
+def test_explanations_written_again_are_measured_anew(qtbot: QtBot, opened: ResultsPage) -> None:
+    run = opened.workspace.run
+    assert run is not None
+    item = run.results.judged[0]
+    judgment = run.results.judgments["safety"][0]
+    other = Preference.A if run.results.label(judgment) is not Preference.A else Preference.B
+    override(qtbot, opened, item.item_id, other)
+    measured(qtbot, opened)
+    before = opened.scores.table(Part.EXPLANATIONS).as_text()
+    with RunStore(opened.workspace.store_path) as store:
+        store.add_rewritten(1, {item.position: {"safety": Explanation("Words of no other kind.", other)}})
+        store.describe(1, {**store.run(1).manifest, "rewritten": [{"explanations": 1}]})
+    with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
+        opened.workspace.read_run_again()
+    measured(qtbot, opened)
+    assert opened.scores.table(Part.EXPLANATIONS).as_text() != before
+
+
+# While a run is judged
+
+
+def test_a_run_under_way_is_not_no_run(qtbot: QtBot, page: ResultsPage) -> None:
+    page.workspace.tell_judging(UnderWay(1, 94, 240))
+    assert page._empty_title.text() == "Run 1 is being judged (94 of 240)"
+    assert not page.judge_button.isVisible()
+    with qtbot.waitSignal(page.workspace.run_changed, timeout=10_000):
+        click(page.so_far_button)
+    page.workspace.tell_judging(None)
+    assert page._empty_title.text() == "No run yet"
+
+
+def test_a_part_of_a_run_says_so_and_can_be_read_again(
+    qtbot: QtBot, space: Workspace, page: ResultsPage, demo_gold: Path
+) -> None:
+    run = judge(space.store_path, demo_gold, JudgeSettings(mode=Mode.LABELS, context=4096), items=3)
+    open_run(qtbot, page, run)
+    assert page.snapshot.isVisible()
+    assert "of 30 items" in page._snapshot_text.text()
+    with qtbot.waitSignal(space.run_changed, timeout=10_000):
+        click(page.again_button)
+    measured(qtbot, page)
+    open_run(qtbot, page, 1)
+    assert not page.snapshot.isVisible()
+
+
 # Use without a mouse
+
+
+def test_no_key_of_a_tab_is_another_s_or_a_menu_s(opened: ResultsPage) -> None:
+    tabs = re.findall(r"&(\w)", " ".join(opened.tabs.tabText(place) for place in range(opened.tabs.count())))
+    for place in range(opened.tabs.count()):
+        opened.tabs.setCurrentIndex(place)
+        shown = [one for one in opened.findChildren(QAbstractButton) if one.isVisible()]
+        keys = [*tabs, *re.findall(r"&(\w)", " ".join(one.text() for one in shown)), *"FVERH"]
+        assert sorted(key.upper() for key in keys) == sorted({key.upper() for key in keys})
+
+
+def test_every_measure_says_what_it_means(opened: ResultsPage) -> None:
+    for part in (Part.ACCURACY, Part.LABELS, Part.EXPLANATIONS):
+        table = opened.scores.table(part)
+        for section in range(1, table.columnCount()):
+            title = table.headerData(section, Qt.Orientation.Horizontal)
+            meaning = table.headerData(section, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+            assert meaning or title == "Items"
 
 
 def test_every_control_has_a_name(opened: ResultsPage) -> None:

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.cancel import CancelToken
@@ -14,18 +14,21 @@ from engine.dataset import load_dataset
 from engine.judging import RunPlan, open_model, run_judging
 from engine.model_files import read_model_file
 from engine.model_trial import CheckedModel
-from engine.paths import demo_model
+from engine.paths import demo_dataset, demo_model
 from engine.records import Order, Override, Preference, Reading
 from engine.rubric import ELOQUENT
 from engine.run_store import RunStore
 from engine.settings import JudgeSettings, MachineSettings, Mode
 from gui.pages.review_page import ReviewPage
+from gui.run_control import RunControl
+from gui.run_setup import RunSetup
 from gui.tables.review_table import DOUBT, ID, INSTRUCTION, LABELS, MARKS
 from gui.tables.text_table import SORT_ROLE
 from gui.widgets.order_bars import own_shares
 from gui.workspace import Workspace
 
 Open = Callable[[], ReviewPage]
+A_WHILE = 60_000
 HOSTILE = '<b>x</b><img src="a.png"> <|eot_id|> \u202eabc'
 
 
@@ -71,6 +74,10 @@ def overrides(store: Path) -> Sequence[Override]:
 def press(qtbot: QtBot, page: QWidget, keys: str) -> None:
     for key in keys:
         qtbot.keyClick(page, key)
+
+
+def save(qtbot: QtBot, field: QWidget) -> None:
+    qtbot.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
 
 
 def wait_for_override(qtbot: QtBot, page: ReviewPage, act: Callable[[], object]) -> None:
@@ -154,9 +161,7 @@ def test_a_written_explanation_is_saved_and_a_label_keeps_it(
     field.clear()
     qtbot.keyClicks(field, f"jk/12abgxu {HOSTILE[:-4]}")
     assert current(page) == page._item_id
-    wait_for_override(
-        qtbot, page, lambda: qtbot.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    )
+    wait_for_override(qtbot, page, lambda: save(qtbot, field))
     assert not page.desk.card.editing
     wait_for_override(qtbot, page, lambda: press(qtbot, page, "X"))
     assert [one.preference for one in overrides(store)] == [None, Preference.BOTH_BAD]
@@ -322,13 +327,182 @@ def test_what_was_chosen_is_remembered(
     assert again.desk.card.editor.text == "not saved"
 
 
-def test_an_open_editor_is_no_obstacle_for_another_run(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
+def write(qtbot: QtBot, page: ReviewPage, text: str) -> QPlainTextEdit:
+    """Open the editor and put a text into it; the field."""
     press(qtbot, page, "E")
-    page.desk.card.editor.field.setPlainText("still writing")
+    field = page.desk.card.editor.field
+    field.setPlainText(text)
+    return field
+
+
+def filters_that_leave_it_out(page: ReviewPage) -> None:
+    page.list.filters.search.setText("no text has this")
+    page.list.list_again()
+
+
+@pytest.mark.parametrize(
+    "refresh",
+    [
+        lambda page: page.workspace.read_run_again(),
+        lambda page: page.workspace.gold_changed.emit(),
+        lambda page: page.list.list_again(),
+        filters_that_leave_it_out,
+    ],
+    ids=["run read again", "other labels", "listed again", "listed no more"],
+)
+def test_no_refresh_saves_closes_or_changes_what_is_being_written(
+    qtbot: QtBot, page: ReviewPage, store: Path, refresh: Callable[[ReviewPage], object]
+) -> None:
+    press(qtbot, page, "JJ3")
+    item_id = current(page)
+    field = write(qtbot, page, "half a sente")
     with qtbot.waitSignal(page.list.listed):
-        page.workspace.open_run(1)
-    qtbot.waitUntil(lambda: len(overrides(store)) == 1)
-    assert overrides(store)[0].explanation == "still writing"
+        refresh(page)
+    assert page.window().focusWidget() is field
+    qtbot.keyClick(field, "N")
+    assert (page.desk.writing, field.toPlainText()) == (True, "Nhalf a sente")
+    assert (page.desk.item_id, page.desk.criterion, page.desk.isEnabled()) == (item_id, "truthfulness", True)
+    wait_for_override(qtbot, page, lambda: save(qtbot, field))
+    [stored] = overrides(store)
+    assert (stored.item_id, stored.criterion, stored.explanation) == (
+        item_id,
+        "truthfulness",
+        "Nhalf a sente",
+    )
+
+
+def test_another_run_keeps_what_is_being_written_as_a_draft_and_takes_no_letters(
+    qtbot: QtBot, page: ReviewPage, store: Path, tmp_path: Path
+) -> None:
+    judge_hostile_items(tmp_path / "hostile.tsv", store)
+    key = (page.desk.criterion, current(page))
+    write(qtbot, page, "a good reas")
+    with qtbot.waitSignal(page.workspace.note, check_params_cb=lambda text: "is a draft" in text):
+        page.workspace.open_run(2)
+    qtbot.waitUntil(lambda: page.desk._run_id == 2)
+    focused = page.window().focusWidget()
+    assert focused is page.list.view
+    for letter in "bag x":
+        qtbot.keyClick(focused, letter)
+    qtbot.waitUntil(lambda: not page._pause.isActive())
+    with RunStore(store) as opened:
+        assert [opened.overrides(1), opened.overrides(2)] == [[], []]
+    assert page.desk._drafts.of(1, *key) == "a good reas"
+    wait_for_override(qtbot, page, lambda: press(qtbot, page, "G"))
+
+
+def test_e_goes_back_to_an_open_editor(qtbot: QtBot, page: ReviewPage) -> None:
+    field = write(qtbot, page, "typed by hand")
+    page.list.view.setFocus()
+    press(qtbot, page, "E")
+    assert (field.toPlainText(), page.window().focusWidget()) == ("typed by hand", field)
+
+
+def test_back_on_the_page_the_keys_go_to_the_editor_else_to_the_list(qtbot: QtBot, page: ReviewPage) -> None:
+    page.list.filters.search.setFocus()
+    page.take_focus()
+    assert page.window().focusWidget() is page.list.view
+    field = write(qtbot, page, "in the midst")
+    page.list.view.setFocus()
+    page.take_focus()
+    assert page.window().focusWidget() is field
+
+
+@pytest.mark.parametrize("end", ["save", "leave"])
+def test_space_after_writing_overrides_no_label(
+    qtbot: QtBot, page: ReviewPage, store: Path, end: str
+) -> None:
+    field = write(qtbot, page, "Done.")
+    if end == "save":
+        wait_for_override(qtbot, page, lambda: save(qtbot, field))
+    else:
+        qtbot.keyClick(field, Qt.Key.Key_Escape)
+    focused = page.window().focusWidget()
+    assert focused is page.list.view
+    qtbot.keyClick(focused, Qt.Key.Key_Space)
+    assert all(one.preference is None for one in overrides(store))
+
+
+@pytest.mark.parametrize("hidden", [True, False])
+def test_a_judgment_that_is_wanted_of_the_next_run_is_looked_for_there(
+    qtbot: QtBot, page: ReviewPage, store: Path, tmp_path: Path, hidden: bool
+) -> None:
+    judge_hostile_items(tmp_path / "hostile.tsv", store)
+    notes: list[str] = []
+    page.workspace.note.connect(notes.append)
+    page.setHidden(hidden)
+    page.workspace.run_changed.disconnect(page._refresh)  # so that it hears of the run after the wish
+    page.workspace.run_changed.connect(lambda: page.workspace.review_wanted.emit(HOSTILE, "safety"))
+    page.workspace.run_changed.connect(page._refresh)
+    with qtbot.waitSignal(page.workspace.run_changed):
+        page.workspace.open_run(2)
+    page.show()
+    qtbot.waitUntil(lambda: page.desk._run_id == 2)
+    assert (current(page), page.desk.criterion) == (HOSTILE, "safety")
+    assert not any("has not judged" in note for note in notes)
+
+
+def test_a_wanted_judgment_comes_before_the_one_looked_at_last_time(
+    qtbot: QtBot, page: ReviewPage, workspace: Workspace, open_page: Open
+) -> None:
+    press(qtbot, page, "JJ")
+    page.keep_layout()
+    page.hide()
+    again = ReviewPage(workspace)
+    qtbot.addWidget(again)
+    workspace.review_wanted.emit("7", "safety")
+    again.show()
+    qtbot.waitUntil(lambda: bool(again.desk.card.badge.text))
+    assert (current(again), again.desk.criterion) == ("7", "safety")
+
+
+@pytest.mark.usefixtures("demo_tried")
+def test_while_a_run_is_judged_the_page_says_so_and_reads_it_again(
+    qtbot: QtBot, workspace: Workspace
+) -> None:
+    page, control = ReviewPage(workspace), RunControl(workspace)
+    qtbot.addWidget(page)
+    page.resize(1180, 640)
+    page.show()
+    control.start(RunSetup(demo_dataset(), threads=1))
+    qtbot.waitUntil(lambda: page.nothing.button.text() == "Show what is judged so far", timeout=A_WHILE)
+    assert "Run 1 is being judged: " in page.nothing._first.text()
+    page.nothing.button.click()
+    qtbot.waitUntil(lambda: bool(page.desk.card.badge.text), timeout=A_WHILE)
+    before = page.list.shown
+    assert before < 240
+    qtbot.waitUntil(page.part.again.isEnabled, timeout=A_WHILE)
+    assert page.part.text.text() == f"{before} of 240 items; the run goes on."
+    page.part.again.click()
+    qtbot.waitUntil(lambda: page.list.shown > before, timeout=A_WHILE)
+    assert page.part.isVisible()
+    control.stop()
+    qtbot.waitUntil(page.part.isHidden, timeout=A_WHILE)
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Down, Qt.Key.Key_Escape])
+def test_the_search_is_left_by_keys(qtbot: QtBot, page: ReviewPage, key: Qt.Key) -> None:
+    press(qtbot, page, "/")
+    search = page.list.filters.search
+    qtbot.keyClicks(search, "the")
+    qtbot.keyClick(search, key)
+    if key == Qt.Key.Key_Escape:
+        assert search.text() == ""
+        qtbot.keyClick(search, key)
+    assert page.window().focusWidget() is page.list.view
+
+
+def test_after_clear_and_a_filter_keys_are_keys(qtbot: QtBot, page: ReviewPage) -> None:
+    filters = page.list.filters
+    press(qtbot, page, "/")
+    qtbot.keyClicks(filters.search, "the")
+    qtbot.waitUntil(filters.clear_all.isVisible)
+    filters.clear_all.setFocus()
+    filters.clear_all.click()
+    assert page.window().focusWidget() is page.list.view
+    press(qtbot, page, "/")
+    qtbot.mouseClick(filters.chips["flipped"], Qt.MouseButton.LeftButton)
+    assert page.window().focusWidget() is filters.chips["flipped"]
 
 
 def test_a_run_whose_dataset_is_gone_shows_judgments_and_asks_for_the_file(

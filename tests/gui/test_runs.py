@@ -6,10 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pytestqt.qtbot import QtBot
 
 from engine.dataset import Dataset, load_dataset
 from engine.paths import demo_dataset
 from gui.jobs.runs import open_run
+from gui.widgets.review_notices import MissingDataset
+from gui.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 from tests.gui.jobs import done
 
@@ -44,14 +47,33 @@ def test_the_items_at_hand_are_those_that_are_shown(demo_store: Path, demo_gold:
     assert dataset.path == moved
 
 
-def test_where_the_items_are_gone_the_run_comes_alone(
-    demo_store: Path, demo_gold: Path, tmp_path: Path
-) -> None:
+@pytest.fixture
+def moved_away(demo_store: Path, tmp_path: Path) -> Path:
+    """The store with a run whose dataset is not where it was."""
     path = Path(shutil.copy(demo_store, tmp_path))
     db = sqlite3.connect(path)
     db.execute("UPDATE run SET dataset_path = ?", (str(tmp_path / "gone.tsv"),))
     db.commit()
     db.close()
+    return path
+
+
+def test_where_the_items_are_gone_the_run_comes_alone(moved_away: Path, demo_gold: Path) -> None:
     for at_hand in (None, other_texts(demo_gold)):
-        results, dataset = done(open_run(path, 1, at_hand))
+        results, dataset = done(open_run(moved_away, 1, at_hand))
         assert (len(results.judged), dataset) == (DEMO_ITEMS, None)
+
+
+def test_the_right_dataset_opened_anywhere_is_taken_for_the_run(
+    qtbot: QtBot, workspace: Workspace, moved_away: Path, demo_gold: Path
+) -> None:
+    workspace.store_path = moved_away
+    missing = MissingDataset(workspace)
+    qtbot.addWidget(missing)
+    with qtbot.waitSignal(workspace.run_changed):
+        workspace.open_run(1)
+    assert workspace.run is not None
+    assert workspace.run.dataset is None
+    with qtbot.waitSignal(workspace.run_changed):
+        workspace.open_dataset(demo_gold)
+    assert workspace.run.dataset is workspace.dataset

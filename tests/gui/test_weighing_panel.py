@@ -12,7 +12,7 @@ from engine.results import load_results
 from engine.run_store import RunStore
 from engine.systems import system_of_run
 from engine.weighing import comparisons_of, weigh
-from gui.engine_thread import EngineThreads
+from gui.engine_thread import EngineThreads, Lane
 from gui.jobs.measuring import Scores, measure_labels
 from gui.state import State
 from gui.widgets.weighing_panel import WeighingPanel
@@ -91,6 +91,24 @@ def test_fitted_weights_come_with_what_they_are_worth(qtbot: QtBot, panel: Weigh
     qtbot.waitUntil(lambda: panel.wish != before, timeout=20_000)
     assert max(panel.wish.weights.values()) == 10.0
     assert "cross-validated on 30 items" in panel._fit_table.as_text()
+
+
+def test_weights_of_another_run_are_not_set(
+    qtbot: QtBot, panel: WeighingPanel, threads: EngineThreads, demo_store: Path, gold: Dataset
+) -> None:
+    before = panel.wish
+    panel.fit_weights()
+    panel.show_scores(scores_of(demo_store, gold))
+    qtbot.waitUntil(lambda: not any(map(threads.busy, Lane)), timeout=20_000)
+    qtbot.waitUntil(lambda: "comparisons" in panel.said.text())
+    assert panel.wish == before
+    assert panel.fit_button.text() == "Fi&t weights to human labels"
+
+
+def test_overrides_need_not_wait_for_weights(panel: WeighingPanel, threads: EngineThreads) -> None:
+    panel.fit_weights()
+    panel.equal_weights()
+    assert not threads.busy(Lane.STORE)
 
 
 def test_without_labels_nothing_can_be_fitted(qtbot: QtBot, panel: WeighingPanel, demo_store: Path) -> None:

@@ -1,0 +1,65 @@
+"""What a run and human labels are, by value: equal marks mean that the same would be measured.
+
+Objects say nothing of this: what is read again is another object with the same content.
+
+Knows: what measures depend on. Does not know: what is measured, windows.
+"""
+
+import hashlib
+import json
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from engine.dataset import Dataset
+    from engine.results import RunResults
+    from engine.run_store import StoredRun
+
+_REWRITTEN = "rewritten"  # engine.judging.REWRITTEN, which is too heavy for the thread of the window
+_ROWS_AT_ONCE = 2048
+
+
+@dataclass(frozen=True)
+class RunMark:
+    """A run: `stored` as the store lists it, `judged` items as it was read, `overrides` by their ids."""
+
+    stored: Hashable
+    judged: int
+    overrides: frozenset[int]
+
+    def is_of(self, run: "StoredRun") -> bool:
+        """True where the store lists the run as it was; what people overrode is not listed there."""
+        return self.stored == _stored(run)
+
+
+def _stored(run: "StoredRun") -> Hashable:
+    """How far a run is judged, how it is calibrated, what was written again."""
+    return run.id, run.judged, json.dumps([run.calibration, run.manifest.get(_REWRITTEN)], sort_keys=True)
+
+
+def run_mark(results: "RunResults") -> RunMark:
+    """A run as it was read."""
+    overrides = frozenset(one.id for one in results.overrides.values())
+    return RunMark(_stored(results.run), len(results.judged), overrides)
+
+
+def gold_mark(gold: "Dataset | None") -> Hashable:
+    """Human labels and explanations with the items that they are for; on a lane, for it reads all of them.
+
+    `Dataset.hash` alone does not do: labels take no part in it.
+    """
+    if gold is None:
+        return None
+    found = hashlib.sha256()
+    names = [f"{name}_{part}" for name in gold.rubric.names for part in ("preference", "explanation")]
+    columns = [name for name in names if name in gold.frame.columns]
+    for start in range(0, len(gold), _ROWS_AT_ONCE):
+        part = gold.frame.iloc[start : start + _ROWS_AT_ONCE]
+        found.update(json.dumps([part[name].tolist() for name in columns]).encode("ascii"))
+    return str(gold.path), gold.hash, tuple(columns), found.hexdigest()
+
+
+def measured_mark(results: "RunResults", gold: "Dataset | None") -> Hashable:
+    """What all measures of a run against human labels depend on; on a lane."""
+    return run_mark(results), gold_mark(gold)

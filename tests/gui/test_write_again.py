@@ -1,0 +1,157 @@
+"""Explanations written again from the window, with the demo model, a real store and real threads."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from engine.model_files import read_model_file
+from engine.records import Preference
+from engine.results import load_results
+from engine.run_store import RunStore
+from gui.engine_thread import Lane
+from gui.jobs.judging import judge
+from gui.jobs.rewriting import count_outdated
+from gui.pages.results_page import ResultsPage
+from gui.pages.review_page import ReviewPage
+from gui.run_setup import RunSetup
+from gui.widgets.outdated_line import OutdatedLine
+from gui.workspace import OpenRun, UnderWay, Workspace
+from tests.gui.jobs import done
+
+A_WHILE = 60_000
+ITEMS = 3
+
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, workspace: Workspace, demo_gold: Path) -> Workspace:
+    """A run of three items with the explanation of one out of date."""
+    setup = RunSetup(dataset_path=demo_gold, items=ITEMS, threads=1, context=4096, max_explanation_tokens=20)
+    done(judge(setup, workspace.store_path, None))
+    with RunStore(workspace.store_path) as store:
+        change_label(store, 0)
+    with qtbot.waitSignal(workspace.run_changed, timeout=A_WHILE):
+        workspace.open_run(1)
+    qtbot.waitUntil(lambda: workspace.rewriter.outdated == 1, timeout=A_WHILE)
+    return workspace
+
+
+def change_label(store: RunStore, place: int) -> None:
+    results = load_results(store, 1)
+    one = results.judgments["safety"][place]
+    other = next(label for label in Preference if label is not results.label(one))
+    store.override(1, one.item_id, "safety", preference=other, explanation=None, author="Ada")
+
+
+def outdated(workspace: Workspace) -> int:
+    with RunStore(workspace.store_path) as store:
+        return load_results(store, 1).outdated
+
+
+def test_a_page_says_what_is_out_of_date_and_writes_it_again(qtbot: QtBot, opened: Workspace) -> None:
+    page = ReviewPage(opened)
+    qtbot.addWidget(page)
+    page.resize(1180, 640)
+    page.show()
+    assert page.outdated.text.text() == "1 explanation was written for another label than the one in force."
+    page.outdated.button.setFocus()
+    with (
+        qtbot.waitSignal(opened.note, timeout=A_WHILE, check_params_cb=lambda said: "again" in said) as note,
+        qtbot.waitSignal(opened.run_changed, timeout=A_WHILE),
+    ):
+        QTest.keyClick(page.outdated.button, Qt.Key.Key_Space)
+        assert page.outdated.button.isHidden()
+        assert not page.outdated.busy.isHidden()
+    assert note.args == ["Run 1: 1 of 1 explanations are written again."]
+    qtbot.waitUntil(page.outdated.isHidden, timeout=A_WHILE)
+    assert outdated(opened) == 0
+
+
+def test_both_pages_show_the_same_work_and_either_can_cancel_it(qtbot: QtBot, opened: Workspace) -> None:
+    pages = ResultsPage(opened), ReviewPage(opened)
+    for page in pages:
+        qtbot.addWidget(page)
+    results, review = pages
+    with RunStore(opened.store_path) as store:
+        for place in range(1, ITEMS):
+            change_label(store, place)
+    with qtbot.waitSignal(opened.run_changed, timeout=A_WHILE):
+        opened.read_run_again()
+    qtbot.waitUntil(lambda: opened.rewriter.outdated == ITEMS, timeout=A_WHILE)
+    assert results.outdated.button.text() == "Write them again"
+    results.outdated.button.click()
+    assert not review.outdated.busy.isHidden()
+    review.outdated.busy.cancelled.emit()
+    qtbot.waitUntil(lambda: not opened.rewriter.busy, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not opened.threads.busy(Lane.MODEL), timeout=A_WHILE)
+    assert outdated(opened) == ITEMS
+    assert not results.outdated.button.isHidden()
+
+
+def without_dataset(space: Workspace) -> None:
+    assert space.run is not None
+    space.run = replace(space.run, dataset=None)
+    space.run_changed.emit()
+
+
+def shown_examples(space: Workspace) -> None:
+    assert space.run is not None
+    results = space.run.results
+    identity = results.run.identity
+    settings = {**identity.settings, "examples": "0123"}
+    run = replace(results.run, identity=replace(identity, settings=settings))
+    space.run = OpenRun(replace(results, run=run), space.run.dataset)
+    space.run_changed.emit()
+
+
+@pytest.mark.parametrize(
+    ("hinder", "why"),
+    [
+        (lambda space: space.tell_judging(UnderWay(2, 1, 9)), "A run is being judged"),
+        (without_dataset, "dataset of this run is not at hand"),
+        (shown_examples, "was shown labelled examples"),
+    ],
+)
+def test_a_button_that_cannot_work_says_why(
+    qtbot: QtBot, opened: Workspace, hinder: Callable[[Workspace], None], why: str
+) -> None:
+    line = OutdatedLine(opened.rewriter, across=True)
+    qtbot.addWidget(line)
+    assert line.button.isEnabled()
+    hinder(opened)
+    assert not line.button.isEnabled()
+    assert why in line.why_not.text()
+    assert not line.why_not.isHidden()
+    opened.rewriter.start()
+    assert not opened.rewriter.busy
+
+
+def test_a_model_that_is_gone_is_told_and_the_line_stays(
+    qtbot: QtBot, workspace: Workspace, demo_gold: Path, tmp_path: Path
+) -> None:
+    model = tmp_path / "own.gguf"
+    setup = RunSetup(dataset_path=demo_gold, items=1, threads=1, context=4096, max_explanation_tokens=20)
+    model.write_bytes(read_model_file(setup.model_path).path.read_bytes())
+    done(judge(replace(setup, model_path=model), workspace.store_path, None))
+    with RunStore(workspace.store_path) as store:
+        change_label(store, 0)
+    model.unlink()
+    with qtbot.waitSignal(workspace.run_changed, timeout=A_WHILE):
+        workspace.open_run(1)
+    qtbot.waitUntil(lambda: workspace.rewriter.outdated == 1, timeout=A_WHILE)
+    with qtbot.waitSignal(workspace.problem, timeout=A_WHILE) as problem:
+        workspace.rewriter.start()
+    assert "own.gguf: there is no such file" in str(problem.args[0])
+    qtbot.waitUntil(lambda: not workspace.rewriter.busy, timeout=A_WHILE)
+    assert workspace.rewriter.outdated == 1
+
+
+def test_what_is_out_of_date_is_counted_as_the_engine_counts(opened: Workspace) -> None:
+    assert opened.run is not None
+    assert done(count_outdated(opened.run.results)) == opened.run.results.outdated == 1
