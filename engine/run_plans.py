@@ -4,6 +4,7 @@ Whoever starts runs, a command or the window, asks here. Knows: what is usual, w
 know: arguments, windows, how a run goes on.
 """
 
+import json
 from pathlib import Path
 
 from engine.cancel import CancelToken
@@ -129,11 +130,11 @@ _SETTING_WORDS = {
 
 
 def _other_settings(plan: RunPlan, run: StoredRun) -> list[str]:
-    now, then = plan.identity(), run.identity
-    names = sorted({*now.settings, *then.settings})
+    # The store keeps plain values: lists for tuples.
+    now, then = json.loads(json.dumps(plan.identity().settings)), run.identity.settings
     differs = [
         _SETTING_WORDS.get(name, f"the setting {name.replace('_', ' ')}")
-        for name in names
-        if now.settings.get(name) != then.settings.get(name)
+        for name in sorted({*now, *then})
+        if now.get(name) != then.get(name)
     ]
-    return differs if now.criteria == then.criteria else [*differs, "the criteria"]
+    return differs if plan.rubric.names == run.identity.criteria else [*differs, "the criteria"]

@@ -145,7 +145,11 @@ def apply_theme(app: QApplication, choice: ThemeChoice, text_percent: int, base_
     font = QFont(app.font())
     font.setPointSizeF(base_points * text_percent / 100)
     app.setFont(font)
-    app.setPalette(_palette(chosen))
+    palette = _palette(chosen)
+    app.setPalette(palette)
+    palette.setColor(QPalette.ColorRole.Window, QColor(chosen.muted))
+    for kind in ("QCheckBox", "QListWidget"):  # which frame a tick in a darker shade of their ground
+        app.setPalette(palette, kind)
     app.setStyleSheet(_style_sheet(chosen, font.pointSizeF()))
 
 
@@ -253,6 +257,14 @@ def _style_sheet(one: Colours, points: float) -> str:
         width: {points * 1.4:.0f}px; height: {points * 1.4:.0f}px; }}
     QCheckBox::indicator:unchecked, QListView::indicator:unchecked {{
         background: {one.field}; border: 1px solid {one.muted}; border-radius: 3px; }}
+    QSlider::groove:horizontal {{ height: 4px; background: {one.border}; border-radius: 2px; }}
+    QSlider::sub-page:horizontal {{ background: {one.accent}; border-radius: 2px; }}
+    QSlider::handle:horizontal {{
+        width: 14px; margin: -6px 0; border-radius: 8px;
+        background: {one.panel}; border: 1px solid {one.muted}; }}
+    QSlider::handle:horizontal:focus {{ background: {one.accent}; border: 1px solid {one.text}; }}
+    QSlider::handle:horizontal:disabled,
+    QSlider::sub-page:horizontal:disabled {{ background: {one.unscored}; }}
     QTabWidget::pane {{ border: 0; }}
     QTabBar::tab {{
         padding: 6px 12px; color: {one.muted}; border: 0; border-bottom: 2px solid transparent; }}

@@ -11,24 +11,28 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["TIEBREAK_HOME"] = tempfile.mkdtemp(prefix="tiebreak-")
 
-from PySide6.QtCore import QDeadlineTimer, QEventLoop
+from PySide6.QtCore import QDeadlineTimer, QEventLoop, Qt
 from PySide6.QtWidgets import QApplication
 
 from engine.records import Preference
+from engine.results import RunResults, submission_of
+from engine.submission import SubmissionRow, write_submission
 from gui.app import make_application
 from gui.engine_thread import Lane
 from gui.main_window import MainWindow
 from gui.state import State
 from gui.theme import ThemeChoice
 
-_PATIENCE_MS = 300_000
+_PATIENCE_MS = 900_000
 _QUIET_MS = 700  # longer than any delay between a change and the job that follows it
 SIZE = (1280, 720)
+OVERRIDDEN = "naturalness"
 
 
 def main(arguments: list[str]) -> int:
@@ -43,12 +47,17 @@ def main(arguments: list[str]) -> int:
     window.show()
     window.begin()
     studio = Studio(app, window, folder)
-    studio.judge()
-    for theme in (ThemeChoice.LIGHT, ThemeChoice.DARK):
-        studio.draw(theme)
-    window.close()
-    window.end()
-    shutil.rmtree(home, ignore_errors=True)
+    try:
+        studio.judge()
+        studio.compare(home / "another-team.tsv")
+        for theme in (ThemeChoice.LIGHT, ThemeChoice.DARK):
+            studio.draw(theme)
+        studio.draw_tabs(ThemeChoice.LIGHT)
+        studio.draw_review(ThemeChoice.LIGHT)
+    finally:
+        window.close()
+        window.end()
+        shutil.rmtree(home, ignore_errors=True)
     return 0
 
 
@@ -71,10 +80,34 @@ class Studio:
         self._save("judge-running")
         self._until(lambda: not window.interior.run_control.running)
         self._settle()
-        run = window.workspace.run
+        self._override(0, "Response A reads more like a person.")
+        self._override(1, None)
+        self._settle()
+
+    def _override(self, place: int, explanation: str | None) -> None:
+        """Let a person's label, another than the model's, stand for it on naturalness."""
+        judgment = self._results.judgments[OVERRIDDEN][place]
+        label = next(one for one in Preference if one is not self._results.label(judgment))
+        self._window.workspace.override(judgment.item_id, OVERRIDDEN, label, explanation)
+
+    @property
+    def _results(self) -> RunResults:
+        run = self._window.workspace.run
         assert run is not None
-        first = run.results.judged[0].item_id
-        window.workspace.override(first, "naturalness", Preference.A, "Response A reads more like a person.")
+        return run.results
+
+    def compare(self, path: Path) -> None:
+        """Compare the run with a submission: the run's own, with every fifth label changed."""
+        own = submission_of(self._results)
+        rows = [_changed(row) if place % 5 == 0 else row for place, row in enumerate(own.rows)]
+        write_submission(path, replace(own, rows=tuple(rows)))
+        self._window.show_page("Compare")
+        page = self._window.interior.compare
+        page.choosing.add_files([path])
+        page.choosing.systems.view.item(0).setCheckState(Qt.CheckState.Checked)
+        self._settle()
+        page.compare()
+        self._until(lambda: page.compared is not None)
         self._settle()
 
     def _judged(self) -> int:
@@ -88,6 +121,27 @@ class Studio:
             self._window.show_page(page.NAME)
             self._settle()
             self._save(f"{page.NAME.lower()}-{theme.value}")
+
+    def draw_tabs(self, theme: ThemeChoice) -> None:
+        """The other tabs of Results, with a calibration proposed."""
+        self._window.set_theme(theme)
+        self._window.show_page("Results")
+        page = self._window.interior.results
+        page.calibration.calibrate()
+        for place, name in ((1, "figures"), (2, "weighted"), (3, "calibration")):
+            page.tabs.setCurrentIndex(place)
+            self._settle()
+            self._save(f"results-{name}-{theme.value}")
+
+    def draw_review(self, theme: ThemeChoice) -> None:
+        """A judgment that a person overrode, with the differences between the responses."""
+        self._window.set_theme(theme)
+        item_id = self._results.judged[0].item_id
+        self._window.workspace.review_wanted.emit(item_id, OVERRIDDEN)
+        self._settle()
+        self._window.interior.review.marking.setCurrentIndex(1)
+        self._settle()
+        self._save(f"review-overridden-{theme.value}")
 
     def _save(self, name: str) -> None:
         path = self._folder / f"{name}.png"
@@ -112,6 +166,16 @@ class Studio:
             self._app.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 20)
             if patience.hasExpired():
                 raise TimeoutError("the window did not get there")
+
+
+def _changed(row: SubmissionRow) -> SubmissionRow:
+    """The same with other labels on two criteria."""
+    other = {"relevance": Preference.A, "overall_quality": Preference.BOTH_BAD}
+    predictions = {
+        name: replace(one, preference=other.get(name, one.preference))
+        for name, one in row.predictions.items()
+    }
+    return replace(row, predictions=predictions)
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ class ComparePage(Page):
         self.compared: Compared | None = None
         self._wanted: _Wanted | None = None
         self._listed_otherwise: set[int] = set()  # runs that changed since they were compared
-        self._read_otherwise: set[int] = set()  # by people too, which the list does not tell
+        self._overridden: set[int] = set()  # those of them that people changed, which no list tells
         self._equal: Dataset | None = None  # the labels of now, read again but the same
         self._looked_at: Dataset | None = None
         self._looking = Latest(workspace.threads, Lane.FILES, self)
@@ -196,7 +196,7 @@ class ComparePage(Page):
         """True where Compare would now compare something else."""
         if self.compared is None or self._comparing.busy:
             return False
-        changed = self._listed_otherwise or self._read_otherwise
+        changed = self._listed_otherwise or self._overridden
         other = self.compared.choice != self.choosing.choice
         return other or bool(changed) or self._has_other_labels(self.compared)
 
@@ -230,8 +230,8 @@ class ComparePage(Page):
         }
         if run is not None and run.id in marks:
             results = run.results.model_alone() if compared.choice.model_alone else run.results
-            same = run_mark(results) == marks[run.id]
-            (self._read_otherwise.discard if same else self._read_otherwise.add)(run.id)
+            same = run_mark(results).overrides == marks[run.id].overrides
+            (self._overridden.discard if same else self._overridden.add)(run.id)
         self.stale.setVisible(self._is_stale())
 
     @Slot(object)
@@ -247,10 +247,12 @@ class ComparePage(Page):
     @Slot(object)
     def _take(self, compared: Compared) -> None:
         self.compared = compared
-        self._read_otherwise.clear()
+        self._listed_otherwise.clear()
+        self._overridden.clear()
         self._looked_at = self._equal = None
         self.view.show_comparison(compared)
         self.stack.setCurrentWidget(self.view)
+        self.workspace.refresh_runs()  # the list may be older than what was compared
 
     @Slot()
     def _ask_where_to_save(self) -> None:

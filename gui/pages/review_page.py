@@ -114,7 +114,7 @@ class ReviewPage(Page):
         below.addWidget(self.list, 1)
         below.addWidget(self.outdated)
         self._across = _splitter(Qt.Orientation.Horizontal, left, right, sizes=(370, 790))
-        self._across.setStretchFactor(0, 0)
+        self._across.setStretchFactor(1, 3)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.nothing)
         self._stack.addWidget(self._across)

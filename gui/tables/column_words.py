@@ -23,7 +23,7 @@ MEANINGS = {
     **{label.value: f"How often the label “{LABEL_WORDS[label]}” was given." for label in PREFERENCES},
     "unscored": "Judgments that could not be made; the reasons are listed below.",
     "flipped": "The share of judgments where the order of the responses alone decides the label.",
-    "format mass": "The share of the model's probability on the offered answers; near 1: it understood the task.",
+    "format mass": "The share of probability on the offered answers; near 1: the model understood the task.",
     "for the longer": "How often the longer response wins where one response is preferred.",
     "ROUGE-L": "How many words the explanation shares with the human one in the same order, × 100.",
     "most typical": "What a judge reaches that always repeats the most typical human explanation, × 100.",

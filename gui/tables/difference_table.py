@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 Index = QModelIndex | QPersistentModelIndex
 
-_BEFORE = ("item", "criterion", "human label")
-_AFTER = ("instruction",)
+_BEFORE = ("Item", "Criterion", "Human label")
+_AFTER = ("Instruction",)
 
 
 class DifferenceTable(QAbstractTableModel):

@@ -6,7 +6,7 @@ Knows: the header of a view. Does not know: what remembers it.
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QEvent, QObject, Slot
 from PySide6.QtWidgets import QTableView
 
 from gui.tables.items_table import Column, ItemsTable
@@ -14,7 +14,9 @@ from gui.tables.items_table import Column, ItemsTable
 NEVER_HIDDEN = "id"
 _WIDTHS = {"id": 7.0, "instruction": 30.0, "output_a": 26.0, "output_b": 26.0}  # in mean letters
 _ROOM_FOR_MARKS = 6  # letters beside the title of a label's column: its coloured mark, the sort arrow
+_LONGEST_LABEL = len("both good")
 _NARROWEST, _WIDEST = 3.0, 400.0
+_TEXTS = ("instruction", "output_a", "output_b")
 
 
 class ItemsColumns(QObject):
@@ -25,9 +27,9 @@ class ItemsColumns(QObject):
         self._view = view
         self._table = table
         widths, hidden = remembered.get("widths"), remembered.get("hidden")
-        self._widths: dict[str, float] = dict(_WIDTHS)
+        self._widths: dict[str, float] = {}  # those that the user chose
         if isinstance(widths, dict):
-            self._widths |= {
+            self._widths = {
                 str(name): min(max(float(width), _NARROWEST), _WIDEST)
                 for name, width in widths.items()
                 if isinstance(width, int | float)
@@ -36,15 +38,32 @@ class ItemsColumns(QObject):
         self._hidden.discard(NEVER_HIDDEN)
         self._applying = False
         view.horizontalHeader().sectionResized.connect(self._take_width)
+        view.viewport().installEventFilter(self)
 
     def apply(self) -> None:
-        """Give the columns of the table their widths, and hide those that are not wanted."""
+        """Give the columns of the table their widths, and hide those that are not wanted.
+
+        Texts take the room that is left, unless the user chose their widths.
+        """
         self._applying = True
         header = self._view.horizontalHeader()
+        shown = [column for column in self._table.columns if self.is_shown(column)]
+        used = sum(round(self._letters(column) * self._letter()) for column in shown)
+        growing = [
+            column for column in shown if column.source in _TEXTS and column.source not in self._widths
+        ]
+        more = max(0, self._view.viewport().width() - used) // len(growing) if growing else 0
         for place, column in enumerate(self._table.columns):
-            header.resizeSection(place, round(self._letters(column) * self._letter()))
-            header.setSectionHidden(place, column.source in self._hidden)
+            width = round(self._letters(column) * self._letter())
+            header.resizeSection(place, width + (more if column in growing else 0))
+            header.setSectionHidden(place, not self.is_shown(column))
         self._applying = False
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        """Follow the room that there is."""
+        if event.type() == QEvent.Type.Resize:
+            self.apply()
+        return super().eventFilter(watched, event)
 
     def is_shown(self, column: Column) -> bool:
         """True unless the user hid it."""
@@ -63,7 +82,8 @@ class ItemsColumns(QObject):
         return {"widths": self._widths, "hidden": sorted(self._hidden)}
 
     def _letters(self, column: Column) -> float:
-        return self._widths.get(column.source, len(column.title) + _ROOM_FOR_MARKS)
+        usual = _WIDTHS.get(column.source, max(len(column.title), _LONGEST_LABEL) + _ROOM_FOR_MARKS)
+        return self._widths.get(column.source, usual)
 
     def _letter(self) -> int:
         return max(1, self._view.fontMetrics().averageCharWidth())

@@ -87,6 +87,7 @@ def dressed(view: View, model: QAbstractItemModel, accessible: str) -> View:
     rows = view.verticalHeader()
     rows.setVisible(False)
     rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+    rows.setMinimumSectionSize(1)  # else the header's own font, which changes later, keeps rows high
     rows.setDefaultSectionSize(view.fontMetrics().height() + 10)
     view.horizontalHeader().setHighlightSections(False)
     return view

@@ -83,6 +83,7 @@ class ComparisonView(QTabWidget):
         layout.setContentsMargins(0, 8, 8, 0)
         layout.addWidget(self.systems)
         layout.addWidget(self.notes)
+        layout.addSpacing(12)
         layout.addWidget(self._measured_on)
         layout.addWidget(
             hint(
@@ -90,9 +91,11 @@ class ComparisonView(QTabWidget):
             )
         )
         layout.addWidget(measures)
+        layout.addSpacing(12)
         layout.addWidget(heading("Borda counts"))
         layout.addWidget(hint("For each measure, how many systems one is better than; a tie counts half."))
         layout.addWidget(borda)
+        layout.addSpacing(12)
         layout.addWidget(heading("Published systems"))
         layout.addWidget(
             hint("In percent, for reference: measured on the task's private test set, not ranked.")

@@ -48,7 +48,7 @@ class CriterionStrip(QWidget):
         self._rows = rows
         side = self.fontMetrics().height()
         for button, row, place in zip(self.buttons, rows, range(1, len(rows) + 1), strict=True):
-            title = words(row.criterion)
+            title = words(row.criterion).capitalize()
             button.setText(f" {place} {title} {row_marks(row)}".rstrip())
             button.setIcon(label_icon(row.preference, self.palette()))
             button.setIconSize(QSize(side, side))

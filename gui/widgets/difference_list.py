@@ -70,7 +70,7 @@ class DifferenceList(QWidget):
         self.criterion.clear()
         self.criterion.addItem("All criteria", None)
         for criterion in dict.fromkeys(one.criterion for one in compared.comparison.measures):
-            self.criterion.addItem(words(criterion), criterion)
+            self.criterion.addItem(words(criterion).capitalize(), criterion)
         self.criterion.setCurrentIndex(max(0, self.criterion.findData(chosen)))
         self.criterion.blockSignals(False)
         self._can_open = any(run is not None for run in compared.runs)

@@ -55,6 +55,7 @@ class ItemPreview(QWidget):
             return
         self._item, self._words, self._longer = item, tuple(searched), False
         self._render()
+        self.view.moveCursor(QTextCursor.MoveOperation.Start)  # else a change of size would go to its end
         self.view.verticalScrollBar().setValue(0)
 
     @property

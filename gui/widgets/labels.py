@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QVBoxLayou
 
 from engine.shown import visible
 
-_LONGEST_LINE = 125  # mean letters
+_LONGEST_LINE = 160  # mean letters of the font, which are wider than those of most texts
 
 
 class Prose(QLabel):

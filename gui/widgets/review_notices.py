@@ -152,10 +152,9 @@ class MissingDataset(QFrame):
         run, dataset = self._workspace.run, self._workspace.dataset
         if self._looked_for is not None:
             self._workspace.open_run(self._looked_for)
-        elif run is not None and run.dataset is None and dataset is not None:
+        elif run and run.dataset is None and dataset and len(dataset) >= run.results.run.identity.items:
             # Opened elsewhere, it may be the right one; whether it is, the job that reads the run finds out.
-            if len(dataset) >= run.results.run.identity.items:
-                self._workspace.read_run_again()
+            self._workspace.read_run_again()
 
     @Slot(object)
     def _forget(self, _error: object) -> None:

@@ -208,7 +208,7 @@ def _ending(how: RunEnded | EngineError | None, progress: RunProgress | None) ->
     kept = f"{progress.judged:,} of {progress.items:,} items are judged" if progress else ""
     if isinstance(how, EngineError):
         problem, _ = problem_of(how)
-        return f"The run could not go on: {problem} {kept}{' and kept.' if kept else ''}".strip()
+        return f"The run could not go on: {problem} {kept} and kept." if kept else problem
     if how is None or progress is None:
         return "The run was stopped before it began."
     if how.stopped:

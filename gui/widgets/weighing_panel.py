@@ -246,9 +246,9 @@ class WeighingPanel(QWidget):
             control.changed.connect(self._changed)
             self.controls[criterion] = control
             self._shares[criterion] = hint("")
-            self._add_row(row, words(criterion), control, self._shares[criterion])
+            self._add_row(row, words(criterion).capitalize(), control, self._shares[criterion])
         self.threshold.set_value(_remembered(kept.get("tie_threshold"), ELOQUENT.tie_threshold))
-        self._add_row(len(criteria), "tie threshold", self.threshold, hint("points"))
+        self._add_row(len(criteria), "Tie threshold", self.threshold, hint("points"))
         self._show_shares(self.wish.weights)
 
     def _add_row(self, row: int, text: str, control: WeightControl, after: QLabel) -> None:

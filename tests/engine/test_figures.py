@@ -8,6 +8,7 @@ import matplotlib
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 
@@ -24,6 +25,7 @@ from engine.figures import (
     reliability_figure,
 )
 from engine.matching import match
+from engine.preference import FloatArray
 from engine.weighing import Comparisons, Weighing, weigh
 from tests.judged import BAD, GOOD, A, B, dataset, matched, system
 
@@ -103,6 +105,36 @@ def test_the_cells_are_the_counts_with_unscored_where_there_are_any(evaluation: 
     (axes,) = confusion_figure(scored).axes
     assert len(texts(axes)) == 16
     assert len(axes.get_xticklabels()) == 4
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_numbers_can_be_read_in_every_cell(evaluation: Evaluation, dark: bool) -> None:
+    figure = confusion_figure(evaluation, dark)
+    _, safety = figure.axes
+    shades = np.asarray(safety.collections[0].cmap([0.0, 0.25, 0.5, 0.75, 1.0]))[:, :3]
+    numbers = {one.get_color() for one in safety.texts if one.get_text() != "0"}
+    for colour in numbers:
+        assert min(contrast(np.array(to_rgb(colour)), shade) for shade in shades) > 4.5
+
+
+def contrast(one: FloatArray, other: FloatArray) -> float:
+    """Source: WCAG 2.2, contrast ratio."""
+    low, high = sorted(
+        float(
+            np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+        )
+        for rgb in (one, other)
+    )
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_the_diagonal_stays_within_the_axes() -> None:
+    # Qt, which shows the SVG, does not clip.
+    for axes in reliability_figure(BINS).axes:
+        ends = np.asarray(axes.lines[0].get_data())
+        assert axes.get_xlim()[0] <= ends[0].min()
+        assert ends[0].max() <= axes.get_xlim()[1]
+        assert (ends[0] == ends[1]).all()
 
 
 def test_the_bars_are_how_often_each_label_was_given(evaluation: Evaluation) -> None:

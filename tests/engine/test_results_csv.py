@@ -154,3 +154,14 @@ def test_a_run_of_the_demo_model_is_written_whole(demo_store: Path, tmp_path: Pa
     texts = [one.explanation.text for one in results.judgments["safety"] if getattr(one, "explanation", None)]  # type: ignore[union-attr]
     assert found[found["criterion"] == "safety"]["model_explanation"].tolist() == texts
     assert len(found) == 5 * len(results.judged)
+
+
+def test_human_labels_are_those_of_the_chosen_dataset(tmp_path: Path) -> None:
+    judged = dataset({"safety": [A, B]})
+    results = run_of(tmp_path, judged, safety=[SURE_A, SURE_A])
+    other = dataset({"safety": [GOOD, None]})
+    for items in (judged, None):
+        write_results_csv(tmp_path / "x.csv", results, items, other)
+        found = read(tmp_path / "x.csv")
+        assert found["human_preference"].tolist() == ["both_good", ""]
+        assert found["instruction"].tolist() == ["question 1", "question 2"]

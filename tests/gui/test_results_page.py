@@ -469,7 +469,11 @@ def test_other_labels_in_the_same_file_are_measured_anew(
     assert tables[0] != tables[1]
 
 
-def test_explanations_written_again_are_measured_anew(qtbot: QtBot, opened: ResultsPage) -> None:
+def test_explanations_written_again_are_measured_anew(
+    qtbot: QtBot, opened: ResultsPage, demo_gold: Path
+) -> None:
+    with qtbot.waitSignal(opened.workspace.gold_changed, timeout=10_000):
+        opened.gold.open(demo_gold)  # stays the same while the run is read again
     run = opened.workspace.run
     assert run is not None
     item = run.results.judged[0]
@@ -509,8 +513,8 @@ def test_a_part_of_a_run_says_so_and_can_be_read_again(
     assert "of 30 items" in page._snapshot_text.text()
     with qtbot.waitSignal(space.run_changed, timeout=10_000):
         click(page.again_button)
-    measured(qtbot, page)
-    open_run(qtbot, page, 1)
+    with qtbot.waitSignal(space.run_changed, timeout=10_000):
+        space.open_run(1)
     assert not page.snapshot.isVisible()
 
 
