@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from engine.errors import EngineError
+from engine.errors import EngineError, SetupError
 from engine.overrides import in_force
 from engine.paths import default_store
 from engine.records import Override, Preference
+from engine.shown import words
 from gui.engine_thread import EngineThreads, Lane, Latest
 from gui.jobs import datasets, runs
 from gui.rewriter import Rewriter
@@ -241,5 +242,11 @@ class Workspace(QObject):
             self.run = replace(self.run, results=results)
             self.overrides_changed.emit(item_id, criterion)
 
+        def tell(error: EngineError) -> None:
+            lost = f"Item {item_id}, {words(criterion)}: what you decided is not stored."
+            if isinstance(error, SetupError):
+                error = SetupError(f"{lost} {error.problem}", error.remedy)
+            self.problem.emit(error)
+
         task.finished.connect(take)
-        task.failed.connect(self.problem)
+        task.failed.connect(tell)

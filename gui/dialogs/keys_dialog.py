@@ -5,6 +5,7 @@ Knows: how a list of keys looks. Does not know: what the keys do.
 
 from collections.abc import Mapping, Sequence
 
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QGridLayout, QScrollArea, QVBoxLayout, QWidget
 
 from gui.widgets.labels import heading, label
@@ -40,4 +41,5 @@ class KeysDialog(QDialog):
         layout = QVBoxLayout(self)
         layout.addWidget(area)
         layout.addWidget(buttons)
-        self.resize(self.fontMetrics().averageCharWidth() * 72, self.fontMetrics().height() * 34)
+        wanted = QSize(self.fontMetrics().averageCharWidth() * 72, self.fontMetrics().height() * 34)
+        self.resize(wanted.boundedTo(self.screen().availableSize() * 0.9))

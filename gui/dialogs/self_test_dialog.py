@@ -5,7 +5,7 @@ Knows: how checks are shown. Does not know: what is checked.
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import QSize, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
@@ -56,7 +56,8 @@ class SelfTestDialog(QDialog):
         layout = QVBoxLayout(self)
         for widget in (self._area, self._busy, self._notice, self._outcome, buttons):
             layout.addWidget(widget)
-        self.resize(self.fontMetrics().averageCharWidth() * 96, self.fontMetrics().height() * 30)
+        wanted = QSize(self.fontMetrics().averageCharWidth() * 96, self.fontMetrics().height() * 30)
+        self.resize(wanted.boundedTo(self.screen().availableSize() * 0.9))
         self._test = Latest(workspace.threads, Lane.MODEL, self)
         self._test.told.connect(self._add)
         self._test.finished.connect(self._end)

@@ -270,7 +270,8 @@ class JudgePage(Page):
         self._left.setEnabled(False)
         self.plan_panel.hide()
         setup = self.control.setup
-        self.run_panel.begin(setup.criteria if setup else ())
+        if setup is not None:
+            self.run_panel.begin(setup.criteria, setup.dataset_path.name)
         self._follow()
 
     @Slot()

@@ -19,7 +19,7 @@ from gui.workspace import Workspace
 
 
 class ResumeBanner(QFrame):
-    """Hidden until there is such a run; gone when a run starts, and back where that run could not go on."""
+    """Hidden until there is such a run; gone when a run starts, back where the page cannot go on with it."""
 
     resumed = Signal(object)  # a RunSetup that names the run
 
@@ -85,7 +85,13 @@ class ResumeBanner(QFrame):
 
     @Slot(object)
     def _follow_end(self, how: RunEnded | EngineError | None) -> None:
-        asked = self._control.setup
-        number = asked.resumes if asked else None
-        if isinstance(how, EngineError) and number is not None and number == self._control.unfinished_run:
+        asked, number = self._control.setup, self._control.unfinished_run
+        if asked is None or number is None:
+            return
+        dataset = self._workspace.dataset
+        elsewhere = dataset is None or dataset.path.absolute() != asked.dataset_path.absolute()
+        refused = isinstance(how, EngineError) and asked.resumes == number
+        # Where another dataset was opened meanwhile, the page's own button would judge that one.
+        stopped = isinstance(how, RunEnded) and how.stopped and how.run_id == number
+        if refused or (stopped and elsewhere):
             self._offer()

@@ -23,6 +23,7 @@ from gui.jobs.judging import ItemDecided
 from gui.run_control import RunProgress
 from gui.tables.judgment_table import JudgmentTable
 from gui.tables.views import FillingView, dressed
+from gui.text import one_line
 from gui.widgets.labels import heading, hint, label, name, panel, set_role
 from gui.widgets.notice import problem_of
 
@@ -44,6 +45,7 @@ class RunPanel(QWidget):
         super().__init__(parent)
         self._waiting: list[ItemDecided] = []
         self._longest_id = 0
+        self._dataset = ""
         self._heading = heading("Run")
         self._note = hint("")
         self._bar = QProgressBar()
@@ -83,8 +85,9 @@ class RunPanel(QWidget):
         shown = [one for one in self.findChildren(QLabel) if not one.isHidden() and one.text()]
         return "\n".join(one.text() for one in shown)
 
-    def begin(self, criteria: Sequence[str]) -> None:
-        """A run has started."""
+    def begin(self, criteria: Sequence[str], dataset: str) -> None:
+        """A run has started; `dataset`: the name of its file."""
+        self._dataset = dataset
         self._waiting.clear()
         self._longest_id = 0
         self.table.begin(criteria)
@@ -115,7 +118,7 @@ class RunPanel(QWidget):
         if progress is None:
             self._heading.setText("Run")
             return
-        self._heading.setText(f"Run {progress.run_id}")
+        self._heading.setText(f"Run {progress.run_id} of {one_line(self._dataset)}")
         self._bar.setRange(0, _PARTS)
         self._bar.setValue(int(_PARTS * progress.judged / progress.items))
         speed, left = progress.tokens_per_second, progress.eta

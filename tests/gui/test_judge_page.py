@@ -370,6 +370,23 @@ def test_the_items_of_a_resumed_run_stay_when_its_dataset_is_read(
     assert "all 6 items are judged in run 1" in said(again.plan_panel)
 
 
+def test_a_run_of_another_dataset_than_the_open_one_is_named_and_offered_after_a_stop(
+    qtbot: QtBot, page: JudgePage, demo_gold: Path, own_gold: Path
+) -> None:
+    page.settings.show_setup(RunSetup(threads=1))
+    open_dataset(qtbot, page, own_gold)
+    page.run()
+    qtbot.waitUntil(lambda: page.run_panel.table.rowCount() >= 2, timeout=A_WHILE)
+    with qtbot.waitSignal(page.workspace.dataset_changed, timeout=A_WHILE):
+        page.workspace.open_dataset(demo_gold)
+    assert "Run 1 of own.tsv" in said(page.run_panel)
+    assert not page.banner.isVisible()
+    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
+        page.stop()
+    assert ended.args[0].stopped
+    assert "The last run, of own.tsv, was not finished" in said(page.banner)
+
+
 def test_the_key_to_run_judges_no_complete_run_again(qtbot: QtBot, ready: JudgePage) -> None:
     ready.dataset_line.set_items(2)
     wait_for_plan(qtbot, ready)

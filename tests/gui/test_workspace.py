@@ -74,6 +74,7 @@ def test_an_override_that_cannot_be_stored_is_told(qtbot: QtBot, judged: Workspa
     with qtbot.waitSignal(judged.problem, timeout=A_WHILE) as told:
         judged.override("no such item", "safety", Preference.A, None)
     assert isinstance(told.args[0], SetupError)
+    assert told.args[0].problem.startswith("Item no such item, safety: what you decided is not stored.")
 
 
 def test_the_dataset_of_last_time_is_not_asked_for_again_where_it_is_gone(
