@@ -10,7 +10,6 @@ from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Slot
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QApplication,
-    QFileDialog,
     QHBoxLayout,
     QListWidget,
     QListWidgetItem,
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
 PAGES = ("Dataset", "Judge", "Results", "Review", "Compare")
 MENUS = ("&File", "&View", "&Run", "&Help")
-DATA_FILES = "Datasets (*.tsv *.csv *.json *.jsonl *.ndjson *.parquet *.gz);;All files (*)"
 _MODEL_SUFFIX = ".gguf"
 _FIRST_SIZE = QSize(1280, 800)
 _FIRST_PAGE = "Judge"
@@ -182,14 +180,6 @@ class MainWindow(QMainWindow):
         self.rail.activated.connect(self._enter_page)
 
     # Files
-
-    def open_dataset(self) -> None:
-        """Ask for a dataset and open it."""
-        recent = self.state.recent("datasets")
-        folder = str(recent[0].parent) if recent else ""
-        path, _ = QFileDialog.getOpenFileName(self, "Open dataset", folder, DATA_FILES)
-        if path:
-            self.workspace.open_dataset(Path(path))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
         """Take files."""

@@ -76,8 +76,8 @@ class Menus(QObject):
         return action
 
     def _fill_file(self, menu: QMenu) -> None:
-        window, results = self._window, self._interior.results
-        self._add(menu, "&Open dataset…", window.open_dataset, QKeySequence.StandardKey.Open)
+        window, results, dataset = self._window, self._interior.results, self._interior.dataset
+        self._add(menu, "&Open dataset…", dataset.choose_file, QKeySequence.StandardKey.Open)
         self._recent = menu.addMenu("Open &recent")
         self._recent.aboutToShow.connect(self._fill_recent)
         self._add(menu, "Open the &demo dataset", self._open_demo)

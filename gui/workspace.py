@@ -205,6 +205,8 @@ class Workspace(QObject):
             # A person has overridden something since it was read.
             results = replace(results, overrides=before.results.overrides)
         self.run = OpenRun(results, dataset)
+        if before is None or before.id != results.run.id:
+            self.note.emit(f"Run {results.run.id} is open.")
         self.state.set_number("last/run", results.run.id)
         self.run_changed.emit()
 

@@ -42,7 +42,9 @@ def main(arguments: list[str]) -> int:
     size = (int(arguments[1]), int(arguments[2])) if len(arguments) > 2 else SIZE
     app = make_application([])
     home = Path(os.environ["TIEBREAK_HOME"])
-    window = MainWindow(State(home / "state"), home / "runs.sqlite")
+    state = State(home / "state")
+    state.set_text("author", "Ada")
+    window = MainWindow(state, home / "runs.sqlite")
     window.resize(*size)
     window.show()
     window.begin()

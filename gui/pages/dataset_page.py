@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QPushButton, QSplitter, QStackedWidge
 
 from engine.errors import EngineError
 from engine.paths import demo_dataset
+from gui.dialogs.file_dialogs import ALL_FILES, DATASETS
 from gui.engine_thread import Lane, Latest
 from gui.jobs import items
 from gui.jobs.datasets import Loading
@@ -31,7 +32,6 @@ from gui.workspace import Workspace
 if TYPE_CHECKING:
     from engine.dataset_summary import Summary
 
-_FILES = "Datasets (*.tsv *.csv *.json *.jsonl *.ndjson *.parquet *.gz);;All files (*)"
 _SPLITTER = "dataset/splitter"
 _NO_DATASET = (".gguf", "")  # suffixes of what is dropped for the window to deal with: models, folders
 
@@ -134,7 +134,9 @@ class DatasetPage(Page):
     def choose_file(self) -> None:
         """Ask for a file, and open it."""
         recent = self.workspace.state.recent("datasets")
-        dialog = QFileDialog(self, "Open dataset", str(recent[0].parent) if recent else "", _FILES)
+        dialog = QFileDialog(
+            self, "Open dataset", str(recent[0].parent) if recent else "", f"{DATASETS};;{ALL_FILES}"
+        )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.fileSelected.connect(self._open_named)

@@ -95,7 +95,7 @@ class DifferenceTable(QAbstractTableModel):
             label = LABEL_WORDS[one.labels[system]]
             return f"{label} ✓" if self._is_right(index) else label
         if column < len(_BEFORE):
-            return (one.item_id, words(one.criterion), LABEL_WORDS[one.human])[column]
+            return (one.item_id, words(one.criterion).capitalize(), LABEL_WORDS[one.human])[column]
         return self._instruction(one.item_id)
 
     def _instruction(self, item_id: str) -> str:

@@ -23,7 +23,11 @@ SORT_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 Index = QModelIndex | QPersistentModelIndex
 _DIGIT = re.compile(r"[-+<]?\s?\d")  # how a number begins; prose may hold one
 _NUMBER = re.compile(r"-?[\d,]+(\.\d+)?")
-_OF_WORDS = {"criterion", "explanations", "measure", "fitted on all", "against the human overall label"}
+# Columns whose cells are words of ours, not names of systems or files.
+_OF_WORDS = {
+    *("criterion", "explanations", "measure", "fitted on all", "against the human overall label"),
+    *("Borda count", "weighted judge", "labels of"),
+}
 
 
 class TextTable(QAbstractTableModel):
@@ -86,7 +90,7 @@ class TextTable(QAbstractTableModel):
             return None
         text = self._rows[index.row()][index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
-            in_words = index.column() == 0 and self._header[0] in _OF_WORDS
+            in_words = self._header[index.column()] in _OF_WORDS
             return one_line(sentence_case(text) if in_words else text)
         if role == Qt.ItemDataRole.ToolTipRole:
             return tip(text)

@@ -9,6 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QFormLayout, QSpinBox, QWidget
 
 from engine.settings import DEFAULT_CONTEXT, MOST_THREADS, KvType, Mode
+from gui.dialogs.file_dialogs import DATASETS
 from gui.run_setup import RunSetup
 from gui.widgets.file_choice import FileChoice
 from gui.widgets.labels import label, name, narrow
@@ -16,7 +17,6 @@ from gui.widgets.labels import label, name, narrow
 _LARGEST_CONTEXT = 2**24
 _LARGEST_SEED = 2**31 - 1
 _CONTEXT_STEP = 1024
-_DATA_FILES = "Datasets (*.tsv *.csv *.json *.jsonl *.parquet *.gz)"
 _CALIBRATIONS = "Calibrations (*.json)"
 
 
@@ -108,7 +108,7 @@ class AdvancedSettings(QWidget):
         self._shots.setEnabled(setup.examples_path is not None)
 
     def _make_prompt_fields(self) -> None:
-        self._examples = FileChoice("labelled examples", _DATA_FILES)
+        self._examples = FileChoice("labelled examples", DATASETS)
         self._examples.changed.connect(self.changed)
         self._shots = self._number("How many labelled examples the model is shown", 1, 32)
         self._calibration = FileChoice("calibration", _CALIBRATIONS)

@@ -86,9 +86,7 @@ class ComparisonView(QTabWidget):
         layout.addSpacing(12)
         layout.addWidget(self._measured_on)
         layout.addWidget(
-            hint(
-                "In brackets: rank, 1 is the best; equal systems share their mean rank. Bold: the best."
-            )
+            hint("In brackets: rank, 1 is the best; equal systems share their mean rank. Bold: the best.")
         )
         layout.addWidget(measures)
         layout.addSpacing(12)

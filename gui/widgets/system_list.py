@@ -7,9 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QKeySequence, QPalette, QShortcut
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
 
 from engine.settings import Mode
 from engine.shown import visible
@@ -21,6 +30,17 @@ if TYPE_CHECKING:
 
 _LINES_SHOWN = 7  # at the least
 _LETTERS_SHOWN = 28
+
+
+class _TickDelegate(QStyledItemDelegate):
+    """Draws entries with ticks whose frame can be seen on a dark ground too."""
+
+    def initStyleOption(  # noqa: N802 - Qt's name
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Qt frames a tick in a darker shade of the ground of windows."""
+        super().initStyleOption(option, index)
+        option.palette.setColor(QPalette.ColorRole.Window, option.palette.placeholderText().color())
 
 
 class SystemList(QWidget):
@@ -105,6 +125,7 @@ class SystemList(QWidget):
 
     def _build(self) -> None:
         self.view = QListWidget()
+        self.view.setItemDelegate(_TickDelegate(self.view))
         name(self.view, "Runs and submissions to compare")
         self.view.setSpacing(2)
         self.view.setTextElideMode(Qt.TextElideMode.ElideRight)
