@@ -94,6 +94,7 @@ class Menus(QObject):
             self._add(export, "All data as &CSV…", results.export_csv),
             self._add(export, "All data as &JSON…", results.export_json),
             self._add(export, "&Report as HTML…", results.export_report),
+            self._add(export, "&Figures as PNG and SVG…", results.export_figures),
         ]
         self.enable_exports(False)
         menu.addSeparator()

@@ -169,7 +169,7 @@ class DatasetSummary(QWidget):
     def _show_notices(self, notices: Sequence[str]) -> None:
         while (old := self._notice_lines.takeAt(0)) is not None:
             if gone := old.widget():
-                gone.hide()
+                gone.setParent(None)
                 gone.deleteLater()
         lines = [_notice(text) for text in notices]
         if len(lines) > _OPENLY:

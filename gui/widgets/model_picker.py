@@ -6,6 +6,7 @@ Knows: the table of candidates, what is remembered of the search. Does not know:
 from pathlib import Path
 
 from PySide6.QtCore import QItemSelectionModel, Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from engine.paths import demo_model
@@ -119,7 +120,7 @@ class ModelPicker(QWidget):
             wanted = max(self.view.title_width(column) + arrow, self.view.sizeHintForColumn(column) + 4)
             header.resizeSection(column, wanted)
         self.view.fill({MODEL: _NAME_WIDTH * letter})
-        self.table.use_palette(self.palette())
+        self.table.use_palette(QGuiApplication.palette())
 
     def _build(self) -> None:
         self.table = ModelTable(self)

@@ -36,6 +36,7 @@ def problem_of(error: EngineError) -> tuple[str, str]:
 def _without_options(remedy: str) -> str:
     """A remedy that names options of the command line, in words that lead to the window's fields."""
     words = _COMMAND.sub(".", _IN_BRACKETS.sub("", remedy))
+    words = words.replace("with the command calibrate", "on the tab Calibration of the Results page")
     return _OPTION.sub(lambda found: found[1].replace("-", " "), words)
 
 

@@ -6,6 +6,7 @@ Knows: how progress is worded. Does not know: how a run is started.
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, QSize, Signal, Slot
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
@@ -153,7 +154,7 @@ class RunPanel(QWidget):
 
     def restyle(self) -> None:
         """Follow new colours or another text size."""
-        self.table.use_palette(self.palette())
+        self.table.use_palette(QGuiApplication.palette())
         rows = self.view.verticalHeader()
         rows.setDefaultSectionSize(self.view.fontMetrics().height() + 10)
         height = self.view.horizontalHeader().sizeHint().height() + _FEWEST_ROWS * rows.defaultSectionSize()

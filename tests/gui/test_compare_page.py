@@ -139,7 +139,7 @@ def test_differences_are_filtered(qtbot: QtBot, page: ComparePage, demo_gold: Pa
     found = page.view.differences
     found.criterion.setCurrentIndex(found.criterion.findData("safety"))
     safety = differences(qtbot, page)
-    assert safety == [row for row in everything if row[1] == "safety"]
+    assert safety == [row for row in everything if row[1] == "Safety"]
     found.one_is_right.setChecked(True)
     assert differences(qtbot, page) == [row for row in safety if "✓" in row[3] + row[4]]
     found.criterion.setCurrentIndex(0)
@@ -167,7 +167,9 @@ def test_return_opens_a_difference_in_review(
     view.selectRow(2)
     told: list[tuple[str, ...]] = []
     space.page_wanted.connect(lambda page_name: told.append((page_name,)))
-    space.review_wanted.connect(lambda item_id, criterion: told.append((item_id, words(criterion))))
+    space.review_wanted.connect(
+        lambda item_id, criterion: told.append((item_id, words(criterion).capitalize()))
+    )
     press(view, Qt.Key.Key_Return)
     assert told == []  # the run must be opened first
     qtbot.waitUntil(lambda: len(told) == 2)

@@ -107,6 +107,7 @@ def test_all_that_was_noticed_can_be_unfolded(qtbot: QtBot, page: DatasetPage, s
     assert fold is not None
     assert "No human labels" in said(page.summary)
     assert "empty" not in said(page.summary)
+    qtbot.waitUntil(fold.isVisible)
     fold.set_open(True)
     for part in ("ignored: 'note'", "1 response is empty", "more than once", "wrongly decoded", "same text"):
         assert part in said(page.summary)

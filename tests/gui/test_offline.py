@@ -42,7 +42,7 @@ print("judged", window.workspace.run.results.run.judged)
 """
 
 
-def test_the_window_opens_no_socket(demo_gold: Path, tmp_path: Path) -> None:
+def test_the_window_opens_no_socket(demo_gold: Path, tmp_path: Path, demo_tried: None) -> None:
     few = tmp_path / "few.tsv"
     few.write_bytes(b"\n".join(demo_gold.read_bytes().split(b"\n")[:5]) + b"\n")
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
