@@ -145,11 +145,7 @@ def apply_theme(app: QApplication, choice: ThemeChoice, text_percent: int, base_
     font = QFont(app.font())
     font.setPointSizeF(base_points * text_percent / 100)
     app.setFont(font)
-    palette = _palette(chosen)
-    app.setPalette(palette)
-    palette.setColor(QPalette.ColorRole.Window, QColor(chosen.muted))
-    # A tick is framed in a darker shade of this ground. PySide6 takes a str, whatever its stub says.
-    app.setPalette(palette, "QCheckBox")  # type: ignore[arg-type]
+    app.setPalette(_palette(chosen))
     app.setStyleSheet(_style_sheet(chosen, font.pointSizeF()))
 
 

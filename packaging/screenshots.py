@@ -17,7 +17,7 @@ from pathlib import Path
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["TIEBREAK_HOME"] = tempfile.mkdtemp(prefix="tiebreak-")
 
-from PySide6.QtCore import QDeadlineTimer, QEventLoop, Qt
+from PySide6.QtCore import QDeadlineTimer, QEventLoop, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from engine.records import Preference
@@ -30,6 +30,7 @@ from gui.state import State
 from gui.theme import ThemeChoice
 
 _PATIENCE_MS = 900_000
+_STEP_MS = 20
 _QUIET_MS = 700  # longer than any delay between a change and the job that follows it
 SIZE = (1280, 720)
 OVERRIDDEN = "naturalness"
@@ -156,7 +157,7 @@ class Studio:
         quiet = QDeadlineTimer(_QUIET_MS)
         patience = QDeadlineTimer(_PATIENCE_MS)
         while not quiet.hasExpired():
-            self._app.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 50)
+            _wait()
             if any(self._window.threads.busy(lane) for lane in Lane):
                 quiet = QDeadlineTimer(_QUIET_MS)
             if patience.hasExpired():
@@ -165,9 +166,16 @@ class Studio:
     def _until(self, reached: Callable[[], bool]) -> None:
         patience = QDeadlineTimer(_PATIENCE_MS)
         while not reached():
-            self._app.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 20)
+            _wait()
             if patience.hasExpired():
                 raise TimeoutError("the window did not get there")
+
+
+def _wait() -> None:
+    # Qt's own loop lets the other threads work meanwhile; processEvents and qWait keep them from it.
+    loop = QEventLoop()
+    QTimer.singleShot(_STEP_MS, loop.quit)
+    loop.exec()
 
 
 def _changed(row: SubmissionRow) -> SubmissionRow:

@@ -16,7 +16,7 @@ def end_at_a_socket(event, _arguments):
 
 sys.addaudithook(end_at_a_socket)
 
-from PySide6.QtCore import QDeadlineTimer
+from PySide6.QtCore import QDeadlineTimer, QEventLoop, QTimer
 from gui.app import make_application
 from gui.engine_thread import Lane
 from gui.main_window import PAGES, MainWindow
@@ -24,7 +24,9 @@ from gui.main_window import PAGES, MainWindow
 def until(reached):
     patience = QDeadlineTimer(60_000)
     while not reached():
-        app.processEvents()
+        loop = QEventLoop()
+        QTimer.singleShot(20, loop.quit)
+        loop.exec()
         assert not patience.hasExpired(), window.interior.notice.text
 
 app = make_application([])
