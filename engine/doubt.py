@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 from engine.dataset import Dataset
 from engine.records import JudgedItem, Judgment, Preference, Unscored
 from engine.results import RunResults
+from engine.review_filters import LOW_MARGIN, Filters
 from engine.rubric import ELOQUENT
 from engine.systems import system_of_run
 from engine.weighing import OVERALL, comparisons_of, weigh, winner_of
-
-LOW_MARGIN = 0.2
 
 
 @dataclass(frozen=True)
@@ -52,24 +51,6 @@ class ReviewItem:
     position: int
     item_id: str
     doubt: float
-
-
-@dataclass(frozen=True)
-class Filters:
-    """What a row must be to be listed: all that is set here at once. Nothing set lists every row.
-
-    `low_margin`: below LOW_MARGIN. `text`: what the item's texts must hold; who filters looks it up in the
-    dataset, as `engine.items_order.matching_rows` does.
-    """
-
-    criterion: str | None = None
-    differs_from_human: bool = False
-    flipped: bool = False
-    unscored: bool = False
-    low_margin: bool = False
-    overridden: bool = False
-    outdated: bool = False
-    text: str = ""
 
 
 def review_rows(results: RunResults, dataset: Dataset | None = None) -> list[ReviewRow]:

@@ -3,9 +3,14 @@
 Knows: the story of a run. Does not know: who listens.
 """
 
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from engine.records import JudgedItem
+
+Event = TypeVar("Event")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -61,3 +66,14 @@ class MeasureProgress:
 
 
 RunEvent = RunStarted | ModelOpened | TokensEvaluated | ItemJudged | RunEnded
+
+
+def followed(work: Generator[Event, None, Result], tell: Callable[[Event], object]) -> Result:
+    """Do work to its end, with each of its reports told; what it returns."""
+    while True:
+        try:
+            event = next(work)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        tell(event)

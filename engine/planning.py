@@ -8,12 +8,11 @@ from collections.abc import Container, Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
 
 from engine.cancel import CancelToken
 from engine.chat_template import ChatTemplate
 from engine.errors import SetupError
-from engine.events import MeasureProgress
+from engine.events import MeasureProgress, followed
 from engine.item_judge import Placed
 from engine.judging import OpenModelFactory, RunPlan, check_context, item_judge, worked_alike
 from engine.llama_library import LlamaModel
@@ -25,8 +24,6 @@ from engine.settings import SMALLEST_CONTEXT, JudgeSettings, KvType
 
 _ITEMS_AT_ONCE = 50  # between two reports
 _CONTEXT_STEP = 256
-
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -135,7 +132,7 @@ def time_first_items(plan: RunPlan, opener: OpenModelFactory, count: int = 2) ->
     with opener() as opened:
         judge = item_judge(plan, opened)
         for group in _groups(plan):
-            judged += [item for item in _finished(judge.judge(group)) if item.tokens_read]
+            judged += [item for item in followed(judge.judge(group), lambda _event: None) if item.tokens_read]
             if len(judged) >= count:
                 break
     if not judged:
@@ -256,13 +253,3 @@ def _groups(plan: RunPlan) -> Iterator[list[Placed]]:
     """The items of a plan with their places, as many together as the run takes."""
     placed = enumerate(plan.dataset)
     return iter(lambda: list(islice(placed, plan.settings.items_at_once)), [])
-
-
-def _finished(work: Generator[object, None, Result]) -> Result:
-    """What work returns once all of its reports are passed over."""
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            result: Result = end.value
-            return result

@@ -17,7 +17,6 @@ class Page(QWidget):
     """One page of the window: its title, a line beside it, its own actions at the right, and its body."""
 
     NAME: ClassVar[str]  # as the rail and the menus call it
-    ICON: ClassVar[str]
     KEYS: ClassVar[Sequence[tuple[str, str]]] = ()  # key and what it does, for the list of all keys
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:

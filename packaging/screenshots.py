@@ -18,7 +18,6 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["TIEBREAK_HOME"] = tempfile.mkdtemp(prefix="tiebreak-")
 
 from PySide6.QtCore import QDeadlineTimer, QEventLoop, Qt, QTimer
-from PySide6.QtWidgets import QApplication
 
 from engine.records import Preference
 from engine.results import RunResults, submission_of
@@ -41,7 +40,7 @@ def main(arguments: list[str]) -> int:
     folder = Path(arguments[0] if arguments else "docs")
     folder.mkdir(parents=True, exist_ok=True)
     size = (int(arguments[1]), int(arguments[2])) if len(arguments) > 2 else SIZE
-    app = make_application([])
+    _app = make_application([])  # lives as long as its window
     home = Path(os.environ["TIEBREAK_HOME"])
     state = State(home / "state")
     state.set_text("author", "Ada")
@@ -49,7 +48,7 @@ def main(arguments: list[str]) -> int:
     window.resize(*size)
     window.show()
     window.begin()
-    studio = Studio(app, window, folder)
+    studio = Studio(window, folder)
     try:
         studio.judge()
         studio.compare(home / "another-team.tsv")
@@ -67,8 +66,7 @@ def main(arguments: list[str]) -> int:
 class Studio:
     """Brings the window into the states that are worth a picture."""
 
-    def __init__(self, app: QApplication, window: MainWindow, folder: Path) -> None:
-        self._app = app
+    def __init__(self, window: MainWindow, folder: Path) -> None:
         self._window = window
         self._folder = folder
 

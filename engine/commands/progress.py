@@ -12,7 +12,15 @@ from typing import NoReturn, TypeVar
 from tqdm import tqdm
 
 from engine.commands.console import tell
-from engine.events import ItemJudged, MeasureProgress, ModelOpened, RunEvent, RunStarted, TokensEvaluated
+from engine.events import (
+    ItemJudged,
+    MeasureProgress,
+    ModelOpened,
+    RunEvent,
+    RunStarted,
+    TokensEvaluated,
+    followed,
+)
 
 _BAR = "{n_fmt}/{total_fmt} items |{bar:24}| {elapsed} elapsed, {remaining} left{postfix}"
 _MEASURE_BAR = "{n_fmt}/{total_fmt} |{bar:24}| {elapsed} elapsed, {remaining} left"
@@ -25,19 +33,18 @@ Result = TypeVar("Result")
 def show_measure(title: str, measure: Generator[MeasureProgress | TokensEvaluated, None, Result]) -> Result:
     """Run a slow measure to its end with a progress bar on stderr; its result."""
     bar: tqdm[NoReturn] | None = None
+
+    def show(event: MeasureProgress | TokensEvaluated) -> None:
+        nonlocal bar
+        if isinstance(event, MeasureProgress):
+            if bar is None:
+                bar = _bar(event.total, event.done, f"{title}: {_MEASURE_BAR}")
+            bar.update(event.done - bar.n)
+        elif bar is not None:
+            bar.update(0)  # the time goes on
+
     try:
-        while True:
-            try:
-                event = next(measure)
-            except StopIteration as end:
-                result: Result = end.value
-                return result
-            if isinstance(event, MeasureProgress):
-                if bar is None:
-                    bar = _bar(event.total, event.done, f"{title}: {_MEASURE_BAR}")
-                bar.update(event.done - bar.n)
-            elif bar is not None:
-                bar.update(0)  # the time goes on
+        return followed(measure, show)
     finally:
         if bar is not None:
             bar.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.cancel import CancelToken
-from engine.events import ItemJudged, RunEnded, RunEvent, RunStarted, TokensEvaluated
+from engine.events import ItemJudged, RunEnded, RunEvent, RunStarted, TokensEvaluated, followed
 from engine.records import JudgedItem, Judgment, Unscored
 from engine.rubric import ELOQUENT
 from gui.engine_thread import Control, Job
@@ -75,12 +75,7 @@ def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Pl
         prepared = _prepare(setup, at_hand, control)
         store = store_path if store_path.exists() else None
         counting = forecast(prepared.plan, store, control.cancel, setup.fresh)
-        while True:
-            try:
-                control.tell(next(counting))
-            except StopIteration as end:
-                counted: Forecast = end.value
-                break
+        counted = followed(counting, control.tell)
         settings = prepared.plan.settings
         estimate = memory_needed(prepared.model, settings.context, kv_type=settings.kv_type)
         memory = available_memory()

@@ -3,13 +3,14 @@
 Knows: which call of the engine does it, and which texts show it. Does not know: windows.
 """
 
-from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.errors import SetupError
+from engine.events import MeasureProgress, followed
 from engine.shown import Table, words
 from gui.engine_thread import Control, Job
 from gui.jobs.marks import measured_mark
@@ -17,7 +18,6 @@ from gui.jobs.marks import measured_mark
 if TYPE_CHECKING:
     from engine.dataset import Dataset
     from engine.evaluation import Evaluation
-    from engine.events import MeasureProgress
     from engine.explanations import SlowScores
     from engine.results import RunResults
     from engine.systems import System
@@ -298,15 +298,12 @@ def _evaluated(scores: Scores) -> "Evaluation":
 
 def _followed(what: str, asking: "Generator[MeasureProgress, None, Found]", control: Control) -> Found:
     """What a measure returns, its progress told."""
-    found: list[Found] = []
 
-    def steps() -> "Iterator[MeasureProgress]":
-        found.append((yield from asking))
-
-    for one in steps():
+    def tell(one: MeasureProgress) -> None:
         text = f"{what}: {one.done:,} of {one.total:,} explanations …"
         control.tell(Measuring(text, one.done, one.total))
-    return found[0]
+
+    return followed(asking, tell)
 
 
 def _with_slow(scores: Scores, slow: "Mapping[str, SlowScores]", warnings: Sequence[str]) -> Scores:

@@ -4,37 +4,19 @@ Knows: which call of the engine does it. Does not know: windows.
 """
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.records import Override
+from engine.review_filters import Filters
 from gui.engine_thread import Control, Job
 from gui.jobs.many_records import many_records
 
 if TYPE_CHECKING:
     from engine.dataset import Dataset
-    from engine.doubt import Filters, ReviewItem, ReviewRow
+    from engine.doubt import ReviewItem, ReviewRow
     from engine.results import RunResults
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What the list is to hold. As engine.doubt.Filters, which is too heavy for the window's start."""
-
-    criterion: str | None = None
-    differs_from_human: bool = False
-    flipped: bool = False
-    unscored: bool = False
-    low_margin: bool = False
-    overridden: bool = False
-    outdated: bool = False
-    text: str = ""
-
-    @property
-    def narrows(self) -> bool:
-        """True where it leaves anything out."""
-        return self != Wish()
 
 
 @dataclass(frozen=True)
@@ -88,7 +70,7 @@ def review(results: "RunResults", gold: "Dataset | None") -> Job[Review]:
     return work
 
 
-def list_items(of: Review, wish: Wish, by_doubt: bool, dataset: "Dataset | None") -> Job[Listing]:
+def list_items(of: Review, wish: Filters, by_doubt: bool, dataset: "Dataset | None") -> Job[Listing]:
     """The items with a judgment that passes; without a dataset the text is looked for in the ids."""
 
     def work(control: Control) -> Listing:
@@ -99,13 +81,13 @@ def list_items(of: Review, wish: Wish, by_doubt: bool, dataset: "Dataset | None"
     return work
 
 
-def _listing(of: Review, wish: Wish, by_doubt: bool, ids: Container[str] | None) -> Listing:
+def _listing(of: Review, wish: Filters, by_doubt: bool, ids: Container[str] | None) -> Listing:
     from engine.doubt import by_item, filtered
 
     rows = of.rows
     passing: dict[str, list[str]] = {}
     if wish.narrows:
-        rows = filtered(rows, _filters(wish), ids)
+        rows = filtered(rows, wish, ids)
         for row in rows:
             passing.setdefault(row.item_id, []).append(row.criterion)
     items = by_item(rows, by_doubt=False)
@@ -120,12 +102,6 @@ def _most_doubtful_first(items: "list[ReviewItem]") -> "list[ReviewItem]":
 
     order = np.argsort([-one.doubt for one in items], kind="stable")
     return [items[place] for place in order]
-
-
-def _filters(wish: Wish) -> "Filters":
-    from engine.doubt import Filters
-
-    return Filters(**asdict(wish))
 
 
 def _matching_ids(
@@ -150,7 +126,7 @@ class ItemAgain:
     rows: "Sequence[ReviewRow]"
 
 
-def item_again(results: "RunResults", gold: "Dataset | None", place: int, wish: Wish) -> Job[ItemAgain]:
+def item_again(results: "RunResults", gold: "Dataset | None", place: int, wish: Filters) -> Job[ItemAgain]:
     """The rows of one item as they are now; `place`: which of the judged items."""
 
     def work(_control: Control) -> ItemAgain:
@@ -165,7 +141,7 @@ def item_again(results: "RunResults", gold: "Dataset | None", place: int, wish: 
             judgments={name: (column[place],) for name, column in results.judgments.items()},
         )
         rows = review_rows(alone, gold.only({judged.item_id}) if gold is not None else None)
-        [item] = by_item(filtered(rows, replace(_filters(wish), text=""))) or by_item(rows)
+        [item] = by_item(filtered(rows, replace(wish, text=""))) or by_item(rows)
         return ItemAgain(item, rows)
 
     return work

@@ -6,7 +6,7 @@ Knows: which calls of the engine do it, and in which order. Does not know: windo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.events import MeasureProgress
+from engine.events import MeasureProgress, TokensEvaluated, followed
 from gui.engine_thread import Control, Job
 
 if TYPE_CHECKING:
@@ -47,19 +47,16 @@ def rewrite(
         from engine.run_plans import machine_settings
         from engine.run_store import RunStore
 
+        def tell(event: MeasureProgress | TokensEvaluated) -> None:
+            if isinstance(event, MeasureProgress):
+                control.tell(event)
+
         with RunStore(store_path) as store:
             run = store.run(run_id)
             model = _model(run.identity, control.cancel)
             plan = rewriting_plan(run, dataset, model, machine_settings(threads, gpu_layers))
             writing = rewrite_explanations(plan, store, run_id, lambda: open_model(plan, control.cancel))
-            while True:
-                try:
-                    event = next(writing)
-                except StopIteration as end:
-                    made: Rewritten = end.value
-                    return made
-                if isinstance(event, MeasureProgress):
-                    control.tell(event)
+            return followed(writing, tell)
 
     return work
 

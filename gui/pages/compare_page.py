@@ -50,7 +50,6 @@ class ComparePage(Page):
     """What is compared at the left; the comparison at the right."""
 
     NAME = "Compare"
-    ICON = "compare"
     KEYS = (
         ("Ctrl+Return", "Compare the ticked systems"),
         ("Space", "Tick a run or a submission"),

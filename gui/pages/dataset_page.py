@@ -40,7 +40,6 @@ class DatasetPage(Page):
     """Shows the open dataset, or how to open one."""
 
     NAME: ClassVar[str] = "Dataset"
-    ICON: ClassVar[str] = "dataset"
     KEYS: ClassVar[Sequence[tuple[str, str]]] = (
         ("/ or Ctrl+F", "Search the items"),
         ("Enter or Down", "From the search field to the items"),

@@ -39,7 +39,6 @@ class JudgePage(Page):
     """Plans and runs."""
 
     NAME = "Judge"
-    ICON = "judge"
     KEYS: ClassVar[Sequence[tuple[str, str]]] = (
         ("Ctrl+R, F5", "Run, or resume a run; a complete run is not judged again"),
         ("Ctrl+.", "Stop the run; what is judged is kept"),

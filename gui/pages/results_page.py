@@ -57,7 +57,6 @@ class ResultsPage(Page):
     """Scores, figures, the weighted judge and calibration of the run that is looked at."""
 
     NAME = "Results"
-    ICON = "results"
     KEYS = (("Enter", "menu of the figure that has the focus"), ("Ctrl+C", "copy the table or figure"))
 
     can_export_changed = Signal(bool)

@@ -46,7 +46,6 @@ class ReviewPage(Page):
     """Items at the left; texts and judgments of the chosen one at the right."""
 
     NAME: ClassVar[str] = "Review"
-    ICON: ClassVar[str] = "review"
     KEYS: ClassVar[Sequence[tuple[str, str]]] = (
         ("J, K", "Next, previous item"),
         ("1 to 5", "Criterion"),

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from engine.review_filters import Filters
 from engine.shown import words
-from gui.jobs.reviewing import Wish
 from gui.widgets.flow import FlowLayout
 from gui.widgets.labels import name
 
@@ -106,10 +106,10 @@ class ReviewFilters(QWidget):
             chip.clicked.connect(self._tell)
 
     @property
-    def wish(self) -> Wish:
+    def wish(self) -> Filters:
         """What is chosen."""
         switched = {key: chip.isChecked() for key, chip in self.chips.items()}
-        return Wish(criterion=self.criterion.currentData(), text=self.search.text().strip(), **switched)
+        return Filters(criterion=self.criterion.currentData(), text=self.search.text().strip(), **switched)
 
     @property
     def by_doubt(self) -> bool:

@@ -33,6 +33,13 @@ def workspace(threads: EngineThreads, tmp_path: Path) -> Workspace:
     return Workspace(threads, State(tmp_path / "state"), tmp_path / "runs.sqlite")
 
 
+@pytest.fixture
+def space(workspace: Workspace, demo_store: Path) -> Workspace:
+    """A workspace whose store holds a demo run of its own."""
+    shutil.copy(demo_store, workspace.store_path)
+    return workspace
+
+
 @pytest.fixture(scope="session")
 def tried(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What is remembered once the demo model was tried in a child process, which takes seconds."""

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,21 +16,12 @@ from engine.comparison_tables import borda_table, measure_table
 from engine.records import Preference
 from engine.run_store import RunStore
 from engine.shown import words
-from gui.engine_thread import EngineThreads
 from gui.pages.compare_page import ComparePage
-from gui.state import State
 from gui.tables.text_table import TextTable
 from gui.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 
 Save = Callable[[str, bytes], Path]
-
-
-@pytest.fixture
-def space(threads: EngineThreads, tmp_path: Path, demo_store: Path) -> Workspace:
-    store = tmp_path / "runs.sqlite"
-    shutil.copy(demo_store, store)
-    return Workspace(threads, State(tmp_path / "state"), store)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import csv
 import json
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -32,10 +31,8 @@ from engine.settings import JudgeSettings, MachineSettings, Mode
 from engine.submission import read_submission, write_submission
 from engine.systems import system_of_run
 from gui.dialogs.slow_measures_dialog import SlowMeasureDialog
-from gui.engine_thread import EngineThreads
 from gui.jobs.measuring import Part, SlowMeasure
 from gui.pages.results_page import ResultsPage
-from gui.state import State
 from gui.widgets.file_choice import FileChoice
 from gui.workspace import UnderWay, Workspace
 from tests.commands import ROOT
@@ -44,14 +41,6 @@ ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
 HOSTILE_ID = "<img src=x> <|eot_id|> \u202etxt"
 
 Save = Callable[[str, bytes], Path]
-
-
-@pytest.fixture
-def space(threads: EngineThreads, tmp_path: Path, demo_store: Path) -> Workspace:
-    """A workspace whose store holds a demo run of its own."""
-    store = tmp_path / "runs.sqlite"
-    shutil.copy(demo_store, store)
-    return Workspace(threads, State(tmp_path / "state"), store)
 
 
 @pytest.fixture

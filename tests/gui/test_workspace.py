@@ -1,6 +1,5 @@
 """What the pages share: runs opened and read again, overrides that are never lost on the way."""
 
-import shutil
 import threading
 from pathlib import Path
 
@@ -10,22 +9,18 @@ from pytestqt.qtbot import QtBot
 from engine.errors import SetupError
 from engine.records import Preference
 from engine.run_store import RunStore
-from gui.engine_thread import EngineThreads, Lane
-from gui.state import State
+from gui.engine_thread import Lane
 from gui.workspace import Workspace
 
 A_WHILE = 30_000
 
 
 @pytest.fixture
-def judged(threads: EngineThreads, tmp_path: Path, demo_store: Path, qtbot: QtBot) -> Workspace:
+def judged(space: Workspace, qtbot: QtBot) -> Workspace:
     """A workspace with a run of the demo model open."""
-    store = tmp_path / "runs.sqlite"
-    shutil.copy(demo_store, store)
-    workspace = Workspace(threads, State(tmp_path / "state"), store)
-    with qtbot.waitSignal(workspace.run_changed, timeout=A_WHILE):
-        workspace.open_run(1)
-    return workspace
+    with qtbot.waitSignal(space.run_changed, timeout=A_WHILE):
+        space.open_run(1)
+    return space
 
 
 def test_a_run_is_opened_with_the_items_that_it_judged(judged: Workspace, demo_gold: Path) -> None:
