@@ -11,6 +11,7 @@ from pathlib import Path
 try:
     from engine.commands.console import DONE, WRONG_INPUT, guarded
     from engine.errors import SetupError
+    from engine.paths import keep_caches_together, program
 except ModuleNotFoundError as error:
     sys.exit(
         f"The package {error.name} is missing: this Python is not the one that Tiebreak was set up for.\n"
@@ -40,13 +41,13 @@ def usage() -> str:
         [
             f"Tiebreak {VERSION}: judges pairs of LLM responses with a local model, offline.",
             "",
-            "usage: python main.py                 opens the window",
-            "       python main.py DATASET         opens the window with a dataset",
-            "       python main.py COMMAND ...     works without a window",
+            f"usage: {program()}                 opens the window",
+            f"       {program()} DATASET         opens the window with a dataset",
+            f"       {program()} COMMAND ...     works without a window",
             "",
             *lines,
             "",
-            "python main.py COMMAND --help tells more of each.",
+            f"{program()} COMMAND --help tells more of each.",
             "Exit codes: 0 done; 1 the run ended with unscored items, or was stopped;",
             "2 the input or the arguments are wrong; 3 a fault of the program.",
         ]
@@ -55,6 +56,7 @@ def usage() -> str:
 
 def main(arguments: list[str]) -> int:
     """Open the window, or run one sub-command; the exit code."""
+    keep_caches_together()
     if arguments[:1] in (["--help"], ["-h"]):
         print(usage())
         return DONE
@@ -82,8 +84,7 @@ def open_window(dataset: Path | None) -> int:
     except ImportError as error:
         raise SetupError(
             f"The window cannot be opened: {error}.",
-            "Install what is missing (on Debian or Ubuntu: sh packaging/system_packages.sh), or judge without"
-            " a window: make judge",
+            f"Install what is missing (README.md names the packages), or judge without a window: {program()} judge",
         ) from error
     return int(window.open_window(dataset))
 

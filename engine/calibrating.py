@@ -14,6 +14,7 @@ from engine.calibration_file import Calibration, judge_of_run
 from engine.cancel import CancelToken
 from engine.errors import SetupError
 from engine.matching import Matched, Pair
+from engine.paths import program
 from engine.preference import average
 from engine.records import PREFERENCES
 
@@ -42,7 +43,7 @@ def calibrate_run(matched: Matched, cancel: CancelToken | None = None) -> Calibr
     if results is None:
         raise SetupError(
             f"{matched.system.name} is a submission: it holds labels, no probabilities.",
-            "Name the id of a run: see main.py runs",
+            f"Name the id of a run: see {program()} runs",
         )
     reports, unscored, left_out = {}, {}, {}
     for name, pairs in matched.pairs.items():

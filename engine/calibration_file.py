@@ -13,6 +13,7 @@ from typing import Any
 from engine.errors import InputError, SetupError
 from engine.file_formats import read_data_file
 from engine.files import write_json
+from engine.paths import program
 from engine.records import PREFERENCES, CriterionCalibration, digest
 from engine.run_store import RunIdentity
 
@@ -90,7 +91,7 @@ class Calibration:
             if mine != other:
                 raise SetupError(
                     f"This calibration was made for {what} {mine}, not for {other}.",
-                    "Calibrate a run of this judge: main.py calibrate RUN --gold LABELLED-DATASET",
+                    f"Calibrate a run of this judge: {program()} calibrate RUN --gold LABELLED-DATASET",
                 )
 
     def as_json(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import ctypes
 import functools
 import logging
 import os
+import sys
 from collections import deque
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import llama_cpp
 
 from engine.cancel import CancelToken
 from engine.errors import ModelFileError
+from engine.paths import forget
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +36,24 @@ def _keep_log(level: int, text: bytes, _user_data: object) -> None:
 def start_library() -> None:
     """Start llama.cpp's backends, once in a process, and send its log to `logging`."""
     llama_cpp.llama_log_set(_keep_log, ctypes.c_void_p(0))
+    folder = Path(llama_cpp.__file__).resolve().parent / "lib"
+    if any(folder.glob("*ggml-cpu-*")):
+        _load_processor_variant(folder)
     llama_cpp.llama_backend_init()
+
+
+def _load_processor_variant(folder: Path) -> None:
+    """Of a portable build, load the library that is made for this computer's processor.
+
+    Left to itself ggml looks for it beside the executable and in the current folder, where any file of that
+    name would be run.
+    """
+    forget("GGML_BACKEND_PATH")  # names one more library to load
+    # On Windows a library gives out its own functions only, elsewhere also those that it is linked with.
+    library = ctypes.CDLL(str(folder / "ggml.dll")) if sys.platform == "win32" else llama_cpp.llama_cpp._lib
+    load = library.ggml_backend_load_all_from_path
+    load.argtypes, load.restype = [ctypes.c_char_p], None
+    load(os.fsencode(folder))
 
 
 def last_errors() -> str:
@@ -50,6 +69,7 @@ def library_version() -> str:
 
 def gpu_offload_supported() -> bool:
     """True where llama.cpp was built with a GPU backend."""
+    start_library()
     return bool(llama_cpp.llama_supports_gpu_offload())
 
 

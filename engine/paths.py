@@ -6,12 +6,18 @@ Does not know: what is in the folders. Nothing is created here.
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import platformdirs
 
 _APP = "Tiebreak"
 _OWN_HOME = "TIEBREAK_HOME"
+# What a bundle sets for itself when it starts; other programs would load our libraries by it.
+_BUNDLE_VARIABLES = ("LD_LIBRARY_PATH", "QT_PLUGIN_PATH", "QML2_IMPORT_PATH")
+# On Windows a program has either a console or none: the bundle has one of each.
+_CONSOLE_TWIN = "tiebreak-cli.exe"
 
 
 def data_folder() -> Path:
@@ -67,6 +73,28 @@ def child_environment(**changes: str) -> dict[str, str]:
     return {**os.environ, **changes}
 
 
+def forget(name: str) -> None:
+    """Take a variable out of this process's environment, also for the libraries in it."""
+    os.environ.pop(name, None)
+
+
+def keep_caches_together() -> None:
+    """Let matplotlib keep its list of fonts in our cache folder, not in a folder of its own."""
+    os.environ["MPLCONFIGDIR"] = str(cache_folder() / "matplotlib")
+
+
+@contextmanager
+def environment_of_the_system() -> Iterator[None]:
+    """While another program is started: the environment as it was before a bundle set its own libraries."""
+    ours = {name: os.environ.pop(name) for name in _BUNDLE_VARIABLES if _frozen() and name in os.environ}
+    before = {name: value for name in ours if (value := environment(f"{name}_ORIG"))}
+    os.environ.update(before)
+    try:
+        yield
+    finally:
+        os.environ.update(ours)
+
+
 def project_models_folder() -> Path:
     """The `models` folder that comes with the program, from source or inside the bundle."""
     return _program_folder() / "models"
@@ -87,15 +115,31 @@ def demo_dataset() -> Path:
     return examples_folder() / "demo.tsv"
 
 
+def third_party_licences() -> Path | None:
+    """The folder with the licences of all that is in the bundle; None from source, where each package has its own."""
+    return _program_folder() / "licences" if _frozen() else None
+
+
+def program() -> str:
+    """What a person types to start this program, for help and messages."""
+    return _executable().stem if _frozen() else "python main.py"
+
+
 def self_command() -> list[str]:
     """How to start this program again: the command line up to its own arguments."""
     if _frozen():
-        return [sys.executable]
+        return [str(_executable())]
     return [sys.executable, str(_program_folder() / "main.py")]
 
 
 def _frozen() -> bool:
     return bool(getattr(sys, "frozen", False))
+
+
+def _executable() -> Path:
+    """The bundle's executable that can read and print."""
+    twin = Path(sys.executable).with_name(_CONSOLE_TWIN)
+    return twin if twin.is_file() else Path(sys.executable)
 
 
 def _program_folder() -> Path:

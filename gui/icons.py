@@ -1,7 +1,9 @@
-"""The icons of the rail and the window, drawn for this project and tinted with the theme.
+"""The icons of the rail, tinted with the theme, and the mark of the program, all drawn for this project.
 
 Knows: SVG. Does not know: where they are used.
 """
+
+from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QRectF, Qt
 from PySide6.QtGui import QIcon, QPainter, QPixmap
@@ -19,6 +21,7 @@ _SHAPES = {
     "compare": '<rect x="3.5" y="5" width="7" height="14" rx="1.5"/>'
     '<rect x="13.5" y="5" width="7" height="14" rx="1.5"/><path d="M6 12.5h2M16 9.5h2M16 12.5h2"/>',
 }
+MARK = Path(__file__).resolve().with_name("mark.svg")
 _SIDE = 64  # pixels that an icon is drawn with; Qt makes it smaller
 
 
@@ -27,25 +30,20 @@ def icon(name: str, colour: str) -> QIcon:
     return QIcon(_drawn(_FRAME.format(colour=colour, shape=_SHAPES[name])))
 
 
-def _drawn(svg: str) -> QPixmap:
-    pixmap = QPixmap(_SIDE, _SIDE)
-    pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    QSvgRenderer(QByteArray(svg.encode("ascii"))).render(painter, QRectF(0, 0, _SIDE, _SIDE))
-    painter.end()
-    return pixmap
-
-
-_MARK = """
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64">
-<rect x="2" y="2" width="60" height="60" rx="14" fill="#1f5f9c"/>
-<path d="M32 14v34M22 50h20M14 22h36" stroke="#ffffff" stroke-width="4" stroke-linecap="round" fill="none"/>
-<path d="M7.5 38l7.5-15 7.5 15a7.5 7.5 0 0 1-15 0z" fill="#8cc4f4"/>
-<path d="M41.500 38l7.500-15 7.500 15a7.500 7.500 0 0 1-15 0z" fill="#f4b55a"/>
-</svg>
-"""
+def mark(side: int) -> QPixmap:
+    """The mark of the program, `side` pixels wide and high."""
+    return _drawn(MARK.read_text(encoding="ascii"), side)
 
 
 def window_icon() -> QIcon:
-    """The mark of the program."""
-    return QIcon(_drawn(_MARK))
+    """The mark of the program, for windows."""
+    return QIcon(mark(_SIDE))
+
+
+def _drawn(svg: str, side: int = _SIDE) -> QPixmap:
+    pixmap = QPixmap(side, side)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    QSvgRenderer(QByteArray(svg.encode("ascii"))).render(painter, QRectF(0, 0, side, side))
+    painter.end()
+    return pixmap

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.errors import EngineError, SetupError
-from engine.paths import demo_dataset
+from engine.paths import demo_dataset, environment_of_the_system
 from gui.state import State
 from gui.text import one_line
 from gui.theme import TEXT_SIZES, ThemeChoice, apply_theme
@@ -207,7 +207,9 @@ class MainWindow(QMainWindow):
         except OSError as error:
             self.show_problem(SetupError(f"{path} cannot be opened: {error.strerror}.", "Check your disk."))
             return
-        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+        with environment_of_the_system():
+            opened = QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
+        if not opened:
             self._note(f"The folder is {path}")
 
     # Pages

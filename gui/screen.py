@@ -7,9 +7,9 @@ import ctypes
 import sys
 
 from engine.errors import SetupError
-from engine.paths import environment
+from engine.paths import environment, program
 
-_WITHOUT = "To judge without a window: make judge, or python main.py judge --help."
+_WITHOUT = f"To judge without a window: {program()} judge --help"
 # What Qt's plug-in for X11 is linked with and Qt does not bring along; the first to be missing is named.
 _X11_LIBRARIES = {
     "libxcb-cursor.so.0": "libxcb-cursor0",

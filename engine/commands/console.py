@@ -14,7 +14,7 @@ from types import FrameType
 
 from engine.cancel import Cancelled, CancelToken
 from engine.errors import SetupError
-from engine.paths import default_store
+from engine.paths import default_store, program
 
 DONE, INCOMPLETE, WRONG_INPUT, FAULT = 0, 1, 2, 3
 
@@ -22,7 +22,7 @@ DONE, INCOMPLETE, WRONG_INPUT, FAULT = 0, 1, 2, 3
 def command_parser(name: str, description: str) -> argparse.ArgumentParser:
     """A parser whose help keeps the lines of the description."""
     return argparse.ArgumentParser(
-        prog=f"main.py {name}",
+        prog=f"{program()} {name}",
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

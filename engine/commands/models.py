@@ -32,6 +32,7 @@ from engine.model_files import (
 )
 from engine.model_finder import FoundModel, find_models, usual_folders
 from engine.model_trial import checked_encoder, checked_model, trial_report
+from engine.paths import program
 from engine.settings import default_context
 from engine.shown import amount, short_count
 
@@ -51,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
         "                      --layers 17 --out FILE for roberta-large",
     )
     arguments.usage = (
-        "main.py models [FOLDER ...] | models check FILE | models cut FILE --layers N --out FILE"
+        f"{program()} models [FOLDER ...] | models check FILE | models cut FILE --layers N --out FILE"
     )
     arguments.add_argument("words", nargs="*", metavar="FOLDER")
     arguments.add_argument("--layers", type=int, metavar="N", help="cut: how many layers to keep")

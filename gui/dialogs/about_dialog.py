@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 from engine.version import VERSION
 from gui.widgets.labels import hint, label, title
 
-_PACKAGES = (
+PACKAGES = (
     "llama-cpp-python",
     "PySide6-Essentials",
     "pandas",
@@ -25,7 +25,7 @@ _PACKAGES = (
 def package_versions() -> list[str]:
     """The packages that do the work, with their versions."""
     found = []
-    for package in _PACKAGES:
+    for package in PACKAGES:
         try:
             found.append(f"{package} {version(package)}")
         except PackageNotFoundError:  # a bundle may come without the records of its packages

@@ -11,6 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from engine.errors import EngineError, SetupError
+from engine.paths import program
 from engine.shown import visible
 from engine.version import VERSION
 from gui.text import plain_label
@@ -18,7 +19,7 @@ from gui.widgets.labels import name, set_role
 
 _NAMES = "context|dataset|examples|gpu-layers|items|kv-type|partial|shorten|shots|store|threads"
 _OPTION = re.compile(rf"--({_NAMES})\b")
-_COMMAND = re.compile(r": (?:see )?main\.py .*$")
+_COMMAND = re.compile(rf": (?:see )?{re.escape(program())} .*$")
 _IN_BRACKETS = re.compile(rf" \(--(?:{_NAMES})\b[^)]*\)")
 _FEWEST_LINES, _MOST_LINES = 3, 9
 

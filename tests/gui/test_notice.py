@@ -3,6 +3,7 @@
 import pytest
 
 from engine.errors import SetupError
+from engine.paths import program
 from gui.widgets.notice import problem_of
 
 
@@ -13,10 +14,10 @@ from gui.widgets.notice import problem_of
         ("Use a larger --context, or --shorten.", "Use a larger context, or shorten."),
         ("Use f16 (--kv-type f16).", "Use f16."),
         (
-            "Calibrate a run of this judge: main.py calibrate RUN --gold FILE",
+            f"Calibrate a run of this judge: {program()} calibrate RUN --gold FILE",
             "Calibrate a run of this judge.",
         ),
-        ("Name the id of a run: see main.py runs", "Name the id of a run."),
+        (f"Name the id of a run: see {program()} runs", "Name the id of a run."),
     ],
 )
 def test_remedies_name_no_options_of_the_command_line(remedy: str, shown: str) -> None:

@@ -18,7 +18,7 @@ def test_no_display_is_said_with_the_way_to_judge_without(monkeypatch: pytest.Mo
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(SetupError, match="no display") as caught:
         screen.check()
-    assert "make judge" in caught.value.remedy
+    assert "main.py judge" in caught.value.remedy
 
 
 def test_a_display_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,4 +44,4 @@ def test_the_program_says_so_instead_of_ending_in_qt() -> None:
     )
     assert done.returncode == 2
     assert "no display" in done.stderr
-    assert "make judge" in done.stderr
+    assert "main.py judge" in done.stderr

@@ -1,0 +1,143 @@
+"""Build the application for this system: a folder that runs where nothing is installed, and an archive of it.
+
+    python packaging/build.py [--no-archive]
+
+Everything is made in `build/` and `dist/` of the project, with an environment of its own. What was made before
+and would not change is used again: the environment, and llama.cpp, which takes the most time.
+"""
+
+import argparse
+import os
+import platform
+import shutil
+import stat
+import subprocess
+import sys
+import tarfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+sys.path.insert(0, str(ROOT))
+
+import bundle_check
+from build_environment import BuildEnvironment
+
+from engine.version import VERSION
+
+_BUILD, _DIST = ROOT / "build", ROOT / "dist"
+_SYSTEMS = {"linux": "linux", "darwin": "macos", "win32": "windows"}
+_MACHINES = {"amd64": "x86_64", "x64": "x86_64", "aarch64": "arm64"}
+
+
+def main() -> int:
+    """Build; the exit code."""
+    parser = argparse.ArgumentParser(description="Build the application for this system.")
+    parser.add_argument("--no-archive", action="store_true", help="make the folder alone")
+    options = parser.parse_args()
+    start = time.monotonic()
+    environment = BuildEnvironment(ROOT, _BUILD)
+    environment.make()
+    _run_python(environment, str(HERE / "icons.py"), str(_BUILD / "icons"))
+    made = time.monotonic()
+    bundle = _bundle(environment)
+    print(f"\nBuilt in {time.monotonic() - made:.0f} s, after {made - start:.0f} s for the environment: {bundle}")
+    code = bundle_check.main([str(bundle)])
+    if not options.no_archive:
+        archive = _archive(bundle)
+        print(f"{archive}: {archive.stat().st_size / 1e6:.0f} MB")
+    return code
+
+
+def bundle_name() -> str:
+    """The name of the folder and the archive: program, version, system and processor."""
+    machine = platform.machine().lower()
+    return f"tiebreak-{VERSION}-{_SYSTEMS[sys.platform]}-{_MACHINES.get(machine, machine)}"
+
+
+def _bundle(environment: BuildEnvironment) -> Path:
+    """Let PyInstaller make the folder, and put beside the program what is not of Python."""
+    finished = _DIST / bundle_name()
+    unfinished = _BUILD / "dist"
+    for old in (finished, unfinished):
+        _remove(old)
+    options = ["--noconfirm", "--clean", "--log-level", "WARN"]
+    folders = ["--distpath", str(unfinished), "--workpath", str(_BUILD / "work")]
+    _run_python(environment, "-m", "PyInstaller", *options, *folders, str(HERE / "tiebreak.spec"))
+    _DIST.mkdir(exist_ok=True)
+    if sys.platform == "darwin":
+        finished.mkdir()
+        (unfinished / "Tiebreak.app").rename(finished / "Tiebreak.app")
+    else:
+        (unfinished / "tiebreak").rename(finished)
+    shutil.copy(ROOT / "LICENSE", finished)
+    if sys.platform == "linux":
+        _strip_python(finished)
+        _add_desktop_files(finished)
+    return finished
+
+
+def _strip_python(bundle: Path) -> None:
+    """Take the debugging tables out of Python itself, which whoever compiled it may have left in."""
+    # Packages come without; and those that were patched to find their libraries would be damaged.
+    if strip := shutil.which("strip"):
+        own = [*bundle.glob("_internal/libpython3*.so*"), *bundle.glob("_internal/python3*/lib-dynload/*.so")]
+        subprocess.run([strip, "--strip-unneeded", *map(str, own)], check=True)
+
+
+def _add_desktop_files(bundle: Path) -> None:
+    """What a Linux desktop wants to know of a program, laid out as in the user's own folders."""
+    share = bundle / "share"
+    for source, folder in (
+        (HERE / "linux" / "tiebreak.desktop", "applications"),
+        (HERE / "linux" / "tiebreak.metainfo.xml", "metainfo"),
+        (ROOT / "gui" / "mark.svg", "icons/hicolor/scalable/apps"),
+        *((path, f"icons/hicolor/{path.stem}x{path.stem}/apps") for path in sorted((_BUILD / "icons").glob("*.png"))),
+    ):
+        target = share / folder / f"tiebreak{''.join(source.suffixes)}"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(source.read_bytes().replace(b"@VERSION@", VERSION.encode()))
+    shutil.copy(HERE / "linux" / "install.sh", bundle)
+    (bundle / "install.sh").chmod(0o755)
+
+
+def _archive(bundle: Path) -> Path:
+    """One file to hand on: .tar.xz on Linux, .zip elsewhere."""
+    if sys.platform == "win32":
+        return Path(shutil.make_archive(str(bundle), "zip", bundle.parent, bundle.name))
+    if sys.platform == "darwin":
+        target = bundle.with_name(f"{bundle.name}.zip")
+        # Python's own zip would lose the links inside the application.
+        subprocess.run(["ditto", "-c", "-k", "--keepParent", str(bundle), str(target)], check=True)
+        return target
+    target = bundle.with_name(f"{bundle.name}.tar.xz")
+    with tarfile.open(target, "w:xz", preset=6) as archive:
+        archive.add(bundle, bundle.name, filter=_nobody)
+    return target
+
+
+def _nobody(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    """The same file without the name of whoever built it."""
+    member.uid = member.gid = 0
+    member.uname = member.gname = "root"
+    return member
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, also one that was made read-only."""
+    if folder.is_dir():
+        for path in [folder, *folder.rglob("*")]:
+            if path.is_dir() and not path.is_symlink():
+                path.chmod(path.stat().st_mode | stat.S_IRWXU)
+        shutil.rmtree(folder)
+
+
+def _run_python(environment: BuildEnvironment, *words: str) -> None:
+    # Nothing of the environment that this script runs in shall be found.
+    kept = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"}}
+    subprocess.run([str(environment.python), *words], cwd=ROOT, env=kept, check=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+"""What a bundle on Linux weighs, what it needs of the system, and whether it has the rest.
+
+    python packaging/bundle_check.py FOLDER
+
+Knows: files, and readelf of binutils. Does not know: how the bundle was made.
+"""
+
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from bundle_contents import is_of_the_system
+
+_NEEDED = re.compile(r"\(NEEDED\).*\[(.+)\]")
+_GLIBC = re.compile(r"Name: GLIBC_(\d+)\.(\d+)")
+_MEGABYTE = 1_000_000
+# What the parts are for, by their name in the bundle.
+_REASONS = {
+    "PySide6": "the window: Qt and its Python modules; 37 MB of it are Unicode's tables (ICU)",
+    "pyarrow": "Parquet datasets, and the text columns of pandas",
+    "scipy": "fitting calibrations and weights, exact tests; scikit-learn is built on it",
+    "scipy.libs": "scipy's linear algebra (OpenBLAS)",
+    "numpy.libs": "numpy's linear algebra (OpenBLAS, with 64-bit indices)",
+    "numpy": "log-probabilities, metrics",
+    "llama_cpp": "llama.cpp, with one library for each generation of processors",
+    "pandas": "datasets as tables",
+    "sklearn": "kappa, F1, log-loss, folds",
+    "matplotlib": "the figures, with fonts of their own",
+    "pillow.libs": "formats that Pillow is linked with; matplotlib writes PNG through it",
+    "PIL": "Pillow: matplotlib writes PNG through it",
+    "python3.11": "Python's own extension modules",
+    "kiwisolver": "matplotlib's layout",
+    "tiebreak": "the executable, with all Python modules in it",
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Print what there is to say of a bundle; 1 where it lacks a library."""
+    if len(arguments) != 1 or not Path(arguments[0]).is_dir():
+        print("usage: python packaging/bundle_check.py FOLDER", file=sys.stderr)
+        return 2
+    folder = Path(arguments[0])
+    print(size_report(folder))
+    if sys.platform != "linux":
+        return 0
+    system, lacking, glibc = needs(folder)
+    print(f"Needs glibc {glibc[0]}.{glibc[1]} or newer, and of the system: {', '.join(sorted(system))}")
+    for library, users in sorted(lacking.items()):
+        print(f"LACKS {library}, which these are linked with: {', '.join(sorted(users)[:4])}")
+    return 1 if lacking else 0
+
+
+def sizes(folder: Path) -> Counter[str]:
+    """Bytes of each part: the entries of the folder of contents, and the executables beside it."""
+    parts: Counter[str] = Counter()
+    for path, inside in _files(folder):
+        part = inside.parts[1] if inside.parts[0] == "_internal" and len(inside.parts) > 1 else inside.parts[0]
+        parts[part] += path.stat().st_size
+    return parts
+
+
+def size_report(folder: Path) -> str:
+    """The whole size and the ten largest parts, with what each is for."""
+    parts = sizes(folder)
+    lines = [f"{folder.name}: {sum(parts.values()) / _MEGABYTE:.0f} MB unpacked, in {len(parts)} parts. The largest:"]
+    lines += [
+        f"  {size / _MEGABYTE:6.1f} MB  {part:22} {_REASONS.get(part, '')}".rstrip() for part, size in parts.most_common(10)
+    ]
+    return "\n".join(lines)
+
+
+def needs(folder: Path) -> tuple[set[str], dict[str, set[str]], tuple[int, int]]:
+    """Of a Linux bundle: the system's libraries that it is linked with, those that neither it nor a desktop
+    has (with who needs them), and the oldest glibc that it runs on."""
+    files = list(_files(folder))
+    bundled = {path.name for path in folder.rglob("*.so*") if path.exists()}  # False for a link to nothing
+    system, lacking, glibc = set(), {}, (0, 0)
+    for path, inside in files:
+        if not _is_elf(path):
+            continue
+        told = subprocess.run(["readelf", "-dV", str(path)], capture_output=True, text=True, check=True).stdout
+        for library in set(_NEEDED.findall(told)) - bundled:
+            if is_of_the_system(library):
+                system.add(library)
+            else:
+                lacking.setdefault(library, set()).add(str(inside))
+        glibc = max([glibc, *((int(major), int(minor)) for major, minor in _GLIBC.findall(told))])
+    return system, lacking, glibc
+
+
+def _files(folder: Path) -> Iterator[tuple[Path, Path]]:
+    """Each file that takes room, with its path in the bundle."""
+    for path in folder.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            yield path, path.relative_to(folder)
+
+
+def _is_elf(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"\x7fELF"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,88 @@
+#!/bin/sh
+# Install Tiebreak for the user who runs this, or remove it again. No root, nothing outside the user's own folders.
+#
+#     ./install.sh             install, or replace an older version
+#     ./install.sh --remove    remove the program; runs, settings and models stay, and it says where they are
+set -eu
+
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+share=${XDG_DATA_HOME:-$HOME/.local/share}
+bin=$HOME/.local/bin
+# Not Tiebreak, the name of the folder of runs and models.
+program=$share/tiebreak-program
+
+main() {
+    case "${1:-}" in
+        "") install ;;
+        --remove) remove; tell_what_stays ;;
+        *) sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    esac
+}
+
+install() {
+    if [ ! -x "$here/tiebreak" ] || [ ! -d "$here/_internal" ]; then
+        echo "The program is not beside this script: unpack the whole archive, then run ./install.sh in it." >&2
+        exit 2
+    fi
+    if [ "$here" = "$program" ]; then
+        echo "This is the installed Tiebreak already. To install a newer one, run the install.sh of its archive." >&2
+        exit 2
+    fi
+    mkdir -p "$share" "$bin"
+    # Whole before the old one goes: a full disk leaves the old one in place.
+    rm -rf "$program.new"
+    if ! cp -R "$here" "$program.new"; then
+        rm -rf "$program.new"
+        echo "Tiebreak was not installed: it could not be copied to $share." >&2
+        exit 1
+    fi
+    chmod -R u+w "$program.new"
+    remove
+    mv "$program.new" "$program"
+    ln -s "$program/tiebreak" "$bin/tiebreak"
+    (cd "$program/share" && find . -type f) | while read -r file; do
+        mkdir -p "$(dirname "$share/$file")"
+        cp "$program/share/$file" "$share/$file"
+    done
+    # A desktop may not have the user's bin folder on its path.
+    sed -e "s|^Exec=tiebreak|Exec=\"$(in_desktop_entry "$program/tiebreak")\"|" -e '/^TryExec=/d' \
+        "$program/share/applications/tiebreak.desktop" > "$share/applications/tiebreak.desktop"
+    refresh
+    echo "Tiebreak is installed in $program."
+    echo "Start it from the menu of your desktop, or with: tiebreak"
+    case ":$PATH:" in
+        *":$bin:"*) ;;
+        *) echo "($bin is not on your PATH yet: log in again, or write $bin/tiebreak.)" ;;
+    esac
+    echo "To remove it: $program/install.sh --remove"
+}
+
+in_desktop_entry() { # a path as it stands between the quotes of an Exec line, and in the second half of s|||
+    printf '%s' "$1" | sed -e 's/["`$\\]/\\\\\\\\&/g' -e 's/%/%%/g' -e 's/[&|]/\\&/g'
+}
+
+remove() {
+    if [ -L "$bin/tiebreak" ] && [ "$(readlink "$bin/tiebreak")" = "$program/tiebreak" ]; then
+        rm "$bin/tiebreak"
+    fi
+    rm -f "$share/applications/tiebreak.desktop" "$share/metainfo/tiebreak.metainfo.xml"
+    rm -f "$share"/icons/hicolor/*/apps/tiebreak.png "$share/icons/hicolor/scalable/apps/tiebreak.svg"
+    rm -rf "$program"
+    refresh
+}
+
+refresh() { # lists that some desktops keep; those without the tools read the folders themselves
+    command -v update-desktop-database > /dev/null && update-desktop-database -q "$share/applications" 2> /dev/null || true
+    command -v gtk-update-icon-cache > /dev/null && gtk-update-icon-cache -qft "$share/icons/hicolor" 2> /dev/null || true
+}
+
+tell_what_stays() {
+    echo "Tiebreak is removed. What is yours stays, until you remove it:"
+    echo "    $share/Tiebreak                                (runs, settings, models)"
+    echo "    ${XDG_CACHE_HOME:-$HOME/.cache}/Tiebreak       (what can be computed again)"
+    echo "    ${XDG_STATE_HOME:-$HOME/.local/state}/Tiebreak (logs)"
+}
+
+# The whole script is read before it removes the folder that it lies in.
+main "$@"
+exit
