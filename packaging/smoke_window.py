@@ -1,0 +1,85 @@
+"""The window of a bundle on a screen of its own: opened, used, photographed and closed.
+
+Knows: Xvfb, xdotool and ImageMagick. Does not know: the bundle; it gets a way to start it.
+"""
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+TOOLS = ("Xvfb", "xdotool", "import")
+SIZE = "1280x800x24"
+_PATIENCE = 60.0
+
+
+def missing_tools() -> list[str]:
+    """What this needs and the computer lacks."""
+    return [name for name in TOOLS if not shutil.which(name)]
+
+
+@contextmanager
+def screen() -> Iterator[str]:
+    """The name of a new display, gone at the end. Any user may open windows on it."""
+    reading, writing = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(writing), "-screen", "0", SIZE, "-ac", "-nolisten", "tcp"],
+        pass_fds=[writing],
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(writing)
+    try:
+        with os.fdopen(reading) as number:
+            yield f":{number.readline().strip()}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+class Window:
+    """The window of a program on a display."""
+
+    def __init__(self, display: str, program: subprocess.Popen[bytes]) -> None:
+        """Wait until it is to be seen. AssertionError where the program ends first, or shows none."""
+        self._environment = {**os.environ, "DISPLAY": display}
+        self._program = program
+        start = time.monotonic()
+        self._id = wait_for(self._visible, "no window was opened", program)
+        self.seconds = time.monotonic() - start
+
+    def press(self, keys: str) -> None:
+        """Press keys, such as `ctrl+r`."""
+        self._tool("xdotool", "windowfocus", self._id)
+        self._tool("xdotool", "key", "--clearmodifiers", keys)
+
+    def photograph(self, target: Path) -> None:
+        """Write a picture of the whole screen."""
+        self._tool("import", "-window", "root", str(target))
+
+    def close(self) -> int:
+        """Quit as a user does; the program's exit code."""
+        self.press("ctrl+q")
+        return self._program.wait(timeout=_PATIENCE)
+
+    def _visible(self) -> str:
+        told = self._tool("xdotool", "search", "--onlyvisible", "--name", "Tiebreak", may_fail=True)
+        return told.split()[0] if told else ""
+
+    def _tool(self, *words: str, may_fail: bool = False) -> str:
+        done = subprocess.run(words, env=self._environment, capture_output=True, text=True, check=not may_fail)
+        return done.stdout
+
+
+def wait_for(
+    look: Callable[[], str], problem: str, program: subprocess.Popen[bytes], patience: float = _PATIENCE
+) -> str:
+    """The first result of `look` that is not empty. AssertionError where none comes, or the program ends."""
+    deadline = time.monotonic() + patience
+    while not (found := look()):
+        assert program.poll() is None, f"{problem}: the program ended with code {program.returncode}"
+        assert time.monotonic() < deadline, f"{problem} within {patience:.0f} s"
+        time.sleep(0.05)
+    return found
