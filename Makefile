@@ -1,15 +1,16 @@
 # make run           set everything up, open the window
 # make judge         set everything up, judge the demo dataset, write submission.tsv, print what it is worth
 # make test          set everything up, then ruff, mypy and pytest
+# make bundle        make the application that needs no Python, and its archive, in dist/
 # make screenshots   draw the pictures of docs/ again
-# make clean         remove the virtual environment and what tools left behind
+# make clean         remove the virtual environments, the bundle and what tools left behind
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 OUT ?= submission.tsv
 
-.PHONY: run judge test screenshots clean
+.PHONY: run judge test bundle screenshots clean
 
 run: $(VENV)/run-time
 	$(BIN)/python main.py
@@ -23,6 +24,10 @@ test: $(VENV)/run-time $(VENV)/development
 	$(BIN)/mypy
 	$(BIN)/pytest
 
+bundle:
+	sh packaging/system_packages.sh $(PYTHON)
+	$(PYTHON) packaging/build.py
+
 screenshots: $(VENV)/run-time
 	PYTHONPATH=. $(BIN)/python packaging/screenshots.py docs
 
@@ -33,9 +38,9 @@ $(VENV)/run-time: requirements.txt packaging/system_packages.sh
 	$(BIN)/python -m pip install --disable-pip-version-check -r requirements.txt
 	touch $@
 
-$(VENV)/development: requirements-dev.txt $(VENV)/run-time
+$(VENV)/development: requirements-dev.txt requirements-bundle.txt $(VENV)/run-time
 	$(BIN)/python -m pip install --disable-pip-version-check -r requirements-dev.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -84,7 +84,7 @@ def open_window(dataset: Path | None) -> int:
     except ImportError as error:
         raise SetupError(
             f"The window cannot be opened: {error}.",
-            f"Install what is missing (README.md names the packages), or judge without a window: {program()} judge",
+            f"Install what is missing (README.md names the packages), or judge without it: {program()} judge",
         ) from error
     return int(window.open_window(dataset))
 

@@ -116,7 +116,7 @@ def demo_dataset() -> Path:
 
 
 def third_party_licences() -> Path | None:
-    """The folder with the licences of all that is in the bundle; None from source, where each package has its own."""
+    """The folder with the licences of what is in the bundle; None from source: each package has its own."""
     return _program_folder() / "licences" if _frozen() else None
 
 

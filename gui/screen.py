@@ -5,13 +5,26 @@ Knows: what Qt needs of a Linux system. Does not know: windows; it does not impo
 
 import ctypes
 import sys
+from collections.abc import Mapping
 
 from engine.errors import SetupError
 from engine.paths import environment, program
 
 _WITHOUT = f"To judge without a window: {program()} judge --help"
-# What Qt's plug-in for X11 is linked with and Qt does not bring along; the first to be missing is named.
+# What Qt and its plug-in for X11 are linked with and do not bring along, by Debian's package; the first to be
+# missing is named.
+_LIBRARIES = {
+    "libEGL.so.1": "libegl1",
+    "libGL.so.1": "libgl1",
+    "libX11.so.6": "libx11-6",
+    "libfontconfig.so.1": "libfontconfig1",
+    "libfreetype.so.6": "libfreetype6",
+    "libglib-2.0.so.0": "libglib2.0-0",
+    "libdbus-1.so.3": "libdbus-1-3",
+    "libxkbcommon.so.0": "libxkbcommon0",
+}
 _X11_LIBRARIES = {
+    "libX11-xcb.so.1": "libx11-xcb1",
     "libxcb-cursor.so.0": "libxcb-cursor0",
     "libxcb-icccm.so.4": "libxcb-icccm4",
     "libxcb-keysyms.so.1": "libxcb-keysyms1",
@@ -25,14 +38,24 @@ def check() -> None:
     """Raise SetupError where no window can be opened."""
     if sys.platform != "linux" or environment("QT_QPA_PLATFORM"):
         return
-    if environment("WAYLAND_DISPLAY"):
-        return
-    if not environment("DISPLAY"):
+    if not environment("WAYLAND_DISPLAY") and not environment("DISPLAY"):
         raise SetupError(
             "There is no display here to open the window on.",
             f"Open it on a computer with a screen, or over ssh -X. {_WITHOUT}",
         )
-    for library, package in _X11_LIBRARIES.items():
+    _need(_LIBRARIES)
+    if environment("WAYLAND_DISPLAY"):
+        return
+    _need(_X11_LIBRARIES)
+    if not _can_connect():
+        raise SetupError(
+            f"The display {environment('DISPLAY')} does not answer, so no window can be opened on it.",
+            f"See that DISPLAY names a screen that is running and that you may use. {_WITHOUT}",
+        )
+
+
+def _need(libraries: Mapping[str, str]) -> None:
+    for library, package in libraries.items():
         try:
             ctypes.CDLL(library)
         except OSError as error:
@@ -40,11 +63,6 @@ def check() -> None:
                 f"The window needs the library {library}, which this system lacks.",
                 f"Install it (on Debian or Ubuntu: apt-get install {package}). {_WITHOUT}",
             ) from error
-    if not _can_connect():
-        raise SetupError(
-            f"The display {environment('DISPLAY')} does not answer, so no window can be opened on it.",
-            f"See that DISPLAY names a screen that is running and that you may use. {_WITHOUT}",
-        )
 
 
 def _can_connect() -> bool:

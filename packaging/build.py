@@ -2,8 +2,8 @@
 
     python packaging/build.py [--no-archive]
 
-Everything is made in `build/` and `dist/` of the project, with an environment of its own. What was made before
-and would not change is used again: the environment, and llama.cpp, which takes the most time.
+Everything is made in `build/` and `dist/` of the project, with an environment of its own. What was made
+before and would not change is used again: the environment, and llama.cpp, which takes the most time.
 """
 
 import argparse
@@ -17,14 +17,9 @@ import tarfile
 import time
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
-sys.path.insert(0, str(ROOT))
-
 import bundle_check
 from build_environment import BuildEnvironment
-
-from engine.version import VERSION
+from project import PACKAGING, RELEASED, ROOT, VERSION
 
 _BUILD, _DIST = ROOT / "build", ROOT / "dist"
 _SYSTEMS = {"linux": "linux", "darwin": "macos", "win32": "windows"}
@@ -39,10 +34,12 @@ def main() -> int:
     start = time.monotonic()
     environment = BuildEnvironment(ROOT, _BUILD)
     environment.make()
-    _run_python(environment, str(HERE / "icons.py"), str(_BUILD / "icons"))
+    _run_python(environment, str(PACKAGING / "icons.py"), str(_BUILD / "icons"))
     made = time.monotonic()
     bundle = _bundle(environment)
-    print(f"\nBuilt in {time.monotonic() - made:.0f} s, after {made - start:.0f} s for the environment: {bundle}")
+    print(
+        f"\nBuilt in {time.monotonic() - made:.0f} s and {made - start:.0f} s for the environment: {bundle}"
+    )
     code = bundle_check.main([str(bundle)])
     if not options.no_archive:
         archive = _archive(bundle)
@@ -64,7 +61,7 @@ def _bundle(environment: BuildEnvironment) -> Path:
         _remove(old)
     options = ["--noconfirm", "--clean", "--log-level", "WARN"]
     folders = ["--distpath", str(unfinished), "--workpath", str(_BUILD / "work")]
-    _run_python(environment, "-m", "PyInstaller", *options, *folders, str(HERE / "tiebreak.spec"))
+    _run_python(environment, "-m", "PyInstaller", *options, *folders, str(PACKAGING / "tiebreak.spec"))
     _DIST.mkdir(exist_ok=True)
     if sys.platform == "darwin":
         finished.mkdir()
@@ -90,15 +87,19 @@ def _add_desktop_files(bundle: Path) -> None:
     """What a Linux desktop wants to know of a program, laid out as in the user's own folders."""
     share = bundle / "share"
     for source, folder in (
-        (HERE / "linux" / "tiebreak.desktop", "applications"),
-        (HERE / "linux" / "tiebreak.metainfo.xml", "metainfo"),
+        (PACKAGING / "linux" / "tiebreak.desktop", "applications"),
+        (PACKAGING / "linux" / "tiebreak.metainfo.xml", "metainfo"),
         (ROOT / "gui" / "mark.svg", "icons/hicolor/scalable/apps"),
-        *((path, f"icons/hicolor/{path.stem}x{path.stem}/apps") for path in sorted((_BUILD / "icons").glob("*.png"))),
+        *(
+            (path, f"icons/hicolor/{path.stem}x{path.stem}/apps")
+            for path in sorted((_BUILD / "icons").glob("*.png"))
+        ),
     ):
         target = share / folder / f"tiebreak{''.join(source.suffixes)}"
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(source.read_bytes().replace(b"@VERSION@", VERSION.encode()))
-    shutil.copy(HERE / "linux" / "install.sh", bundle)
+        words = source.read_bytes().replace(b"@VERSION@", VERSION.encode())
+        target.write_bytes(words.replace(b"@DATE@", RELEASED.encode()))
+    shutil.copy(PACKAGING / "linux" / "install.sh", bundle)
     (bundle / "install.sh").chmod(0o755)
 
 
@@ -134,9 +135,10 @@ def _remove(folder: Path) -> None:
 
 
 def _run_python(environment: BuildEnvironment, *words: str) -> None:
-    # Nothing of the environment that this script runs in shall be found.
-    kept = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"}}
-    subprocess.run([str(environment.python), *words], cwd=ROOT, env=kept, check=True)
+    # The project, and nothing of the environment that this script runs in.
+    variables = {name: os.environ[name] for name in os.environ.keys() - {"PYTHONHOME", "VIRTUAL_ENV"}}
+    variables["PYTHONPATH"] = str(ROOT)
+    subprocess.run([str(environment.python), *words], cwd=ROOT, env=variables, check=True)
 
 
 if __name__ == "__main__":

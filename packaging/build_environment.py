@@ -1,4 +1,4 @@
-"""The virtual environment that a bundle is made in: the run time, PyInstaller, and llama.cpp for any processor.
+"""The virtual environment of a bundle: the run time, PyInstaller, and llama.cpp for any processor.
 
 Knows: pip, CMake options of llama.cpp. Does not know: what goes into a bundle.
 """
@@ -13,7 +13,6 @@ import tarfile
 import venv
 from pathlib import Path
 
-_PYINSTALLER = "pyinstaller>=6.16,<7"
 _NAME = "llama-cpp-python"
 # Everything lands in the package's own folder; the libraries find each other there.
 _CMAKE = [
@@ -22,8 +21,8 @@ _CMAKE = [
     "-DCMAKE_INSTALL_BINDIR=llama_cpp/lib",
     "-DCMAKE_INSTALL_LIBDIR=llama_cpp/lib",
 ]
-# A library for each generation of processors; the one that fits is chosen when the program starts. A Mac needs
-# none of this: all that macOS 13 and later run on is served by one build, and most work is done by Metal.
+# A library for each generation of processors; the one that fits is chosen when the program starts. A Mac does
+# not need it: one build serves all that its system runs on, and most work is done by Metal.
 _VARIANTS = ["-DGGML_BACKEND_DL=ON", "-DGGML_CPU_ALL_VARIANTS=ON"]
 _OWN_FOLDER = {"linux": "$ORIGIN", "darwin": "@loader_path"}
 
@@ -43,7 +42,7 @@ class BuildEnvironment:
 
     def __init__(self, root: Path, folder: Path) -> None:
         """`root`: the project; `folder`: for what is made, which may be gone or old."""
-        self._requirements = root / "requirements.txt"
+        self._root = root
         self._folder = folder
         self._venv = folder / "venv"
         self.python = self._venv / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
@@ -52,21 +51,21 @@ class BuildEnvironment:
     def make(self) -> None:
         """A new environment, unless the one that is there was made of the same."""
         made_of = hashlib.sha256(
-            "\n".join([self._requirements.read_text("utf-8"), _PYINSTALLER, sys.version, *cmake_options()]).encode()
+            "\n".join([*self._texts(), sys.version, *cmake_options()]).encode()
         ).hexdigest()
         stamp = self._venv / "made-of"
-        if stamp.is_file() and stamp.read_text("utf-8") == made_of:
+        if stamp.is_file() and stamp.read_text(encoding="utf-8") == made_of:
             return
         wheel = self._wheel()
         shutil.rmtree(self._venv, ignore_errors=True)
         venv.create(self._venv, with_pip=True)
         self._pip("install", "--upgrade", "pip")
         self._pip("install", str(wheel))
-        self._pip("install", "-r", str(self._requirements), _PYINSTALLER)
-        stamp.write_text(made_of, "utf-8")
+        self._pip("install", "-r", str(self._root / "requirements-bundle.txt"))
+        stamp.write_text(made_of, encoding="utf-8")
 
     def _wheel(self) -> Path:
-        """The wheel of llama-cpp-python, compiled here; its folder is named after what decides its content."""
+        """The wheel of llama-cpp-python, compiled here, in a folder named after what decides its content."""
         source = self._source()
         key = hashlib.sha256("\n".join([source.name, *cmake_options()]).encode()).hexdigest()[:12]
         folder = self._folder / f"llama-{key}"
@@ -74,17 +73,30 @@ class BuildEnvironment:
             print("Compiling llama.cpp: 5 to 15 minutes.", flush=True)
             # pip's cache knows nothing of CMake's options: it might hand out a build for this very processor.
             _run(
-                [sys.executable, "-m", "pip", "wheel", "--no-cache-dir", "--no-deps", "--wheel-dir", str(folder), str(source)],
-                {"CMAKE_ARGS": " ".join(cmake_options()), "CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count() or 1)},
+                [
+                    sys.executable,
+                    "-m",
+                    "pip",
+                    "wheel",
+                    "--no-cache-dir",
+                    "--no-deps",
+                    "--wheel-dir",
+                    str(folder),
+                    str(source),
+                ],
+                {
+                    "CMAKE_ARGS": " ".join(cmake_options()),
+                    "CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count() or 1),
+                },
             )
             made = sorted(folder.glob("*.whl"))
         return made[0]
 
     def _source(self) -> Path:
         """The source archive of the release that the project asks for, with the licences in it taken out."""
-        wanted = re.search(rf"^{_NAME}[^#\s]*", self._requirements.read_text("utf-8"), re.MULTILINE)
+        wanted = re.search(rf"^{_NAME}[^#\s]*", "\n".join(self._texts()), re.MULTILINE)
         if wanted is None:
-            sys.exit(f"{self._requirements} does not name {_NAME}.")
+            sys.exit(f"requirements.txt does not name {_NAME}.")
         folder = self._folder / "source"
         shutil.rmtree(folder, ignore_errors=True)
         download = ["download", "--no-deps", "--no-binary", _NAME, "--dest", str(folder), wanted[0]]
@@ -97,9 +109,16 @@ class BuildEnvironment:
         self.llama_licences.mkdir(parents=True, exist_ok=True)
         with tarfile.open(source) as archive:
             for member in archive:
-                inside = re.search(r"/vendor/llama\.cpp/((?:licenses/|vendor/[\w-]+/)?LICENSE[\w.-]*)$", member.name)
+                inside = re.search(
+                    r"/vendor/llama\.cpp/((?:licenses/|vendor/[\w-]+/)?LICENSE[\w.-]*)$", member.name
+                )
                 if inside and (file := archive.extractfile(member)):
                     (self.llama_licences / inside[1].replace("/", "-")).write_bytes(file.read())
+
+    def _texts(self) -> list[str]:
+        """What is asked for."""
+        names = ("requirements.txt", "requirements-bundle.txt")
+        return [(self._root / name).read_text(encoding="utf-8") for name in names]
 
     def _pip(self, *words: str) -> None:
         _run([str(self.python), "-m", "pip", *words, "--disable-pip-version-check", "--quiet"])

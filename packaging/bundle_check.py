@@ -57,7 +57,9 @@ def sizes(folder: Path) -> Counter[str]:
     """Bytes of each part: the entries of the folder of contents, and the executables beside it."""
     parts: Counter[str] = Counter()
     for path, inside in _files(folder):
-        part = inside.parts[1] if inside.parts[0] == "_internal" and len(inside.parts) > 1 else inside.parts[0]
+        part = (
+            inside.parts[1] if inside.parts[0] == "_internal" and len(inside.parts) > 1 else inside.parts[0]
+        )
         parts[part] += path.stat().st_size
     return parts
 
@@ -65,23 +67,32 @@ def sizes(folder: Path) -> Counter[str]:
 def size_report(folder: Path) -> str:
     """The whole size and the ten largest parts, with what each is for."""
     parts = sizes(folder)
-    lines = [f"{folder.name}: {sum(parts.values()) / _MEGABYTE:.0f} MB unpacked, in {len(parts)} parts. The largest:"]
+    lines = [
+        f"{folder.name}: {sum(parts.values()) / _MEGABYTE:.0f} MB unpacked, {len(parts)} parts. The largest:"
+    ]
     lines += [
-        f"  {size / _MEGABYTE:6.1f} MB  {part:22} {_REASONS.get(part, '')}".rstrip() for part, size in parts.most_common(10)
+        f"  {size / _MEGABYTE:6.1f} MB  {part:22} {_REASONS.get(part, '')}".rstrip()
+        for part, size in parts.most_common(10)
     ]
     return "\n".join(lines)
 
 
 def needs(folder: Path) -> tuple[set[str], dict[str, set[str]], tuple[int, int]]:
-    """Of a Linux bundle: the system's libraries that it is linked with, those that neither it nor a desktop
-    has (with who needs them), and the oldest glibc that it runs on."""
-    files = list(_files(folder))
+    """What a Linux bundle is linked with and does not hold.
+
+    First the libraries of the system, then those that a desktop need not have, with the files that need
+    them, and the oldest glibc that it runs on.
+    """
     bundled = {path.name for path in folder.rglob("*.so*") if path.exists()}  # False for a link to nothing
-    system, lacking, glibc = set(), {}, (0, 0)
-    for path, inside in files:
+    system: set[str] = set()
+    lacking: dict[str, set[str]] = {}
+    glibc = (0, 0)
+    for path, inside in _files(folder):
         if not _is_elf(path):
             continue
-        told = subprocess.run(["readelf", "-dV", str(path)], capture_output=True, text=True, check=True).stdout
+        told = subprocess.run(
+            ["readelf", "-dV", str(path)], capture_output=True, text=True, check=True
+        ).stdout
         for library in set(_NEEDED.findall(told)) - bundled:
             if is_of_the_system(library):
                 system.add(library)

@@ -10,23 +10,38 @@ LEFT_OUT_MODULES = (
     # the network
     *("requests", "urllib3", "certifi", "charset_normalizer", "idna", "PySide6.QtNetwork"),
     # other ways to draw, run, ask and test
-    *("tkinter", "IPython", "PySide6.QtQml", "PySide6.QtQuick", "PySide6.QtWebEngineCore", "pytest", "hypothesis"),
+    *(
+        "tkinter",
+        "IPython",
+        "PySide6.QtQml",
+        "PySide6.QtQuick",
+        "PySide6.QtWebEngineCore",
+        "pytest",
+        "hypothesis",
+    ),
     *("lib2to3", "pydoc_data", "setuptools", "pip", "torch", "sympy", "llama_cpp.server"),
     # parts of pyarrow that are not about Parquet
-    *("pyarrow.flight", "pyarrow._flight", "pyarrow._s3fs", "pyarrow._gcsfs", "pyarrow._azurefs", "pyarrow._hdfs"),
+    *(
+        "pyarrow.flight",
+        "pyarrow._flight",
+        "pyarrow._s3fs",
+        "pyarrow._gcsfs",
+        "pyarrow._azurefs",
+        "pyarrow._hdfs",
+    ),
     *("pyarrow.orc", "pyarrow._orc", "pyarrow.substrait", "pyarrow._substrait", "pyarrow.tests"),
     # formats of pictures that no figure is saved as
     *("PIL._avif", "PIL._webp", "PIL._imagingtk"),
 )
-# What PyInstaller would do at every start of the program: make a folder for matplotlib's fonts (main.py names a
-# lasting one), and import nltk, which alone takes longer than the rest of a start.
+# What PyInstaller would do at every start of the program: make a folder for matplotlib's fonts (main.py names
+# a lasting one), and import nltk, which alone takes longer than the rest of a start.
 LEFT_OUT_AT_START = frozenset({"pyi_rth_mplconfig", "pyi_rth_nltk"})
 _LEFT_OUT = re.compile(
     "|".join(
         (
             r"PySide6/(Qt/)?translations/",  # the window speaks English
             r"PySide6/(Qt/)?plugins/(egldeviceintegrations|generic|networkinformation|tls|sqldrivers|qmltooling)/",
-            # What draws through OpenGL, which no widget of ours does, would load the system's graphics driver.
+            # What draws through OpenGL, as no widget of ours does, would load the system's graphics driver.
             r"PySide6/(Qt/)?plugins/(xcbglintegrations|wayland-graphics-integration-client)/",
             r"PySide6/(Qt/)?plugins/platforms/(lib)?q(eglfs|linuxfb|minimalegl|vkkhrdisplay|vnc|direct2d)",
             r"PySide6/(Qt/)?plugins/platformthemes/libqgtk3",  # GTK and 20 libraries of it
@@ -51,8 +66,10 @@ _LEFT_OUT = re.compile(
 # What every Linux desktop has, by Debian's package. A bundle with its own would work less well: they must fit
 # the display server, the graphics driver, the fonts and the message bus of the system.
 SYSTEM_LIBRARIES = {
-    "libc6": ("ld-linux-x86-64.so.2", "libc.so.6", "libdl.so.2", "libm.so.6", "libpthread.so.0", "librt.so.1")
-    + ("libutil.so.1", "libresolv.so.2"),
+    "libc6": (
+        *("ld-linux-x86-64.so.2", "libc.so.6", "libdl.so.2", "libm.so.6", "libpthread.so.0", "librt.so.1"),
+        *("libutil.so.1", "libresolv.so.2"),
+    ),
     "libx11-6": ("libX11.so.6",),
     "libx11-xcb1": ("libX11-xcb.so.1",),
     "libxcb1": ("libxcb.so.1", "libXau.so.6", "libXdmcp.so.6"),
@@ -61,8 +78,14 @@ SYSTEM_LIBRARIES = {
     "libfontconfig1": ("libfontconfig.so.1", "libexpat.so.1"),
     "libfreetype6": ("libfreetype.so.6", "libpng16.so.16", "libbrotlidec.so.1", "libbrotlicommon.so.1"),
     "libglib2.0-0": ("libglib-2.0.so.0", "libgthread-2.0.so.0", "libpcre2-8.so.0"),
-    "libdbus-1-3": ("libdbus-1.so.3", "libsystemd.so.0", "libgcrypt.so.20", "libgpg-error.so.0", "libcap.so.2")
-    + ("liblz4.so.1",),
+    "libdbus-1-3": (
+        "libdbus-1.so.3",
+        "libsystemd.so.0",
+        "libgcrypt.so.20",
+        "libgpg-error.so.0",
+        "libcap.so.2",
+        "liblz4.so.1",
+    ),
     "libwayland-client0": ("libwayland-client.so.0",),  # for Wayland alone
     "libwayland-cursor0": ("libwayland-cursor.so.0",),
 }

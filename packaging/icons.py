@@ -1,6 +1,6 @@
 """Draw the program's mark in the sizes and formats that the systems want.
 
-    python packaging/icons.py FOLDER
+    PYTHONPATH=. python packaging/icons.py FOLDER
 
 Knows: gui/mark.svg through gui.icons. Does not know: where the icons are put.
 """
@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from PIL import Image
 from PySide6.QtGui import QGuiApplication
@@ -28,7 +27,11 @@ def draw(folder: Path) -> None:
             sys.exit(f"{folder / f'{side}.png'} cannot be written.")
     with Image.open(folder / "256.png") as image:
         smaller = [Image.open(folder / f"{side}.png") for side in SIZES if side < 256]
-        image.save(folder / "tiebreak.ico", append_images=smaller, sizes=[(side, side) for side in SIZES if side <= 256])
+        image.save(
+            folder / "tiebreak.ico",
+            append_images=smaller,
+            sizes=[(side, side) for side in SIZES if side <= 256],
+        )
     with Image.open(folder / "1024.png") as image:
         image.save(folder / "tiebreak.icns")
 

@@ -1,6 +1,6 @@
 """The licence texts of all that is in a bundle.
 
-Knows: where packages, Python and Debian keep theirs. Does not know: what is bundled, but by the lists it is given.
+Knows: where packages, Python and Debian keep theirs. Does not know: what is bundled.
 """
 
 import shutil
@@ -56,7 +56,7 @@ def _copy_of(package: Distribution, folder: Path) -> None:
         inner = [part for part in path.parts[1:-1] if part != "licenses"]
         target = folder / name / "-".join([*inner, path.name])
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(package.locate_file(path), target)
+        shutil.copy(str(package.locate_file(path)), target)
     if not texts:
         print(f"{name} comes without the text of its licence; it names: {_terms(package)}")
         (folder / name).mkdir(parents=True)
@@ -71,7 +71,11 @@ def _terms(package: Distribution) -> str:
 
 def _copy_of_debian(sources: Iterable[Path], folder: Path) -> None:
     """Of libraries that came with the system: what its packages say, and the texts that they refer to."""
-    for package in sorted(_debian_packages([path for path in sources if path.is_relative_to("/usr") or path.is_relative_to("/lib")])):
+    for package in sorted(
+        _debian_packages(
+            [path for path in sources if path.is_relative_to("/usr") or path.is_relative_to("/lib")]
+        )
+    ):
         text = Path("/usr/share/doc", package, "copyright")
         if text.is_file():
             shutil.copy(text, folder / f"{package}.txt")

@@ -1,6 +1,6 @@
 """Shared libraries that nothing in a bundle needs any more, once other files have been left out.
 
-Knows: PyInstaller's lists of files, and what ELF files are linked with. Does not know: which files are left out.
+Knows: PyInstaller's lists of files, and what ELF files are linked with. Does not know: which are left out.
 """
 
 from pathlib import PurePosixPath
@@ -13,7 +13,8 @@ Entry = tuple[str, str, str]  # path in the bundle, path on this computer, PyIns
 def without_unreachable(entries: list[Entry]) -> list[Entry]:
     """The entries that are opened by name, and what those are linked with, directly or through others.
 
-    A library at the top of the bundle is there because something is linked with it. All others are extension modules, plug-ins, or libraries in the folder of their package.
+    A library at the top of the bundle is there because something is linked with it. All others are extension
+    modules, plug-ins, or libraries in the folder of their package.
     """
     by_name: dict[str, list[Entry]] = {}
     for entry in entries:

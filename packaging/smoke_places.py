@@ -18,7 +18,7 @@ from bundle_contents import SYSTEM_LIBRARIES
 # No account has this number, so that whatever belongs to it afterwards was written by the program.
 STRANGER = 54321
 IS_ROOT = sys.platform != "win32" and os.geteuid() == 0
-_X11 = Path("/tmp/.X11-unix")  # noqa: S108 - the X server's own place
+_X11 = Path("/tmp/.X11-unix")  # where the X server listens
 _NO_PROGRAMS = "/nonexistent"
 # What a program may expect of a desktop beside libraries: fonts, and the names of keys.
 _DESKTOP_DATA = ("fonts-dejavu-core", "xkb-data")
@@ -55,8 +55,17 @@ class Place:
         temporary = str(self.base / "tmp")
         if sys.platform == "win32":
             # The system gives the user's folders by the account, not by variables.
-            kept = {name: os.environ[name] for name in ("SYSTEMROOT", "SYSTEMDRIVE", "COMSPEC") if name in os.environ}
-            folders = {"TIEBREAK_HOME": str(home), "USERPROFILE": str(home), "TEMP": temporary, "TMP": temporary}
+            kept = {
+                name: os.environ[name]
+                for name in ("SYSTEMROOT", "SYSTEMDRIVE", "COMSPEC")
+                if name in os.environ
+            }
+            folders = {
+                "TIEBREAK_HOME": str(home),
+                "USERPROFILE": str(home),
+                "TEMP": temporary,
+                "TMP": temporary,
+            }
             return {**kept, **folders, "PATH": str(Path(os.environ["SYSTEMROOT"], "System32")), **changes}
         return {"HOME": str(home), "TMPDIR": temporary, "PATH": _NO_PROGRAMS, **changes}
 
@@ -69,29 +78,41 @@ class Place:
 
 @contextmanager
 def this_computer(offline: bool) -> Iterator[Place]:
-    """This computer, as a user who owns nothing else where that is possible; `offline`: with no network interface."""
+    """This computer, as a user without rights where that is possible; `offline`: with no network."""
     with tempfile.TemporaryDirectory(prefix="tiebreak-smoke-", ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o755)
         prefix = [*(_without_network() if offline else ()), *(_as_stranger() if IS_ROOT else ())]
-        yield Place("without a network" if offline else "this computer", Path(folder).resolve(), prefix=tuple(prefix))
+        yield Place(
+            "without a network" if offline else "this computer", Path(folder).resolve(), prefix=tuple(prefix)
+        )
 
 
 def network_can_be_left() -> bool:
     """True where a process may have a network of its own, with nothing in it."""
     if sys.platform != "linux" or not shutil.which("unshare"):
         return False
-    return subprocess.run([*_without_network(), _tool("true")], capture_output=True, check=False).returncode == 0
+    return (
+        subprocess.run([*_without_network(), _tool("true")], capture_output=True, check=False).returncode == 0
+    )
 
 
 @contextmanager
 def bare_debian(root: Path) -> Iterator[Place]:
-    """A Debian with the documented libraries and nothing else, made in `root` where it is not there yet. For root."""
+    """A Debian with the documented libraries alone, made in `root` where it is missing. For root."""
     if not (root / "usr" / "bin" / "env").exists():
         _make_bare(root)
     base = Path("/trial")
     shutil.rmtree(root / base.name, ignore_errors=True)
     (root / base.name).mkdir()
-    prefix = (_tool("unshare"), "--mount", "--net", _tool("sh"), "-euc", _ENTER_BARE_ROOT.format(x11=_X11), "enter")
+    prefix = (
+        _tool("unshare"),
+        "--mount",
+        "--net",
+        _tool("sh"),
+        "-euc",
+        _ENTER_BARE_ROOT.format(x11=_X11),
+        "enter",
+    )
     yield Place("a bare Debian", base, root, prefix)
 
 
@@ -99,7 +120,9 @@ def _make_bare(root: Path) -> None:
     packages = [name for name in SYSTEM_LIBRARIES if name != "libc6"]
     options = ["--variant=minbase", f"--include={','.join([*packages, *_DESKTOP_DATA])}"]
     print(f"Making a bare Debian in {root}: some minutes.", flush=True)
-    subprocess.run([_tool("debootstrap"), *options, "bookworm", str(root)], stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(
+        [_tool("debootstrap"), *options, "bookworm", str(root)], stdout=subprocess.DEVNULL, check=True
+    )
 
 
 def _without_network() -> list[str]:

@@ -47,12 +47,12 @@ class Window:
         self._environment = {**os.environ, "DISPLAY": display}
         self._program = program
         start = time.monotonic()
-        self._id = wait_for(self._visible, "no window was opened", program)
+        wait_for(self._visible, "no window was opened", program, every=0.01)
         self.seconds = time.monotonic() - start
 
     def press(self, keys: str) -> None:
         """Press keys, such as `ctrl+r`."""
-        self._tool("xdotool", "windowfocus", self._id)
+        self._tool("xdotool", "windowfocus", self._visible())
         self._tool("xdotool", "key", "--clearmodifiers", keys)
 
     def photograph(self, target: Path) -> None:
@@ -69,17 +69,22 @@ class Window:
         return told.split()[0] if told else ""
 
     def _tool(self, *words: str, may_fail: bool = False) -> str:
-        done = subprocess.run(words, env=self._environment, capture_output=True, text=True, check=not may_fail)
+        done = subprocess.run(
+            words, env=self._environment, capture_output=True, text=True, check=not may_fail
+        )
         return done.stdout
 
 
 def wait_for(
-    look: Callable[[], str], problem: str, program: subprocess.Popen[bytes], patience: float = _PATIENCE
-) -> str:
-    """The first result of `look` that is not empty. AssertionError where none comes, or the program ends."""
+    look: Callable[[], object],
+    problem: str,
+    program: subprocess.Popen[bytes],
+    patience: float = _PATIENCE,
+    every: float = 0.05,
+) -> None:
+    """Look `every` so many seconds until there is something. AssertionError where the program ends before."""
     deadline = time.monotonic() + patience
-    while not (found := look()):
+    while not look():
         assert program.poll() is None, f"{problem}: the program ended with code {program.returncode}"
         assert time.monotonic() < deadline, f"{problem} within {patience:.0f} s"
-        time.sleep(0.05)
-    return found
+        time.sleep(every)

@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from PySide6.QtCore import qVersion
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
+from engine.paths import third_party_licences
 from engine.version import VERSION
 from gui.widgets.labels import hint, label, title
 
@@ -50,6 +51,8 @@ class AboutDialog(QDialog):
         )
         layout.addWidget(hint(f"Qt {qVersion()}, {', '.join(package_versions())}"))
         layout.addWidget(hint("Licence: MIT."))
+        if licences := third_party_licences():
+            layout.addWidget(hint(f"Licences of its parts: {licences}"))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         layout.addWidget(buttons)

@@ -39,7 +39,13 @@ install() {
     chmod -R u+w "$program.new"
     remove
     mv "$program.new" "$program"
-    ln -s "$program/tiebreak" "$bin/tiebreak"
+    if [ -e "$bin/tiebreak" ] || [ -L "$bin/tiebreak" ]; then
+        command=$program/tiebreak
+        echo "There is another $bin/tiebreak, which stays as it is."
+    else
+        command=tiebreak
+        ln -s "$program/tiebreak" "$bin/tiebreak"
+    fi
     (cd "$program/share" && find . -type f) | while read -r file; do
         mkdir -p "$(dirname "$share/$file")"
         cp "$program/share/$file" "$share/$file"
@@ -49,10 +55,10 @@ install() {
         "$program/share/applications/tiebreak.desktop" > "$share/applications/tiebreak.desktop"
     refresh
     echo "Tiebreak is installed in $program."
-    echo "Start it from the menu of your desktop, or with: tiebreak"
+    echo "Start it from the menu of your desktop, or with: $command"
     case ":$PATH:" in
         *":$bin:"*) ;;
-        *) echo "($bin is not on your PATH yet: log in again, or write $bin/tiebreak.)" ;;
+        *) echo "(Where that is not found, log in again: $bin is not on your PATH yet.)" ;;
     esac
     echo "To remove it: $program/install.sh --remove"
 }

@@ -1,0 +1,13 @@
+"""The project that the scripts of this folder work on: its folder, its version.
+
+Knows: where things lie. Does not know: Python packages; each script runs with any Python.
+"""
+
+import runpy
+from pathlib import Path
+
+PACKAGING = Path(__file__).resolve().parent
+ROOT = PACKAGING.parent
+_ABOUT = runpy.run_path(str(ROOT / "engine" / "version.py"))
+VERSION: str = _ABOUT["VERSION"]
+RELEASED: str = _ABOUT["RELEASED"]

@@ -1,0 +1,227 @@
+"""What is tried with a bundle, one step after the other; each says what it found, or raises AssertionError.
+
+Knows: what the program promises. Does not know: where the bundle is, and how its programs are started.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import smoke_window
+from project import VERSION
+from smoke_places import IS_ROOT, STRANGER
+from smoke_trial import PATIENCE, Trial
+
+_ITEMS = 240
+# What may be written below the user's home: our own folders, and the system's list of its fonts.
+_OWN = re.compile(
+    r"(\.local/share|\.cache|\.local/state|Library/(Application Support|Caches|Logs))/Tiebreak/"
+    r"|\.cache/fontconfig/|(data|cache|logs)/"
+)
+_SYSTEM_FOLDERS = ("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/")
+
+
+def _version(trial: Trial) -> str:
+    start = time.monotonic()
+    told = trial.run("--version")
+    seconds = time.monotonic() - start
+    assert told.splitlines() == [f"Tiebreak {VERSION}"], f"it says {told!r}"
+    assert f"usage: {trial.program.stem} " in trial.run("--help"), "its help names another program"
+    assert not trial.run("nonsense", code=2), "a wrong command is not refused"
+    return f"{told.strip()}, said after {seconds:.2f} s"
+
+
+def _self_test(trial: Trial) -> str:
+    told = trial.run("selftest")
+    assert "All checks passed." in told, told
+    return next(line.partition("processor")[2].strip() for line in told.splitlines() if "processor  " in line)
+
+
+def _check(trial: Trial) -> str:
+    told = [trial.run("check", file.name) for file in (trial.sample.dataset, trial.sample.parquet)]
+    assert all(f"{_ITEMS} items" in text for text in told), told
+    return "; ".join(text.splitlines()[0] for text in told)
+
+
+def _judge(trial: Trial) -> str:
+    start = time.monotonic()
+    told = trial.run(
+        "judge", "demo.tsv", "--model", "demo", "--out", "submission é.tsv", "--json", "all.json"
+    )
+    seconds = time.monotonic() - start
+    _assert_as_from_source(trial, "submission é.tsv")
+    mean = next(line.split()[1] for line in told.splitlines() if line.startswith("mean"))
+    return f"equal byte for byte, after {seconds:.0f} s; mean accuracy {mean} %"
+
+
+def _commands(trial: Trial) -> str:
+    submission, encoder, gold = "submission é.tsv", trial.sample.encoder.name, ["--gold", "demo.tsv"]
+    tried: list[tuple[str, ...]] = [
+        ("check", submission, "--against", "demo.tsv"),
+        ("models",),
+        ("models", "check", "demo-judge.gguf"),
+        ("models", "check", encoder),
+        ("models", "cut", encoder, "--layers", "1", "--out", "cut.gguf"),
+        ("evaluate", "1", *gold, "--json", "scores.json", "--confusion"),
+        ("evaluate", submission, *gold, "--encoder", "cut.gguf"),
+        ("calibrate", "1", *gold, "--out", "calibration.json"),
+        ("runs", "recalibrate", "1", "--calibration", "calibration.json"),
+        ("runs", "recalibrate", "1", "--none"),
+        ("runs", "export", "1", "--out", "again.tsv", "--csv", "all.csv"),
+        ("runs", "show", "1"),
+        ("weigh", "1", *gold, "--fit-weights"),
+        ("compare", "1", submission, *gold),
+        ("report", "1", *gold, "--out", "report.html", "--figures", "figures"),
+    ]
+    for words in tried:
+        trial.run(*words)
+    for name in ("cut.gguf", "scores.json", "calibration.json", "all.csv", "report.html"):
+        assert trial.written(name).stat().st_size, f"{name} is empty"
+    _assert_as_from_source(trial, "again.tsv")
+    return f"{len(tried)} command lines, {len(list(trial.written('figures').iterdir()))} figures"
+
+
+def _kill_and_resume(trial: Trial) -> str:
+    store = ("--store", "second.sqlite")
+    words = ("judge", "demo.tsv", "--model", "demo", "--out", "resumed.tsv", *store)
+    child = trial.start(*words)
+    smoke_window.wait_for(lambda: trial.judged(*store), "nothing was judged", child, PATIENCE)
+    child.kill()
+    child.communicate()
+    judged = trial.judged(*store)
+    assert 0 < judged < _ITEMS, f"{judged} of {_ITEMS} items were judged when it was killed"
+    assert not trial.written("resumed.tsv").exists(), "half a submission was written"
+    told = trial.run(*words, messages=True)
+    assert f"goes on: {judged} of {_ITEMS}" in told, told
+    _assert_as_from_source(trial, "resumed.tsv")
+    return f"killed with {judged} of {_ITEMS} items judged; the same submission"
+
+
+def _damaged_models(trial: Trial) -> str:
+    sound = trial.sample.model.read_bytes()
+    damaged = {
+        "cut short.gguf": sound[: len(sound) // 2],
+        "overwritten.gguf": sound[:64] + bytes(range(256)) * 4 + sound[64 + 1024 :],
+        "not a model.gguf": b"<!DOCTYPE html>" * 100,
+    }
+    for name, content in damaged.items():
+        trial.written(name).write_bytes(content)
+        for words in (("models", "check"), ("judge", "demo.tsv", "--out", "never.tsv", "--model")):
+            told = trial.run(*words, name, code=2, messages=True)
+            assert name in told, told
+            assert "fault of Tiebreak" not in told, told
+    assert not trial.written("never.tsv").exists(), "a submission was written"
+    return f"{len(damaged)} files refused by name"
+
+
+def _window(trial: Trial) -> str:
+    if sys.platform != "linux":
+        return _stays_open(trial)
+    lacking = smoke_window.missing_tools()
+    assert not lacking, f"to try the window, install {', '.join(lacking)}"
+    home, executable = trial.window_home, trial.window_program
+    with smoke_window.screen() as display:
+        program = trial.start(executable=executable, home=home, DISPLAY=display)
+        try:
+            window = smoke_window.Window(display, program)
+            time.sleep(5)  # its pages fill
+            _photograph(trial, window, "first")
+            window.press("ctrl+r")
+            smoke_window.wait_for(
+                lambda: trial.judged(home=home) == _ITEMS, "the run did not end", program, PATIENCE, every=2
+            )
+            for keys, name in (("ctrl+3", "results"), ("ctrl+4", "review")):
+                window.press(keys)
+                time.sleep(5)  # measures and items are read
+                _photograph(trial, window, name)
+            code = window.close()
+        finally:
+            program.kill()
+            said = program.communicate()
+    assert code == 0, f"it ended with code {code}: {said}"
+    return f"seen after {window.seconds:.2f} s; judged {_ITEMS} items; closed"
+
+
+def _photograph(trial: Trial, window: smoke_window.Window, name: str) -> None:
+    if trial.screenshots:
+        trial.screenshots.mkdir(parents=True, exist_ok=True)
+        window.photograph(trial.screenshots / f"{trial.place.name.replace(' ', '-')}-{name}.png")
+
+
+def _stays_open(trial: Trial) -> str:
+    """Where there is no screen of our own to look at."""
+    program = trial.start(executable=trial.window_program, home=trial.window_home)
+    time.sleep(20)
+    ended = program.poll()
+    program.kill()
+    program.communicate()
+    assert ended is None, f"the window ended with code {ended}"
+    return "open for 20 s"
+
+
+def _libraries(trial: Trial) -> str:
+    """The dynamic linker itself tells what it loads, while a library like ours lies in the current folder."""
+    if sys.platform != "linux":
+        return "not looked at: only Linux tells"
+    library = next(trial.place.outside(trial.folder).rglob("libggml-cpu-x64.so"))
+    shutil.copy(library, trial.written("libggml-cpu-rogue.so"))
+    child = trial.start("selftest", LD_DEBUG="files", LD_DEBUG_OUTPUT=str(trial.temporary / "loaded"))
+    told, _ = child.communicate(timeout=PATIENCE)
+    assert child.returncode == 0, told.decode()
+    loaded: set[str] = set()
+    for path in trial.place.outside(trial.temporary).glob("loaded.*"):
+        loaded |= set(re.findall(r"calling init: (\S.*)", path.read_text(encoding="utf-8", errors="replace")))
+        path.unlink()
+    ours = {path for path in loaded if path.startswith(str(trial.folder))}
+    elsewhere = {path for path in loaded - ours if not path.startswith(_SYSTEM_FOLDERS)}
+    assert any("libggml-cpu-" in path for path in ours), (
+        "llama.cpp's library for the processor was not loaded"
+    )
+    assert not elsewhere, f"loaded from elsewhere: {sorted(elsewhere)}"
+    return f"{len(ours)} from the bundle, {len(loaded - ours)} of the system, none from the current folder"
+
+
+def _traces(trial: Trial) -> str:
+    changed = trial.files_now() ^ trial.files_before
+    assert not changed, f"the program's own folder has changed: {sorted(changed)[:5]}"
+    left = list(trial.place.outside(trial.temporary).iterdir())
+    assert not left, f"left in the temporary folder: {left}"
+    homes = [trial.place.outside(home) for home in (trial.home, trial.window_home)]
+    written = [
+        path.relative_to(home).as_posix() for home in homes for path in home.rglob("*") if path.is_file()
+    ]
+    foreign = [name for name in written if not _OWN.match(name)]
+    assert not foreign, f"written outside the program's own folders: {foreign}"
+    if not IS_ROOT:
+        return f"{len(written)} files, all in the program's own folders (as root, the whole disk is searched)"
+    base = trial.place.outside(trial.place.base)
+    found = subprocess.run(
+        ["find", str(trial.place.root), "-xdev", "-uid", str(STRANGER), "-not", "-path", f"{base}/*"],
+        capture_output=True,
+        text=True,
+        check=False,  # a file may go while it looks
+    ).stdout.splitlines()
+    assert not [path for path in found if not path.startswith("/proc/")], f"written elsewhere: {found}"
+    return f"{len(written)} files, all in the program's own folders; none elsewhere on the disk"
+
+
+def _assert_as_from_source(trial: Trial, name: str) -> None:
+    same = trial.written(name).read_bytes() == trial.sample.submission.read_bytes()
+    assert same, f"{name} is not the submission that the source writes"
+
+
+STEPS: tuple[tuple[str, Callable[[Trial], str]], ...] = (
+    ("version and help", _version),
+    ("self-test", _self_test),
+    ("check datasets", _check),
+    ("judge, as from source", _judge),
+    ("every other command", _commands),
+    ("kill and resume", _kill_and_resume),
+    ("damaged models", _damaged_models),
+    ("the window", _window),
+    ("libraries loaded", _libraries),
+    ("nothing left elsewhere", _traces),
+)

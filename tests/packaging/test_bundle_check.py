@@ -1,0 +1,149 @@
+"""What a bundle is said to weigh and to lack, tried with a small one of real libraries."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import bundle_check
+import pytest
+import shiboken6
+from bundle_check import needs, size_report, sizes
+
+linux_only = pytest.mark.skipif(
+    sys.platform != "linux" or not shutil.which("readelf"), reason="looks into ELF files with readelf"
+)
+PACKAGE = Path(shiboken6.__file__).parent
+USER = "_internal/shiboken6/Shiboken.abi3.so"
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    """A folder with one extension module, and none of the libraries that it is linked with."""
+    folder = tmp_path / "bundle"
+    (folder / "_internal" / "shiboken6").mkdir(parents=True)
+    shutil.copy(PACKAGE / "Shiboken.abi3.so", folder / "_internal" / "shiboken6")
+    (folder / "tiebreak").write_text("#!/bin/sh\n", encoding="ascii")
+    return folder
+
+
+def own_library() -> Path:
+    return next(PACKAGE.glob("libshiboken6*.so*"))
+
+
+def add_libraries(bundle: Path) -> None:
+    """Put all there that the module is linked with, as the system finds it."""
+    from PyInstaller.depend.bindepend import get_imports
+
+    for _ in range(2):
+        for path in [path for _, path in get_imports(str(bundle / USER)) if path]:
+            shutil.copy(path, bundle / "_internal")
+        shutil.copy(own_library(), bundle / "_internal")
+
+
+@linux_only
+def test_what_is_lacking_is_named_with_who_needs_it(bundle: Path) -> None:
+    system, lacking, glibc = needs(bundle)
+    assert lacking[own_library().name] == {USER}
+    assert lacking["libstdc++.so.6"] == {USER}
+    assert "libc.so.6" in system
+    assert not system & lacking.keys()
+    assert (2, 2) <= glibc < (3, 0)
+
+
+@linux_only
+def test_with_the_lacking_libraries_there_nothing_lacks(bundle: Path) -> None:
+    add_libraries(bundle)
+    assert not needs(bundle)[1]
+
+
+@linux_only
+def test_a_library_may_lie_in_any_folder_of_the_bundle_and_be_a_link(bundle: Path) -> None:
+    shutil.copy(own_library(), bundle / "_internal" / "shiboken6" / "renamed.so")
+    (bundle / "_internal" / own_library().name).symlink_to("shiboken6/renamed.so")
+    assert own_library().name not in needs(bundle)[1]
+
+
+@linux_only
+def test_a_link_to_nothing_does_not_count_as_there(bundle: Path) -> None:
+    (bundle / "_internal" / own_library().name).symlink_to("shiboken6/gone.so")
+    assert needs(bundle)[1][own_library().name] == {USER}
+
+
+@linux_only
+def test_files_that_are_no_libraries_need_nothing(bundle: Path) -> None:
+    (bundle / USER).write_bytes(b"\x7fEL")
+    assert needs(bundle) == (set(), {}, (0, 0))
+
+
+@linux_only
+def test_a_bundle_that_lacks_something_exits_with_1_and_says_what(
+    bundle: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bundle_check.main([str(bundle)]) == 1
+    assert f"LACKS {own_library().name}, which these are linked with: {USER}" in capsys.readouterr().out
+
+
+@linux_only
+def test_a_whole_bundle_exits_with_0_and_says_what_it_needs(
+    bundle: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add_libraries(bundle)
+    assert bundle_check.main([str(bundle)]) == 0
+    out = capsys.readouterr().out
+    assert "LACKS" not in out
+    assert "Needs glibc 2." in out
+    assert "libc.so.6" in out
+
+
+@pytest.mark.parametrize("words", [[], ["missing"], ["bundle", "bundle"], ["file"]])
+def test_wrong_arguments_exit_with_2_and_usage(
+    bundle: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    monkeypatch.chdir(bundle.parent)
+    Path("file").touch()
+    assert bundle_check.main(words) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith("usage: ")
+    assert not said.out
+
+
+@pytest.fixture
+def weighed(tmp_path: Path) -> Path:
+    """A folder whose parts weigh 12 MB, 3 MB and 5 bytes."""
+    folder = tmp_path / "tiebreak-1"
+    for name, size in (
+        ("_internal/pyarrow/lib.so", 2_000_000),
+        ("_internal/pyarrow/deep/libarrow.so", 10_000_000),
+        ("_internal/libz.so.1", 3_000_000),
+        ("tiebreak", 5),
+    ):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(bytes(size))
+    return folder
+
+
+def test_sizes_are_those_of_the_entries_of_the_folder_of_contents(weighed: Path) -> None:
+    assert sizes(weighed) == {"pyarrow": 12_000_000, "libz.so.1": 3_000_000, "tiebreak": 5}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a_link_weighs_nothing(weighed: Path) -> None:
+    before = sizes(weighed)
+    (weighed / "_internal" / "libarrow.so").symlink_to("pyarrow/deep/libarrow.so")
+    assert sizes(weighed) == before
+
+
+def test_the_report_names_the_largest_first_with_what_it_is_for(weighed: Path) -> None:
+    whole, first, second, third = size_report(weighed).splitlines()
+    assert whole == "tiebreak-1: 15 MB unpacked, 3 parts. The largest:"
+    assert first.split()[:4] == ["12.0", "MB", "pyarrow", "Parquet"]
+    assert second.split() == ["3.0", "MB", "libz.so.1"]
+    assert third.split()[2] == "tiebreak"
+
+
+def test_the_report_names_ten_parts_at_most(weighed: Path) -> None:
+    for number in range(20):
+        (weighed / f"small{number}").write_bytes(b".")
+    lines = size_report(weighed).splitlines()
+    assert "23 parts" in lines[0]
+    assert len(lines) == 11

@@ -1,0 +1,132 @@
+"""What goes into a bundle: files, modules, libraries of the system."""
+
+from pathlib import Path
+
+import PyInstaller
+import pytest
+from _pyinstaller_hooks_contrib import get_hook_dirs
+from bundle_contents import (
+    LEFT_OUT_AT_START,
+    LEFT_OUT_MODULES,
+    SYSTEM_LIBRARIES,
+    belongs,
+    is_of_the_system,
+)
+
+from tests.commands import ROOT
+from tests.engine.test_imports import imported
+
+OURS = sorted([ROOT / "main.py", *(path for room in ("engine", "gui") for path in (ROOT / room).rglob("*.py"))])
+LIBRARIES = [name for names in SYSTEM_LIBRARIES.values() for name in names]
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "PySide6/Qt/plugins/platforms/libqxcb.so",
+        "PySide6/Qt/plugins/platforms/libqwayland.so",
+        "PySide6/Qt/plugins/platforms/libqoffscreen.so",
+        "PySide6/Qt/plugins/iconengines/libqsvgicon.so",
+        "PySide6/Qt/plugins/imageformats/libqsvg.so",
+        "PySide6/Qt/plugins/wayland-shell-integration/libxdg-shell.so",
+        "PySide6/Qt/plugins/platforms/libqcocoa.dylib",
+        r"PySide6\plugins\platforms\qwindows.dll",
+        r"PySide6\plugins\platforms\qoffscreen.dll",
+        r"PySide6\plugins\imageformats\qsvg.dll",
+        r"PySide6\plugins\iconengines\qsvgicon.dll",
+        "PySide6/Qt/lib/libQt6Widgets.so.6",
+        "PySide6/Qt/lib/libQt6Svg.so.6",
+        r"PySide6\Qt6Gui.dll",
+        "PySide6/QtWidgets.abi3.so",
+        "pyarrow/libarrow.so.2600",
+        "pyarrow/libarrow_substrait.so.2600",
+        "pyarrow/libarrow_python.so.2600",
+        "pyarrow/_parquet.cpython-311-x86_64-linux-gnu.so",
+        "libxcb-cursor.so.0",
+        "libstdc++.so.6",
+        "numpy/testing/overrides.py",
+        "matplotlib/mpl-data/fonts/ttf/DejaVuSans.ttf",
+        "matplotlib/mpl-data/matplotlibrc",
+        "llama_cpp/lib/libllama.so",
+        "examples/demo.tsv",
+        "models/demo-judge.gguf",
+        "engine/report_template.html",
+        "gui/mark.svg",
+        "licences/numpy-2.4.6/LICENSE.txt",
+    ],
+)
+def test_what_the_program_uses_belongs(inside: str) -> None:
+    assert belongs(inside)
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "PySide6/Qt/plugins/platformthemes/libqgtk3.so",
+        "PySide6/Qt/plugins/platforms/libqeglfs.so",
+        "PySide6/Qt/plugins/platforms/libqvnc.so",
+        r"PySide6\plugins\platforms\qdirect2d.dll",
+        "PySide6/Qt/plugins/egldeviceintegrations/libqeglfs-x11-integration.so",
+        "PySide6/Qt/plugins/xcbglintegrations/libqxcb-glx-integration.so",
+        "PySide6/Qt/plugins/imageformats/libqjpeg.so",
+        r"PySide6\plugins\imageformats\qjpeg.dll",
+        r"PySide6\plugins\tls\qschannelbackend.dll",
+        "PySide6/Qt/translations/qt_de.qm",
+        r"PySide6\translations\qt_de.qm",
+        "PySide6/Qt/lib/libQt6Network.so.6",
+        r"PySide6\Qt6Network.dll",
+        r"PySide6\QtQuick.pyd",
+        r"PySide6\opengl32sw.dll",
+        "pyarrow/include/arrow/api.h",
+        r"pyarrow\arrow.lib",
+        "pyarrow/lib.pxd",
+        "pyarrow/libarrow_flight.so.2600",
+        r"pyarrow\arrow_flight.dll",
+        "pyarrow/_flight.cpython-311-x86_64-linux-gnu.so",
+        "pyarrow/libarrow_python.so",
+        "pyarrow/libarrow_python.so.2600.0.1",
+        "matplotlib/mpl-data/sample_data/goog.npz",
+        "PIL/_avif.cpython-311-x86_64-linux-gnu.so",
+        r"PIL\_webp.cp311-win_amd64.pyd",
+        "libX11.so.6",
+        "llama_cpp/lib/libc.so.6",
+        "numpy/_core/tests/data/recarray_from_file.fits",
+        r"numpy\_core\tests\data\recarray_from_file.fits",
+        "sklearn/datasets/data/iris.csv",
+        "llama_cpp/lib/cmake/llama/llama-config.cmake",
+    ],
+)
+def test_what_nothing_uses_stays_out(inside: str) -> None:
+    assert not belongs(inside)
+
+
+@pytest.mark.parametrize("path", OURS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_nothing_imports_a_module_that_is_left_out(path: Path) -> None:
+    assert not [
+        module
+        for module in imported(path)
+        for left_out in LEFT_OUT_MODULES
+        if f"{module}.".startswith(f"{left_out}.")
+    ]
+
+
+@pytest.mark.parametrize("hook", sorted(LEFT_OUT_AT_START))
+def test_what_is_left_out_at_the_start_is_there_to_be_left_out(hook: str) -> None:
+    folders = [Path(PyInstaller.__file__).parent / "hooks", *map(Path, get_hook_dirs())]
+    assert [path for folder in folders for path in folder.rglob(f"{hook}.py")]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_library_of_the_system_is_known_by_its_name_and_stays_out_wherever_it_lies(library: str) -> None:
+    assert is_of_the_system(library)
+    assert not belongs(library)
+    assert not belongs(f"PySide6/Qt/lib/{library}")
+
+
+def test_no_library_comes_with_two_packages_of_the_system() -> None:
+    assert len(set(LIBRARIES)) == len(LIBRARIES)
+
+
+@pytest.mark.parametrize("library", ["libxcb-cursor.so.0", "libX11.so", "libX11.so.6.4.0", "libc.so.60"])
+def test_other_libraries_are_not_of_the_system(library: str) -> None:
+    assert not is_of_the_system(library)

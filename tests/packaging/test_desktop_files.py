@@ -1,0 +1,109 @@
+"""What a desktop reads of the program: its entry, its description, its mark, its version."""
+
+import re
+import shutil
+import subprocess
+from configparser import RawConfigParser
+from datetime import date
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from engine.version import RELEASED, VERSION
+from gui.icons import MARK, mark
+from main import main
+from tests.commands import ROOT
+
+LINUX = ROOT / "packaging" / "linux"
+ENTRY = LINUX / "tiebreak.desktop"
+METAINFO = LINUX / "tiebreak.metainfo.xml"
+
+
+@pytest.fixture
+def entry() -> dict[str, str]:
+    """The keys of the desktop entry."""
+    parser = RawConfigParser(delimiters=["="])
+    parser.optionxform = str  # type: ignore[assignment, method-assign]
+    parser.read_string(ENTRY.read_text("utf-8"))
+    return dict(parser["Desktop Entry"])
+
+
+def described(name: str) -> str:
+    """The text of an element of the description."""
+    found = ElementTree.parse(METAINFO).getroot().find(name)
+    assert found is not None
+    return found.text or ""
+
+
+def test_the_entry_starts_the_program_with_a_file_and_shows_its_mark(entry: dict[str, str]) -> None:
+    assert entry["Exec"].split() == ["tiebreak", "%f"]
+    assert (entry["Type"], entry["Name"], entry["Icon"]) == ("Application", "Tiebreak", "tiebreak")
+    assert entry["Terminal"] == "false"
+
+
+@pytest.mark.skipif(not shutil.which("desktop-file-validate"), reason="needs desktop-file-utils")
+def test_the_desktops_own_check_finds_nothing_to_say_of_the_entry() -> None:
+    done = subprocess.run(["desktop-file-validate", str(ENTRY)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def test_the_description_names_the_entry_and_says_the_same(entry: dict[str, str]) -> None:
+    assert described("launchable") == ENTRY.name
+    assert described("name") == entry["Name"]
+    assert described("summary") == entry["Comment"]
+    assert described("provides/binary") == entry["Exec"].split()[0]
+    assert described("provides/mediatype") == entry["MimeType"].strip(";")
+    assert described("categories/category") in entry["Categories"].split(";")
+
+
+def test_only_the_version_and_the_day_are_left_to_fill_in() -> None:
+    text = METAINFO.read_text("utf-8")
+    assert sorted(re.findall(r"@\w*@", text)) == ["@DATE@", "@VERSION@"]
+    release = ElementTree.fromstring(text).find("releases/release")
+    assert release is not None
+    assert release.attrib == {"version": "@VERSION@", "date": "@DATE@"}
+    assert "@" not in ENTRY.read_text("utf-8")
+
+
+def test_the_version_is_three_numbers_that_fit_into_a_windows_resource() -> None:
+    assert re.fullmatch(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)", VERSION)
+    assert max(int(part) for part in VERSION.split(".")) < 2**16
+
+
+def test_the_day_of_the_version_is_an_iso_date() -> None:
+    assert date.fromisoformat(RELEASED).isoformat() == RELEASED
+
+
+def test_the_program_says_its_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"Tiebreak {VERSION}\n"
+
+
+@pytest.mark.parametrize("side", [16, 24, 48, 256, 1024])
+def test_the_mark_is_drawn_in_the_size_that_is_asked_for_and_fills_it(qapp: QApplication, side: int) -> None:
+    image = mark(side).toImage()
+    assert (image.width(), image.height()) == (side, side)
+    drawn = [
+        (x, y)
+        for x in range(0, side, max(side // 64, 1))
+        for y in range(0, side, max(side // 64, 1))
+        if image.pixelColor(x, y).alpha() > 0
+    ]
+    columns, rows = {x for x, _ in drawn}, {y for _, y in drawn}
+    assert max(columns) - min(columns) > side // 2
+    assert max(rows) - min(rows) > side // 2
+
+
+def test_the_mark_has_more_than_one_colour(qapp: QApplication) -> None:
+    image = mark(64).toImage()
+    opaque = [image.pixelColor(x, y) for x in range(64) for y in range(64) if image.pixelColor(x, y).alpha() == 255]
+    assert len({colour.name() for colour in opaque}) > 1
+
+
+def test_the_mark_is_an_svg_that_needs_nothing_else() -> None:
+    root = ElementTree.parse(MARK).getroot()
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert not [name for element in root.iter() for name in element.attrib if name.endswith("href")]
+    assert Path(MARK).read_bytes().isascii()
