@@ -38,7 +38,7 @@ $(VENV)/run-time: requirements.txt packaging/system_packages.sh
 	$(BIN)/python -m pip install --disable-pip-version-check -r requirements.txt
 	touch $@
 
-$(VENV)/development: requirements-dev.txt requirements-bundle.txt $(VENV)/run-time
+$(VENV)/development: requirements-dev.txt $(VENV)/run-time
 	$(BIN)/python -m pip install --disable-pip-version-check -r requirements-dev.txt
 	touch $@
 

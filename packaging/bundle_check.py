@@ -2,20 +2,17 @@
 
     python packaging/bundle_check.py FOLDER
 
-Knows: files, and readelf of binutils. Does not know: how the bundle was made.
+Knows: files and what they are linked with. Does not know: how the bundle was made.
 """
 
-import re
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from bundle_contents import is_of_the_system
+from elf import is_elf, needed_glibc, needed_libraries
 
-_NEEDED = re.compile(r"\(NEEDED\).*\[(.+)\]")
-_GLIBC = re.compile(r"Name: GLIBC_(\d+)\.(\d+)")
 _MEGABYTE = 1_000_000
 # What the parts are for, by their name in the bundle.
 _REASONS = {
@@ -88,17 +85,14 @@ def needs(folder: Path) -> tuple[set[str], dict[str, set[str]], tuple[int, int]]
     lacking: dict[str, set[str]] = {}
     glibc = (0, 0)
     for path, inside in _files(folder):
-        if not _is_elf(path):
+        if not is_elf(path):
             continue
-        told = subprocess.run(
-            ["readelf", "-dV", str(path)], capture_output=True, text=True, check=True
-        ).stdout
-        for library in set(_NEEDED.findall(told)) - bundled:
+        glibc = max(glibc, needed_glibc(path))
+        for library in needed_libraries(path) - bundled:
             if is_of_the_system(library):
                 system.add(library)
             else:
                 lacking.setdefault(library, set()).add(str(inside))
-        glibc = max([glibc, *((int(major), int(minor)) for major, minor in _GLIBC.findall(told))])
     return system, lacking, glibc
 
 
@@ -107,11 +101,6 @@ def _files(folder: Path) -> Iterator[tuple[Path, Path]]:
     for path in folder.rglob("*"):
         if path.is_file() and not path.is_symlink():
             yield path, path.relative_to(folder)
-
-
-def _is_elf(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(4) == b"\x7fELF"
 
 
 if __name__ == "__main__":

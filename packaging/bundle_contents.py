@@ -46,7 +46,7 @@ _LEFT_OUT = re.compile(
             r"PySide6/(Qt/)?plugins/platforms/(lib)?q(eglfs|linuxfb|minimalegl|vkkhrdisplay|vnc|direct2d)",
             r"PySide6/(Qt/)?plugins/platformthemes/libqgtk3",  # GTK and 20 libraries of it
             r"PySide6/(Qt/)?plugins/imageformats/(?!(lib)?qsvg)",
-            r"PySide6/(Qt/lib/lib|Qt)?Qt6?(Network|EglF|Qml|Quick|OpenGLWidgets)",
+            r"PySide6/(Qt/lib/(lib)?)?Qt6?(Network|EglF|Qml|Quick|OpenGLWidgets)",
             r"PySide6/opengl32sw",  # Qt's own OpenGL for Windows: 20 MB
             r"pyarrow/(include|includes|src|tests)/",
             r"pyarrow/.*\.(pxd|pxi|pyx|h|lib)$",
@@ -68,7 +68,7 @@ _LEFT_OUT = re.compile(
 SYSTEM_LIBRARIES = {
     "libc6": (
         *("ld-linux-x86-64.so.2", "libc.so.6", "libdl.so.2", "libm.so.6", "libpthread.so.0", "librt.so.1"),
-        *("libutil.so.1", "libresolv.so.2"),
+        *("ld-linux-aarch64.so.1", "libutil.so.1", "libresolv.so.2"),
     ),
     "libx11-6": ("libX11.so.6",),
     "libx11-xcb1": ("libX11-xcb.so.1",),

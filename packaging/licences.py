@@ -14,8 +14,6 @@ from pathlib import Path
 _WORDS = ("licen", "copying", "notice", "copyright", "authors")
 _DEBIAN_TEXTS = Path("/usr/share/common-licenses")  # what Debian's copyright files and Qt's terms refer to
 _NAMED_BY_OTHERS = ("Apache-2.0", "GPL-2", "GPL-3", "LGPL-2.1", "LGPL-3", "MPL-2.0")
-# In every bundle: the start-up program and its helpers.
-_ALWAYS = ("pyinstaller",)
 
 
 def collect_licences(
@@ -27,7 +25,7 @@ def collect_licences(
     licences of llama.cpp. Says which parts come without a text.
     """
     shutil.rmtree(folder, ignore_errors=True)
-    for name in sorted({*_distributions(inside), *_ALWAYS}):
+    for name in sorted(_distributions(inside)):
         _copy_of(distribution(name), folder)
     shutil.copytree(llama, folder / "llama.cpp")
     shutil.copy(Path(__file__).resolve().parent.parent / "LICENSE", folder / "Tiebreak.txt")
@@ -53,8 +51,9 @@ def _copy_of(package: Distribution, folder: Path) -> None:
     texts = [path for path in texts if not path.suffix.startswith(".py")]
     for path in texts:
         # Flat, with what tells two of one name apart: numpy alone has twenty.
+        of_records = path.parts[0].endswith(".dist-info")
         inner = [part for part in path.parts[1:-1] if part != "licenses"]
-        target = folder / name / "-".join([*inner, path.name])
+        target = folder / name / ("" if of_records else path.parts[0]) / "-".join([*inner, path.name])
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(str(package.locate_file(path)), target)
     if not texts:

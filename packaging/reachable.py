@@ -3,9 +3,9 @@
 Knows: PyInstaller's lists of files, and what ELF files are linked with. Does not know: which are left out.
 """
 
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
-from PyInstaller.depend.bindepend import get_imports
+from elf import is_elf, needed_libraries
 
 Entry = tuple[str, str, str]  # path in the bundle, path on this computer, PyInstaller's kind of file
 
@@ -22,8 +22,8 @@ def without_unreachable(entries: list[Entry]) -> list[Entry]:
     reached = [entry for entry in entries if not _only_linked_with(entry[0])]
     kept = set(reached)
     while reached:
-        _, source, _ = reached.pop()
-        needed = {PurePosixPath(name).name for name, _ in get_imports(source)}
+        source = Path(reached.pop()[1])
+        needed = needed_libraries(source) if is_elf(source) else set()
         for entry in [entry for name in needed for entry in by_name.get(name, [])]:
             if entry not in kept:
                 kept.add(entry)

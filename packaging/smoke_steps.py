@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import smoke_window
 from project import VERSION
@@ -168,7 +169,9 @@ def _libraries(trial: Trial) -> str:
         return "not looked at: only Linux tells"
     library = next(trial.place.outside(trial.folder).rglob("libggml-cpu-x64.so"))
     shutil.copy(library, trial.written("libggml-cpu-rogue.so"))
-    child = trial.start("selftest", LD_DEBUG="files", LD_DEBUG_OUTPUT=str(trial.temporary / "loaded"))
+    # Set as late as this: what comes before may be another user, whose list ours could not go on with.
+    variables = ("LD_DEBUG=files", f"LD_DEBUG_OUTPUT={trial.temporary / 'loaded'}")
+    child = trial.start(*variables, str(trial.program), "selftest", executable=Path("/usr/bin/env"))
     told, _ = child.communicate(timeout=PATIENCE)
     assert child.returncode == 0, told.decode()
     loaded: set[str] = set()

@@ -1,6 +1,7 @@
 """`report` as its user gives it: of a run, of a submission, with wrong arguments; and what it leaves."""
 
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from engine.errors import SetupError
 from engine.figures import FIGURE_NAMES
 from main import usage
 from tests.commands import ROOT
+from tests.commands import run as run_program
 
 DEMO = ROOT / "examples" / "demo.tsv"
 
@@ -113,3 +115,23 @@ def test_a_run_against_more_items_needs_partial(
 
 def test_the_help_of_the_program_names_it() -> None:
     assert "report" in usage()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows asks no variable where the user's folders are")
+def test_all_that_it_keeps_for_later_lies_in_a_folder_of_our_name(
+    tmp_path: Path, private_home: Path, submission: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (
+        "TIEBREAK_HOME",
+        "MPLCONFIGDIR",
+        "XDG_CACHE_HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_DATA_HOME",
+        "XDG_STATE_HOME",
+    ):
+        monkeypatch.delenv(name, raising=False)
+    done = run_program("report", *submission, "--out", tmp_path / "page.html")
+    assert done.returncode == 0, done.stderr
+    kept = [path.relative_to(private_home) for path in private_home.rglob("*") if path.is_file()]
+    assert any("matplotlib" in path.parts for path in kept)
+    assert not [path for path in kept if "Tiebreak" not in path.parts]

@@ -4,6 +4,7 @@ Knows: the terminal, exit codes, signals. Does not know: what any command does.
 """
 
 import argparse
+import ctypes
 import os
 import signal
 import sys
@@ -17,6 +18,7 @@ from engine.errors import SetupError
 from engine.paths import default_store, program
 
 DONE, INCOMPLETE, WRONG_INPUT, FAULT = 0, 1, 2, 3
+_ERROR_BOX = 0x10  # MB_ICONERROR
 
 
 def command_parser(name: str, description: str) -> argparse.ArgumentParser:
@@ -99,8 +101,10 @@ def _report_fault(error: BaseException) -> int:
 
 
 def tell(text: str) -> None:
-    """Say something that is not the result, on stderr."""
+    """Say something that is not the result: on stderr, or in a box of its own where Windows gave us none."""
     print(text, file=sys.stderr, flush=True)
+    if sys.platform == "win32" and sys.stderr.name == os.devnull:
+        ctypes.windll.user32.MessageBoxW(None, text, "Tiebreak", _ERROR_BOX)
 
 
 @contextmanager

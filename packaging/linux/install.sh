@@ -5,8 +5,11 @@
 #     ./install.sh --remove    remove the program; runs, settings and models stay, and it says where they are
 set -eu
 
-here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-share=${XDG_DATA_HOME:-$HOME/.local/share}
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
+case "${XDG_DATA_HOME:-}" in
+    /*) share=$XDG_DATA_HOME ;;
+    *) share=$HOME/.local/share ;; # a relative one counts for nothing
+esac
 bin=$HOME/.local/bin
 # Not Tiebreak, the name of the folder of runs and models.
 program=$share/tiebreak-program
@@ -14,7 +17,7 @@ program=$share/tiebreak-program
 main() {
     case "${1:-}" in
         "") install ;;
-        --remove) remove; tell_what_stays ;;
+        --remove) remove; discard "$program.new"; tell_what_stays ;;
         *) sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
 }
@@ -30,9 +33,9 @@ install() {
     fi
     mkdir -p "$share" "$bin"
     # Whole before the old one goes: a full disk leaves the old one in place.
-    rm -rf "$program.new"
+    discard "$program.new"
     if ! cp -R "$here" "$program.new"; then
-        rm -rf "$program.new"
+        discard "$program.new"
         echo "Tiebreak was not installed: it could not be copied to $share." >&2
         exit 1
     fi
@@ -51,8 +54,10 @@ install() {
         cp "$program/share/$file" "$share/$file"
     done
     # A desktop may not have the user's bin folder on its path.
-    sed -e "s|^Exec=tiebreak|Exec=\"$(in_desktop_entry "$program/tiebreak")\"|" -e '/^TryExec=/d' \
-        "$program/share/applications/tiebreak.desktop" > "$share/applications/tiebreak.desktop"
+    {
+        grep -v -e '^Exec=' -e '^TryExec=' "$program/share/applications/tiebreak.desktop"
+        printf 'Exec="%s" %%f\n' "$(in_desktop_entry "$program/tiebreak")"
+    } > "$share/applications/tiebreak.desktop"
     refresh
     echo "Tiebreak is installed in $program."
     echo "Start it from the menu of your desktop, or with: $command"
@@ -63,8 +68,15 @@ install() {
     echo "To remove it: $program/install.sh --remove"
 }
 
-in_desktop_entry() { # a path as it stands between the quotes of an Exec line, and in the second half of s|||
-    printf '%s' "$1" | sed -e 's/["`$\\]/\\\\\\\\&/g' -e 's/%/%%/g' -e 's/[&|]/\\&/g'
+in_desktop_entry() { # a path as it stands between the quotes of an Exec line
+    printf '%s' "$1" | sed -e 's/\\/\\\\\\\\/g' -e 's/["`$]/\\\\&/g' -e 's/%/%%/g'
+}
+
+discard() { # a folder, also one that was copied from a read-only place
+    if [ -e "$1" ]; then
+        chmod -R u+w "$1"
+        rm -rf "$1"
+    fi
 }
 
 remove() {
@@ -73,7 +85,7 @@ remove() {
     fi
     rm -f "$share/applications/tiebreak.desktop" "$share/metainfo/tiebreak.metainfo.xml"
     rm -f "$share"/icons/hicolor/*/apps/tiebreak.png "$share/icons/hicolor/scalable/apps/tiebreak.svg"
-    rm -rf "$program"
+    discard "$program"
     refresh
 }
 

@@ -1,6 +1,8 @@
 """What a bundle is said to weigh and to lack, tried with a small one of real libraries."""
 
+import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -32,11 +34,11 @@ def own_library() -> Path:
 
 def add_libraries(bundle: Path) -> None:
     """Put all there that the module is linked with, as the system finds it."""
-    from PyInstaller.depend.bindepend import get_imports
-
     for _ in range(2):
-        for path in [path for _, path in get_imports(str(bundle / USER)) if path]:
-            shutil.copy(path, bundle / "_internal")
+        told = subprocess.run(["ldd", str(bundle / USER)], capture_output=True, text=True, check=True).stdout
+        for path in re.findall(r"=> (/\S+)", told):
+            if Path(path).parent != bundle / "_internal":
+                shutil.copy(path, bundle / "_internal")
         shutil.copy(own_library(), bundle / "_internal")
 
 

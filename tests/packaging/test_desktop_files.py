@@ -98,7 +98,9 @@ def test_the_mark_is_drawn_in_the_size_that_is_asked_for_and_fills_it(qapp: QApp
 
 def test_the_mark_has_more_than_one_colour(qapp: QApplication) -> None:
     image = mark(64).toImage()
-    opaque = [image.pixelColor(x, y) for x in range(64) for y in range(64) if image.pixelColor(x, y).alpha() == 255]
+    opaque = [
+        image.pixelColor(x, y) for x in range(64) for y in range(64) if image.pixelColor(x, y).alpha() == 255
+    ]
     assert len({colour.name() for colour in opaque}) > 1
 
 

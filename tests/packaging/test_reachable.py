@@ -7,7 +7,9 @@ import PySide6
 import pytest
 import shiboken6
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only a bundle on Linux is thinned out like this")
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="only a bundle on Linux is thinned out like this"
+)
 
 if sys.platform == "linux":
     from reachable import Entry, without_unreachable
@@ -25,7 +27,9 @@ def top(path: Path) -> "Entry":
     return (path.name, str(path), "BINARY")
 
 
-SVG, GUI, DBUS, CORE, NETWORK = (library(f"libQt6{name}.so.6") for name in ("Svg", "Gui", "DBus", "Core", "Network"))
+SVG, GUI, DBUS, CORE, NETWORK = (
+    library(f"libQt6{name}.so.6") for name in ("Svg", "Gui", "DBus", "Core", "Network")
+)
 
 
 def test_what_an_extension_is_linked_with_stays_also_through_another_library() -> None:
@@ -48,7 +52,9 @@ def test_a_library_at_the_top_stays_where_something_is_linked_with_it() -> None:
     assert without_unreachable([top(shiboken)]) == []
 
 
-def test_plugins_and_libraries_in_the_folder_of_their_package_stay_though_nothing_is_linked_with_them() -> None:
+def test_plugins_and_libraries_in_the_folder_of_their_package_stay_though_nothing_is_linked_with_them() -> (
+    None
+):
     plugin = "Qt/plugins/imageformats/libqsvg.so"
     entries = [
         (f"PySide6/{plugin}", str(QT / plugin), "BINARY"),
@@ -65,3 +71,8 @@ def test_python_itself_stays() -> None:
 def test_two_files_of_one_name_both_stay() -> None:
     twins: list[Entry] = [GUI, top(QT / "Qt" / "lib" / "libQt6Gui.so.6")]
     assert without_unreachable([*twins, EXTENSION]) == [*twins, EXTENSION]
+
+
+def test_what_is_linked_only_through_a_library_that_is_not_bundled_goes() -> None:
+    # QtSvg needs QtGui, and that QtDBus: as libXdmcp of the system needs libbsd, which no file of ours does.
+    assert without_unreachable([EXTENSION, SVG, DBUS]) == [EXTENSION, SVG]

@@ -12,7 +12,7 @@ SPEC = ROOT / "packaging" / "tiebreak.spec"
 
 
 def bundled(source: str) -> dict[str, str]:
-    """The files and folders of the project that a description takes along, with their folder in the bundle."""
+    """What of the project a description takes along: its path, and its folder in the bundle."""
     taken = {}
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Tuple) and len(node.elts) == 2:
@@ -57,7 +57,9 @@ def test_the_test_sees_a_forgotten_file(tmp_path: Path) -> None:
     for name in ("engine/words.json", "engine/code.py", "gui/pages/sign.svg", "gui/mark.svg"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
-    taken = bundled('datas = [(str(ROOT / "gui" / "mark.svg"), "gui"), (str(ROOT / "engine" / "words.json"), "gui")]')
+    taken = bundled(
+        'datas = [(str(ROOT / "gui" / "mark.svg"), "gui"), (str(ROOT / "engine" / "words.json"), "gui")]'
+    )
     assert forgotten(tmp_path, taken) == ["engine/words.json", "gui/pages/sign.svg"]
 
 
@@ -69,7 +71,9 @@ def test_what_is_named_is_there_and_lands_where_it_lies_here(path: str) -> None:
     assert lands == PurePosixPath(path)
 
 
-@pytest.mark.parametrize("path", [demo_model(), demo_model().with_suffix(".md"), demo_dataset()], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", [demo_model(), demo_model().with_suffix(".md"), demo_dataset()], ids=lambda path: path.name
+)
 def test_the_demo_comes_along(path: Path) -> None:
     inside = path.relative_to(ROOT)
     assert inside.as_posix() in TAKEN or inside.parent.as_posix() in TAKEN
