@@ -25,8 +25,10 @@ def missing_tools() -> list[str]:
 def screen() -> Iterator[str]:
     """The name of a new display, gone at the end. Any user may open windows on it."""
     reading, writing = os.pipe()
+    # It would start anew, and drop who is just coming, whenever the last program leaves it.
+    options = ["-screen", "0", SIZE, "-ac", "-noreset", "-nolisten", "tcp"]
     server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writing), "-screen", "0", SIZE, "-ac", "-nolisten", "tcp"],
+        ["Xvfb", "-displayfd", str(writing), *options],
         pass_fds=[writing],
         stderr=subprocess.DEVNULL,
     )
