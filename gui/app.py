@@ -8,10 +8,11 @@ import sys
 from pathlib import Path
 from types import TracebackType
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSettings, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
 from engine.errors import EngineBug
+from engine.paths import data_folder
 from engine.version import VERSION
 from gui.main_window import MainWindow
 
@@ -20,6 +21,8 @@ def make_application(arguments: list[str]) -> QApplication:
     """Qt's application object, named and with the style that the theme is made for."""
     QCoreApplication.setApplicationName("Tiebreak")
     QCoreApplication.setApplicationVersion(VERSION)
+    # Qt's own file dialog remembers its columns and places; not in a file beside everybody else's.
+    QSettings.setPath(QSettings.Format.NativeFormat, QSettings.Scope.UserScope, str(data_folder()))
     app = QApplication([sys.argv[0], *arguments])
     app.setApplicationDisplayName("Tiebreak")
     app.setDesktopFileName("tiebreak")

@@ -130,6 +130,8 @@ def _window(trial: Trial) -> str:
             window = smoke_window.Window(display, program)
             time.sleep(5)  # its pages fill
             _photograph(trial, window, "first")
+            window.press("ctrl+o")
+            window.dismiss("Open dataset")
             window.press("ctrl+r")
             smoke_window.wait_for(
                 lambda: trial.judged(home=home) == _ITEMS, "the run did not end", program, PATIENCE, every=2

@@ -57,6 +57,13 @@ class Window:
         self._tool("xdotool", "windowfocus", self._visible())
         self._tool("xdotool", "key", "--clearmodifiers", keys)
 
+    def dismiss(self, title: str) -> None:
+        """Wait for a dialog of this title, and close it with Escape."""
+        wait_for(lambda: self._visible(title), f"no dialog {title!r} was opened", self._program)
+        self._tool("xdotool", "windowfocus", self._visible(title))
+        self._tool("xdotool", "key", "Escape")
+        wait_for(lambda: not self._visible(title), f"the dialog {title!r} stays open", self._program)
+
     def photograph(self, target: Path) -> None:
         """Write a picture of the whole screen."""
         self._tool("import", "-window", "root", str(target))
@@ -66,8 +73,8 @@ class Window:
         self.press("ctrl+q")
         return self._program.wait(timeout=_PATIENCE)
 
-    def _visible(self) -> str:
-        told = self._tool("xdotool", "search", "--onlyvisible", "--name", "Tiebreak", may_fail=True)
+    def _visible(self, title: str = "Tiebreak") -> str:
+        told = self._tool("xdotool", "search", "--onlyvisible", "--name", title, may_fail=True)
         return told.split()[0] if told else ""
 
     def _tool(self, *words: str, may_fail: bool = False) -> str:
