@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 try:
-    from engine.commands.console import DONE, WRONG_INPUT, guarded
+    from engine.commands.console import DONE, guarded
     from engine.errors import SetupError
     from engine.paths import keep_caches_together, program
 except ModuleNotFoundError as error:
@@ -68,8 +68,7 @@ def main(arguments: list[str]) -> int:
     if arguments[0] not in COMMANDS:
         if len(arguments) == 1 and Path(arguments[0]).is_file():
             return open_window(Path(arguments[0]))
-        print(f"There is no command {arguments[0]!r}.\n\n{usage()}", file=sys.stderr)
-        return WRONG_INPUT
+        raise SetupError(f"There is no command and no file {arguments[0]!r}.", f"\n{usage()}")
     # Only the chosen command is imported: --help need not wait for pandas and llama.cpp.
     command = import_module(f"engine.commands.{arguments[0]}")
     return int(command.run(command.parser().parse_args(arguments[1:])))
@@ -84,7 +83,7 @@ def open_window(dataset: Path | None) -> int:
     except ImportError as error:
         raise SetupError(
             f"The window cannot be opened: {error}.",
-            f"Install what is missing (README.md names the packages), or judge without it: {program()} judge",
+            f"Install what is missing, or judge without a window: {program()} judge",
         ) from error
     return int(window.open_window(dataset))
 

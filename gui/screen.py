@@ -13,7 +13,7 @@ from engine.paths import environment, program
 _WITHOUT = f"To judge without a window: {program()} judge --help"
 # What Qt and its plug-in for X11 are linked with and do not bring along, by Debian's package; the first to be
 # missing is named.
-_LIBRARIES = {
+LIBRARIES = {
     "libEGL.so.1": "libegl1",
     "libGL.so.1": "libgl1",
     "libX11.so.6": "libx11-6",
@@ -23,7 +23,7 @@ _LIBRARIES = {
     "libdbus-1.so.3": "libdbus-1-3",
     "libxkbcommon.so.0": "libxkbcommon0",
 }
-_X11_LIBRARIES = {
+X11_LIBRARIES = {
     "libX11-xcb.so.1": "libx11-xcb1",
     "libxcb-cursor.so.0": "libxcb-cursor0",
     "libxcb-icccm.so.4": "libxcb-icccm4",
@@ -43,10 +43,10 @@ def check() -> None:
             "There is no display here to open the window on.",
             f"Open it on a computer with a screen, or over ssh -X. {_WITHOUT}",
         )
-    _need(_LIBRARIES)
+    _need(LIBRARIES)
     if environment("WAYLAND_DISPLAY"):
         return
-    _need(_X11_LIBRARIES)
+    _need(X11_LIBRARIES)
     if not _can_connect():
         raise SetupError(
             f"The display {environment('DISPLAY')} does not answer, so no window can be opened on it.",

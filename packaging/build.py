@@ -7,7 +7,6 @@ before and would not change is used again: the environment, and llama.cpp, which
 """
 
 import argparse
-import os
 import platform
 import shutil
 import stat
@@ -18,7 +17,7 @@ import time
 from pathlib import Path
 
 import bundle_check
-from build_environment import BuildEnvironment
+from build_environment import BuildEnvironment, undisturbed_environment
 from project import PACKAGING, RELEASED, ROOT, VERSION
 
 _BUILD, _DIST = ROOT / "build", ROOT / "dist"
@@ -54,25 +53,28 @@ def bundle_name() -> str:
 
 
 def _bundle(environment: BuildEnvironment) -> Path:
-    """Let PyInstaller make the folder, and put beside the program what is not of Python."""
-    finished = _DIST / bundle_name()
-    unfinished = _BUILD / "dist"
-    for old in (finished, unfinished):
+    """Let PyInstaller make the folder, and add what is not of Python. Whole, it comes to `dist/`."""
+    made, unfinished = _BUILD / "dist", _BUILD / bundle_name()
+    for old in (made, unfinished):
         _remove(old)
     options = ["--noconfirm", "--clean", "--log-level", "WARN"]
-    folders = ["--distpath", str(unfinished), "--workpath", str(_BUILD / "work")]
+    folders = ["--distpath", str(made), "--workpath", str(_BUILD / "work")]
     _run_python(environment, "-m", "PyInstaller", *options, *folders, str(PACKAGING / "tiebreak.spec"))
-    _DIST.mkdir(exist_ok=True)
     if sys.platform == "darwin":
-        finished.mkdir()
-        (unfinished / "Tiebreak.app").rename(finished / "Tiebreak.app")
+        unfinished.mkdir()
+        (made / "Tiebreak.app").rename(unfinished / "Tiebreak.app")
     else:
-        (unfinished / "tiebreak").rename(finished)
-    shutil.copy(ROOT / "LICENSE", finished)
+        (made / "tiebreak").rename(unfinished)
+    shutil.copy(ROOT / "LICENSE", unfinished)
     if sys.platform == "linux":
-        _strip_python(finished)
-        _add_desktop_files(finished)
-    return finished
+        _strip_python(unfinished)
+        _add_desktop_files(unfinished)
+    finished = _DIST / bundle_name()
+    _remove(finished)
+    for archive in _DIST.glob(f"{finished.name}.*"):
+        archive.unlink()  # it holds another bundle than the folder beside it
+    _DIST.mkdir(exist_ok=True)
+    return unfinished.rename(finished)
 
 
 def _strip_python(bundle: Path) -> None:
@@ -104,18 +106,21 @@ def _add_desktop_files(bundle: Path) -> None:
 
 
 def _archive(bundle: Path) -> Path:
-    """One file to hand on: .tar.xz on Linux, .zip elsewhere."""
-    if sys.platform == "win32":
-        return Path(shutil.make_archive(str(bundle), "zip", bundle.parent, bundle.name))
-    if sys.platform == "darwin":
-        target = bundle.with_name(f"{bundle.name}.zip")
+    """One file to hand on: .tar.xz on Linux, .zip elsewhere. It has its name when it is whole."""
+    unfinished = _BUILD / f"{bundle.name}.archive"
+    if sys.platform == "linux":
+        kind = "tar.xz"
+        with tarfile.open(unfinished, "w:xz", preset=6) as archive:
+            archive.add(bundle, bundle.name, filter=_nobody)
+    elif sys.platform == "darwin":
+        kind = "zip"
         # Python's own zip would lose the links inside the application.
-        subprocess.run(["ditto", "-c", "-k", "--keepParent", str(bundle), str(target)], check=True)
-        return target
-    target = bundle.with_name(f"{bundle.name}.tar.xz")
-    with tarfile.open(target, "w:xz", preset=6) as archive:
-        archive.add(bundle, bundle.name, filter=_nobody)
-    return target
+        subprocess.run(["ditto", "-c", "-k", "--keepParent", str(bundle), str(unfinished)], check=True)
+    else:
+        kind = "zip"
+        made = shutil.make_archive(str(unfinished), kind, bundle.parent, bundle.name)
+        unfinished = Path(made)
+    return unfinished.replace(bundle.with_name(f"{bundle.name}.{kind}"))
 
 
 def _nobody(member: tarfile.TarInfo) -> tarfile.TarInfo:
@@ -135,9 +140,10 @@ def _remove(folder: Path) -> None:
 
 
 def _run_python(environment: BuildEnvironment, *words: str) -> None:
-    # The project, and nothing of the environment that this script runs in.
-    variables = {name: os.environ[name] for name in os.environ.keys() - {"PYTHONHOME", "VIRTUAL_ENV"}}
-    variables["PYTHONPATH"] = str(ROOT)
+    own = {"PYTHONPATH": str(ROOT), "PYINSTALLER_CONFIG_DIR": str(_BUILD / "pyinstaller")}
+    # On a Mac an application that is not signed as a whole would not start.
+    own["PYINSTALLER_STRICT_BUNDLE_CODESIGN_ERROR"] = "1"
+    variables = {**undisturbed_environment(), **own}
     subprocess.run([str(environment.python), *words], cwd=ROOT, env=variables, check=True)
 
 

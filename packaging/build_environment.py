@@ -5,10 +5,12 @@ Knows: pip, CMake options of llama.cpp. Does not know: what goes into a bundle.
 
 import hashlib
 import os
+import platform
 import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import venv
 from pathlib import Path
@@ -24,6 +26,7 @@ _CMAKE = [
 # A library for each generation of processors; the one that fits is chosen when the program starts. A Mac does
 # not need it: one build serves all that its system runs on, and most work is done by Metal.
 _VARIANTS = ["-DGGML_BACKEND_DL=ON", "-DGGML_CPU_ALL_VARIANTS=ON"]
+_DISTURBING = {"PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "CFLAGS", "CXXFLAGS", "SOURCE_DATE_EPOCH"}
 _OWN_FOLDER = {"linux": "$ORIGIN", "darwin": "@loader_path"}
 
 
@@ -50,44 +53,28 @@ class BuildEnvironment:
 
     def make(self) -> None:
         """A new environment, unless the one that is there was made of the same."""
-        made_of = hashlib.sha256(
-            "\n".join([*self._texts(), sys.version, *cmake_options()]).encode()
-        ).hexdigest()
+        made_of = _digest([*self._texts(), sys.version, *_computer(), *cmake_options()])
         stamp = self._venv / "made-of"
-        if stamp.is_file() and stamp.read_text(encoding="utf-8") == made_of:
+        if self.llama_licences.is_dir() and stamp.is_file() and stamp.read_text(encoding="utf-8") == made_of:
             return
-        wheel = self._wheel()
         shutil.rmtree(self._venv, ignore_errors=True)
-        venv.create(self._venv, with_pip=True)
-        self._pip("install", "--upgrade", "pip")
-        self._pip("install", str(wheel))
-        self._pip("install", "-r", str(self._root / "requirements-bundle.txt"))
+        venv.create(self._venv, with_pip=True, symlinks=sys.platform != "win32")
+        self._pip("install", "--quiet", "--upgrade", "pip")
+        self._pip("install", "--quiet", str(self._wheel()))
+        self._pip("install", "--quiet", "-r", str(self._root / "requirements-bundle.txt"))
         stamp.write_text(made_of, encoding="utf-8")
 
     def _wheel(self) -> Path:
         """The wheel of llama-cpp-python, compiled here, in a folder named after what decides its content."""
         source = self._source()
-        key = hashlib.sha256("\n".join([source.name, *cmake_options()]).encode()).hexdigest()[:12]
-        folder = self._folder / f"llama-{key}"
+        folder = self._folder / f"llama-{_digest([source.name, *_computer(), *cmake_options()])[:12]}"
         if not (made := sorted(folder.glob("*.whl"))):
             print("Compiling llama.cpp: 5 to 15 minutes.", flush=True)
             # pip's cache knows nothing of CMake's options: it might hand out a build for this very processor.
-            _run(
-                [
-                    sys.executable,
-                    "-m",
-                    "pip",
-                    "wheel",
-                    "--no-cache-dir",
-                    "--no-deps",
-                    "--wheel-dir",
-                    str(folder),
-                    str(source),
-                ],
-                {
-                    "CMAKE_ARGS": " ".join(cmake_options()),
-                    "CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count() or 1),
-                },
+            self._pip(
+                *("wheel", "--no-cache-dir", "--no-deps", "--wheel-dir", str(folder), str(source)),
+                CMAKE_ARGS=" ".join(cmake_options()),
+                CMAKE_BUILD_PARALLEL_LEVEL=str(os.cpu_count() or 1),
             )
             made = sorted(folder.glob("*.whl"))
         return made[0]
@@ -99,8 +86,7 @@ class BuildEnvironment:
             sys.exit(f"requirements.txt does not name {_NAME}.")
         folder = self._folder / "source"
         shutil.rmtree(folder, ignore_errors=True)
-        download = ["download", "--no-deps", "--no-binary", _NAME, "--dest", str(folder), wanted[0]]
-        _run([sys.executable, "-m", "pip", *download])
+        self._pip("download", "--no-deps", "--no-binary", _NAME, "--dest", str(folder), wanted[0])
         source = next(folder.glob("*.tar.gz"))
         self._keep_licences(source)
         return source
@@ -120,9 +106,20 @@ class BuildEnvironment:
         names = ("requirements.txt", "requirements-bundle.txt")
         return [(self._root / name).read_text(encoding="utf-8") for name in names]
 
-    def _pip(self, *words: str) -> None:
-        _run([str(self.python), "-m", "pip", *words, "--disable-pip-version-check", "--quiet"])
+    def _pip(self, *words: str, **variables: str) -> None:
+        command = [str(self.python), "-m", "pip", "--disable-pip-version-check", *words]
+        subprocess.run(command, env={**undisturbed_environment(), **variables}, check=True)
 
 
-def _run(command: list[str], changes: dict[str, str] | None = None) -> None:
-    subprocess.run(command, env={**os.environ, **(changes or {})}, check=True)
+def undisturbed_environment() -> dict[str, str]:
+    """The variables of this process without those that bring in other packages or change the compiler."""
+    return {name: value for name, value in os.environ.items() if name not in _DISTURBING}
+
+
+def _computer() -> list[str]:
+    """What a compiled library depends on beside its source."""
+    return [sysconfig.get_platform(), *platform.libc_ver()]
+
+
+def _digest(parts: list[str]) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

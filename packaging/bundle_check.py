@@ -28,7 +28,7 @@ _REASONS = {
     "matplotlib": "the figures, with fonts of their own",
     "pillow.libs": "formats that Pillow is linked with; matplotlib writes PNG through it",
     "PIL": "Pillow: matplotlib writes PNG through it",
-    "python3.11": "Python's own extension modules",
+    f"python3.{sys.version_info.minor}": "Python's own extension modules",
     "kiwisolver": "matplotlib's layout",
     "tiebreak": "the executable, with all Python modules in it",
 }

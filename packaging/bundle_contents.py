@@ -4,38 +4,55 @@ Knows: names of modules and of files inside a bundle. Does not know: PyInstaller
 """
 
 import re
+import sys
 
 # Modules that something in the bundle would import if it were there, and that no part of the program uses.
 LEFT_OUT_MODULES = (
     # the network
-    *("requests", "urllib3", "certifi", "charset_normalizer", "idna", "PySide6.QtNetwork"),
+    "requests",
+    "urllib3",
+    "certifi",
+    "charset_normalizer",
+    "idna",
+    "PySide6.QtNetwork",
     # other ways to draw, run, ask and test
-    *(
-        "tkinter",
-        "IPython",
-        "PySide6.QtQml",
-        "PySide6.QtQuick",
-        "PySide6.QtWebEngineCore",
-        "pytest",
-        "hypothesis",
-    ),
-    *("lib2to3", "pydoc_data", "setuptools", "pip", "torch", "sympy", "llama_cpp.server"),
+    "tkinter",
+    "IPython",
+    "PySide6.QtQml",
+    "PySide6.QtQuick",
+    "PySide6.QtWebEngineCore",
+    "pytest",
+    "hypothesis",
+    "lib2to3",
+    "pydoc_data",
+    "setuptools",
+    "pip",
+    "torch",
+    "sympy",
+    "llama_cpp.server",
     # parts of pyarrow that are not about Parquet
-    *(
-        "pyarrow.flight",
-        "pyarrow._flight",
-        "pyarrow._s3fs",
-        "pyarrow._gcsfs",
-        "pyarrow._azurefs",
-        "pyarrow._hdfs",
-    ),
-    *("pyarrow.orc", "pyarrow._orc", "pyarrow.substrait", "pyarrow._substrait", "pyarrow.tests"),
+    "pyarrow.flight",
+    "pyarrow._flight",
+    "pyarrow._s3fs",
+    "pyarrow._gcsfs",
+    "pyarrow._azurefs",
+    "pyarrow._hdfs",
+    "pyarrow.orc",
+    "pyarrow._orc",
+    "pyarrow.substrait",
+    "pyarrow._substrait",
+    "pyarrow.tests",
     # formats of pictures that no figure is saved as
-    *("PIL._avif", "PIL._webp", "PIL._imagingtk"),
+    "PIL._avif",
+    "PIL._webp",
+    "PIL._imagingtk",
 )
-# What PyInstaller would do at every start of the program: make a folder for matplotlib's fonts (main.py names
-# a lasting one), and import nltk, which alone takes longer than the rest of a start.
-LEFT_OUT_AT_START = frozenset({"pyi_rth_mplconfig", "pyi_rth_nltk"})
+# What PyInstaller would do at every start of the program, also of a command: make a folder for matplotlib's
+# fonts (main.py names a lasting one), import nltk, which takes longer than the rest of a start, and load Qt.
+LEFT_OUT_AT_START = frozenset({"pyi_rth_mplconfig", "pyi_rth_nltk"}) | (
+    # On Linux Qt finds its plug-ins without; elsewhere this was not tried.
+    {"pyi_rth_pyside6"} if sys.platform == "linux" else set()
+)
 _LEFT_OUT = re.compile(
     "|".join(
         (
@@ -70,6 +87,7 @@ SYSTEM_LIBRARIES = {
         *("ld-linux-x86-64.so.2", "libc.so.6", "libdl.so.2", "libm.so.6", "libpthread.so.0", "librt.so.1"),
         *("ld-linux-aarch64.so.1", "libutil.so.1", "libresolv.so.2"),
     ),
+    "zlib1g": ("libz.so.1",),  # the program is linked with it, and starts before its own folder is known
     "libx11-6": ("libX11.so.6",),
     "libx11-xcb1": ("libX11-xcb.so.1",),
     "libxcb1": ("libxcb.so.1", "libXau.so.6", "libXdmcp.so.6"),

@@ -3,6 +3,7 @@
 Knows: where packages, Python and Debian keep theirs. Does not know: what is bundled.
 """
 
+import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,8 @@ from pathlib import Path
 
 _WORDS = ("licen", "copying", "notice", "copyright", "authors")
 _DEBIAN_TEXTS = Path("/usr/share/common-licenses")  # what Debian's copyright files and Qt's terms refer to
-_NAMED_BY_OTHERS = ("Apache-2.0", "GPL-2", "GPL-3", "LGPL-2.1", "LGPL-3", "MPL-2.0")
+_REFERENCE = re.compile(rf"{_DEBIAN_TEXTS}/([\w.-]*\w)")
+_NAMED_BY_PACKAGES = {"Apache-2.0", "GPL-2", "GPL-3", "LGPL-3"}  # Qt's terms, and what rouge_score is under
 
 
 def collect_licences(
@@ -64,23 +66,25 @@ def _copy_of(package: Distribution, folder: Path) -> None:
 
 def _terms(package: Distribution) -> str:
     """The licence that a package names, in one line."""
-    named = package.metadata["License-Expression"] or package.metadata["License"]
-    return named or ", ".join(package.metadata.get_all("Classifier", []))
+    for field in ("License-Expression", "License"):
+        if named := package.metadata.get_all(field, []):
+            return str(named[0]).partition("\n")[0]
+    classifiers = package.metadata.get_all("Classifier", [])
+    return next((str(text) for text in classifiers if text.startswith("License")), "none")
 
 
 def _copy_of_debian(sources: Iterable[Path], folder: Path) -> None:
     """Of libraries that came with the system: what its packages say, and the texts that they refer to."""
-    for package in sorted(
-        _debian_packages(
-            [path for path in sources if path.is_relative_to("/usr") or path.is_relative_to("/lib")]
-        )
-    ):
+    named = set(_NAMED_BY_PACKAGES)
+    of_system = [path for path in sources if path.is_relative_to("/usr") or path.is_relative_to("/lib")]
+    for package in sorted(_debian_packages(of_system)):
         text = Path("/usr/share/doc", package, "copyright")
         if text.is_file():
             shutil.copy(text, folder / f"{package}.txt")
+            named |= set(_REFERENCE.findall(text.read_text(encoding="utf-8", errors="replace")))
         else:
             print(f"The system's package {package} comes without a copyright file.")
-    for name in _NAMED_BY_OTHERS:
+    for name in sorted(named):
         if (_DEBIAN_TEXTS / name).is_file():
             (folder / "common").mkdir(exist_ok=True)
             shutil.copy(_DEBIAN_TEXTS / name, folder / "common" / f"{name}.txt")

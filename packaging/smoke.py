@@ -10,6 +10,7 @@ root, the program runs as a user without rights. Exit code: 0 where all of it wo
 """
 
 import argparse
+import io
 import shutil
 import subprocess
 import sys
@@ -42,6 +43,11 @@ def main() -> int:
         "--bare-root", type=Path, metavar="FOLDER", help="also in a bare Debian, in this folder"
     )
     options = parser.parse_args()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(
+                encoding="utf-8"
+            )  # the folder's name, also where Windows has a smaller alphabet
     with tempfile.TemporaryDirectory(prefix="tiebreak-smoke-", ignore_cleanup_errors=True) as scratch:
         bundle = _unpacked(options.bundle.resolve(), Path(scratch))
         sample = Sample(options.source, Path(scratch))
@@ -72,7 +78,7 @@ def _try(trial: Trial) -> int:
         start = time.monotonic()
         try:
             word, found = "ok", step(trial)
-        except (AssertionError, OSError, subprocess.SubprocessError) as error:
+        except (AssertionError, LookupError, OSError, ValueError, subprocess.SubprocessError) as error:
             word, found = "FAILED", str(error) or repr(error)
             failed += 1
         print(f"{word:7} {name:24} {time.monotonic() - start:6.1f} s  {found}", flush=True)

@@ -99,8 +99,7 @@ def network_can_be_left() -> bool:
 @contextmanager
 def bare_debian(root: Path) -> Iterator[Place]:
     """A Debian with the documented libraries alone, made in `root` where it is missing. For root."""
-    if not (root / "usr" / "bin" / "env").exists():
-        _make_bare(root)
+    _make_bare(root)
     base = Path("/trial")
     shutil.rmtree(root / base.name, ignore_errors=True)
     (root / base.name).mkdir()
@@ -117,12 +116,17 @@ def bare_debian(root: Path) -> Iterator[Place]:
 
 
 def _make_bare(root: Path) -> None:
-    packages = [name for name in SYSTEM_LIBRARIES if name != "libc6"]
-    options = ["--variant=minbase", f"--include={','.join([*packages, *_DESKTOP_DATA])}"]
+    """Let debootstrap make it, unless it was made to its end, of the same packages."""
+    packages = ",".join([*SYSTEM_LIBRARIES, *_DESKTOP_DATA])
+    stamp = root / "made-of"
+    if stamp.is_file() and stamp.read_text(encoding="utf-8") == packages:
+        return
+    if root.exists() and any(root.iterdir()):
+        sys.exit(f"{root} is not a bare Debian of these packages. Remove it, or name another folder.")
     print(f"Making a bare Debian in {root}: some minutes.", flush=True)
-    subprocess.run(
-        [_tool("debootstrap"), *options, "bookworm", str(root)], stdout=subprocess.DEVNULL, check=True
-    )
+    command = [_tool("debootstrap"), "--variant=minbase", f"--include={packages}", "bookworm", str(root)]
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+    stamp.write_text(packages, encoding="utf-8")
 
 
 def _without_network() -> list[str]:
@@ -131,8 +135,6 @@ def _without_network() -> list[str]:
 
 
 def _as_stranger() -> list[str]:
-    if not shutil.which("setpriv"):
-        return []
     return [_tool("setpriv"), f"--reuid={STRANGER}", f"--regid={STRANGER}", "--clear-groups"]
 
 

@@ -12,16 +12,26 @@ from collections.abc import Callable
 from pathlib import Path
 
 import smoke_window
+from bundle_contents import is_of_the_system
+from elf import needed_libraries
 from project import VERSION
 from smoke_places import IS_ROOT, STRANGER
 from smoke_trial import PATIENCE, Trial
 
 _ITEMS = 240
 # What may be written below the user's home: our own folders, and the system's list of its fonts.
-_OWN = re.compile(
-    r"(\.local/share|\.cache|\.local/state|Library/(Application Support|Caches|Logs))/Tiebreak/"
-    r"|\.cache/fontconfig/|(data|cache|logs)/"
-)
+_OWN = {
+    "linux": re.compile(r"(\.local/share|\.cache|\.local/state)/Tiebreak/|\.cache/fontconfig/"),
+    "darwin": re.compile(r"Library/(Application Support|Caches|Logs)/Tiebreak/"),
+    "win32": re.compile(r"(data|cache|logs)/"),
+}
+# What the steps put into the folder that the program works in, and what they ask the program to write there.
+_ASKED_FOR = {
+    *("demo.tsv", "demo.parquet", "demo-judge.gguf", "roberta.gguf", "libggml-cpu-rogue.so"),
+    *("cut short.gguf", "overwritten.gguf", "not a model.gguf"),
+    *("submission é.tsv", "all.json", "cut.gguf", "scores.json", "calibration.json", "again.tsv", "all.csv"),
+    *("report.html", "figures", "resumed.tsv", "second.sqlite", "second.sqlite.run-1.lock"),
+}
 _SYSTEM_FOLDERS = ("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/")
 
 
@@ -38,7 +48,8 @@ def _version(trial: Trial) -> str:
 def _self_test(trial: Trial) -> str:
     told = trial.run("selftest")
     assert "All checks passed." in told, told
-    return next(line.partition("processor")[2].strip() for line in told.splitlines() if "processor  " in line)
+    found = [line.partition("processor")[2].strip() for line in told.splitlines() if "processor  " in line]
+    return found[0]
 
 
 def _check(trial: Trial) -> str:
@@ -54,8 +65,8 @@ def _judge(trial: Trial) -> str:
     )
     seconds = time.monotonic() - start
     _assert_as_from_source(trial, "submission é.tsv")
-    mean = next(line.split()[1] for line in told.splitlines() if line.startswith("mean"))
-    return f"equal byte for byte, after {seconds:.0f} s; mean accuracy {mean} %"
+    means = [line.split()[1] for line in told.splitlines() if line.startswith("mean")]
+    return f"equal byte for byte, after {seconds:.0f} s; mean accuracy {means[0]} %"
 
 
 def _commands(trial: Trial) -> str:
@@ -157,36 +168,64 @@ def _photograph(trial: Trial, window: smoke_window.Window, name: str) -> None:
 def _stays_open(trial: Trial) -> str:
     """Where there is no screen of our own to look at."""
     program = trial.start(executable=trial.window_program, home=trial.window_home)
-    time.sleep(20)
-    ended = program.poll()
-    program.kill()
-    program.communicate()
-    assert ended is None, f"the window ended with code {ended}"
-    return "open for 20 s"
+    try:
+        if sys.platform == "win32":
+            smoke_window.wait_for(
+                lambda: smoke_window.windows_titles(program.pid, "Tiebreak"), "no window was opened", program
+            )
+            return "opened"
+        time.sleep(20)
+        assert program.poll() is None, f"the window ended with code {program.returncode}"
+        return "the program stays for 20 s; its window was not looked at"
+    finally:
+        program.kill()
+        program.communicate()
 
 
 def _libraries(trial: Trial) -> str:
     """The dynamic linker itself tells what it loads, while a library like ours lies in the current folder."""
     if sys.platform != "linux":
         return "not looked at: only Linux tells"
-    library = next(trial.place.outside(trial.folder).rglob("libggml-cpu-x64.so"))
+    library = next(iter(trial.place.outside(trial.folder).rglob("libggml-cpu-x64.so")))
     shutil.copy(library, trial.written("libggml-cpu-rogue.so"))
     # Set as late as this: what comes before may be another user, whose list ours could not go on with.
-    variables = ("LD_DEBUG=files", f"LD_DEBUG_OUTPUT={trial.temporary / 'loaded'}")
-    child = trial.start(*variables, str(trial.program), "selftest", executable=Path("/usr/bin/env"))
-    told, _ = child.communicate(timeout=PATIENCE)
-    assert child.returncode == 0, told.decode()
+    told = ("LD_DEBUG=files", f"LD_DEBUG_OUTPUT={trial.temporary / 'loaded'}")
+    env = Path("/usr/bin/env")
+    child = trial.start(*told, str(trial.program), "selftest", executable=env)
+    said, _ = child.communicate(timeout=PATIENCE)
+    assert child.returncode == 0, said.decode()
+    with smoke_window.screen() as display:
+        program = trial.start(
+            *told, str(trial.window_program), executable=env, home=trial.window_home, DISPLAY=display
+        )
+        try:
+            smoke_window.Window(display, program)
+            time.sleep(5)  # its pages come
+        finally:
+            program.kill()
+            program.communicate()
     loaded: set[str] = set()
     for path in trial.place.outside(trial.temporary).glob("loaded.*"):
         loaded |= set(re.findall(r"calling init: (\S.*)", path.read_text(encoding="utf-8", errors="replace")))
         path.unlink()
     ours = {path for path in loaded if path.startswith(str(trial.folder))}
-    elsewhere = {path for path in loaded - ours if not path.startswith(_SYSTEM_FOLDERS)}
-    assert any("libggml-cpu-" in path for path in ours), (
-        "llama.cpp's library for the processor was not loaded"
-    )
-    assert not elsewhere, f"loaded from elsewhere: {sorted(elsewhere)}"
-    return f"{len(ours)} from the bundle, {len(loaded - ours)} of the system, none from the current folder"
+    for part in ("libggml-cpu-", "libQt6XcbQpa"):
+        assert any(part in path for path in ours), f"{part} was not loaded from the bundle"
+    foreign = _undocumented(trial, loaded - ours)
+    assert not foreign, f"loaded, but neither of the bundle nor documented: {foreign}"
+    return f"{len(ours)} from the bundle, {len(loaded - ours)} of the system, all documented"
+
+
+def _undocumented(trial: Trial, paths: set[str]) -> list[str]:
+    """Of loaded libraries those that are neither documented ones of the system nor what these need."""
+    system = {path for path in paths if path.startswith(_SYSTEM_FOLDERS)}
+    allowed = {name for name in (Path(path).name for path in system) if is_of_the_system(name)}
+    more = allowed
+    while more:
+        files = [Path(path) for path in system if Path(path).name in more]
+        more = {name for file in files for name in needed_libraries(trial.place.outside(file))} - allowed
+        allowed |= more
+    return sorted(path for path in paths if path not in system or Path(path).name not in allowed)
 
 
 def _traces(trial: Trial) -> str:
@@ -194,22 +233,27 @@ def _traces(trial: Trial) -> str:
     assert not changed, f"the program's own folder has changed: {sorted(changed)[:5]}"
     left = list(trial.place.outside(trial.temporary).iterdir())
     assert not left, f"left in the temporary folder: {left}"
+    beside = {path.name for path in trial.place.outside(trial.work).iterdir()} - _ASKED_FOR
+    assert not beside, f"written beside what was asked for: {sorted(beside)}"
     homes = [trial.place.outside(home) for home in (trial.home, trial.window_home)]
     written = [
         path.relative_to(home).as_posix() for home in homes for path in home.rglob("*") if path.is_file()
     ]
-    foreign = [name for name in written if not _OWN.match(name)]
+    foreign = [name for name in written if not _OWN[sys.platform].match(name)]
     assert not foreign, f"written outside the program's own folders: {foreign}"
     if not IS_ROOT:
-        return f"{len(written)} files, all in the program's own folders (as root, the whole disk is searched)"
-    base = trial.place.outside(trial.place.base)
+        return f"{len(written)} files, all in the program's own folders (as root, all disks are searched)"
+    base, root = trial.place.outside(trial.place.base), trial.place.root
+    # Disks of their own, which -xdev would pass by.
+    places = [str(path) for path in (root, root / "dev" / "shm", root / "run") if path.is_dir()]
     found = subprocess.run(
-        ["find", str(trial.place.root), "-xdev", "-uid", str(STRANGER), "-not", "-path", f"{base}/*"],
+        ["find", *places, "-xdev", "-uid", str(STRANGER), "-not", "-path", f"{base}/*"],
         capture_output=True,
         text=True,
         check=False,  # a file may go while it looks
     ).stdout.splitlines()
-    assert not [path for path in found if not path.startswith("/proc/")], f"written elsewhere: {found}"
+    elsewhere = [path for path in found if path not in {str(base), *map(str, homes)}]
+    assert not elsewhere, f"written elsewhere: {elsewhere}"
     return f"{len(written)} files, all in the program's own folders; none elsewhere on the disk"
 
 

@@ -37,7 +37,11 @@ class Sample:
             [main, "judge", str(self.dataset), *told],
             ["-c", _TO_PARQUET, str(self.dataset), str(self.parquet)],
         ):
-            subprocess.run([source, *words], env=environment, capture_output=True, check=True)
+            done = subprocess.run(
+                [source, *words], env=environment, capture_output=True, text=True, check=False
+            )
+            if done.returncode != 0:
+                sys.exit(f"The source cannot be run with {source}:\n{done.stderr}")
 
 
 class Trial:

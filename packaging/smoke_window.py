@@ -3,9 +3,11 @@
 Knows: Xvfb, xdotool and ImageMagick. Does not know: the bundle; it gets a way to start it.
 """
 
+import ctypes
 import os
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +15,7 @@ from pathlib import Path
 
 TOOLS = ("Xvfb", "xdotool", "import")
 SIZE = "1280x800x24"
+_BOX = "#32770"  # the class of Windows' own boxes, such as that of a program which could not start
 _PATIENCE = 60.0
 
 
@@ -82,6 +85,27 @@ class Window:
             words, env=self._environment, capture_output=True, text=True, check=not may_fail
         )
         return done.stdout
+
+
+def windows_titles(process: int, word: str) -> list[str]:
+    """On Windows: the titles with `word` of a process's windows that are to be seen, but for boxes."""
+    titles: list[str] = []
+    if sys.platform == "win32":
+        user = ctypes.windll.user32
+
+        def look(handle: int, _: int) -> bool:
+            window, owner = ctypes.c_void_p(handle), ctypes.c_ulong()
+            user.GetWindowThreadProcessId(window, ctypes.byref(owner))
+            title, kind = ctypes.create_unicode_buffer(256), ctypes.create_unicode_buffer(256)
+            user.GetWindowTextW(window, title, 256)
+            user.GetClassNameW(window, kind, 256)
+            if owner.value == process and user.IsWindowVisible(window) and kind.value != _BOX:
+                titles.append(title.value)
+            return True
+
+        prototype = ctypes.WINFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p)
+        user.EnumWindows(prototype(look), None)
+    return [title for title in titles if word in title]
 
 
 def wait_for(

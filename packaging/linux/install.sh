@@ -6,18 +6,28 @@
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
-case "${XDG_DATA_HOME:-}" in
-    /*) share=$XDG_DATA_HOME ;;
-    *) share=$HOME/.local/share ;; # a relative one counts for nothing
-esac
 bin=$HOME/.local/bin
+
+folder() { # one of the user's folders: the variable's, unless that is relative, which counts for nothing
+    case "$1" in
+        /*) printf '%s' "$1" ;;
+        *) printf '%s' "$2" ;;
+    esac
+}
+
+share=$(folder "${XDG_DATA_HOME:-}" "$HOME/.local/share")
 # Not Tiebreak, the name of the folder of runs and models.
 program=$share/tiebreak-program
+# The installed copy removes itself, wherever it was installed.
+if [ "${here##*/}" = tiebreak-program ]; then
+    program=$here
+    share=${here%/*}
+fi
 
 main() {
     case "${1:-}" in
         "") install ;;
-        --remove) remove; discard "$program.new"; tell_what_stays ;;
+        --remove) remove_all ;;
         *) sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
 }
@@ -34,14 +44,20 @@ install() {
     mkdir -p "$share" "$bin"
     # Whole before the old one goes: a full disk leaves the old one in place.
     discard "$program.new"
-    if ! cp -R "$here" "$program.new"; then
+    if ! cp -R "$here" "$program.new" || ! chmod -R u+w "$program.new"; then
         discard "$program.new"
         echo "Tiebreak was not installed: it could not be copied to $share." >&2
         exit 1
     fi
-    chmod -R u+w "$program.new"
-    remove
-    mv "$program.new" "$program"
+    discard "$program.old"
+    [ ! -e "$program" ] || mv "$program" "$program.old"
+    if ! mv "$program.new" "$program"; then
+        [ ! -e "$program.old" ] || mv "$program.old" "$program"
+        echo "Tiebreak was not installed: $program cannot be written." >&2
+        exit 1
+    fi
+    discard "$program.old"
+    remove_from_desktop
     if [ -e "$bin/tiebreak" ] || [ -L "$bin/tiebreak" ]; then
         command=$program/tiebreak
         echo "There is another $bin/tiebreak, which stays as it is."
@@ -79,26 +95,50 @@ discard() { # a folder, also one that was copied from a read-only place
     fi
 }
 
-remove() {
-    if [ -L "$bin/tiebreak" ] && [ "$(readlink "$bin/tiebreak")" = "$program/tiebreak" ]; then
+remove_from_desktop() {
+    if is_our_command; then
         rm "$bin/tiebreak"
     fi
     rm -f "$share/applications/tiebreak.desktop" "$share/metainfo/tiebreak.metainfo.xml"
     rm -f "$share"/icons/hicolor/*/apps/tiebreak.png "$share/icons/hicolor/scalable/apps/tiebreak.svg"
-    discard "$program"
+}
+
+is_our_command() {
+    [ -L "$bin/tiebreak" ] && [ "$(readlink "$bin/tiebreak")" = "$program/tiebreak" ]
+}
+
+remove_all() {
+    if [ ! -e "$program" ] && [ ! -e "$program.new" ] && [ ! -e "$program.old" ]; then
+        echo "Tiebreak is not installed in $program." >&2
+        exit 2
+    fi
+    remove_from_desktop
+    for part in "$program" "$program.new" "$program.old"; do
+        discard "$part"
+    done
     refresh
+    # The list of a folder without programs, and folders in which nothing is left.
+    if [ "$(cat "$share/applications/mimeinfo.cache" 2> /dev/null)" = "[MIME Cache]" ]; then
+        rm "$share/applications/mimeinfo.cache"
+    fi
+    rmdir "$share"/icons/hicolor/*/apps "$share"/icons/hicolor/* "$share/icons/hicolor" "$share/icons" \
+        "$share/metainfo" "$share/applications" "$bin" 2> /dev/null || true
+    echo "Tiebreak is removed. What is yours stays, until you remove it:"
+    echo "    $(folder "${XDG_DATA_HOME:-}" "$HOME/.local/share")/Tiebreak   (runs, settings, models)"
+    echo "    $(folder "${XDG_CACHE_HOME:-}" "$HOME/.cache")/Tiebreak         (what can be computed again)"
+    echo "    $(folder "${XDG_STATE_HOME:-}" "$HOME/.local/state")/Tiebreak   (logs)"
+    [ -z "${TIEBREAK_HOME:-}" ] || echo "    $TIEBREAK_HOME   (named by TIEBREAK_HOME)"
 }
 
 refresh() { # lists that some desktops keep; those without the tools read the folders themselves
-    command -v update-desktop-database > /dev/null && update-desktop-database -q "$share/applications" 2> /dev/null || true
-    command -v gtk-update-icon-cache > /dev/null && gtk-update-icon-cache -qft "$share/icons/hicolor" 2> /dev/null || true
-}
-
-tell_what_stays() {
-    echo "Tiebreak is removed. What is yours stays, until you remove it:"
-    echo "    $share/Tiebreak                                (runs, settings, models)"
-    echo "    ${XDG_CACHE_HOME:-$HOME/.cache}/Tiebreak       (what can be computed again)"
-    echo "    ${XDG_STATE_HOME:-$HOME/.local/state}/Tiebreak (logs)"
+    if command -v update-desktop-database > /dev/null; then
+        update-desktop-database -q "$share/applications" 2> /dev/null || true
+    fi
+    # Only a list that is there: a new one would hide what other programs put beside it.
+    touch "$share/icons/hicolor" 2> /dev/null || true
+    if [ -e "$share/icons/hicolor/icon-theme.cache" ] && command -v gtk-update-icon-cache > /dev/null; then
+        gtk-update-icon-cache -qft "$share/icons/hicolor" 2> /dev/null || true
+    fi
 }
 
 # The whole script is read before it removes the folder that it lies in.

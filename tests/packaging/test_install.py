@@ -19,8 +19,6 @@ pytestmark = pytest.mark.skipif(
 
 LINUX = ROOT / "packaging" / "linux"
 PROGRAM = '#!/bin/sh\nprintf "%s\\n" "Tiebreak" "$@"\n'
-# Lists that desktops keep of all programs; those that update them make them.
-LISTS = {"mimeinfo.cache", "icon-theme.cache"}
 
 
 @pytest.fixture
@@ -80,7 +78,7 @@ def files(folder: Path) -> set[str]:
     return {
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")
-        if (path.is_symlink() or not path.is_dir()) and path.name not in LISTS
+        if path.is_symlink() or not path.is_dir()
     }
 
 
@@ -221,10 +219,28 @@ def test_remove_leaves_nothing_of_an_interrupted_install(bundle: Path, home: Pat
     assert files(home) == set()
 
 
-def test_remove_where_nothing_is_installed_is_no_fault(bundle: Path, home: Path) -> None:
+def test_remove_says_where_nothing_is_installed(bundle: Path, home: Path) -> None:
     done = run(bundle / "install.sh", home, "--remove")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert files(home) == set()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert str(home / ".local" / "share" / "tiebreak-program") in done.stderr
+    assert not list(home.rglob("*"))
+
+
+def test_the_installed_copy_removes_itself_wherever_it_is(bundle: Path, home: Path, tmp_path: Path) -> None:
+    share = tmp_path / "elsewhere"
+    run(bundle / "install.sh", home, XDG_DATA_HOME=str(share))
+    done = run(share / "tiebreak-program" / "install.sh", home, "--remove")
+    assert done.returncode == 0
+    assert not list(share.rglob("tiebreak*"))
+    assert not (home / ".local" / "bin" / "tiebreak").is_symlink()
+
+
+def test_a_folder_in_which_nothing_is_left_goes(bundle: Path, home: Path) -> None:
+    run(bundle / "install.sh", home)
+    (home / ".local" / "share" / "icons" / "own.txt").write_text("kept", encoding="ascii")
+    run(bundle / "install.sh", home, "--remove")
+    left = sorted(path.relative_to(home).as_posix() for path in home.rglob("*"))
+    assert left == [".local", ".local/share", ".local/share/icons", ".local/share/icons/own.txt"]
 
 
 @pytest.mark.parametrize("word", ["--help", "remove", "--remove=all", "-"])
