@@ -69,6 +69,16 @@ class Place:
             return {**kept, **folders, "PATH": str(Path(os.environ["SYSTEMROOT"], "System32")), **changes}
         return {"HOME": str(home), "TMPDIR": temporary, "PATH": _NO_PROGRAMS, **changes}
 
+    def of_stranger(self) -> set[str]:
+        """All that belongs to the program's user outside the place's own folder, as this script sees it."""
+        # Disks of their own, which -xdev would pass by.
+        places = [path for path in (self.root, self.root / "dev" / "shm", self.root / "run") if path.is_dir()]
+        base = self.outside(self.base)
+        options = ["-xdev", "-uid", str(STRANGER), "-not", "-path", f"{base}/*", "-not", "-path", "/proc/*"]
+        command = ["find", *map(str, places), *options]
+        # Files come and go while it looks, so that its exit code says nothing.
+        return set(subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines())
+
     def give(self, folder: Path) -> None:
         """Let the program's user write in a folder (a path of the place)."""
         self.outside(folder).mkdir(parents=True, exist_ok=True)

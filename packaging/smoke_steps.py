@@ -5,7 +5,6 @@ Knows: what the program promises. Does not know: where the bundle is, and how it
 
 import re
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -15,7 +14,7 @@ import smoke_window
 from bundle_contents import is_of_the_system
 from elf import needed_libraries
 from project import VERSION
-from smoke_places import IS_ROOT, STRANGER
+from smoke_places import IS_ROOT
 from smoke_trial import PATIENCE, Trial
 
 _ITEMS = 240
@@ -243,17 +242,8 @@ def _traces(trial: Trial) -> str:
     assert not foreign, f"written outside the program's own folders: {foreign}"
     if not IS_ROOT:
         return f"{len(written)} files, all in the program's own folders (as root, all disks are searched)"
-    base, root = trial.place.outside(trial.place.base), trial.place.root
-    # Disks of their own, which -xdev would pass by.
-    places = [str(path) for path in (root, root / "dev" / "shm", root / "run") if path.is_dir()]
-    found = subprocess.run(
-        ["find", *places, "-xdev", "-uid", str(STRANGER), "-not", "-path", f"{base}/*"],
-        capture_output=True,
-        text=True,
-        check=False,  # a file may go while it looks
-    ).stdout.splitlines()
-    elsewhere = [path for path in found if path not in {str(base), *map(str, homes)}]
-    assert not elsewhere, f"written elsewhere: {elsewhere}"
+    elsewhere = sorted(trial.place.of_stranger() - trial.of_stranger_before)
+    assert not elsewhere, f"written elsewhere: {elsewhere[:5]}"
     return f"{len(written)} files, all in the program's own folders; none elsewhere on the disk"
 
 

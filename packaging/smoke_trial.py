@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from project import ROOT
-from smoke_places import Place
+from smoke_places import IS_ROOT, Place
 
 PATIENCE = 600.0  # seconds for anything that a command does
 _FOLDER = "Prögramme und mehr 程序"  # a space, letters outside ASCII, letters outside Latin
@@ -49,6 +49,7 @@ class Trial:
 
     def __init__(self, place: Place, bundle: Path, sample: Sample, screenshots: Path | None) -> None:
         self.place, self.sample, self.screenshots = place, sample, screenshots
+        self.of_stranger_before = place.of_stranger() if IS_ROOT else set()
         self.temporary, self.work = place.base / "tmp", place.base / "wörk"
         # The window has a home of its own, so that it starts as on the first day.
         self.home, self.window_home = place.base / "home", place.base / "second home"
