@@ -68,7 +68,8 @@ def main(arguments: list[str]) -> int:
     if arguments[0] not in COMMANDS:
         if len(arguments) == 1 and Path(arguments[0]).is_file():
             return open_window(Path(arguments[0]))
-        raise SetupError(f"There is no command and no file {arguments[0]!r}.", f"\n{usage()}")
+        lacking = "no command" if len(arguments) > 1 else "no command and no file"
+        raise SetupError(f"There is {lacking} {arguments[0]!r}.", f"\n{usage()}")
     # Only the chosen command is imported: --help need not wait for pandas and llama.cpp.
     command = import_module(f"engine.commands.{arguments[0]}")
     return int(command.run(command.parser().parse_args(arguments[1:])))

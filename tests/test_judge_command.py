@@ -253,7 +253,7 @@ def test_what_is_read_is_never_overwritten(
 def test_an_unknown_command_is_answered_with_the_usage() -> None:
     done = run("jugde")
     assert done.returncode == 2
-    assert "There is no command 'jugde'." in done.stderr
+    assert "There is no command and no file 'jugde'." in done.stderr
     assert "judge     judge a dataset" in done.stderr
 
 
