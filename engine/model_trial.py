@@ -9,7 +9,6 @@ import hashlib
 import json
 import signal
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -20,6 +19,7 @@ import numpy as np
 
 from engine.cancel import CancelToken
 from engine.chat_template import ChatTemplate
+from engine.child_process import run_child
 from engine.encoder_files import EncoderFile
 from engine.errors import EngineBug, ModelFileError, NoRoomError, SetupError
 from engine.examples import ExamplePool
@@ -27,7 +27,7 @@ from engine.llama_encoder import LONGEST, LlamaEncoder
 from engine.llama_library import LlamaModel, library_version
 from engine.llama_session import Job, LlamaSession, Sampling, SessionShape
 from engine.model_files import ModelFile
-from engine.paths import cache_folder, child_environment, self_command, text_of_path
+from engine.paths import cache_folder, self_command, text_of_path
 from engine.prompt_tokens import stem_tokens, tokenize_prompt
 from engine.prompts import build_prompt
 from engine.records import Item, Order, digest
@@ -37,13 +37,10 @@ TRIAL_COMMAND = ("models", "--in-this-process", "check")
 ENCODER_TRIAL_COMMAND = ("models", "--in-this-process", "--as-encoder", "check")
 _CHUNK = 1 << 22
 _GOOD, _REFUSED, _NO_ROOM = 0, 2, 4  # exit codes of the trial
-_POLL_SECONDS = 0.1
 if sys.platform == "win32":
-    _NO_WINDOW = subprocess.CREATE_NO_WINDOW
     # abort, access violation, division by zero, illegal instruction, stack overrun
     _CRASHES = {3, 0xC0000005, 0xC0000094, 0xC000001D, 0xC0000409}
 else:
-    _NO_WINDOW = 0
     _CRASHES = {-signal.SIGABRT, -signal.SIGBUS, -signal.SIGFPE, -signal.SIGILL, -signal.SIGSEGV}
 
 
@@ -154,31 +151,10 @@ def try_encoder(path: Path) -> None:
 
 def _try_in_child(path: Path, trial: Sequence[str], cancel: CancelToken) -> None:
     """Try the file where it can do no harm. Raises ModelFileError, NoRoomError, Cancelled, EngineBug."""
-    child = subprocess.Popen(
-        [*self_command(), *trial, str(path)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=child_environment(GGML_NO_BACKTRACE="1"),
-        creationflags=_NO_WINDOW,
-        # Away from the terminal, whose Ctrl-C is for us alone: we then end the child.
-        start_new_session=True,
-    )
-    try:
-        # No limit in time: a large model on a slow disk may take minutes.
-        while True:
-            cancel.raise_if_requested()
-            try:
-                said, _ = child.communicate(timeout=_POLL_SECONDS)
-                break
-            except subprocess.TimeoutExpired:
-                continue
-    finally:
-        if child.poll() is None:
-            child.kill()
-            child.communicate()
+    # No limit in time: a large model on a slow disk may take minutes.
+    code, said = run_child([*self_command(), *trial, str(path)], cancel)
     cancel.raise_if_requested()
-    _raise_what_was_found(path, child.returncode, said)
+    _raise_what_was_found(path, code, said)
 
 
 def _raise_what_was_found(path: Path, code: int, said: bytes) -> None:

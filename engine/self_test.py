@@ -4,10 +4,8 @@ Knows: what is tried, and what its result means. Does not know: who reads it.
 """
 
 import platform
-import subprocess
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +15,7 @@ from pathlib import Path
 import psutil
 
 from engine.cancel import Cancelled, CancelToken
+from engine.child_process import run_child
 from engine.dataset import Dataset, load_dataset
 from engine.errors import SetupError
 from engine.fault_log import fault_words, log_fault
@@ -28,7 +27,6 @@ from engine.model_files import available_memory, check_memory, read_model_file
 from engine.model_trial import TRIAL_COMMAND, checked_model
 from engine.paths import (
     cache_folder,
-    child_environment,
     data_folder,
     demo_dataset,
     demo_model,
@@ -50,8 +48,6 @@ _ALL_LAYERS = 999
 _LEAST_RIGHT = 0.7  # of the labels: the demo model was made for these very items
 _LEAST_FORMAT_MASS = 0.9
 _TRIAL_SECONDS = 120
-_POLL_SECONDS = 0.1
-_NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 _SET_UP_AGAIN = "Set Tiebreak up again."
 
 
@@ -178,44 +174,20 @@ def _demo_model() -> str:
 
 def _trial(cancel: CancelToken) -> str:
     """Always in a child, also where the file was found good before: a child must be able to start."""
-    code, printed = _child([*self_command(), *TRIAL_COMMAND, str(demo_model())], cancel)
+    command = [*self_command(), *TRIAL_COMMAND, str(demo_model())]
+    try:
+        code, printed = run_child(command, cancel, messages=True, seconds=_TRIAL_SECONDS)
+    except TimeoutError as error:
+        raise SetupError(
+            f"The trial of the demo model did not end in {_TRIAL_SECONDS} seconds.",
+            "Close programs that keep the computer busy, then try again.",
+        ) from error
     if code != 0:
         said = printed.decode("utf-8", "replace").strip()
         raise SetupError(
             f"The trial of the demo model ended with exit code {code}: {said or 'no word'}.", _SET_UP_AGAIN
         )
     return "the program started itself, loaded the demo model, read and wrote"
-
-
-def _child(command: Sequence[str], cancel: CancelToken) -> tuple[int, bytes]:
-    """The exit code of a child process and what it printed. SetupError where it takes long, Cancelled."""
-    child = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env=child_environment(GGML_NO_BACKTRACE="1"),
-        creationflags=_NO_WINDOW,
-        start_new_session=True,
-    )
-    deadline = time.monotonic() + _TRIAL_SECONDS
-    try:
-        while True:
-            cancel.raise_if_requested()
-            try:
-                printed, _ = child.communicate(timeout=_POLL_SECONDS)
-            except subprocess.TimeoutExpired as error:
-                if time.monotonic() > deadline:
-                    raise SetupError(
-                        f"The trial of the demo model did not end in {_TRIAL_SECONDS} seconds.",
-                        "Close programs that keep the computer busy, then try again.",
-                    ) from error
-            else:
-                return child.returncode, printed
-    finally:
-        if child.poll() is None:
-            child.kill()
-            child.communicate()
 
 
 def _judging(cancel: CancelToken) -> str:

@@ -9,7 +9,6 @@ before and would not change is used again: the environment, and llama.cpp, which
 import argparse
 import platform
 import shutil
-import stat
 import subprocess
 import sys
 import tarfile
@@ -18,9 +17,9 @@ from pathlib import Path
 
 import bundle_check
 from build_environment import BuildEnvironment, undisturbed_environment
-from project import PACKAGING, RELEASED, ROOT, VERSION
+from project import BUILD, PACKAGING, RELEASED, ROOT, VERSION
 
-_BUILD, _DIST = ROOT / "build", ROOT / "dist"
+_DIST = ROOT / "dist"
 _SYSTEMS = {"linux": "linux", "darwin": "macos", "win32": "windows"}
 _MACHINES = {"amd64": "x86_64", "x64": "x86_64", "aarch64": "arm64"}
 
@@ -31,9 +30,9 @@ def main() -> int:
     parser.add_argument("--no-archive", action="store_true", help="make the folder alone")
     options = parser.parse_args()
     start = time.monotonic()
-    environment = BuildEnvironment(ROOT, _BUILD)
+    environment = BuildEnvironment()
     environment.make()
-    _run_python(environment, str(PACKAGING / "icons.py"), str(_BUILD / "icons"))
+    _run_python(environment, str(PACKAGING / "icons.py"), str(BUILD / "icons"))
     made = time.monotonic()
     bundle = _bundle(environment)
     print(
@@ -54,11 +53,12 @@ def bundle_name() -> str:
 
 def _bundle(environment: BuildEnvironment) -> Path:
     """Let PyInstaller make the folder, and add what is not of Python. Whole, it comes to `dist/`."""
-    made, unfinished = _BUILD / "dist", _BUILD / bundle_name()
+    made, unfinished = BUILD / "dist", BUILD / bundle_name()
     for old in (made, unfinished):
-        _remove(old)
+        if old.is_dir():
+            shutil.rmtree(old)
     options = ["--noconfirm", "--clean", "--log-level", "WARN"]
-    folders = ["--distpath", str(made), "--workpath", str(_BUILD / "work")]
+    folders = ["--distpath", str(made), "--workpath", str(BUILD / "work")]
     _run_python(environment, "-m", "PyInstaller", *options, *folders, str(PACKAGING / "tiebreak.spec"))
     if sys.platform == "darwin":
         unfinished.mkdir()
@@ -70,7 +70,8 @@ def _bundle(environment: BuildEnvironment) -> Path:
         _strip_python(unfinished)
         _add_desktop_files(unfinished)
     finished = _DIST / bundle_name()
-    _remove(finished)
+    if finished.is_dir():
+        shutil.rmtree(finished)
     for archive in _DIST.glob(f"{finished.name}.*"):
         archive.unlink()  # it holds another bundle than the folder beside it
     _DIST.mkdir(exist_ok=True)
@@ -94,7 +95,7 @@ def _add_desktop_files(bundle: Path) -> None:
         (ROOT / "gui" / "mark.svg", "icons/hicolor/scalable/apps"),
         *(
             (path, f"icons/hicolor/{path.stem}x{path.stem}/apps")
-            for path in sorted((_BUILD / "icons").glob("*.png"))
+            for path in sorted((BUILD / "icons").glob("*.png"))
         ),
     ):
         target = share / folder / f"tiebreak{''.join(source.suffixes)}"
@@ -107,7 +108,7 @@ def _add_desktop_files(bundle: Path) -> None:
 
 def _archive(bundle: Path) -> Path:
     """One file to hand on: .tar.xz on Linux, .zip elsewhere. It has its name when it is whole."""
-    unfinished = _BUILD / f"{bundle.name}.archive"
+    unfinished = BUILD / f"{bundle.name}.archive"
     if sys.platform == "linux":
         kind = "tar.xz"
         with tarfile.open(unfinished, "w:xz", preset=6) as archive:
@@ -130,17 +131,8 @@ def _nobody(member: tarfile.TarInfo) -> tarfile.TarInfo:
     return member
 
 
-def _remove(folder: Path) -> None:
-    """Remove a folder, also one that was made read-only."""
-    if folder.is_dir():
-        for path in [folder, *folder.rglob("*")]:
-            if path.is_dir() and not path.is_symlink():
-                path.chmod(path.stat().st_mode | stat.S_IRWXU)
-        shutil.rmtree(folder)
-
-
 def _run_python(environment: BuildEnvironment, *words: str) -> None:
-    own = {"PYTHONPATH": str(ROOT), "PYINSTALLER_CONFIG_DIR": str(_BUILD / "pyinstaller")}
+    own = {"PYTHONPATH": str(ROOT), "PYINSTALLER_CONFIG_DIR": str(BUILD / "pyinstaller")}
     # On a Mac an application that is not signed as a whole would not start.
     own["PYINSTALLER_STRICT_BUNDLE_CODESIGN_ERROR"] = "1"
     variables = {**undisturbed_environment(), **own}

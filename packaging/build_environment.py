@@ -15,6 +15,8 @@ import tarfile
 import venv
 from pathlib import Path
 
+from project import BUILD, ROOT
+
 _NAME = "llama-cpp-python"
 # Everything lands in the package's own folder; the libraries find each other there.
 _CMAKE = [
@@ -41,15 +43,12 @@ def cmake_options() -> list[str]:
 
 
 class BuildEnvironment:
-    """A folder with the environment and what was compiled for it. What did not change is not made again."""
+    """The environment and what was compiled for it, in `build/`. What did not change is not made again."""
 
-    def __init__(self, root: Path, folder: Path) -> None:
-        """`root`: the project; `folder`: for what is made, which may be gone or old."""
-        self._root = root
-        self._folder = folder
-        self._venv = folder / "venv"
+    def __init__(self) -> None:
+        self._venv = BUILD / "venv"
         self.python = self._venv / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-        self.llama_licences = folder / "llama-licences"
+        self.llama_licences = BUILD / "llama-licences"
 
     def make(self) -> None:
         """A new environment, unless the one that is there was made of the same."""
@@ -61,13 +60,13 @@ class BuildEnvironment:
         venv.create(self._venv, with_pip=True, symlinks=sys.platform != "win32")
         self._pip("install", "--quiet", "--upgrade", "pip")
         self._pip("install", "--quiet", str(self._wheel()))
-        self._pip("install", "--quiet", "-r", str(self._root / "requirements-bundle.txt"))
+        self._pip("install", "--quiet", "-r", str(ROOT / "requirements-bundle.txt"))
         stamp.write_text(made_of, encoding="utf-8")
 
     def _wheel(self) -> Path:
         """The wheel of llama-cpp-python, compiled here, in a folder named after what decides its content."""
         source = self._source()
-        folder = self._folder / f"llama-{_digest([source.name, *_computer(), *cmake_options()])[:12]}"
+        folder = BUILD / f"llama-{_digest([source.name, *_computer(), *cmake_options()])[:12]}"
         if not (made := sorted(folder.glob("*.whl"))):
             print("Compiling llama.cpp: 5 to 15 minutes.", flush=True)
             # pip's cache knows nothing of CMake's options: it might hand out a build for this very processor.
@@ -84,7 +83,7 @@ class BuildEnvironment:
         wanted = re.search(rf"^{_NAME}[^#\s]*", "\n".join(self._texts()), re.MULTILINE)
         if wanted is None:
             sys.exit(f"requirements.txt does not name {_NAME}.")
-        folder = self._folder / "source"
+        folder = BUILD / "source"
         shutil.rmtree(folder, ignore_errors=True)
         self._pip("download", "--no-deps", "--no-binary", _NAME, "--dest", str(folder), wanted[0])
         source = next(folder.glob("*.tar.gz"))
@@ -104,7 +103,7 @@ class BuildEnvironment:
     def _texts(self) -> list[str]:
         """What is asked for."""
         names = ("requirements.txt", "requirements-bundle.txt")
-        return [(self._root / name).read_text(encoding="utf-8") for name in names]
+        return [(ROOT / name).read_text(encoding="utf-8") for name in names]
 
     def _pip(self, *words: str, **variables: str) -> None:
         command = [str(self.python), "-m", "pip", "--disable-pip-version-check", *words]

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from importlib.metadata import Distribution, distribution, packages_distributions
 from pathlib import Path
 
+from project import ROOT
+
 _WORDS = ("licen", "copying", "notice", "copyright", "authors")
 _DEBIAN_TEXTS = Path("/usr/share/common-licenses")  # what Debian's copyright files and Qt's terms refer to
 _REFERENCE = re.compile(rf"{_DEBIAN_TEXTS}/([\w.-]*\w)")
@@ -30,7 +32,7 @@ def collect_licences(
     for name in sorted(_distributions(inside)):
         _copy_of(distribution(name), folder)
     shutil.copytree(llama, folder / "llama.cpp")
-    shutil.copy(Path(__file__).resolve().parent.parent / "LICENSE", folder / "Tiebreak.txt")
+    shutil.copy(ROOT / "LICENSE", folder / "Tiebreak.txt")
     python = next(Path(sysconfig.get_path("stdlib")).glob("LICENSE*"), Path(sys.base_prefix) / "LICENSE.txt")
     if python.is_file():
         shutil.copy(python, folder / "Python.txt")

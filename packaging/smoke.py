@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from project import ROOT
+from build_environment import BuildEnvironment
 from smoke_places import Place, bare_debian, network_can_be_left, this_computer
 from smoke_steps import STEPS
 from smoke_trial import Sample, Trial
@@ -32,9 +32,7 @@ def main() -> int:
     parser.add_argument("bundle", type=Path, metavar="BUNDLE", help="the folder or archive of build.py")
     parser.add_argument(
         "--source",
-        default=str(
-            ROOT / "build" / "venv" / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-        ),
+        default=str(BuildEnvironment().python),
         metavar="PYTHON",
         help="the Python that runs the source (%(default)s)",
     )

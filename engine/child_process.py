@@ -1,0 +1,48 @@
+"""A child process that does what might end the process it runs in, waited for so that it can be stopped.
+
+Knows: processes, their signals and windows. Does not know: what the child does.
+"""
+
+import subprocess
+import time
+from collections.abc import Sequence
+
+from engine.cancel import CancelToken
+from engine.paths import child_environment
+
+_POLL_SECONDS = 0.1
+_NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+
+
+def run_child(
+    command: Sequence[str], cancel: CancelToken, messages: bool = False, seconds: float | None = None
+) -> tuple[int, bytes]:
+    """The exit code of a child process and what it printed, with its `messages` or without.
+
+    Raises Cancelled where `cancel` is set, TimeoutError after `seconds`; the child has ended then, too.
+    """
+    child = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT if messages else subprocess.DEVNULL,
+        env=child_environment(GGML_NO_BACKTRACE="1"),
+        creationflags=_NO_WINDOW,
+        # Away from the terminal, whose Ctrl-C is for us alone: we then end the child.
+        start_new_session=True,
+    )
+    deadline = None if seconds is None else time.monotonic() + seconds
+    try:
+        while True:
+            cancel.raise_if_requested()
+            try:
+                printed, _ = child.communicate(timeout=_POLL_SECONDS)
+            except subprocess.TimeoutExpired as error:
+                if deadline is not None and time.monotonic() > deadline:
+                    raise TimeoutError(f"not ended after {seconds} s") from error
+            else:
+                return child.returncode, printed
+    finally:
+        if child.poll() is None:
+            child.kill()
+            child.communicate()
