@@ -10,15 +10,15 @@ from pathlib import Path
 
 try:
     from engine.commands.console import DONE, guarded
-    from engine.errors import SetupError
-    from engine.paths import keep_caches_together, program
+    from engine.core.errors import SetupError
+    from engine.system.paths import keep_caches_together, program
 except ModuleNotFoundError as error:
     sys.exit(
         f"The package {error.name} is missing: this Python is not the one that Tiebreak was set up for.\n"
         "After `make judge` write .venv/bin/python main.py ..., or activate the environment first."
     )
 
-from engine.version import VERSION
+from engine.core.version import VERSION
 
 COMMANDS = {
     "judge": "judge a dataset with a model and write a submission",

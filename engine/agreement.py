@@ -22,10 +22,14 @@ from engine.agreement_prompt import (
     build_agreement_prompt,
     item_trunk,
 )
-from engine.cancel import CancelToken
 from engine.chat_template import ChatTemplate
-from engine.errors import EngineBug
-from engine.events import MeasureProgress
+from engine.core.cancel import CancelToken
+from engine.core.errors import EngineBug
+from engine.core.events import MeasureProgress
+from engine.core.items import Gold, Item, Prediction, digest
+from engine.core.judgments import Agreement, Unscored
+from engine.core.rubric import Criterion
+from engine.core.settings import MachineSettings, default_context
 from engine.judging import OpenModel, OpenModelFactory, open_session
 from engine.llama_library import LlamaModel, library_version
 from engine.llama_session import SessionShape
@@ -33,10 +37,7 @@ from engine.model_trial import CheckedModel
 from engine.preference import NOT_FINITE
 from engine.prompt_parts import Part, own
 from engine.prompt_tokens import PROBES, PromptTokens, branch_tokens, common_prefix, shared_tokens
-from engine.records import Agreement, Criterion, Gold, Item, Unscored, digest
 from engine.run_store import RunStore
-from engine.settings import MachineSettings, default_context
-from engine.submission import Prediction
 
 _NEITHER = "the model gave neither yes nor no any probability"
 _SLOT = 0

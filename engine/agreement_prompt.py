@@ -11,11 +11,11 @@ Knows: the wording. Does not know: tokens, chat templates, models.
 
 from dataclasses import dataclass
 
+from engine.core.items import Gold, Item, Order, Prediction, Preference
+from engine.core.rubric import Criterion
 from engine.fences import Fences
 from engine.prompt_parts import Conversation, Part, own
 from engine.prompts import ITEM_TITLES, criterion_text, item_parts
-from engine.records import Criterion, Gold, Item, Order, Preference
-from engine.submission import Prediction
 
 AGREEMENT_VERSION = "1"
 

@@ -6,10 +6,10 @@ Knows: pairs and folds. Does not know: systems, files.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from engine.core.items import PREFERENCES, Item, Preference
 from engine.folds import LEAST_GROUPS, grouped_folds
 from engine.matching import Pair
 from engine.metrics import most_frequent_label
-from engine.records import PREFERENCES, Item, Preference
 
 
 @dataclass(frozen=True)

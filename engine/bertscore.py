@@ -20,9 +20,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from engine.cancel import CancelToken
-from engine.events import MeasureProgress
-from engine.records import digest
+from engine.core.cancel import CancelToken
+from engine.core.events import MeasureProgress
+from engine.core.items import digest
 from engine.run_store import RunStore
 
 BERTSCORE_VERSION = 1

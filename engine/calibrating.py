@@ -11,12 +11,12 @@ import numpy as np
 
 from engine.calibration import CalibrationReport, calibrate_criterion
 from engine.calibration_file import Calibration, judge_of_run
-from engine.cancel import CancelToken
-from engine.errors import SetupError
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.items import PREFERENCES
 from engine.matching import Matched, Pair
-from engine.paths import program
 from engine.preference import average
-from engine.records import PREFERENCES
+from engine.system.paths import program
 
 
 @dataclass(frozen=True)

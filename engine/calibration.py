@@ -12,11 +12,13 @@ import numpy as np
 from scipy.stats import t as student_t
 from sklearn.metrics import log_loss
 
-from engine.calibration_fit import IntArray, log_frequencies, solve
-from engine.errors import SetupError
+from engine.calibration_fit import log_frequencies, solve
+from engine.core.errors import SetupError
+from engine.core.items import PREFERENCES
+from engine.core.judgments import CriterionCalibration
+from engine.core.log_probs import FloatArray, IntArray, log_softmax
 from engine.folds import LEAST_GROUPS, group_numbers, grouped_folds
-from engine.preference import FloatArray, calibrated, log_softmax
-from engine.records import PREFERENCES, CriterionCalibration
+from engine.preference import calibrated
 
 OUTER_FOLDS = 10
 INNER_FOLDS = 5

@@ -10,12 +10,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from engine.errors import InputError, SetupError
+from engine.core.errors import InputError, SetupError
+from engine.core.items import PREFERENCES, digest
+from engine.core.judgments import CriterionCalibration
+from engine.core.run_records import RunIdentity
 from engine.file_formats import read_data_file
-from engine.files import write_json
-from engine.paths import program
-from engine.records import PREFERENCES, CriterionCalibration, digest
-from engine.run_store import RunIdentity
+from engine.system.files import write_json
+from engine.system.paths import program
 
 FORMAT = 1
 _MARK = "tiebreak_calibration"

@@ -7,12 +7,9 @@ Does not know: which shrinkage is right, criteria, cross-validation, files.
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from engine.preference import FloatArray, log_softmax
-from engine.records import PREFERENCES
-
-IntArray = npt.NDArray[np.int64]
+from engine.core.items import PREFERENCES
+from engine.core.log_probs import FloatArray, IntArray, log_softmax
 
 # Jeffreys' prior: half an item of each label, so that a label not seen is unlikely but never impossible.
 PSEUDO_COUNT = 0.5

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping
 
 from engine.calibrating import CalibratedRun
 from engine.calibration import AS_READ, CalibrationReport, Quality
+from engine.core.formatting import Table, number, percent, words
+from engine.core.items import PREFERENCES
+from engine.core.judgments import CriterionCalibration
 from engine.metrics import mean
-from engine.records import PREFERENCES, CriterionCalibration
-from engine.shown import Table, number, percent, words
 
 
 def calibration_warnings(made: CalibratedRun) -> Iterator[str]:

@@ -9,13 +9,13 @@ from itertools import combinations
 
 from scipy.stats import binomtest, rankdata
 
+from engine.core.errors import SetupError
+from engine.core.items import Preference
 from engine.dataset import Dataset
-from engine.errors import SetupError
 from engine.evaluation import Evaluation
 from engine.label_measures import kappa
 from engine.matching import Matched, Pair, match
 from engine.metrics import mean
-from engine.records import Preference
 from engine.systems import System
 
 LEAST_SYSTEMS = 2

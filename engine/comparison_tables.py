@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from engine.comparison import Comparison, Measure
+from engine.core.formatting import Table, number, percent, words
 from engine.evaluation import Evaluation, mean_of, official_json
 from engine.published import MEASURED_ON, PUBLISHED
-from engine.shown import Table, number, percent, words
 
 PUBLISHED_NOTE = f"For reference, measured on {MEASURED_ON}, so not ranked here"
 P_VALUE_NOTE = "p-values are not corrected for how many there are."

@@ -15,10 +15,11 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
-from engine.cancel import CancelToken
-from engine.records import PREFERENCES, Gold, Item, Preference, Rubric, digest
-from engine.rubric import ELOQUENT
-from engine.table_files import Row, Table, listed, open_table, quoted
+from engine.core.cancel import CancelToken
+from engine.core.formatting import listed, quoted
+from engine.core.items import PREFERENCES, Gold, Item, Preference, digest
+from engine.core.rubric import ELOQUENT, Rubric
+from engine.table_files import Row, Table, open_table
 
 REQUIRED_COLUMNS = ("id", "instruction", "output_a", "output_b")
 

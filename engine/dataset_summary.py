@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
+from engine.core.items import PREFERENCES, Preference
 from engine.dataset import REQUIRED_COLUMNS, Dataset
-from engine.records import PREFERENCES, Preference
 
 TEXTS = REQUIRED_COLUMNS[1:]
 

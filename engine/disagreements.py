@@ -6,9 +6,9 @@ Knows: matched pairs and their probabilities. Does not know: how disagreements a
 import math
 from dataclasses import dataclass
 
+from engine.core.items import PREFERENCES, Preference
 from engine.evaluation import Evaluation
 from engine.matching import Pair
-from engine.records import PREFERENCES, Preference
 
 
 @dataclass(frozen=True)

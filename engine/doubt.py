@@ -6,11 +6,12 @@ Knows: what makes a judgment doubtful, and how doubts are filtered. Does not kno
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from engine.core.items import Preference
+from engine.core.judgments import JudgedItem, Judgment, Unscored
+from engine.core.review_filters import LOW_MARGIN, Filters
+from engine.core.rubric import ELOQUENT
 from engine.dataset import Dataset
-from engine.records import JudgedItem, Judgment, Preference, Unscored
 from engine.results import RunResults
-from engine.review_filters import LOW_MARGIN, Filters
-from engine.rubric import ELOQUENT
 from engine.systems import system_of_run
 from engine.weighing import OVERALL, comparisons_of, weigh, winner_of
 

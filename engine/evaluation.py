@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from engine.cancel import CancelToken
+from engine.core.cancel import CancelToken
+from engine.core.items import PREFERENCES
 from engine.explanations import ExplanationMeasures, SlowScores, add_slow_scores, measure_explanations
 from engine.label_measures import UNSCORED, LabelMeasures, measure_labels
 from engine.matching import Matched
 from engine.metrics import mean
-from engine.records import PREFERENCES
 
 _ACCURACY_DIGITS, _EXPLANATION_DIGITS = 2, 3  # as the task's script rounds them
 

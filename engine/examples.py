@@ -6,8 +6,9 @@ Knows: items and their human labels. Does not know: prompts, tokens, models.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from engine.errors import SetupError
-from engine.records import Item, Rubric, digest
+from engine.core.errors import SetupError
+from engine.core.items import Item, digest
+from engine.core.rubric import Rubric
 
 
 @dataclass(frozen=True)

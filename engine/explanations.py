@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from engine.baselines import most_frequent_by_fold
+from engine.core.items import Preference
+from engine.core.judgments import Agreement, Unscored
 from engine.folds import grouped_folds
 from engine.intervals import Interval, bootstrap_interval
 from engine.matching import Matched, Pair
 from engine.metrics import mean
-from engine.records import Agreement, Preference, Unscored
 from engine.rouge import Typicality, rouge_l
 
 

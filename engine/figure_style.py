@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from engine.shown import words
+from engine.core.formatting import words
 
 _FONT = "DejaVu Sans"  # comes with matplotlib
 _WIDTH = 7.5  # inches

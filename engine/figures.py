@@ -15,7 +15,8 @@ from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
 
 from engine.calibration import ReliabilityBin
-from engine.calibration_fit import IntArray
+from engine.core.items import PREFERENCES
+from engine.core.log_probs import FloatArray, IntArray
 from engine.evaluation import Evaluation, mean_of
 from engine.figure_style import (
     Theme,
@@ -30,8 +31,6 @@ from engine.figure_style import (
     short_count,
 )
 from engine.label_measures import LabelMeasures
-from engine.preference import FloatArray
-from engine.records import PREFERENCES
 from engine.weighing import TIE, WINNERS, Weighing
 
 _MARGIN_BINS = 20

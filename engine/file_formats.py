@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 
-from engine.errors import InputError, SetupError
+from engine.core.errors import InputError, SetupError
 
 UTF8_MARK = b"\xef\xbb\xbf"
 SAVE_AS_UTF8 = "Save it as UTF-8 (in Excel: 'CSV UTF-8'; in Notepad: Save as, Encoding UTF-8)."

@@ -6,11 +6,11 @@ Knows: the words for measures. Does not know: how they are computed, HTML, windo
 from collections.abc import Iterator, Mapping, Sequence
 
 from engine.calibration import ReliabilityBin
+from engine.core.formatting import percent, words
+from engine.core.items import PREFERENCES
 from engine.evaluation import Evaluation
 from engine.label_measures import LabelMeasures
 from engine.matching import Matched
-from engine.records import PREFERENCES
-from engine.shown import percent, words
 
 
 def in_short(evaluation: Evaluation) -> Iterator[str]:

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import gguf
 
-from engine.cancel import CancelToken
+from engine.core.cancel import CancelToken
+from engine.core.errors import ModelFileError, SetupError
 from engine.encoder_files import EncoderFile, read_encoder_file
-from engine.errors import ModelFileError, SetupError
-from engine.files import whole_file
 from engine.gguf_values import CONVERT_AGAIN
+from engine.system.files import whole_file
 
 _OF_A_LAYER = re.compile(r"blk\.(\d+)\.")
 

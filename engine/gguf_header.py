@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import ModelFileError
+from engine.core.errors import ModelFileError
 
 Value = int | float | bool | str | NDArray[Any] | list[bytes]
 """A metadata value. Arrays of strings stay bytes, as llama.cpp compares them; single strings are text."""

@@ -10,27 +10,18 @@ from dataclasses import dataclass, field
 
 from engine.calibration_file import Calibration
 from engine.chat_template import ChatTemplate
-from engine.events import TokensEvaluated
+from engine.core.cell_safety import unsafe_explanation
+from engine.core.events import TokensEvaluated
+from engine.core.items import Item, Order, Preference, digest
+from engine.core.judgments import Explanation, JudgedItem, Judgment, Reading, Shortening
+from engine.core.rubric import Rubric
+from engine.core.settings import JudgeSettings
 from engine.examples import ExamplePool
 from engine.llama_session import Job, LlamaSession, Sampling
 from engine.preference import decide
 from engine.prompt_sizes import PromptSizer, SizedItem
 from engine.prompt_tokens import tokenize_explanation
-from engine.records import (
-    Explanation,
-    Item,
-    JudgedItem,
-    Judgment,
-    Order,
-    Preference,
-    Reading,
-    Rubric,
-    Shortening,
-    digest,
-)
-from engine.settings import JudgeSettings
 from engine.shortening import shorten
-from engine.submission import unsafe_explanation
 
 Placed = tuple[int, Item]  # position in the dataset, item
 Labels = Mapping[str, Preference]  # by criterion

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.cancel import CancelToken
+from engine.core.cancel import CancelToken
 from engine.dataset import REQUIRED_COLUMNS, Dataset
 
 Rows = npt.NDArray[np.int64]

@@ -9,7 +9,8 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from engine.records import Explanation, JudgedItem, Order, Preference, Reading, Shortening
+from engine.core.items import Order, Preference
+from engine.core.judgments import Explanation, JudgedItem, Reading, Shortening
 
 _Texts = dict[tuple[str, Preference], Explanation]  # by criterion and label
 

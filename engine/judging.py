@@ -10,20 +10,22 @@ from functools import partial
 from typing import Any
 
 from engine.calibration_file import Calibration, calibration_of, judge_of_run
-from engine.cancel import Cancelled, CancelToken
 from engine.chat_template import ChatTemplate
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import ModelFileError
+from engine.core.events import ItemJudged, ModelOpened, RunEnded, RunEvent, RunStarted
+from engine.core.items import digest
+from engine.core.rubric import Rubric
+from engine.core.run_records import RunIdentity, StoredRun
+from engine.core.settings import JudgeSettings, MachineSettings
 from engine.dataset import Dataset
-from engine.errors import ModelFileError
-from engine.events import ItemJudged, ModelOpened, RunEnded, RunEvent, RunStarted
 from engine.examples import ExamplePool
 from engine.item_judge import ItemJudge, Placed
 from engine.llama_library import LlamaModel, library_version
 from engine.llama_session import LlamaSession, SessionShape
 from engine.model_trial import CheckedModel
 from engine.prompts import PROMPT_VERSION
-from engine.records import Rubric, digest
-from engine.run_store import RunIdentity, RunStore, StoredRun
-from engine.settings import JudgeSettings, MachineSettings
+from engine.run_store import RunStore
 
 REWRITTEN = "rewritten"
 """In the manifest of a run: when explanations were written again, how many, and with what."""

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from sklearn.metrics import cohen_kappa_score, confusion_matrix, f1_score
 
 from engine.baselines import Baselines, baselines, longer_response
+from engine.core.items import PREFERENCES, Preference
 from engine.intervals import Interval, bootstrap_interval
 from engine.matching import Pair
 from engine.metrics import mean, most_frequent_label
-from engine.records import PREFERENCES, Preference
 
 UNSCORED = "unscored"
 

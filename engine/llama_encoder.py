@@ -11,8 +11,8 @@ import llama_cpp
 import numpy as np
 
 from engine.bertscore import Encoded, FloatVectors
-from engine.cancel import Cancelled, CancelToken
-from engine.errors import EngineBug, ModelFileError, NoRoomError
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import EngineBug, ModelFileError, NoRoomError
 from engine.llama_batch import TokenBatch
 from engine.llama_library import LlamaModel, last_errors
 from engine.llama_vocabulary import Vocabulary

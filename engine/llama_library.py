@@ -14,9 +14,9 @@ from typing import Any
 
 import llama_cpp
 
-from engine.cancel import CancelToken
-from engine.errors import ModelFileError
-from engine.paths import forget
+from engine.core.cancel import CancelToken
+from engine.core.errors import ModelFileError
+from engine.system.paths import forget
 
 log = logging.getLogger(__name__)
 

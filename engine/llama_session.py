@@ -14,14 +14,14 @@ from typing import Any
 import llama_cpp
 import numpy as np
 
-from engine.cancel import Cancelled, CancelToken
-from engine.errors import EngineBug, ModelFileError, NoRoomError
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import EngineBug, ModelFileError, NoRoomError
+from engine.core.log_probs import FloatArray, log_softmax
+from engine.core.settings import KvType
 from engine.llama_batch import TokenBatch
 from engine.llama_library import LlamaModel, last_errors
 from engine.llama_vocabulary import Vocabulary
-from engine.preference import FloatArray, log_softmax
 from engine.prompt_tokens import BranchTokens, common_prefix
-from engine.settings import KvType
 
 BATCH = 512  # tokens in one call; small enough that a GPU, which cannot be interrupted, answers Stop soon
 _STEM = 0

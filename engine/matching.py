@@ -6,14 +6,14 @@ Knows: how ids, texts and criteria must fit together. Does not know: measures, f
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
+from engine.core.errors import SetupError
+from engine.core.formatting import listed
+from engine.core.items import Gold, Item, Prediction
+from engine.core.judgments import Judgment, Override
+from engine.core.overrides import count_overrides
+from engine.core.run_records import StoredRun
 from engine.dataset import Dataset
-from engine.errors import SetupError
-from engine.overrides import count_overrides
-from engine.records import Gold, Item, Judgment, Override
-from engine.run_store import StoredRun
-from engine.submission import Prediction
 from engine.systems import System
-from engine.table_files import listed
 
 
 @dataclass(frozen=True)

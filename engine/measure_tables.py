@@ -6,11 +6,11 @@ Knows: which columns stand side by side. Does not know: terminals, HTML, windows
 from collections.abc import Iterable
 
 from engine.baselines import Baselines
+from engine.core.formatting import Table, interval, number, percent, words
+from engine.core.items import PREFERENCES
 from engine.evaluation import Evaluation, mean_of
 from engine.explanations import ExplanationMeasures
 from engine.label_measures import UNSCORED, LabelMeasures
-from engine.records import PREFERENCES
-from engine.shown import Table, interval, number, percent, words
 from engine.weighing import WINNERS, OverallAgreement, Weighing
 from engine.weight_fit import WeightFit
 

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.records import PREFERENCES, Judgment, Preference, Unscored
+from engine.core.items import PREFERENCES, Preference
+from engine.core.judgments import Judgment, Unscored
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,14 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
 
-import psutil
-
-from engine.errors import ModelFileError
+from engine.core.errors import ModelFileError
+from engine.core.formatting import amount
+from engine.core.settings import KvType
 from engine.gguf_header import GgufHeader, read_header
 from engine.gguf_precheck import precheck
 from engine.gguf_values import HeaderValues
-from engine.settings import KvType
-from engine.shown import amount
+from engine.system.computer import Memory, available_memory
 
 NOTICE_KEY = "tiebreak.notice"
 
@@ -173,13 +171,6 @@ class MemoryEstimate:
         return self.weights + self.kv_cache + self.buffers
 
 
-class Memory(NamedTuple):
-    """Main memory of this machine, in bytes: what can be had now, and all there is."""
-
-    available: int
-    total: int
-
-
 class Fit(StrEnum):
     """Whether a model can run in this machine's memory."""
 
@@ -211,12 +202,6 @@ def memory_needed(
 def buffer_bytes(vocabulary_size: int, batch: int = 512) -> int:
     """Bytes for the logits of a batch of `batch` tokens, and for Python and the libraries."""
     return batch * vocabulary_size * _BYTES_PER_LOGIT + _PROCESS_BYTES
-
-
-def available_memory() -> Memory:
-    """The main memory of this machine now."""
-    memory = psutil.virtual_memory()
-    return Memory(memory.available, memory.total)
 
 
 def fit(estimate: MemoryEstimate, available_bytes: int, total_bytes: int) -> Fit:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from engine.errors import ModelFileError
+from engine.core.errors import ModelFileError
 from engine.model_files import ModelFile, read_model_file
-from engine.paths import environment, home, models_folder, project_models_folder
+from engine.system.paths import environment, home, models_folder, project_models_folder
 
 
 @dataclass(frozen=True)

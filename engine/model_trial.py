@@ -17,21 +17,21 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.cancel import CancelToken
 from engine.chat_template import ChatTemplate
-from engine.child_process import run_child
+from engine.core.cancel import CancelToken
+from engine.core.errors import EngineBug, ModelFileError, NoRoomError, SetupError
+from engine.core.items import Item, Order, digest
+from engine.core.rubric import ELOQUENT
 from engine.encoder_files import EncoderFile
-from engine.errors import EngineBug, ModelFileError, NoRoomError, SetupError
 from engine.examples import ExamplePool
 from engine.llama_encoder import LONGEST, LlamaEncoder
 from engine.llama_library import LlamaModel, library_version
 from engine.llama_session import Job, LlamaSession, Sampling, SessionShape
 from engine.model_files import ModelFile
-from engine.paths import cache_folder, self_command, text_of_path
 from engine.prompt_tokens import stem_tokens, tokenize_prompt
 from engine.prompts import build_prompt
-from engine.records import Item, Order, digest
-from engine.rubric import ELOQUENT
+from engine.system.child_process import run_child
+from engine.system.paths import cache_folder, self_command, text_of_path
 
 TRIAL_COMMAND = ("models", "--in-this-process", "check")
 ENCODER_TRIAL_COMMAND = ("models", "--in-this-process", "--as-encoder", "check")

@@ -8,8 +8,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from engine.errors import SetupError, StoreError
-from engine.records import Override, Preference
+from engine.core.errors import SetupError, StoreError
+from engine.core.items import Preference
+from engine.core.judgments import Override
 
 _COLUMNS = "id, item_id, criterion, preference, explanation, author, created, undone"
 
@@ -101,8 +102,8 @@ def _checked_explanation(explanation: str | None) -> str | None:
     if not text:
         return None
     # A store that is only read opens without what reads tables: half a second.
-    from engine.submission import unsafe_explanation  # noqa: PLC0415
-    from engine.table_files import quoted  # noqa: PLC0415
+    from engine.core.cell_safety import unsafe_explanation  # noqa: PLC0415
+    from engine.core.formatting import quoted  # noqa: PLC0415
 
     if unsafe_explanation(text):
         raise SetupError(

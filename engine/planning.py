@@ -9,18 +9,19 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from engine.cancel import CancelToken
 from engine.chat_template import ChatTemplate
-from engine.errors import SetupError
-from engine.events import MeasureProgress, followed
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.events import MeasureProgress, followed
+from engine.core.items import Item
+from engine.core.run_records import Effort, StoredRun
+from engine.core.settings import SMALLEST_CONTEXT, JudgeSettings, KvType
 from engine.item_judge import Placed
 from engine.judging import OpenModelFactory, RunPlan, check_context, item_judge, worked_alike
 from engine.llama_library import LlamaModel
 from engine.llama_vocabulary import Vocabulary
 from engine.prompt_sizes import PromptSizer
-from engine.records import Item
-from engine.run_store import Effort, RunStore, StoredRun
-from engine.settings import SMALLEST_CONTEXT, JudgeSettings, KvType
+from engine.run_store import RunStore
 
 _ITEMS_AT_ONCE = 50  # between two reports
 _CONTEXT_STEP = 256

@@ -6,30 +6,13 @@ Knows: the four labels and the two orders. Does not know: where readings come fr
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from engine.records import (
-    PREFERENCES,
-    CriterionCalibration,
-    Explanation,
-    JudgedItem,
-    Judgment,
-    Order,
-    Reading,
-    Unscored,
-)
-
-FloatArray = npt.NDArray[np.float64]
+from engine.core.items import PREFERENCES, Order
+from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem, Judgment, Reading, Unscored
+from engine.core.log_probs import FloatArray, log_softmax
 
 _SWAPPED_COLUMNS = [PREFERENCES.index(preference.swapped) for preference in PREFERENCES]
 NOT_FINITE = "the model gave no finite probabilities"
-
-
-def log_softmax(values: FloatArray) -> FloatArray:
-    """Natural-log probabilities along the last axis; shape kept."""
-    shifted = values - values.max(axis=-1, keepdims=True)
-    normalised: FloatArray = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
-    return normalised
 
 
 def decide(

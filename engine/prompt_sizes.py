@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from engine.chat_template import ChatTemplate
-from engine.errors import SetupError
+from engine.core.errors import SetupError
+from engine.core.items import Item, Order
+from engine.core.rubric import Rubric
+from engine.core.settings import JudgeSettings
 from engine.examples import ExamplePool
 from engine.prompt_tokens import PromptTokens, common_prefix, lead_tokens, stem_tokens, tokenize_prompt
 from engine.prompts import PromptTree, build_prompt
-from engine.records import Item, Order, Rubric
-from engine.settings import JudgeSettings
 
 
 @dataclass(frozen=True)

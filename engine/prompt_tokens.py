@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.chat_template import ChatTemplate
+from engine.core.items import PREFERENCES, Item, Order, Preference
+from engine.core.rubric import Rubric
 from engine.examples import ExamplePool
 from engine.prompt_parts import Conversation
 from engine.prompts import PromptTree, build_prompt, explanation_reply, verdict_reply
-from engine.records import PREFERENCES, Item, Order, Preference, Rubric
 
 PROBES = ("a", "Z")
 """Texts that differ from their first letter on: what prompts with them share does not depend on them."""

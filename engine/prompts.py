@@ -12,9 +12,10 @@ Knows: the wording. Does not know: tokens, chat templates, models.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from engine.core.items import Item, Order, Preference
+from engine.core.rubric import Criterion, Rubric
 from engine.fences import Fences
 from engine.prompt_parts import Conversation, Part, foreign, own
-from engine.records import Criterion, Item, Order, Preference, Rubric
 
 PROMPT_VERSION = "1"
 

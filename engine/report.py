@@ -19,8 +19,12 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from engine.calibration import ReliabilityBin, reliability
+from engine.core.errors import ModelFileError
+from engine.core.formatting import percent, visible, words
+from engine.core.items import PREFERENCES
+from engine.core.run_records import StoredRun
+from engine.core.version import VERSION
 from engine.disagreements import Disagreement, largest_disagreements
-from engine.errors import ModelFileError
 from engine.evaluation import Evaluation
 from engine.figure_style import as_svg
 from engine.figures import all_figures
@@ -36,11 +40,7 @@ from engine.measure_tables import (
     winner_table,
 )
 from engine.model_files import ModelFile, read_model_file
-from engine.records import PREFERENCES
 from engine.results import RunResults
-from engine.run_store import StoredRun
-from engine.shown import percent, visible, words
-from engine.version import VERSION
 from engine.weighing import Weighing
 
 _TEMPLATE = "report_template.html"

@@ -9,23 +9,16 @@ from itertools import chain
 from typing import Any
 
 from engine.calibration_file import Calibration, calibration_of
+from engine.core.items import PREFERENCES, Prediction, Preference
+from engine.core.judgments import Explanation, JudgedItem, Judgment, Override, Reading, Unscored
+from engine.core.overrides import OverrideCount, count_overrides, in_force
+from engine.core.run_records import StoredRun
+from engine.core.settings import Mode
 from engine.dataset import Dataset
 from engine.metrics import CriterionScore, score_criterion
-from engine.overrides import OverrideCount, count_overrides, in_force
 from engine.preference import decide_all
-from engine.records import (
-    PREFERENCES,
-    Explanation,
-    JudgedItem,
-    Judgment,
-    Override,
-    Preference,
-    Reading,
-    Unscored,
-)
-from engine.run_store import RunStore, StoredRun
-from engine.settings import Mode
-from engine.submission import Prediction, Submission, SubmissionRow
+from engine.run_store import RunStore
+from engine.submission import Submission, SubmissionRow
 
 
 @dataclass(frozen=True)

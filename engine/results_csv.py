@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from engine.core.items import PREFERENCES, Item, Order
+from engine.core.judgments import JudgedItem, Judgment, Override, Unscored
 from engine.dataset import Dataset
-from engine.files import whole_file
-from engine.records import PREFERENCES, Item, JudgedItem, Judgment, Order, Override, Unscored
 from engine.results import RunResults
+from engine.system.files import whole_file
 
 RUN_COLUMNS = (
     *("run", "item_id", "position", "criterion"),

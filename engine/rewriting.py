@@ -12,10 +12,12 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
-from engine.cancel import Cancelled
+from engine.core.cancel import Cancelled
+from engine.core.errors import EngineBug, SetupError
+from engine.core.events import MeasureProgress, TokensEvaluated
+from engine.core.run_records import StoredRun
+from engine.core.settings import MachineSettings, settings_of
 from engine.dataset import Dataset
-from engine.errors import EngineBug, SetupError
-from engine.events import MeasureProgress, TokensEvaluated
 from engine.examples import ExamplePool
 from engine.item_judge import ItemJudge, Labels, Texts
 from engine.judging import REWRITTEN, OpenModelFactory, RunPlan, asked_alike, item_judge
@@ -24,8 +26,7 @@ from engine.model_trial import CheckedModel
 from engine.prompts import PROMPT_VERSION
 from engine.results import RunResults, load_results
 from engine.run_dataset import judged_items
-from engine.run_store import RunStore, StoredRun
-from engine.settings import MachineSettings, settings_of
+from engine.run_store import RunStore
 
 _Group = Sequence[tuple[int, Labels]]  # positions in the dataset, the labels in force to write for
 

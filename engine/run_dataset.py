@@ -5,10 +5,10 @@ Knows: what makes items those of a run. Does not know: models, how a run was mad
 
 from pathlib import Path
 
-from engine.cancel import CancelToken
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.run_records import StoredRun
 from engine.dataset import Dataset, load_dataset
-from engine.errors import SetupError
-from engine.run_store import StoredRun
 
 
 def dataset_of_run(run: StoredRun, path: Path | None = None, cancel: CancelToken | None = None) -> Dataset:

@@ -7,26 +7,21 @@ know: arguments, windows, how a run goes on.
 import json
 from pathlib import Path
 
-from engine.cancel import CancelToken
+from engine.core.cancel import CancelToken
+from engine.core.cell_safety import unwritable_ids
+from engine.core.errors import SetupError
+from engine.core.formatting import listed
+from engine.core.items import Order
+from engine.core.rubric import Rubric
+from engine.core.run_records import StoredRun
+from engine.core.settings import ITEMS_AT_ONCE, JudgeSettings, KvType, MachineSettings, Mode, default_context
 from engine.dataset import Dataset, load_dataset
-from engine.errors import SetupError
 from engine.examples import ExamplePool, choose_examples
 from engine.judging import RunPlan
 from engine.llama_library import gpu_offload_supported, library_version
 from engine.model_files import ModelFile, check_memory
-from engine.records import Order, Rubric
-from engine.run_store import StoredRun
-from engine.settings import (
-    ITEMS_AT_ONCE,
-    JudgeSettings,
-    KvType,
-    MachineSettings,
-    Mode,
-    default_context,
-    default_threads,
-)
-from engine.submission import rewritten_ids, unwritable_ids
-from engine.table_files import listed
+from engine.submission import rewritten_ids
+from engine.system.computer import default_threads
 
 _ALL_LAYERS = 999
 

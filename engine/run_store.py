@@ -11,69 +11,23 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
-from engine.errors import RunBusyError, StoreError
+from engine.core.errors import RunBusyError, StoreError
+from engine.core.items import Preference
+from engine.core.judgments import Explanation, JudgedItem, Override
+from engine.core.run_records import Effort, RunIdentity, StoredRun
 from engine.judged_rows import add_items, add_rewritten, item_rows, judged_positions
 from engine.migrations import upgrade
 from engine.override_rows import add_override, override_rows, undo_newest
-from engine.paths import text_of_path
-from engine.records import Explanation, JudgedItem, Override, Preference
+from engine.system.paths import text_of_path
 
 _BUSY_SECONDS = 10.0
 _NAME_ANOTHER = "Name another file for the run store (--store)."
-
-
-@dataclass(frozen=True)
-class RunIdentity:
-    """What a run is: two runs with the same `key` would give the same results."""
-
-    key: str
-    dataset_path: Path
-    dataset_hash: str
-    items: int
-    model_path: Path
-    model_name: str
-    model_hash: str
-    prompt_version: str
-    criteria: tuple[str, ...]
-    settings: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class StoredRun:
-    """A run as the store holds it.
-
-    `judged`: items in the store; `manifest`: how it was made; `calibration`: what its decisions are
-    calibrated with now, as plain values, None for none.
-    """
-
-    id: int
-    created: datetime
-    identity: RunIdentity
-    judged: int
-    manifest: Mapping[str, Any] = field(default_factory=dict)
-    calibration: Mapping[str, Any] | None = None
-
-    @property
-    def complete(self) -> bool:
-        """True once all items are in the store."""
-        return self.judged == self.identity.items
-
-
-@dataclass(frozen=True)
-class Effort:
-    """What judging `items` items took: seconds at work with them, tokens read and generated."""
-
-    items: int
-    seconds: float
-    tokens_read: int
-    tokens_generated: int
 
 
 class RunStore:

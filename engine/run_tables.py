@@ -5,10 +5,11 @@ Knows: which columns stand side by side. Does not know: terminals, windows, meas
 
 from collections.abc import Sequence
 
+from engine.core.formatting import Table, percent, words
+from engine.core.items import PREFERENCES, Preference
+from engine.core.judgments import Judgment, Unscored
 from engine.metrics import CriterionScore
-from engine.records import PREFERENCES, Judgment, Preference, Unscored
 from engine.results import RunResults
-from engine.shown import Table, percent, words
 
 _LEAST_SHOWN = 0.001
 

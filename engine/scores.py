@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.formatting import clipped, listed, quoted
 from engine.json_records import JsonNumber, JsonObject
-from engine.table_files import clipped, listed, quoted, read_json_records
+from engine.table_files import read_json_records
 from engine.weighted import LARGEST_SCORE
 
 _REMEDY = (

@@ -14,32 +14,28 @@ from pathlib import Path
 
 import psutil
 
-from engine.cancel import Cancelled, CancelToken
-from engine.child_process import run_child
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import SetupError
+from engine.core.formatting import amount
+from engine.core.items import Order
+from engine.core.judgments import JudgedItem, Judgment, Reading
+from engine.core.rubric import ELOQUENT
+from engine.core.run_records import RunIdentity
+from engine.core.settings import JudgeSettings, MachineSettings
+from engine.core.version import VERSION
 from engine.dataset import Dataset, load_dataset
-from engine.errors import SetupError
-from engine.fault_log import fault_words, log_fault
-from engine.files import write_whole
 from engine.judging import RunPlan, open_model, run_judging
 from engine.llama_features import processor_features
 from engine.llama_library import gpu_offload_supported, library_version
-from engine.model_files import available_memory, check_memory, read_model_file
+from engine.model_files import check_memory, read_model_file
 from engine.model_trial import TRIAL_COMMAND, checked_model
-from engine.paths import (
-    cache_folder,
-    data_folder,
-    demo_dataset,
-    demo_model,
-    log_folder,
-    self_command,
-)
-from engine.records import JudgedItem, Judgment, Order, Reading
 from engine.results import RunResults, load_results, score_results
-from engine.rubric import ELOQUENT
-from engine.run_store import RunIdentity, RunStore
-from engine.settings import JudgeSettings, MachineSettings, default_threads
-from engine.shown import amount
-from engine.version import VERSION
+from engine.run_store import RunStore
+from engine.system.child_process import run_child
+from engine.system.computer import available_memory, default_threads
+from engine.system.fault_log import fault_words, log_fault
+from engine.system.files import write_whole
+from engine.system.paths import cache_folder, data_folder, demo_dataset, demo_model, log_folder, self_command
 
 _PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "sklearn", "matplotlib", "jinja2", "psutil")
 _ITEMS = 2

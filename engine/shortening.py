@@ -6,7 +6,8 @@ Knows: characters. Does not know: tokens, models; whether an item fits is asked 
 from collections.abc import Callable
 from dataclasses import replace
 
-from engine.records import Item, Shortening
+from engine.core.items import Item
+from engine.core.judgments import Shortening
 
 _LEAST = 200  # characters of each response that always stay
 

@@ -10,16 +10,16 @@ from typing import TypeVar
 
 from engine.agreement import AgreementQuestion, measure_agreement, open_agreement_model
 from engine.bertscore import bert_scores
-from engine.cancel import CancelToken
-from engine.events import MeasureProgress
+from engine.core.cancel import CancelToken
+from engine.core.events import MeasureProgress
+from engine.core.formatting import percent
+from engine.core.judgments import Agreement, Unscored
+from engine.core.settings import MachineSettings
 from engine.explanations import explained_pairs
 from engine.matching import Matched
 from engine.metrics import mean
 from engine.model_trial import CheckedModel, encoder_hash, open_encoder
-from engine.records import Agreement, Unscored
 from engine.run_store import RunStore
-from engine.settings import MachineSettings
-from engine.shown import percent
 
 _LEAST_MASS = 0.5  # of yes and no together, in the mean
 

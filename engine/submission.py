@@ -16,39 +16,22 @@ from pathlib import Path
 
 import pandas as pd
 
+from engine.core.cell_safety import unsafe_explanation, unwritable_ids
+from engine.core.errors import InputError, SetupError
+from engine.core.formatting import listed, quoted
+from engine.core.items import Prediction, Preference
+from engine.core.rubric import ELOQUENT
 from engine.dataset import REQUIRED_COLUMNS, Dataset, check_id, column_problems, label_problem
-from engine.errors import InputError, SetupError
 from engine.file_formats import FileFormat
-from engine.files import write_whole
-from engine.records import Preference
-from engine.rubric import ELOQUENT
-from engine.table_files import Row, Table, listed, open_table, quoted
+from engine.system.files import write_whole
+from engine.table_files import Row, Table, open_table
 
 _PREFERENCE = "_preference"
 _EXPLANATION = "_explanation"
 _TEXT_COLUMNS = REQUIRED_COLUMNS[1:]
 _MOST_COLUMNS_SHOWN = 20
 
-# The cells that pandas takes for a missing value, quoted or not.
-_MISSING_WORDS = frozenset(
-    (
-        *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
-        *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
-    )
-)
-_NUMBER_OR_TRUTH = re.compile(
-    r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*|\s*[+-]?inf(inity)?\s*|true|false", re.I
-)
-_NEVER_READ_BACK = re.compile("[\0\ud800-\udfff]")
 _NEEDS_QUOTES = re.compile('[\t\n\r"]')
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """What was predicted for one item on one criterion; no preference means unscored."""
-
-    preference: Preference | None = None
-    explanation: str | None = None
 
 
 @dataclass(frozen=True)
@@ -82,24 +65,6 @@ def submission_columns(criteria: Iterable[str], with_explanations: bool) -> tupl
     """The columns of a submission for these criteria, in order."""
     parts = (_PREFERENCE, _EXPLANATION) if with_explanations else (_PREFERENCE,)
     return ("id", *(f"{name}{part}" for name in criteria for part in parts))
-
-
-def unsafe_explanation(text: str) -> bool:
-    """True for a text that pandas.read_csv would not give back: quoting does not help it.
-
-    Such are the empty text, the words that pandas takes for a missing value (`None`, `N/A`, `nan`), a
-    number or truth value alone (`7`, `1.`, `true`), and texts with a NUL or a lone surrogate.
-    """
-    return (
-        text in _MISSING_WORDS
-        or _NUMBER_OR_TRUTH.fullmatch(text) is not None
-        or _NEVER_READ_BACK.search(text) is not None
-    )
-
-
-def unwritable_ids(ids: Sequence[str]) -> list[str]:
-    """The ids that write_submission refuses: words for a missing value, and those with a NUL or surrogate."""
-    return [item_id for item_id in ids if item_id in _MISSING_WORDS or _NEVER_READ_BACK.search(item_id)]
 
 
 def rewritten_ids(ids: Sequence[str]) -> list[str]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from engine.errors import SetupError
-from engine.records import Judgment, Override
+from engine.core.errors import SetupError
+from engine.core.judgments import Judgment, Override
 from engine.results import RunResults, load_results, submission_of
 from engine.run_store import RunStore
 from engine.submission import Submission, SubmissionRow, read_submission

@@ -7,17 +7,17 @@ Does not know: which columns a table should have, what a cell means.
 """
 
 import json
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import pyarrow as pa
 from pyarrow import parquet
 
+from engine.core.errors import InputError
+from engine.core.formatting import listed, named, quoted
 from engine.delimited import Cell, QuotingError, Record, Splitter
-from engine.errors import InputError
 from engine.file_formats import SAVE_AS_UTF8, UTF8_MARK, FileFormat, read_data_file
 from engine.json_records import (
     JsonObject,
@@ -33,31 +33,6 @@ from engine.json_records import (
 _PARQUET_ROWS_AT_ONCE = 1024
 _MEND = "Mend what is named above, then load the file again."
 _SAVE_AS_UTF8 = f"{SAVE_AS_UTF8} Then load it again."
-
-_LONGEST_SHOWN = 40
-_MOST_LISTED = 10
-_NEEDS_NO_QUOTES = re.compile(r"[\w.:#-]+( [\w.:#-]+)*")
-
-
-def clipped(text: str) -> str:
-    """A text cut to 40 characters."""
-    return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…"
-
-
-def quoted(text: str) -> str:
-    """A text from a file, in quotes, cut short, with control characters written out."""
-    return repr(clipped(text))
-
-
-def named(text: str) -> str:
-    """A name from a file: as it is where its end is plain to see, else quoted."""
-    return clipped(text) if _NEEDS_NO_QUOTES.fullmatch(text) else quoted(text)
-
-
-def listed(names: Sequence[str], most: int = _MOST_LISTED, shown: Callable[[str], str] = named) -> str:
-    """The first few names, and how many more there are."""
-    text = ", ".join(map(shown, names[:most]))
-    return f"{text} and {len(names) - most:,} more" if len(names) > most else text
 
 
 class Row(NamedTuple):

@@ -8,8 +8,8 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from engine.core.items import PREFERENCES, Preference
 from engine.dataset import Dataset
-from engine.records import PREFERENCES, Preference
 from engine.systems import System
 from engine.weighted import pairwise_preference_judge
 

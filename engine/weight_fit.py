@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import nnls
 
-from engine.errors import SetupError
+from engine.core.errors import SetupError
 from engine.folds import LEAST_GROUPS, grouped_folds
 from engine.weighing import HIGHEST_SCORE, WINNERS
 

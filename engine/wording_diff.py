@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.cancel import CancelToken
+from engine.core.cancel import CancelToken
 
 MOST_WORDS = 10_000
 

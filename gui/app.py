@@ -11,9 +11,9 @@ from types import TracebackType
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSettings, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
-from engine.errors import EngineBug
-from engine.paths import data_folder
-from engine.version import VERSION
+from engine.core.errors import EngineBug
+from engine.core.version import VERSION
+from engine.system.paths import data_folder
 from gui.main_window import MainWindow
 
 
@@ -71,7 +71,7 @@ def _tell_faults(window: MainWindow) -> None:
             window.close()
             return
         # Only now: the first picture need not wait for what logging imports.
-        from engine.fault_log import fault_words, log_fault  # noqa: PLC0415
+        from engine.system.fault_log import fault_words, log_fault  # noqa: PLC0415
 
         log_fault(error, "in the window")
         bug = EngineBug(fault_words(error))

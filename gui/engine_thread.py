@@ -16,9 +16,9 @@ from typing import TypeVar
 
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 
-from engine.cancel import Cancelled, CancelToken
-from engine.errors import EngineBug, EngineError
-from engine.fault_log import fault_words, log_fault
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import EngineBug, EngineError
+from engine.system.fault_log import fault_words, log_fault
 
 _PATIENCE = 10.0  # seconds for all lanes to end once the window closes; llama.cpp answers in one
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from engine.errors import SetupError
+from engine.core.errors import SetupError
 from gui.dialogs.file_dialogs import ask_folder, ask_target
 from gui.engine_thread import Job
 from gui.jobs import exporting

@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.errors import EngineError, SetupError
-from engine.paths import demo_dataset, environment_of_the_system
+from engine.core.errors import EngineError, SetupError
+from engine.system.paths import demo_dataset, environment_of_the_system
 from gui.state import State
 from gui.text import one_line
 from gui.theme import TEXT_SIZES, ThemeChoice, apply_theme

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from engine.errors import EngineError
+from engine.core.errors import EngineError
 from gui.engine_thread import Lane, Latest
 from gui.jobs import measuring
 from gui.jobs.measuring import Measuring, Scores, SlowMeasure

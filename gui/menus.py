@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu
 
-from engine.paths import data_folder, demo_dataset, log_folder
+from engine.system.paths import data_folder, demo_dataset, log_folder
 from gui.text import one_line
 from gui.theme import ThemeChoice
 

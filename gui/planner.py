@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from engine.core.run_setup import RunSetup
 from gui.engine_thread import Lane, Latest
 from gui.jobs import judging
 from gui.jobs.judging import Planned
-from gui.run_setup import RunSetup
 from gui.workspace import Workspace
 
 if TYPE_CHECKING:

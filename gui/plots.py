@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy, QWidget
 
-from engine.shown import visible
+from engine.core.formatting import visible
 from gui.text import tip
 from gui.theme import colours
 

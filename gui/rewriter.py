@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from engine.errors import EngineError
-from engine.events import MeasureProgress
+from engine.core.errors import EngineError
+from engine.core.events import MeasureProgress
 from gui.engine_thread import Lane, Latest
 from gui.jobs import rewriting
 

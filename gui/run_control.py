@@ -10,13 +10,14 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from engine.errors import EngineError
-from engine.events import ModelOpened, RunEnded, RunStarted, TokensEvaluated
-from engine.records import Unscored
+from engine.core.errors import EngineError
+from engine.core.events import ModelOpened, RunEnded, RunStarted, TokensEvaluated
+from engine.core.judgments import Unscored
+from engine.core.run_setup import RunSetup
 from gui.engine_thread import Lane, Task
 from gui.jobs import judging
 from gui.jobs.judging import ItemDecided, Preparing
-from gui.run_setup import RunSetup
+from gui.usual_setup import usual_setup
 from gui.workspace import UnderWay, Workspace
 
 _TICK_MS = 100
@@ -114,7 +115,7 @@ class RunControl(QObject):
     def unfinished(self) -> RunSetup | None:
         """The run that was begun last, where it is not complete; its setup goes on with it."""
         setup = self._offered().get("setup")
-        return RunSetup.of_json(setup) if isinstance(setup, dict) else None
+        return RunSetup.of_json(setup, usual_setup()) if isinstance(setup, dict) else None
 
     @property
     def unfinished_run(self) -> int | None:

@@ -7,8 +7,8 @@ import ctypes
 import sys
 from collections.abc import Mapping
 
-from engine.errors import SetupError
-from engine.paths import environment, program
+from engine.core.errors import SetupError
+from engine.system.paths import environment, program
 
 _WITHOUT = f"To judge without a window: {program()} judge --help"
 # What Qt and its plug-in for X11 are linked with and do not bring along, by Debian's package; the first to be

@@ -10,7 +10,7 @@ from typing import Any
 
 from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
 
-from engine.paths import data_folder
+from engine.system.paths import data_folder
 
 MOST_RECENT = 12
 _FILE = "window.ini"

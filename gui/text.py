@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Qt, QUrl
 from PySide6.QtGui import QTextCharFormat, QTextCursor, QTextDocument, QTextFormat
 from PySide6.QtWidgets import QLabel, QWidget
 
-from engine.shown import visible
+from engine.core.formatting import visible
 from gui.widgets.labels import Prose
 
 _LONGEST_TIP = 1500

@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QFont, QPalette
 from PySide6.QtWidgets import QApplication
 
 if TYPE_CHECKING:
-    from engine.records import Preference
+    from engine.core.items import Preference
 
 TEXT_SIZES = (80, 90, 100, 110, 125, 150, 175, 200)  # percent of the system's
 

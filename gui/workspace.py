@@ -13,20 +13,21 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from engine.errors import EngineError, SetupError
-from engine.overrides import in_force
-from engine.paths import default_store
-from engine.records import Override, Preference
-from engine.shown import words
+from engine.core.errors import EngineError, SetupError
+from engine.core.formatting import words
+from engine.core.items import Preference
+from engine.core.judgments import Override
+from engine.core.overrides import in_force
+from engine.system.paths import default_store
 from gui.engine_thread import EngineThreads, Lane, Latest
 from gui.jobs import datasets, runs
 from gui.rewriter import Rewriter
 from gui.state import State
 
 if TYPE_CHECKING:
+    from engine.core.run_records import StoredRun
     from engine.dataset import Dataset
     from engine.results import RunResults
-    from engine.run_store import StoredRun
 
 
 @dataclass(frozen=True)

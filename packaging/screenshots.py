@@ -19,7 +19,7 @@ os.environ["TIEBREAK_HOME"] = tempfile.mkdtemp(prefix="tiebreak-")
 
 from PySide6.QtCore import QDeadlineTimer, QEventLoop, Qt, QTimer
 
-from engine.records import Preference
+from engine.core.items import Preference
 from engine.results import RunResults, submission_of
 from engine.submission import SubmissionRow, write_submission
 from gui.app import make_application

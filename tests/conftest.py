@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from engine.cancel import CancelToken
+from engine.core.cancel import CancelToken
+from engine.core.rubric import ELOQUENT
+from engine.core.settings import JudgeSettings, MachineSettings
 from engine.dataset import load_dataset
 from engine.judging import RunPlan, open_model, run_judging
 from engine.model_files import read_model_file
 from engine.model_trial import CheckedModel
-from engine.paths import demo_model
 from engine.results import load_results, submission_of
-from engine.rubric import ELOQUENT
 from engine.run_store import RunStore
-from engine.settings import JudgeSettings, MachineSettings
 from engine.submission import write_submission
+from engine.system.paths import demo_model
 from tests.small_models import FAMILIES, real_model
 
 DEMO_ITEMS = 30

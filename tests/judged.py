@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 
+from engine.core.items import Prediction, Preference
 from engine.dataset import Dataset
 from engine.matching import Matched, match
-from engine.records import Preference
-from engine.submission import Prediction, Submission, SubmissionRow
+from engine.submission import Submission, SubmissionRow
 from engine.systems import System
 
 A, B, GOOD, BAD = Preference

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from engine.commands import calibrate, compare, evaluate, judge, report, runs, weigh
+from engine.core.errors import SetupError
+from engine.core.items import Preference
+from engine.core.judgments import Judgment, Unscored
 from engine.dataset import load_dataset
-from engine.errors import SetupError
-from engine.paths import demo_model
-from engine.records import Judgment, Preference, Unscored
 from engine.results import load_results, submission_of
 from engine.run_store import RunStore
+from engine.system.paths import demo_model
 from tests.commands import ROOT, run
 from tests.conftest import DEMO_ITEMS as ITEMS
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.commands import weigh
-from engine.errors import SetupError
+from engine.core.errors import SetupError
 from engine.run_store import RunStore
 from tests.commands import MAIN, ROOT, run
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.shown import duration
+from engine.core.formatting import duration
 from tests.commands import ROOT, run
 
 DEMO = ROOT / "examples" / "demo.tsv"

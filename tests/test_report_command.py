@@ -9,7 +9,7 @@ import pytest
 
 from engine.commands.report import parser
 from engine.commands.report import run as report
-from engine.errors import SetupError
+from engine.core.errors import SetupError
 from engine.figures import FIGURE_NAMES
 from main import usage
 from tests.commands import ROOT

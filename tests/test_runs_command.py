@@ -9,18 +9,18 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from engine.cancel import CancelToken
 from engine.commands import runs
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.items import Preference
+from engine.core.rubric import ELOQUENT
+from engine.core.settings import JudgeSettings, MachineSettings
 from engine.dataset import load_dataset
-from engine.errors import SetupError
 from engine.judging import RunPlan, open_model, run_judging
 from engine.model_trial import CheckedModel
-from engine.paths import demo_model
-from engine.records import Preference
 from engine.results_csv import DATASET_COLUMNS, RUN_COLUMNS
-from engine.rubric import ELOQUENT
 from engine.run_store import RunStore
-from engine.settings import JudgeSettings, MachineSettings
+from engine.system.paths import demo_model
 from tests.conftest import DEMO_ITEMS
 
 

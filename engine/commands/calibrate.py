@@ -11,8 +11,8 @@ from engine.calibration_file import save_calibration
 from engine.calibration_tables import calibration_warnings, parameter_table, quality_table
 from engine.commands.console import DONE, add_store, command_parser, interruptible, printable, table, tell
 from engine.commands.measuring import add_gold, check_measure_outputs, say_what_was_left_out
+from engine.core.errors import SetupError
 from engine.dataset import load_dataset
-from engine.errors import SetupError
 from engine.matching import match
 from engine.systems import open_system
 

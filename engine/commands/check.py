@@ -9,9 +9,9 @@ from pathlib import Path
 
 from engine.commands.console import DONE, command_parser
 from engine.commands.console import table as text_table
+from engine.core.errors import InputError
+from engine.core.items import PREFERENCES
 from engine.dataset import REQUIRED_COLUMNS, Dataset, load_dataset
-from engine.errors import InputError
-from engine.records import PREFERENCES
 from engine.submission import Submission, check_submission, read_submission
 from engine.table_files import open_table
 

@@ -25,11 +25,11 @@ from engine.comparison_tables import (
     measure_table,
     published_table,
 )
+from engine.core.formatting import Table
 from engine.dataset import load_dataset
 from engine.evaluation import evaluate
-from engine.files import write_json
 from engine.label_measures import UNSCORED
-from engine.shown import Table
+from engine.system.files import write_json
 from engine.systems import open_system, told_apart
 
 

@@ -13,9 +13,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
-from engine.cancel import Cancelled, CancelToken
-from engine.errors import SetupError
-from engine.paths import default_store, program
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import SetupError
+from engine.system.paths import default_store, program
 
 DONE, INCOMPLETE, WRONG_INPUT, FAULT = 0, 1, 2, 3
 _ERROR_BOX = 0x10  # MB_ICONERROR
@@ -93,7 +93,7 @@ def _drop_output() -> None:
 def _report_fault(error: BaseException) -> int:
     """Log a fault of the program whole, and say where."""
     # Only now: every start would wait for what logging imports, and faults are rare.
-    from engine.fault_log import fault_words, log_fault  # noqa: PLC0415
+    from engine.system.fault_log import fault_words, log_fault  # noqa: PLC0415
 
     path = log_fault(error, str(sys.argv))
     tell(f"This is a fault of Tiebreak, not yours: {fault_words(error)}\nDetails: {path}")

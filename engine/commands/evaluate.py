@@ -17,9 +17,9 @@ from engine.commands.measuring import (
 )
 from engine.dataset import load_dataset
 from engine.evaluation import evaluate, official_json
-from engine.files import write_json
 from engine.matching import match
 from engine.measure_tables import accuracy_table, confusion_table, explanation_table, label_table
+from engine.system.files import write_json
 from engine.systems import open_system
 
 

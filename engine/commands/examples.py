@@ -6,11 +6,11 @@ Knows: --examples and --shots. Does not know: how examples are chosen or shown.
 import argparse
 from pathlib import Path
 
-from engine.cancel import CancelToken
-from engine.errors import SetupError
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.rubric import Rubric
+from engine.core.settings import USUAL_SHOTS
 from engine.examples import ExamplePool
-from engine.records import Rubric
-from engine.settings import USUAL_SHOTS
 
 
 def add_examples(group: argparse._ActionsContainer) -> None:

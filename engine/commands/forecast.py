@@ -6,13 +6,12 @@ Knows: how a forecast is printed. What it says is `planning.py`'s.
 from functools import partial
 from pathlib import Path
 
-from engine.cancel import CancelToken
 from engine.commands.console import DONE, printable, tell
 from engine.commands.progress import show_measure
+from engine.core.cancel import CancelToken
+from engine.core.formatting import duration, listed
 from engine.judging import RunPlan, open_model
 from engine.planning import Forecast, forecast, time_first_items
-from engine.shown import duration
-from engine.table_files import listed
 
 
 def show_forecast(plan: RunPlan, store: Path, fresh: bool, cancel: CancelToken) -> int:

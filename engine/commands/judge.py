@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from engine.calibration_file import load_calibration
-from engine.cancel import CancelToken
 from engine.commands.computer import add_computer
 from engine.commands.console import (
     INCOMPLETE,
@@ -23,20 +22,21 @@ from engine.commands.examples import add_examples, examples_of
 from engine.commands.forecast import show_forecast
 from engine.commands.progress import RunProgress
 from engine.commands.runs import check_outputs, distribution, export_results, warn_of_gaps
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.events import RunEnded, RunEvent
+from engine.core.formatting import percent, words
+from engine.core.rubric import ELOQUENT
+from engine.core.settings import DEFAULT_CONTEXT, JudgeSettings, KvType, Mode
 from engine.dataset import Dataset, load_dataset
-from engine.errors import SetupError
-from engine.events import RunEnded, RunEvent
 from engine.judging import RunPlan, open_model, run_judging
 from engine.metrics import CriterionScore, mean
 from engine.model_files import ModelFile, read_model_file
 from engine.model_trial import checked_model
-from engine.paths import demo_model
 from engine.results import load_results, score_results
-from engine.rubric import ELOQUENT
 from engine.run_plans import judge_settings, machine_settings, plan_notices
 from engine.run_store import RunStore
-from engine.settings import DEFAULT_CONTEXT, JudgeSettings, KvType, Mode
-from engine.shown import percent, words
+from engine.system.paths import demo_model
 
 _DEMO = "demo"
 

@@ -8,24 +8,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from engine.cancel import CancelToken
 from engine.commands.computer import add_computer
 from engine.commands.console import printable, tell
 from engine.commands.progress import show_measure
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.formatting import listed
+from engine.core.judgments import Agreement, Unscored
+from engine.core.rubric import ELOQUENT
 from engine.encoder_files import read_encoder_file
-from engine.errors import SetupError
 from engine.explanations import SlowScores
-from engine.files import check_targets
 from engine.matching import Matched
 from engine.model_files import read_model_file
 from engine.model_trial import CheckedModel, checked_encoder, checked_model
-from engine.records import Agreement, Unscored
-from engine.rubric import ELOQUENT
 from engine.run_plans import machine_settings
 from engine.run_store import RunStore
 from engine.slow_measures import agreement_warnings, measure_agreements, measure_bertscore
+from engine.system.files import check_targets
 from engine.systems import System
-from engine.table_files import listed
 from engine.weighing import Comparisons, Weighing, comparisons_of, weigh
 
 

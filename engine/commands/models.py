@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from engine.commands.console import DONE, command_parser, interruptible, printable, table, tell
+from engine.core.errors import SetupError
+from engine.core.formatting import amount, short_count
+from engine.core.settings import default_context
 from engine.encoder_files import (
     EncoderFile,
     describe_encoder,
@@ -17,24 +20,15 @@ from engine.encoder_files import (
     precheck_encoder,
     read_encoder_file,
 )
-from engine.errors import SetupError
-from engine.files import check_targets
 from engine.gguf_cut import cut_encoder
 from engine.gguf_header import read_header
 from engine.gguf_precheck import precheck
-from engine.model_files import (
-    ModelFile,
-    available_memory,
-    check_memory,
-    describe,
-    fit,
-    memory_needed,
-)
+from engine.model_files import ModelFile, check_memory, describe, fit, memory_needed
 from engine.model_finder import FoundModel, find_models, usual_folders
 from engine.model_trial import checked_encoder, checked_model, trial_report
-from engine.paths import program
-from engine.settings import default_context
-from engine.shown import amount, short_count
+from engine.system.computer import available_memory
+from engine.system.files import check_targets
+from engine.system.paths import program
 
 _CHECK, _CUT = "check", "cut"
 _HOW_TO_CUT = "Write: models cut FILE.gguf --layers 17 --out SMALLER.gguf"

@@ -12,7 +12,7 @@ from typing import NoReturn, TypeVar
 from tqdm import tqdm
 
 from engine.commands.console import tell
-from engine.events import (
+from engine.core.events import (
     ItemJudged,
     MeasureProgress,
     ModelOpened,

@@ -20,14 +20,14 @@ from engine.commands.measuring import (
     say_what_was_left_out,
     weigh_system,
 )
+from engine.core.errors import SetupError
 from engine.dataset import load_dataset
-from engine.errors import SetupError
 from engine.evaluation import evaluate
 from engine.figure_style import as_png, as_svg
 from engine.figures import FIGURE_NAMES
-from engine.files import write_whole
 from engine.matching import match
 from engine.report import gather, report_html
+from engine.system.files import write_whole
 from engine.systems import open_system
 
 _FORMS = {"png": as_png, "svg": as_svg}

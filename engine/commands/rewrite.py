@@ -6,11 +6,14 @@ Knows: its arguments, the files it needs, what it prints. The work is `rewriting
 import argparse
 from pathlib import Path
 
-from engine.cancel import CancelToken
 from engine.commands.console import DONE, INCOMPLETE, interruptible, printable, tell
 from engine.commands.examples import examples_of
 from engine.commands.progress import show_measure
-from engine.errors import SetupError
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.formatting import listed
+from engine.core.run_records import StoredRun
+from engine.core.settings import settings_of
 from engine.judging import RunPlan, open_model
 from engine.model_files import check_memory, read_model_file
 from engine.model_trial import CheckedModel, checked_model
@@ -18,9 +21,7 @@ from engine.results import load_results
 from engine.rewriting import Rewritten, rewrite_explanations, rewriting_plan
 from engine.run_dataset import dataset_of_run
 from engine.run_plans import machine_settings
-from engine.run_store import RunStore, StoredRun
-from engine.settings import settings_of
-from engine.table_files import listed
+from engine.run_store import RunStore
 
 
 def rewrite(store: RunStore, options: argparse.Namespace) -> int:

@@ -11,17 +11,18 @@ from engine.calibration_file import judge_of_run, load_calibration
 from engine.commands.computer import add_computer
 from engine.commands.console import DONE, INCOMPLETE, command_parser, printable, table, tell
 from engine.commands.examples import add_examples
-from engine.errors import SetupError, StoreError
-from engine.files import check_targets, write_json
+from engine.core.errors import SetupError, StoreError
+from engine.core.formatting import words
+from engine.core.run_records import StoredRun
 from engine.metrics import CriterionScore
-from engine.paths import default_store
 from engine.results import RunResults, as_json, load_results, score_results, submission_of
 from engine.results_csv import write_results_csv
 from engine.run_dataset import dataset_of_run
-from engine.run_store import RunStore, StoredRun
+from engine.run_store import RunStore
 from engine.run_tables import changes_table, distribution_table
-from engine.shown import words
 from engine.submission import write_submission
+from engine.system.files import check_targets, write_json
+from engine.system.paths import default_store
 
 
 def parser() -> argparse.ArgumentParser:

@@ -22,15 +22,14 @@ from engine.commands.measuring import (
     weigh_system,
     weight_errors,
 )
+from engine.core.errors import SetupError
+from engine.core.formatting import listed, number
 from engine.dataset import Dataset, load_dataset
-from engine.errors import SetupError
-from engine.files import write_json
 from engine.matching import match, people_caveats
 from engine.measure_tables import agreement_table, fit_table, weighing_table, weights_in_words, winner_table
 from engine.scores import load_comparisons
-from engine.shown import number
+from engine.system.files import write_json
 from engine.systems import System, open_system
-from engine.table_files import listed
 from engine.weighing import Comparisons, Weighing, human_winners, weigh
 from engine.weight_fit import WeightFit, fit_weights
 

@@ -8,8 +8,8 @@ from importlib.metadata import PackageNotFoundError, version
 from PySide6.QtCore import qVersion
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
-from engine.paths import third_party_licences
-from engine.version import VERSION
+from engine.core.version import VERSION
+from engine.system.paths import third_party_licences
 from gui.widgets.labels import hint, label, title
 
 PACKAGES = (

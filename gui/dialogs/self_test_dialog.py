@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.errors import EngineError
+from engine.core.errors import EngineError
 from gui.engine_thread import Lane, Latest
 from gui.jobs import self_test
 from gui.widgets.busy import BusyLine

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.paths import text_of_path
+from engine.system.paths import text_of_path
 from gui.theme import TEXT_SIZES, ThemeChoice
 from gui.widgets.labels import hint, label, name
 from gui.workspace import Workspace

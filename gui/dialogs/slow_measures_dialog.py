@@ -16,9 +16,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.errors import EngineError
-from engine.paths import demo_model, models_folder
-from engine.shown import visible
+from engine.core.errors import EngineError
+from engine.core.formatting import visible
+from engine.system.paths import demo_model, models_folder
 from gui.dialogs.file_dialogs import ask_source, ask_target
 from gui.engine_thread import Lane, Latest
 from gui.in_use import files_in_use

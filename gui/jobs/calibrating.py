@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.shown import Table
+from engine.core.formatting import Table
 from gui.engine_thread import Control, Job
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def save(calibration: "Calibration", path: Path, in_use: Mapping[str, Path]) -> 
 
     def work(_control: Control) -> Path:
         from engine.calibration_file import save_calibration
-        from engine.files import check_targets
+        from engine.system.files import check_targets
 
         check_targets({"the calibration": path}, in_use)
         save_calibration(path, calibration)

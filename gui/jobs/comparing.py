@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.errors import SetupError
+from engine.core.errors import SetupError
 from gui.engine_thread import Control, Job
 from gui.jobs.marks import RunMark, gold_mark, run_mark
 
 if TYPE_CHECKING:
     from engine.comparison import Comparison, Difference
     from engine.comparison_tables import RankedTable
+    from engine.core.formatting import Table
     from engine.dataset import Dataset
     from engine.evaluation import Evaluation
     from engine.matching import Matched
-    from engine.shown import Table
     from engine.systems import System
 
 PARTIAL = "Only items that all have"
@@ -177,7 +177,7 @@ def _not_compared(comparison: "Comparison") -> Iterator[str]:
 
 
 def _notes_on(matched: "Matched") -> Iterator[str]:
-    from engine.table_files import listed
+    from engine.core.formatting import listed
 
     name, gold = matched.system.name, matched.dataset.name
     if matched.missing:
@@ -222,7 +222,7 @@ def save_comparison(path: Path, compared: Compared, in_use: Mapping[str, Path]) 
 
     def work(_control: Control) -> Path:
         from engine.comparison_tables import comparison_json
-        from engine.files import check_targets, write_json
+        from engine.system.files import check_targets, write_json
 
         read = {f"file {one}": one for one in compared.choice.files}
         for one in compared.evaluations:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.errors import SetupError
+from engine.core.errors import SetupError
 from gui.engine_thread import Control, Job
 from gui.jobs.figures import save_figures
 from gui.jobs.marks import measured_mark
@@ -80,10 +80,10 @@ def export(form: Form, what: Exported, path: Path) -> Job[Written]:
     """Write a run in any form but the report; the human labels of a CSV are those that it is held against."""
 
     def work(_control: Control) -> Written:
-        from engine.files import write_json
         from engine.results import as_json, submission_of
         from engine.results_csv import write_results_csv
         from engine.submission import write_submission
+        from engine.system.files import write_json
 
         _check_target(path, what)
         results = what.results
@@ -103,8 +103,8 @@ def export_report(what: Exported, path: Path) -> Job[Written]:
     """Write the HTML report of a run, with the weighted judge as it is set. Raises SetupError."""
 
     def work(_control: Control) -> Written:
-        from engine.files import write_whole
         from engine.report import gather, report_html
+        from engine.system.files import write_whole
 
         _check_target(path, what)
         results = what.results
@@ -131,7 +131,7 @@ def export_figures(what: Exported, folder: Path, name: str) -> Job[Written]:
 
 
 def _check_target(path: Path, what: Exported) -> None:
-    from engine.files import check_targets
+    from engine.system.files import check_targets
 
     check_targets({"the export": path}, what.in_use)
 

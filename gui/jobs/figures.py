@@ -81,7 +81,7 @@ def save_figure(evaluation: "Evaluation", name: str, path: Path, in_use: Mapping
     """
 
     def work(_control: Control) -> Path:
-        from engine.files import check_targets, write_whole
+        from engine.system.files import check_targets, write_whole
 
         check_targets({"the figure": path}, in_use)
         write_whole(path, _bytes(_light(evaluation)[name], path.suffix.lower().lstrip(".")))
@@ -94,7 +94,7 @@ def save_figures(evaluation: "Evaluation", folder: Path, name: str) -> Job[Path]
     """Write all figures as PNG and SVG into a new folder `name`; where that exists, `name-2` and so on."""
 
     def work(control: Control) -> Path:
-        from engine.files import write_whole
+        from engine.system.files import write_whole
 
         target = _new_folder(folder, name)
         for figure_name, figure in _light(evaluation).items():
@@ -120,7 +120,7 @@ def _bytes(figure: "Figure", form: str) -> bytes:
 
 
 def _new_folder(folder: Path, name: str) -> Path:
-    from engine.errors import SetupError
+    from engine.core.errors import SetupError
 
     number = 1
     while True:

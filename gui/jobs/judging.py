@@ -9,19 +9,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.cancel import CancelToken
-from engine.events import ItemJudged, RunEnded, RunEvent, RunStarted, TokensEvaluated, followed
-from engine.records import JudgedItem, Judgment, Unscored
-from engine.rubric import ELOQUENT
+from engine.core.cancel import CancelToken
+from engine.core.events import ItemJudged, RunEnded, RunEvent, RunStarted, TokensEvaluated, followed
+from engine.core.judgments import JudgedItem, Judgment, Unscored
+from engine.core.rubric import ELOQUENT
+from engine.core.run_setup import RunSetup
 from gui.engine_thread import Control, Job
-from gui.run_setup import RunSetup
 
 if TYPE_CHECKING:
+    from engine.core.run_records import StoredRun
     from engine.dataset import Dataset
     from engine.judging import RunPlan
-    from engine.model_files import Fit, Memory, MemoryEstimate, ModelFile
+    from engine.model_files import Fit, MemoryEstimate, ModelFile
     from engine.planning import Forecast
-    from engine.run_store import RunStore, StoredRun
+    from engine.run_store import RunStore
+    from engine.system.computer import Memory
 
 _TELL_TOKENS_SECONDS = 0.1
 
@@ -69,8 +71,9 @@ def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Pl
     """What a run would take; tells Preparing and MeasureProgress. `at_hand`: the dataset that is open."""
 
     def work(control: Control) -> Planned:
-        from engine.model_files import available_memory, fit, memory_needed
+        from engine.model_files import fit, memory_needed
         from engine.planning import forecast
+        from engine.system.computer import available_memory
 
         prepared = _prepare(setup, at_hand, control)
         store = store_path if store_path.exists() else None

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from engine.core.run_records import StoredRun
     from engine.dataset import Dataset
     from engine.results import RunResults
-    from engine.run_store import StoredRun
 
 _REWRITTEN = "rewritten"  # engine.judging.REWRITTEN, which is too heavy for the thread of the window
 _ROWS_AT_ONCE = 2048

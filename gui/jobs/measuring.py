@@ -9,9 +9,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from engine.errors import SetupError
-from engine.events import MeasureProgress, followed
-from engine.shown import Table, words
+from engine.core.errors import SetupError
+from engine.core.events import MeasureProgress, followed
+from engine.core.formatting import Table, words
 from gui.engine_thread import Control, Job
 from gui.jobs.marks import measured_mark
 
@@ -232,8 +232,8 @@ def cut_encoder(path: Path, target: Path, in_use: Mapping[str, Path]) -> Job[Pat
 
     def work(control: Control) -> Path:
         from engine.encoder_files import read_encoder_file
-        from engine.files import check_targets
         from engine.gguf_cut import cut_encoder
+        from engine.system.files import check_targets
 
         check_targets({"the copy": target}, {**in_use, "encoder": path})
         encoder = read_encoder_file(path)

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.paths import demo_model
-from engine.settings import KvType, default_context
+from engine.core.settings import KvType, default_context
+from engine.system.paths import demo_model
 from gui.engine_thread import Control, Job
 
 if TYPE_CHECKING:
-    from engine.model_files import Fit, Memory, MemoryEstimate
+    from engine.model_files import Fit, MemoryEstimate
     from engine.model_finder import FoundModel
+    from engine.system.computer import Memory
 
 DEMO_SOURCE = "Tiebreak"
 
@@ -56,8 +57,8 @@ def find(files: Sequence[Path], folders: Sequence[Path], wish: MemoryWish) -> Jo
     """
 
     def work(control: Control) -> int:
-        from engine.model_files import available_memory
         from engine.model_finder import find_models, usual_folders
+        from engine.system.computer import available_memory
 
         memory = available_memory()
         seen: set[Path] = set()
@@ -82,7 +83,7 @@ def fits(candidates: Sequence[Candidate], wish: MemoryWish) -> Job[list[Candidat
     """The same candidates with the memory that they need now."""
 
     def work(_control: Control) -> list[Candidate]:
-        from engine.model_files import available_memory
+        from engine.system.computer import available_memory
 
         memory = available_memory()
         return [_candidate(one.found, wish, memory) for one in candidates]
@@ -102,7 +103,7 @@ def gpu_supported() -> Job[bool]:
 
 
 def _described(path: Path) -> "FoundModel":
-    from engine.errors import ModelFileError
+    from engine.core.errors import ModelFileError
     from engine.model_files import read_model_file
     from engine.model_finder import FoundModel
 

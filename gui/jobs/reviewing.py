@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.records import Override
-from engine.review_filters import Filters
+from engine.core.judgments import Override
+from engine.core.review_filters import Filters
 from gui.engine_thread import Control, Job
 from gui.jobs.many_records import many_records
 

@@ -6,16 +6,16 @@ Knows: which calls of the engine do it, and in which order. Does not know: windo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.events import MeasureProgress, TokensEvaluated, followed
+from engine.core.events import MeasureProgress, TokensEvaluated, followed
 from gui.engine_thread import Control, Job
 
 if TYPE_CHECKING:
-    from engine.cancel import CancelToken
+    from engine.core.cancel import CancelToken
+    from engine.core.run_records import RunIdentity
     from engine.dataset import Dataset
     from engine.model_trial import CheckedModel
     from engine.results import RunResults
     from engine.rewriting import Rewritten
-    from engine.run_store import RunIdentity
 
 
 def count_outdated(results: "RunResults") -> Job[int]:
@@ -63,9 +63,9 @@ def rewrite(
 
 def _model(identity: "RunIdentity", cancel: "CancelToken") -> "CheckedModel":
     """The model that judged. ModelFileError where it is gone, broken or does not fit the memory."""
+    from engine.core.settings import settings_of
     from engine.model_files import check_memory, read_model_file
     from engine.model_trial import checked_model
-    from engine.settings import settings_of
 
     settings = settings_of(identity.settings)
     described = read_model_file(identity.model_path)

@@ -10,16 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.cancel import CancelToken
-from engine.errors import SetupError
-from engine.records import Override, Preference
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.items import Preference
+from engine.core.judgments import Override
 from gui.engine_thread import Control, Job
 from gui.jobs.many_records import many_records
 
 if TYPE_CHECKING:
+    from engine.core.run_records import StoredRun
     from engine.dataset import Dataset
     from engine.results import RunResults
-    from engine.run_store import StoredRun
 
 OverrideJob = Job[Sequence[Override]]
 

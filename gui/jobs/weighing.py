@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engine.errors import SetupError
-from engine.shown import Table
+from engine.core.errors import SetupError
+from engine.core.formatting import Table
 from gui.engine_thread import Control, Job
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from engine.errors import EngineError
-from engine.shown import visible
+from engine.core.errors import EngineError
+from engine.core.formatting import visible
 from gui.dialogs.file_dialogs import ask_target
 from gui.engine_thread import Lane, Latest
 from gui.in_use import files_in_use

@@ -11,8 +11,8 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QFileDialog, QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from engine.errors import EngineError
-from engine.paths import demo_dataset
+from engine.core.errors import EngineError
+from engine.system.paths import demo_dataset
 from gui.dialogs.file_dialogs import ALL_FILES, DATASETS
 from gui.engine_thread import Lane, Latest
 from gui.jobs import items

@@ -11,9 +11,10 @@ from typing import ClassVar
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
-from engine.errors import EngineError
-from engine.events import RunEnded
-from engine.paths import demo_dataset
+from engine.core.errors import EngineError
+from engine.core.events import RunEnded
+from engine.core.run_setup import RunSetup
+from engine.system.paths import demo_dataset
 from gui.engine_thread import Lane, Latest
 from gui.jobs import models
 from gui.jobs.datasets import Loading
@@ -21,8 +22,8 @@ from gui.jobs.models import MemoryWish
 from gui.page import Page
 from gui.planner import Planner
 from gui.run_control import RunControl
-from gui.run_setup import RunSetup
 from gui.text import one_line
+from gui.usual_setup import usual_setup
 from gui.widgets.dataset_line import DatasetLine
 from gui.widgets.judge_settings import JudgeSettings
 from gui.widgets.labels import main_button, name, panel, set_role
@@ -119,7 +120,7 @@ class JudgePage(Page):
     def setup(self) -> RunSetup:
         """The run that the page describes."""
         dataset = self.workspace.dataset
-        setup = RunSetup(model_path=self.picker.path, items=self.dataset_line.items)
+        setup = replace(usual_setup(), model_path=self.picker.path, items=self.dataset_line.items)
         if dataset is not None:
             setup = replace(setup, dataset_path=dataset.path.absolute())
         return self.settings.in_setup(setup)

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.errors import EngineError
+from engine.core.errors import EngineError
 from gui.dialogs.slow_measures_dialog import SlowMeasureDialog
 from gui.exporter import Exporter
 from gui.in_use import files_in_use

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.records import Preference
+from engine.core.items import Preference
 from gui.page import Page
 from gui.widgets.item_reading import ItemReading, Marking
 from gui.widgets.judgment_desk import JudgmentDesk

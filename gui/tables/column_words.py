@@ -3,7 +3,7 @@
 Knows: headers as the engine writes them. Does not know: how any of it is computed.
 """
 
-from engine.records import PREFERENCES
+from engine.core.items import PREFERENCES
 from gui.widgets.bars import LABEL_WORDS
 
 _AS_IT_IS = "Without a calibration, by the model's own probabilities."

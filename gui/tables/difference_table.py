@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QFont
 
-from engine.shown import visible, words
+from engine.core.formatting import visible, words
 from gui.tables.text_table import SORT_ROLE
 from gui.text import one_line, tip
 from gui.widgets.bars import LABEL_WORDS

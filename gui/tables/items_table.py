@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt
 from PySide6.QtGui import QColor
 
-from engine.records import PREFERENCES, Preference
-from engine.shown import words
+from engine.core.formatting import words
+from engine.core.items import PREFERENCES, Preference
 from gui.tables.text_table import SORT_ROLE, Index
 from gui.text import one_line, tip
 from gui.theme import LIGHT, Colours

@@ -10,8 +10,8 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt
 from PySide6.QtGui import QPalette
 
-from engine.records import Judgment
-from engine.shown import number, percent, words
+from engine.core.formatting import number, percent, words
+from engine.core.judgments import Judgment
 from gui.jobs.judging import ItemDecided
 from gui.tables.text_table import SORT_ROLE, Index
 from gui.text import one_line, tip

@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QSortFilterProxyModel, Qt
 from PySide6.QtGui import QPalette
 
-from engine.shown import amount, short_count, visible
+from engine.core.formatting import amount, short_count, visible
 from gui.jobs.models import Candidate
 from gui.tables.pill_delegate import PILL_ROLE
 from gui.tables.text_table import SORT_ROLE, Index

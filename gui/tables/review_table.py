@@ -13,8 +13,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from engine.records import Preference
-from engine.shown import number, words
+from engine.core.formatting import number, words
+from engine.core.items import Preference
 from gui.jobs.reviewing import ItemAgain, Listing, Review
 from gui.tables.text_table import SORT_ROLE
 from gui.text import one_line, tip

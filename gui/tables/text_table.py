@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
-from engine.records import PREFERENCES
-from engine.shown import visible
+from engine.core.formatting import visible
+from engine.core.items import PREFERENCES
 from gui.tables.column_words import MEANINGS
 from gui.text import one_line, tip
 from gui.widgets.bars import LABEL_WORDS
 
 if TYPE_CHECKING:
-    from engine.shown import Table
+    from engine.core.formatting import Table
 
 SORT_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 Index = QModelIndex | QPersistentModelIndex

@@ -8,9 +8,10 @@ from dataclasses import replace
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QFormLayout, QSpinBox, QWidget
 
-from engine.settings import DEFAULT_CONTEXT, MOST_THREADS, KvType, Mode
+from engine.core.run_setup import RunSetup
+from engine.core.settings import DEFAULT_CONTEXT, MOST_THREADS, KvType, Mode
 from gui.dialogs.file_dialogs import DATASETS
-from gui.run_setup import RunSetup
+from gui.usual_setup import usual_setup
 from gui.widgets.file_choice import FileChoice
 from gui.widgets.labels import label, name, narrow
 
@@ -49,7 +50,7 @@ class AdvancedSettings(QWidget):
             ("Seed", self._seed),
         ):
             form.addRow(text, field)
-        self.follow(RunSetup())
+        self.follow(usual_setup())
 
     def show_setup(self, setup: RunSetup) -> None:
         """Show what a setup says; `changed` is not told."""

@@ -9,8 +9,8 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from engine.records import PREFERENCES, Preference
-from engine.shown import percent
+from engine.core.formatting import percent
+from engine.core.items import PREFERENCES, Preference
 from gui.text import tip
 from gui.theme import colours
 

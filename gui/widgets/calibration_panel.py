@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from engine.errors import EngineError
-from engine.shown import percent, visible
+from engine.core.errors import EngineError
+from engine.core.formatting import percent, visible
 from gui.dialogs.file_dialogs import ask_source, ask_target
 from gui.engine_thread import Lane, Latest, Task
 from gui.in_use import files_in_use

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.shown import visible
+from engine.core.formatting import visible
 from gui.dialogs.file_dialogs import ALL_FILES, DATASETS, ask_source
 from gui.engine_thread import Lane, Latest
 from gui.jobs import items

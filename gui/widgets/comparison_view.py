@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QHeaderView, QLabel, QScrollArea, QTableView, QTabWidget, QVBoxLayout, QWidget
 
-from engine.shown import visible
+from engine.core.formatting import visible
 from gui.engine_thread import EngineThreads
 from gui.tables.ranked_table import RankedTable
 from gui.tables.text_table import TextTable

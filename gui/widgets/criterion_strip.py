@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QToolButton, QWidget
 
-from engine.shown import words
+from engine.core.formatting import words
 from gui.tables.review_table import in_words, row_marks
 from gui.text import tip
 from gui.widgets.flow import FlowLayout

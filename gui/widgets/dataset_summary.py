@@ -10,8 +10,8 @@ from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from engine.records import PREFERENCES, Preference
-from engine.shown import words
+from engine.core.formatting import words
+from engine.core.items import PREFERENCES, Preference
 from gui.text import plain_label
 from gui.theme import colours
 from gui.widgets.bars import LABEL_WORDS, ShareBar

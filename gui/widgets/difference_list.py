@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.shown import words
+from engine.core.formatting import words
 from gui.engine_thread import EngineThreads, Lane, Latest
 from gui.jobs.comparing import DifferenceFilter, filter_differences
 from gui.tables.difference_table import DifferenceTable

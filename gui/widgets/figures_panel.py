@@ -11,7 +11,7 @@ from PySide6.QtCore import Slot
 from PySide6.QtGui import QGuiApplication, QImage, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
-from engine.errors import EngineError
+from engine.core.errors import EngineError
 from gui.dialogs.file_dialogs import ask_target
 from gui.engine_thread import Latest
 from gui.in_use import files_in_use

@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
-from engine.paths import home
+from engine.system.paths import home
 from gui.dialogs.file_dialogs import ask_source
 from gui.text import one_line, tip
 from gui.widgets.labels import label, name

@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
-from engine.shown import visible
+from engine.core.formatting import visible
 from gui.dialogs.file_dialogs import DATASETS, ask_source
 from gui.text import tip
 from gui.widgets.labels import OneLine, name

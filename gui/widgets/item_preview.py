@@ -12,8 +12,8 @@ from PySide6.QtCore import QEvent, Qt, Slot
 from PySide6.QtGui import QColor, QFont, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QPushButton, QTextEdit, QVBoxLayout, QWidget
 
-from engine.records import Item
-from engine.shown import visible, words
+from engine.core.formatting import visible, words
+from engine.core.items import Item
 from gui.theme import colours
 from gui.widgets.bars import LABEL_WORDS
 from gui.widgets.labels import name

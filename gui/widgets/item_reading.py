@@ -8,8 +8,9 @@ from enum import StrEnum
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
-from engine.records import Item, Preference, Shortening
-from engine.shown import percent
+from engine.core.formatting import percent
+from engine.core.items import Item, Preference
+from engine.core.judgments import Shortening
 from gui.engine_thread import EngineThreads, Lane, Latest
 from gui.jobs.reviewing import Highlights, compare_wording
 from gui.text import tip

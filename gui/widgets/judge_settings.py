@@ -17,10 +17,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.rubric import ELOQUENT
-from engine.settings import Mode
-from gui.run_setup import RunSetup
+from engine.core.rubric import ELOQUENT
+from engine.core.run_setup import RunSetup
+from engine.core.settings import Mode
 from gui.state import State
+from gui.usual_setup import usual_setup
 from gui.widgets.advanced_settings import AdvancedSettings
 from gui.widgets.fold import Fold
 from gui.widgets.labels import heading, label, name, narrow
@@ -55,7 +56,7 @@ class JudgeSettings(QWidget):
         layout.addLayout(form)
         layout.addWidget(self._none)
         layout.addWidget(self.fold)
-        self.show_setup(RunSetup.of_json(state.record(_KEPT)))
+        self.show_setup(RunSetup.of_json(state.record(_KEPT), usual_setup()))
 
     def show_setup(self, setup: RunSetup) -> None:
         """Show what a setup says, and remember it."""
@@ -103,7 +104,7 @@ class JudgeSettings(QWidget):
         self._none = label("Choose at least one criterion.", "bad")
         self._reset = QPushButton("Back to defaults")
         name(self._reset, "Set all settings back to their defaults")
-        self._reset.clicked.connect(lambda: self.show_setup(RunSetup()))
+        self._reset.clicked.connect(lambda: self.show_setup(usual_setup()))
         self.advanced = AdvancedSettings()
         self.fold = Fold("Advanced", self.advanced)
         self.fold.opened.connect(self._tell_unfolded)
@@ -124,7 +125,7 @@ class JudgeSettings(QWidget):
     def _tell(self) -> None:
         if self.signalsBlocked():
             return
-        setup = self.in_setup(RunSetup())
+        setup = self.in_setup(usual_setup())
         self._none.setVisible(not setup.criteria)
         self.advanced.follow(setup)
         self._state.set_record(_KEPT, setup.as_json())

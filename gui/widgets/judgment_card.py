@@ -10,8 +10,9 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from engine.records import PREFERENCES, Gold, Judgment, Override, Preference, Unscored
-from engine.shown import percent, visible
+from engine.core.formatting import percent, visible
+from engine.core.items import PREFERENCES, Gold, Preference
+from engine.core.judgments import Judgment, Override, Unscored
 from gui.text import plain_label, tip
 from gui.widgets.bars import LABEL_WORDS, ProbabilityBars
 from gui.widgets.explanation_editor import ExplanationEditor

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from engine.records import Gold, Judgment, Override, Preference, Unscored
+from engine.core.items import Gold, Preference
+from engine.core.judgments import Judgment, Override, Unscored
 from gui.drafts import Drafts
 from gui.engine_thread import Lane, Latest
 from gui.jobs import reviewing

@@ -9,7 +9,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPaintEvent, QPalette, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
-from engine.records import Preference
+from engine.core.items import Preference
 from gui.theme import colours
 from gui.widgets.bars import LABEL_WORDS
 from gui.widgets.labels import label, set_role

@@ -7,7 +7,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from engine.shown import visible
+from engine.core.formatting import visible
 
 _LONGEST_LINE = 160  # mean letters of the font, which are wider than those of most texts
 

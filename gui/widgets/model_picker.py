@@ -9,9 +9,9 @@ from PySide6.QtCore import QItemSelectionModel, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from engine.paths import demo_model
-from engine.settings import KvType
-from engine.shown import visible
+from engine.core.formatting import visible
+from engine.core.settings import KvType
+from engine.system.paths import demo_model
 from gui.dialogs.file_dialogs import ask_folder, ask_source
 from gui.engine_thread import Lane, Latest
 from gui.jobs import models

@@ -10,10 +10,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
-from engine.errors import EngineError, SetupError
-from engine.paths import program
-from engine.shown import visible
-from engine.version import VERSION
+from engine.core.errors import EngineError, SetupError
+from engine.core.formatting import visible
+from engine.core.version import VERSION
+from engine.system.paths import program
 from gui.text import plain_label
 from gui.widgets.labels import name, set_role
 

@@ -10,8 +10,9 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from engine.records import PREFERENCES, Order, Preference, Reading
-from engine.shown import percent
+from engine.core.formatting import percent
+from engine.core.items import PREFERENCES, Order, Preference
+from engine.core.judgments import Reading
 from gui.text import tip
 from gui.theme import colours
 from gui.widgets.bars import LABEL_WORDS

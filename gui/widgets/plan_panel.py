@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from engine.errors import EngineError
-from engine.events import MeasureProgress
-from engine.shown import amount, duration, visible
+from engine.core.errors import EngineError
+from engine.core.events import MeasureProgress
+from engine.core.formatting import amount, duration, visible
 from gui.jobs.judging import Planned, Preparing
 from gui.text import tip
 from gui.widgets.busy import BusyLine

@@ -8,11 +8,11 @@ from dataclasses import replace
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
-from engine.errors import EngineError
-from engine.events import RunEnded
-from engine.shown import visible
+from engine.core.errors import EngineError
+from engine.core.events import RunEnded
+from engine.core.formatting import visible
+from engine.core.run_setup import RunSetup
 from gui.run_control import RunControl
-from gui.run_setup import RunSetup
 from gui.text import one_line
 from gui.widgets.labels import label, name
 from gui.workspace import Workspace

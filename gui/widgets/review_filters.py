@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.review_filters import Filters
-from engine.shown import words
+from engine.core.formatting import words
+from engine.core.review_filters import Filters
 from gui.widgets.flow import FlowLayout
 from gui.widgets.labels import name
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QModelIndex, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHeaderView, QPushButton, QTableView, QVBoxLayout, QWidget
 
-from engine.errors import EngineError
+from engine.core.errors import EngineError
 from gui.engine_thread import Lane, Latest
 from gui.jobs import reviewing
 from gui.jobs.reviewing import ItemAgain, Listing, Review

@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from engine.shown import visible
+from engine.core.formatting import visible
 from gui.text import plain_label
 from gui.widgets.labels import heading, hint, main_button, name
 from gui.workspace import UnderWay, Workspace

@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.errors import EngineError
-from engine.events import RunEnded
-from engine.shown import duration, visible
+from engine.core.errors import EngineError
+from engine.core.events import RunEnded
+from engine.core.formatting import duration, visible
 from gui.jobs.judging import ItemDecided
 from gui.run_control import RunProgress
 from gui.tables.judgment_table import JudgmentTable

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QTableView, QVBoxLayout, QWidget
 
-from engine.shown import Table, visible
+from engine.core.formatting import Table, visible
 from gui.jobs.measuring import Part, Scores, SlowMeasure
 from gui.tables.text_table import TextTable
 from gui.tables.views import measure_view, table_view

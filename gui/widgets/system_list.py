@@ -20,13 +20,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.settings import Mode
-from engine.shown import visible
+from engine.core.formatting import visible
+from engine.core.settings import Mode
 from gui.text import one_line, plain_label, tip
 from gui.widgets.labels import name, set_role
 
 if TYPE_CHECKING:
-    from engine.run_store import StoredRun
+    from engine.core.run_records import StoredRun
 
 _LINES_SHOWN = 7  # at the least
 _LETTERS_SHOWN = 28

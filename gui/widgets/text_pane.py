@@ -12,8 +12,8 @@ from PySide6.QtCore import QEvent, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QColor, QResizeEvent, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QTextBrowser, QTextEdit, QVBoxLayout, QWidget
 
-from engine.records import Preference
-from engine.shown import visible
+from engine.core.formatting import visible
+from engine.core.items import Preference
 from gui.text import markdown_document
 from gui.widgets.label_mark import LabelSquare
 from gui.widgets.labels import heading, hint, longest_line, name

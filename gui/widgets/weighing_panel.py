@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from engine.errors import EngineError, SetupError
-from engine.rubric import ELOQUENT
-from engine.shown import number, percent, visible, words
+from engine.core.errors import EngineError, SetupError
+from engine.core.formatting import number, percent, visible, words
+from engine.core.rubric import ELOQUENT
 from gui.engine_thread import Lane, Latest
 from gui.jobs import weighing
 from gui.jobs.measuring import Scores

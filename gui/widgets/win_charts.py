@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from engine.shown import number, percent
+from engine.core.formatting import number, percent
 from gui.jobs.weighing import HIGHEST_MARGIN, MARGIN_BINS, Weighed
 from gui.theme import Colours, colours
 

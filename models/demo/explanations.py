@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from random import Random
 
-from engine.records import Preference
+from engine.core.items import Preference
 from models.demo.world import OVERALL, QUALITIES, WEIGHTS, Comparison, Harm, Response, Unnatural
 
 _A, _B = "Response A", "Response B"

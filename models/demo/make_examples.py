@@ -12,8 +12,8 @@ from random import Random
 
 import pandas as pd
 
-from engine.records import Item
-from engine.rubric import ELOQUENT
+from engine.core.items import Item
+from engine.core.rubric import ELOQUENT
 from models.demo.explanations import explain
 from models.demo.world import Comparison, World
 

@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.chat_template import ChatTemplate
+from engine.core.items import PREFERENCES, Item, Order
+from engine.core.rubric import ELOQUENT
 from engine.examples import ExamplePool
 from engine.llama_library import LlamaModel
 from engine.llama_vocabulary import Vocabulary
 from engine.prompt_tokens import PromptTokens, stem_tokens, tokenize_prompt
 from engine.prompts import PromptTree, build_prompt, explanation_reply
-from engine.records import PREFERENCES, Item, Order
-from engine.rubric import ELOQUENT
 from models.demo.explanations import explain
 from models.demo.topics import TopicPool
 from models.demo.world import QUALITIES, Comparison

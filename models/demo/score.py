@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.core.errors import EngineError
+from engine.core.items import Item
+from engine.core.judgments import Judgment, Unscored
 from engine.dataset import Dataset, load_dataset
-from engine.errors import EngineError
 from engine.metrics import CriterionScore
-from engine.records import Item, Judgment, Unscored
 from engine.results import RunResults, load_results, score_results
 from engine.rouge import rouge_l
 from engine.run_store import RunStore

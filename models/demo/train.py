@@ -26,10 +26,10 @@ from torch import Tensor, distributed, multiprocessing
 from torch.nn import functional
 from torch.utils.data import DataLoader, IterableDataset
 
+from engine.core.items import Order
+from engine.core.rubric import ELOQUENT
 from engine.llama_library import LlamaModel
 from engine.prompts import build_prompt, explanation_reply
-from engine.records import Order
-from engine.rubric import ELOQUENT
 from models.demo.explanations import explain
 from models.demo.export import write_judge, write_vocabulary
 from models.demo.forward import at_places, hidden_states

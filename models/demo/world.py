@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import cached_property
 from random import Random
 
-from engine.records import Gold, Item, Preference
+from engine.core.items import Gold, Item, Preference
 from engine.weighted import pairwise_preference_judge
 from models.demo.topics import Topic, all_topics
 from models.demo.wording import (

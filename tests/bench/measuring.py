@@ -20,10 +20,10 @@ import pandas as pd
 
 from engine.calibration import calibrate_criterion
 from engine.comparison import compare, match_all
+from engine.core.items import PREFERENCES
+from engine.core.log_probs import log_softmax
 from engine.dataset import Dataset, load_dataset
 from engine.evaluation import evaluate
-from engine.preference import log_softmax
-from engine.records import PREFERENCES
 from engine.submission import SubmissionRow
 from engine.systems import System, system_of_file
 from engine.weighing import comparisons_of, human_winners, weigh

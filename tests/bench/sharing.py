@@ -10,8 +10,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.cancel import CancelToken
 from engine.chat_template import ChatTemplate
+from engine.core.cancel import CancelToken
+from engine.core.items import Order
+from engine.core.rubric import ELOQUENT
+from engine.core.settings import JudgeSettings, Mode
 from engine.dataset import load_dataset
 from engine.examples import ExamplePool
 from engine.item_judge import ItemJudge, Placed
@@ -19,9 +22,7 @@ from engine.llama_library import LlamaModel
 from engine.llama_session import LlamaSession, SessionShape
 from engine.prompt_tokens import tokenize_prompt
 from engine.prompts import build_prompt
-from engine.records import Order
-from engine.rubric import ELOQUENT
-from engine.settings import JudgeSettings, Mode, default_threads
+from engine.system.computer import default_threads
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ from PySide6.QtCore import QEventLoop, QObject, QPoint, Qt, QTimer, Slot
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QTableView
 
-from engine.paths import demo_dataset
+from engine.system.paths import demo_dataset
 from gui.app import make_application
 from gui.main_window import MainWindow
 from gui.state import State

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from engine.records import Preference
+from engine.core.items import Preference
 from models.demo.explanations import argued_label, explain
 from models.demo.world import OVERALL, QUALITIES, World
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from engine.chat_template import ChatTemplate
+from engine.core.items import PREFERENCES, Order
+from engine.core.rubric import ELOQUENT
 from engine.llama_library import LlamaModel
 from engine.llama_vocabulary import Vocabulary
 from engine.prompt_tokens import tokenize_explanation, tokenize_prompt
 from engine.prompts import PromptTree, build_prompt
-from engine.records import PREFERENCES, Order
-from engine.rubric import ELOQUENT
 from models.demo.explanations import argued_label
 from models.demo.rows import NONE, Batch, Content, Row, RowWriter, batches
 from models.demo.world import QUALITIES, Comparison, World

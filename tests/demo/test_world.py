@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from engine.records import PREFERENCES
+from engine.core.items import PREFERENCES
 from models.demo import wording
 from models.demo.topics import all_topics
 from models.demo.world import (

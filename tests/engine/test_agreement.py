@@ -12,20 +12,20 @@ import pytest
 
 from engine.agreement import AgreementQuestion, measure_agreement, open_agreement_model
 from engine.agreement_prompt import answer_reply, build_agreement_prompt
-from engine.cancel import Cancelled, CancelToken
-from engine.errors import EngineBug, ModelFileError
-from engine.events import MeasureProgress
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import EngineBug, ModelFileError
+from engine.core.events import MeasureProgress
+from engine.core.items import Gold, Item, Prediction, Preference
+from engine.core.judgments import Agreement, Unscored
+from engine.core.rubric import ELOQUENT, Criterion
+from engine.core.settings import MachineSettings
 from engine.judging import OpenModel
 from engine.llama_session import LlamaSession
 from engine.llama_vocabulary import Vocabulary
 from engine.model_trial import CheckedModel
 from engine.preference import NOT_FINITE
 from engine.prompt_tokens import BranchTokens, branch_tokens
-from engine.records import Agreement, Criterion, Gold, Item, Preference, Unscored
-from engine.rubric import ELOQUENT
 from engine.run_store import RunStore
-from engine.settings import MachineSettings
-from engine.submission import Prediction
 from tests.commands import ROOT
 from tests.random_models import HEADERS, Shape, byte_level_bpe, write_random_model
 from tests.small_models import HEADER_TOKENS

@@ -9,9 +9,8 @@ from engine.agreement_prompt import (
     build_agreement_prompt,
     item_trunk,
 )
-from engine.records import Gold, Item, Preference, digest
-from engine.rubric import ELOQUENT
-from engine.submission import Prediction
+from engine.core.items import Gold, Item, Prediction, Preference, digest
+from engine.core.rubric import ELOQUENT
 
 ITEM = Item("1", "The question", "First answer", "Second answer")
 GOLD = Gold(Preference.B, "The person speaks.")

@@ -11,9 +11,9 @@ import pytest
 
 from engine import bertscore
 from engine.bertscore import BertScore, Encoded, bert_scores, score_pair
-from engine.cancel import Cancelled, CancelToken
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.events import MeasureProgress
 from engine.encoder_files import read_encoder_file
-from engine.events import MeasureProgress
 from engine.gguf_cut import cut_encoder
 from engine.model_trial import checked_encoder, encoder_hash, open_encoder
 from engine.run_store import RunStore

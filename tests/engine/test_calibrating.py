@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from engine.calibrating import calibrate_run
+from engine.core.errors import SetupError
 from engine.dataset import Dataset, load_dataset
-from engine.errors import SetupError
 from engine.matching import match
 from engine.results import load_results
 from engine.run_store import RunStore

@@ -26,13 +26,15 @@ from engine.calibration import (
     quality,
     reliability,
 )
-from engine.calibration_fit import PSEUDO_COUNT, IntArray, log_frequencies, solve
+from engine.calibration_fit import PSEUDO_COUNT, log_frequencies, solve
+from engine.core.errors import SetupError
+from engine.core.items import PREFERENCES
+from engine.core.judgments import CriterionCalibration
+from engine.core.log_probs import FloatArray, IntArray, log_softmax
 from engine.dataset import load_dataset
-from engine.errors import SetupError
 from engine.folds import Fold, grouped_folds
 from engine.metrics import most_frequent_label
-from engine.preference import FloatArray, calibrated, log_softmax
-from engine.records import PREFERENCES, CriterionCalibration
+from engine.preference import calibrated
 
 # A, B, both_good, both_bad: as on the development set of ELOQUENT 2025, and balanced.
 SKEWS = {

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.comparison import Comparison, compare, match_all, mcnemar
-from engine.errors import SetupError
+from engine.core.errors import SetupError
 from engine.evaluation import evaluate
 from engine.explanations import SlowScores
 from engine.published import PUBLISHED

@@ -2,11 +2,11 @@
 
 import pytest
 
-from engine.cancel import Cancelled
 from engine.commands.console import guarded, printable, table
-from engine.errors import EngineBug, InputError, SetupError
-from engine.paths import log_folder
-from engine.shown import percent
+from engine.core.cancel import Cancelled
+from engine.core.errors import EngineBug, InputError, SetupError
+from engine.core.formatting import percent
+from engine.system.paths import log_folder
 
 
 def ended(error: BaseException) -> int:

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.cancel import Cancelled, CancelToken
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import InputError
+from engine.core.items import PREFERENCES, Gold, Item, Preference
+from engine.core.rubric import ELOQUENT, Criterion, Rubric
 from engine.dataset import Dataset, known_columns, load_dataset
-from engine.errors import InputError
-from engine.records import PREFERENCES, Criterion, Gold, Item, Preference, Rubric
-from engine.rubric import ELOQUENT
 
 Records = list[dict[str, str]]
 SaveRows = Callable[..., Path]

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from engine.core.items import PREFERENCES
+from engine.core.rubric import ELOQUENT
 from engine.dataset import Dataset, load_dataset
 from engine.dataset_summary import Lengths, summary_of
-from engine.paths import demo_dataset
-from engine.records import PREFERENCES
-from engine.rubric import ELOQUENT
+from engine.system.paths import demo_dataset
 from tests.judged import GOOD, A, B, dataset
 
 GOLD = replace(

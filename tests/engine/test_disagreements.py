@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
+from engine.core.items import Order, Preference
+from engine.core.judgments import Explanation, JudgedItem, Reading
+from engine.core.run_records import RunIdentity
 from engine.dataset import Dataset
 from engine.disagreements import largest_disagreements
 from engine.evaluation import Evaluation, evaluate
 from engine.matching import match
-from engine.records import Explanation, JudgedItem, Order, Preference, Reading
 from engine.results import load_results
-from engine.run_store import RunIdentity, RunStore
+from engine.run_store import RunStore
 from engine.systems import System, system_of_run
 from tests.judged import BAD, GOOD, A, B, dataset, system
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from engine.core.judgments import Judgment
+from engine.core.review_filters import Filters
 from engine.dataset import Dataset, load_dataset
 from engine.doubt import ReviewItem, ReviewRow, by_item, filtered, review_rows
-from engine.records import Judgment
 from engine.results import RunResults, load_results
-from engine.review_filters import Filters
 from engine.run_store import RunStore
 from tests.engine.test_disagreements import RATHER_A, SURE_A, SURE_GOOD, Probabilities, stored_run
 from tests.judged import BAD, GOOD, A, B, dataset

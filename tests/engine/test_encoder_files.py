@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from engine import model_trial
-from engine.cancel import Cancelled, CancelToken
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import ModelFileError
 from engine.encoder_files import (
     EncoderFile,
     encoder_memory,
@@ -20,7 +21,6 @@ from engine.encoder_files import (
     precheck_encoder,
     read_encoder_file,
 )
-from engine.errors import ModelFileError
 from engine.gguf_header import GgufHeader, TensorInfo, Value, read_header
 from engine.model_trial import checked_encoder, encoder_hash, open_encoder, trial_report
 from tests.encoders.rewritten import FAMILIES, FOLDER, rewritten

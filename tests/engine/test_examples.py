@@ -2,10 +2,10 @@
 
 import pytest
 
-from engine.errors import SetupError
+from engine.core.errors import SetupError
+from engine.core.items import Gold, Item, Preference
+from engine.core.rubric import ELOQUENT
 from engine.examples import choose_examples
-from engine.records import Gold, Item, Preference
-from engine.rubric import ELOQUENT
 
 
 def labelled(number: int, label: Preference = Preference.A, instruction: str | None = None) -> Item:

@@ -2,9 +2,9 @@
 
 import pytest
 
+from engine.core.judgments import Agreement, Unscored
 from engine.explanations import ExplanationMeasures, SlowScores, measure_explanations
 from engine.matching import match
-from engine.records import Agreement, Unscored
 from tests.judged import GOOD, A, B, Labels, Texts, dataset, system
 
 

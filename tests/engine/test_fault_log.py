@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import EngineBug
-from engine.fault_log import fault_words, log_fault
-from engine.paths import log_folder
-from engine.version import VERSION
+from engine.core.errors import EngineBug
+from engine.core.version import VERSION
+from engine.system.fault_log import fault_words, log_fault
+from engine.system.paths import log_folder
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -48,7 +48,7 @@ def test_a_log_that_cannot_be_written_is_no_second_fault(caplog: pytest.LogCaptu
 
 def test_later_faults_of_others_do_not_enter_the_file(caplog: pytest.LogCaptureFixture) -> None:
     path = log_fault(fault("first"), "testing")
-    logging.getLogger("engine.fault_log").error("not a fault")
+    logging.getLogger("engine.system.fault_log").error("not a fault")
     caplog.clear()
     assert "not a fault" not in path.read_text("utf-8")
 

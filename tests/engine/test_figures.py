@@ -13,6 +13,7 @@ from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 
 from engine.calibration import ReliabilityBin
+from engine.core.log_probs import FloatArray
 from engine.evaluation import Evaluation, evaluate
 from engine.figure_style import as_png, as_svg
 from engine.figures import (
@@ -25,7 +26,6 @@ from engine.figures import (
     reliability_figure,
 )
 from engine.matching import match
-from engine.preference import FloatArray
 from engine.weighing import Comparisons, Weighing, weigh
 from tests.judged import BAD, GOOD, A, B, dataset, matched, system
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from engine.errors import InputError, SetupError
+from engine.core.errors import InputError, SetupError
 from engine.file_formats import FileFormat, read_data_file
 
 Save = Callable[[str, bytes], Path]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import SetupError
-from engine.files import check_writable, whole_file, write_whole
+from engine.core.errors import SetupError
+from engine.system.files import check_writable, whole_file, write_whole
 
 Refusal = Callable[[Path], None]
 

@@ -7,9 +7,9 @@ import gguf
 import numpy as np
 import pytest
 
-from engine.cancel import Cancelled, CancelToken
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import ModelFileError, SetupError
 from engine.encoder_files import read_encoder_file
-from engine.errors import ModelFileError, SetupError
 from engine.gguf_cut import cut_encoder
 from engine.gguf_header import Value, read_header
 from tests.encoders.rewritten import FAMILIES, FOLDER, rewritten

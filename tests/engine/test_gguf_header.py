@@ -9,7 +9,7 @@ import gguf
 import numpy as np
 import pytest
 
-from engine.errors import ModelFileError
+from engine.core.errors import ModelFileError
 from engine.gguf_header import GgufHeader, read_header
 
 TOKENS = ["<unk>", "é", "", "long" * 100]

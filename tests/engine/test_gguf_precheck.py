@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import ModelFileError
+from engine.core.errors import ModelFileError
 from engine.gguf_header import GgufHeader, TensorInfo, Value, read_header
 from engine.gguf_precheck import precheck
 from tests.small_models import FAMILIES

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.cancel import Cancelled, CancelToken
+from engine.core.cancel import Cancelled, CancelToken
 from engine.dataset import Dataset, load_dataset
 from engine.items_order import matching_rows, sorted_rows
-from engine.paths import demo_dataset
+from engine.system.paths import demo_dataset
 from tests.judged import A, B, dataset
 
 GOLD = dataset(

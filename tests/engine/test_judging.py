@@ -8,19 +8,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.cancel import CancelToken
+from engine.core.cancel import CancelToken
+from engine.core.errors import ModelFileError
+from engine.core.events import ItemJudged, ModelOpened, RunEnded, RunEvent, RunStarted, TokensEvaluated
+from engine.core.items import Order
+from engine.core.judgments import JudgedItem, Judgment, Unscored
+from engine.core.rubric import ELOQUENT
+from engine.core.settings import JudgeSettings, KvType, MachineSettings, Mode
 from engine.dataset import Dataset, load_dataset
-from engine.errors import ModelFileError
-from engine.events import ItemJudged, ModelOpened, RunEnded, RunEvent, RunStarted, TokensEvaluated
 from engine.examples import choose_examples
 from engine.judging import RunPlan, open_model, run_judging
 from engine.model_trial import CheckedModel
 from engine.preference import decide
-from engine.records import JudgedItem, Judgment, Order, Unscored
 from engine.results import load_results, score_results, submission_of
-from engine.rubric import ELOQUENT
 from engine.run_store import RunStore
-from engine.settings import JudgeSettings, KvType, MachineSettings, Mode
 from tests.commands import ROOT
 
 SmallModel = Callable[[str], Path]

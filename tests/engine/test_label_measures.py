@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from engine.baselines import Baselines, baselines, longer_response
+from engine.core.items import Item, Preference
 from engine.label_measures import LabelMeasures, kappa, measure_labels
-from engine.records import Item, Preference
 from tests.judged import BAD, GOOD, A, B, Labels, matched
 
 

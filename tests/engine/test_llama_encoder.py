@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.cancel import Cancelled, CancelToken
-from engine.errors import EngineBug, ModelFileError
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import EngineBug, ModelFileError
 from engine.llama_encoder import LlamaEncoder
 from engine.llama_library import LlamaModel
 from tests.encoders.rewritten import FAMILIES, FOLDER, rewritten

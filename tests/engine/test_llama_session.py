@@ -8,14 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.cancel import Cancelled, CancelToken
 from engine.chat_template import ChatTemplate
-from engine.errors import EngineBug, ModelFileError, NoRoomError
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import EngineBug, ModelFileError, NoRoomError
+from engine.core.items import Item, Order, Preference
+from engine.core.log_probs import FloatArray
+from engine.core.rubric import ELOQUENT
+from engine.core.settings import KvType
 from engine.examples import ExamplePool
 from engine.llama_library import LlamaModel
 from engine.llama_session import Job, LlamaSession, Sampling, SessionShape
-from engine.paths import demo_model
-from engine.preference import FloatArray
 from engine.prompt_tokens import (
     BranchTokens,
     PromptTokens,
@@ -24,9 +26,7 @@ from engine.prompt_tokens import (
     tokenize_prompt,
 )
 from engine.prompts import build_prompt
-from engine.records import Item, Order, Preference
-from engine.rubric import ELOQUENT
-from engine.settings import KvType
+from engine.system.paths import demo_model
 
 SmallModel = Callable[[str], Path]
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from engine.core.items import Preference
+from engine.core.judgments import Judgment, Unscored
 from engine.metrics import CriterionScore, most_frequent_label, score_criterion
-from engine.records import Judgment, Preference, Unscored
 
 A, B, GOOD, BAD = Preference
 

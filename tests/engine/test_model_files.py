@@ -7,21 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import ModelFileError
+from engine.core.errors import ModelFileError
+from engine.core.settings import KvType
 from engine.gguf_header import GgufHeader, TensorInfo, Value, read_header
 from engine.model_files import (
     Fit,
-    Memory,
     MemoryEstimate,
     ModelFile,
-    available_memory,
     check_memory,
     describe,
     fit,
     memory_needed,
     read_model_file,
 )
-from engine.settings import KvType
+from engine.system.computer import Memory, available_memory
 
 SmallModel = Callable[[str], Path]
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from engine import model_trial
-from engine.cancel import Cancelled, CancelToken
 from engine.commands.console import FAULT
-from engine.errors import EngineBug, EngineError, ModelFileError, NoRoomError
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import EngineBug, EngineError, ModelFileError, NoRoomError
 from engine.model_files import read_model_file
 from engine.model_trial import checked_model, trial_report, try_model
-from engine.paths import cache_folder
+from engine.system.paths import cache_folder
 from tests.commands import ROOT
 from tests.random_models import HEADERS, Shape, byte_level_bpe, write_random_model
 from tests.small_models import HEADER_TOKENS

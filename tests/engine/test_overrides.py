@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import SetupError, StoreError
+from engine.core.errors import SetupError, StoreError
+from engine.core.items import Preference
+from engine.core.judgments import Override
+from engine.core.overrides import OverrideCount, count_overrides, in_force
 from engine.migrations import APPLICATION_ID, STEPS
-from engine.overrides import OverrideCount, count_overrides, in_force
-from engine.records import Override, Preference
 from engine.run_store import RunStore
 from tests.commands import ROOT
 from tests.engine.test_run_store import IDENTITY, judged_item

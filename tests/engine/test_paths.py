@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import paths
+from engine.system import paths
 
 
 def test_one_variable_moves_all_folders(private_home: Path) -> None:

@@ -7,19 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from engine.cancel import Cancelled, CancelToken
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import ModelFileError, SetupError
+from engine.core.events import ItemJudged, MeasureProgress, RunEnded, TokensEvaluated
+from engine.core.items import Order
+from engine.core.judgments import JudgedItem
+from engine.core.rubric import ELOQUENT
+from engine.core.settings import JudgeSettings, KvType, MachineSettings, Mode
 from engine.dataset import Dataset, load_dataset
-from engine.errors import ModelFileError, SetupError
-from engine.events import ItemJudged, MeasureProgress, RunEnded, TokensEvaluated
 from engine.examples import ExamplePool, choose_examples
 from engine.judging import RunPlan, open_model, run_judging
 from engine.model_trial import CheckedModel
-from engine.paths import demo_model
 from engine.planning import Forecast, Rate, forecast, time_first_items
-from engine.records import JudgedItem, Order
-from engine.rubric import ELOQUENT
 from engine.run_store import RunStore
-from engine.settings import JudgeSettings, KvType, MachineSettings, Mode
+from engine.system.paths import demo_model
 from tests.commands import ROOT
 
 SmallModel = Callable[[str], Path]

@@ -6,18 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from engine.preference import NOT_FINITE, average, decide, decide_all, log_softmax
-from engine.records import (
-    PREFERENCES,
-    CriterionCalibration,
-    Explanation,
-    JudgedItem,
-    Judgment,
-    Order,
-    Preference,
-    Reading,
-    Unscored,
-)
+from engine.core.items import PREFERENCES, Order, Preference
+from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem, Judgment, Reading, Unscored
+from engine.core.log_probs import log_softmax
+from engine.preference import NOT_FINITE, average, decide, decide_all
 
 
 def reading(order: Order, *probabilities: float) -> Reading:

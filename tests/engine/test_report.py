@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from engine.calibrating import calibrate_run
+from engine.core.formatting import visible
+from engine.core.judgments import Agreement
 from engine.dataset import Dataset
 from engine.evaluation import Evaluation, evaluate
 from engine.explanations import SlowScores
@@ -17,7 +19,6 @@ from engine.figure_style import as_svg
 from engine.intervals import Interval
 from engine.label_measures import LabelMeasures
 from engine.matching import Matched, match
-from engine.records import Agreement
 from engine.report import (
     Report,
     gather,
@@ -25,7 +26,6 @@ from engine.report import (
     reliability_of,
     report_html,
 )
-from engine.shown import visible
 from engine.systems import System, system_of_run
 from engine.weighing import comparisons_of, weigh
 from tests.commands import ROOT

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from engine.records import Explanation
+from engine.core.items import Prediction
+from engine.core.judgments import Explanation
 from engine.results import RunResults, as_json, load_results, score_results, submission_of
 from engine.run_store import RunStore
-from engine.submission import Prediction, read_submission, write_submission
+from engine.submission import read_submission, write_submission
 from tests.engine.test_disagreements import SURE_A, SURE_GOOD, stored_run
 from tests.judged import BAD, GOOD, A, B, dataset
 

@@ -11,20 +11,21 @@ from typing import Any, TypeVar
 import pytest
 
 from engine.calibration_file import Calibration, judge_of_run
-from engine.cancel import CancelToken
+from engine.core.cancel import CancelToken
+from engine.core.errors import EngineBug, RunBusyError, SetupError
+from engine.core.events import MeasureProgress, RunEnded
+from engine.core.items import Order, Preference
+from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem
+from engine.core.rubric import ELOQUENT
+from engine.core.settings import JudgeSettings, KvType, MachineSettings, Mode, settings_of
 from engine.dataset import Dataset, load_dataset
-from engine.errors import EngineBug, RunBusyError, SetupError
-from engine.events import MeasureProgress, RunEnded
 from engine.examples import choose_examples
 from engine.judging import OpenModel, RunPlan, item_judge, open_model, run_judging
 from engine.model_trial import CheckedModel
-from engine.paths import demo_model
-from engine.records import CriterionCalibration, Explanation, JudgedItem, Order, Preference
 from engine.results import load_results
 from engine.rewriting import Rewritten, rewrite_explanations, rewriting_plan
-from engine.rubric import ELOQUENT
 from engine.run_store import RunStore
-from engine.settings import JudgeSettings, KvType, MachineSettings, Mode, settings_of
+from engine.system.paths import demo_model
 from tests.commands import ROOT
 
 A, B, GOOD, BAD = Preference

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import RunBusyError, StoreError
+from engine.core.errors import RunBusyError, StoreError
+from engine.core.items import Order, Preference
+from engine.core.judgments import Explanation, JudgedItem, Reading, Shortening
+from engine.core.run_records import RunIdentity
 from engine.migrations import APPLICATION_ID, STEPS
-from engine.records import Explanation, JudgedItem, Order, Preference, Reading, Shortening
-from engine.run_store import RunIdentity, RunStore
+from engine.run_store import RunStore
 
 IDENTITY = RunIdentity(
     key="key",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.errors import InputError, SetupError
+from engine.core.errors import InputError, SetupError
 from engine.scores import load_comparisons
 
 CRITERIA = ("safety", "relevance")

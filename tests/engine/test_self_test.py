@@ -9,9 +9,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from engine.cancel import Cancelled, CancelToken
-from engine.paths import cache_folder, data_folder, log_folder
+from engine.core.cancel import Cancelled, CancelToken
 from engine.self_test import Check, self_test
+from engine.system.paths import cache_folder, data_folder, log_folder
 from tests.commands import run
 
 NAMES = (

@@ -2,7 +2,8 @@
 
 import pytest
 
-from engine.records import Item, Shortening
+from engine.core.items import Item
+from engine.core.judgments import Shortening
 from engine.shortening import shorten
 
 MOST = 100_000

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.shown import visible
+from engine.core.formatting import visible
 
 
 @pytest.mark.parametrize(

@@ -7,19 +7,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from engine.core.cell_safety import unsafe_explanation, unwritable_ids
+from engine.core.errors import InputError, SetupError
+from engine.core.items import PREFERENCES, Prediction, Preference
+from engine.core.rubric import ELOQUENT
 from engine.dataset import Dataset, load_dataset
-from engine.errors import InputError, SetupError
-from engine.records import PREFERENCES, Preference
-from engine.rubric import ELOQUENT
 from engine.submission import (
-    Prediction,
     Submission,
     SubmissionRow,
     check_submission,
     read_submission,
     rewritten_ids,
-    unsafe_explanation,
-    unwritable_ids,
     write_submission,
 )
 

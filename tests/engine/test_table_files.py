@@ -15,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+from engine.core.errors import InputError
+from engine.core.formatting import listed, quoted
 from engine.delimited import QuotingError, Splitter
-from engine.errors import InputError
-from engine.table_files import Row, Table, listed, open_table, quoted
+from engine.table_files import Row, Table, open_table
 
 Save = Callable[[str, bytes], Path]
 

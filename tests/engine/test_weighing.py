@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import SetupError
+from engine.core.errors import SetupError
 from engine.weighing import Comparisons, comparisons_of, human_winners, weigh, winner_of
 from engine.weight_fit import fit_weights
 from tests.engine.test_disagreements import RATHER_A, stored_run

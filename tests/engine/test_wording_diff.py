@@ -4,7 +4,7 @@ from collections.abc import Sequence
 import pytest
 
 from engine import wording_diff as module
-from engine.cancel import Cancelled, CancelToken
+from engine.core.cancel import Cancelled, CancelToken
 from engine.wording_diff import Span, wording_diff
 
 

@@ -10,10 +10,10 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import pytest
 from pytestqt.qtbot import QtBot
 
-from engine.cancel import CancelToken
+from engine.core.cancel import CancelToken
 from engine.model_files import read_model_file
 from engine.model_trial import checked_model
-from engine.paths import cache_folder, demo_model
+from engine.system.paths import cache_folder, demo_model
 from gui.engine_thread import EngineThreads
 from gui.state import State
 from gui.workspace import Workspace

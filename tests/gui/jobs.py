@@ -2,7 +2,7 @@
 
 from typing import TypeVar
 
-from engine.cancel import CancelToken
+from engine.core.cancel import CancelToken
 from gui.engine_thread import Control, Job
 
 Result = TypeVar("Result")

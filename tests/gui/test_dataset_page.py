@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QLabel, QPlainTextEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from engine.paths import demo_dataset
+from engine.system.paths import demo_dataset
 from gui.pages.dataset_page import DatasetPage
 from gui.widgets.bars import ShareBar
 from gui.widgets.fold import Fold

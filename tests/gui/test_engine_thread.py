@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from pytestqt.qtbot import QtBot
 
-from engine.cancel import Cancelled
-from engine.errors import EngineBug, EngineError, SetupError
+from engine.core.cancel import Cancelled
+from engine.core.errors import EngineBug, EngineError, SetupError
 from gui.engine_thread import Control, EngineThreads, Lane, Latest, Task
 
 

@@ -13,7 +13,7 @@ from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from engine.dataset import Dataset, load_dataset
-from engine.paths import demo_dataset
+from engine.system.paths import demo_dataset
 from gui.tables.items_columns import ItemsColumns
 from gui.tables.items_table import ItemsTable, column_named
 from gui.tables.text_table import SORT_ROLE

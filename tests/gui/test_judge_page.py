@@ -20,19 +20,19 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from engine.errors import SetupError
-from engine.events import RunEnded
-from engine.paths import demo_model
+from engine.core.errors import SetupError
+from engine.core.events import RunEnded
+from engine.core.settings import Mode
 from engine.run_store import RunStore
-from engine.settings import Mode
+from engine.system.paths import demo_model
 from gui.jobs.judging import ItemDecided
 from gui.jobs.models import Candidate
 from gui.pages.judge_page import JudgePage
 from gui.run_control import RunControl
-from gui.run_setup import RunSetup
 from gui.tables.judgment_table import MOST_ROWS
 from gui.tables.model_table import MODEL
 from gui.tables.pill_delegate import PILL_ROLE
+from gui.usual_setup import usual_setup
 from gui.workspace import Workspace
 
 A_WHILE = 60_000
@@ -50,7 +50,7 @@ def page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
 @pytest.fixture
 def ready(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> JudgePage:
     """A page with 30 items and a plan to judge labels alone."""
-    page.settings.show_setup(RunSetup(mode=Mode.LABELS))
+    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS))
     open_dataset(qtbot, page, demo_gold)
     return page
 
@@ -153,7 +153,7 @@ def test_a_judgment_is_shown_in_review_on_enter(qtbot: QtBot, ready: JudgePage) 
 
 
 def test_escape_stops_no_run_stop_does_and_resume_goes_on(qtbot: QtBot, ready: JudgePage) -> None:
-    ready.settings.show_setup(RunSetup())
+    ready.settings.show_setup(usual_setup())
     wait_for_plan(qtbot, ready)
     ready.run()
     qtbot.waitUntil(lambda: ready.run_panel.table.rowCount() >= 2, timeout=A_WHILE)
@@ -178,7 +178,7 @@ def test_items_that_do_not_fit_are_named_with_what_helps(
     qtbot: QtBot, page: JudgePage, save: Callable[[str, bytes], Path]
 ) -> None:
     text = "id\tinstruction\toutput_a\toutput_b\nshort\tq\ta\tb\nlong\tq\t" + "many words " * 300 + "\tb\n"
-    page.settings.show_setup(RunSetup(mode=Mode.LABELS, context=512))
+    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, context=512))
     open_dataset(qtbot, page, save("long.tsv", text.encode()))
     assert "1 of 2 items will be unscored: long." in said(page.plan_panel)
     press(page.plan_panel, "Shorten them")
@@ -253,8 +253,14 @@ def test_without_a_criterion_there_is_no_run(qtbot: QtBot, ready: JudgePage) -> 
 
 
 def test_settings_are_there_next_time(qtbot: QtBot, ready: JudgePage) -> None:
-    chosen = RunSetup(
-        mode=Mode.LABELS, criteria=("safety",), both_orders=False, context=1024, threads=1, gpu_layers=0
+    chosen = replace(
+        usual_setup(),
+        mode=Mode.LABELS,
+        criteria=("safety",),
+        both_orders=False,
+        context=1024,
+        threads=1,
+        gpu_layers=0,
     )
     ready.settings.show_setup(chosen)
     again = new_page(qtbot, ready.workspace)
@@ -266,7 +272,7 @@ def test_settings_are_there_next_time(qtbot: QtBot, ready: JudgePage) -> None:
 def test_foreign_text_is_shown_as_text(
     qtbot: QtBot, page: JudgePage, save: Callable[[str, bytes], Path]
 ) -> None:
-    page.settings.show_setup(RunSetup(mode=Mode.LABELS))
+    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS))
     row = "\t".join([HOSTILE] * 4)
     path = save("hostile.tsv", f"id\tinstruction\toutput_a\toutput_b\n{row}\n".encode())
     open_dataset(qtbot, page, path)
@@ -280,13 +286,13 @@ def test_foreign_text_is_shown_as_text(
 def test_the_last_run_that_was_not_finished_is_offered(
     qtbot: QtBot, ready: JudgePage, demo_gold: Path
 ) -> None:
-    ready.settings.show_setup(RunSetup())
+    ready.settings.show_setup(usual_setup())
     wait_for_plan(qtbot, ready)
     ready.run()
     qtbot.waitUntil(lambda: ready.run_panel.table.rowCount() >= 2, timeout=A_WHILE)
     with qtbot.waitSignal(ready.control.ended, timeout=A_WHILE):
         ready.stop()
-    ready.settings.show_setup(RunSetup(mode=Mode.LABELS, criteria=("safety",)))
+    ready.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, criteria=("safety",)))
     again = new_page(qtbot, ready.workspace)
     assert f"The last run, of {demo_gold.name}, was not finished" in again.banner.text
     qtbot.waitUntil(lambda: " of 30 items are judged" in again.banner.text, timeout=A_WHILE)
@@ -307,7 +313,7 @@ def test_the_last_run_that_was_not_finished_is_offered(
 @pytest.fixture
 def stopped(qtbot: QtBot, page: JudgePage, own_gold: Path) -> JudgePage:
     """A page whose run 1, of the first 6 of 30 items, was stopped after some of them."""
-    page.settings.show_setup(RunSetup(threads=1))
+    page.settings.show_setup(replace(usual_setup(), threads=1))
     open_dataset(qtbot, page, own_gold)
     page.dataset_line.set_items(6)
     wait_for_plan(qtbot, page)
@@ -373,7 +379,7 @@ def test_the_items_of_a_resumed_run_stay_when_its_dataset_is_read(
 def test_a_run_of_another_dataset_than_the_open_one_is_named_and_offered_after_a_stop(
     qtbot: QtBot, page: JudgePage, demo_gold: Path, own_gold: Path
 ) -> None:
-    page.settings.show_setup(RunSetup(threads=1))
+    page.settings.show_setup(replace(usual_setup(), threads=1))
     open_dataset(qtbot, page, own_gold)
     page.run()
     qtbot.waitUntil(lambda: page.run_panel.table.rowCount() >= 2, timeout=A_WHILE)

@@ -9,8 +9,8 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
-from engine.errors import EngineBug, SetupError
-from engine.paths import demo_dataset, demo_model
+from engine.core.errors import EngineBug, SetupError
+from engine.system.paths import demo_dataset, demo_model
 from gui.main_window import MainWindow
 from gui.state import State
 from gui.theme import ThemeChoice, is_dark

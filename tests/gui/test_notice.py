@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.errors import SetupError
-from engine.paths import program
+from engine.core.errors import SetupError
+from engine.system.paths import program
 from gui.widgets.notice import problem_of
 
 

@@ -12,23 +12,24 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QAbstractSlider, QComboBox, QLabel
 from pytestqt.qtbot import QtBot
 
-from engine.cancel import CancelToken
+from engine.core.cancel import CancelToken
+from engine.core.errors import RunBusyError, SetupError
+from engine.core.events import ItemJudged
+from engine.core.items import Preference
+from engine.core.judgments import Explanation
+from engine.core.rubric import ELOQUENT
+from engine.core.settings import JudgeSettings, MachineSettings, Mode
 from engine.dataset import load_dataset
-from engine.errors import RunBusyError, SetupError
 from engine.evaluation import evaluate
-from engine.events import ItemJudged
 from engine.judging import RunPlan, open_model, run_judging
 from engine.matching import match
 from engine.measure_tables import accuracy_table, explanation_table
 from engine.model_files import read_model_file
 from engine.model_trial import checked_model
-from engine.paths import demo_model
-from engine.records import Explanation, Preference
 from engine.results import load_results, submission_of
-from engine.rubric import ELOQUENT
 from engine.run_store import RunStore
-from engine.settings import JudgeSettings, MachineSettings, Mode
 from engine.submission import read_submission, write_submission
+from engine.system.paths import demo_model
 from engine.systems import system_of_run
 from gui.dialogs.slow_measures_dialog import SlowMeasureDialog
 from gui.jobs.measuring import Part, SlowMeasure

@@ -9,19 +9,20 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from engine.cancel import CancelToken
+from engine.core.cancel import CancelToken
+from engine.core.items import Order, Preference
+from engine.core.judgments import Override, Reading
+from engine.core.rubric import ELOQUENT
+from engine.core.run_setup import RunSetup
+from engine.core.settings import JudgeSettings, MachineSettings, Mode
 from engine.dataset import load_dataset
 from engine.judging import RunPlan, open_model, run_judging
 from engine.model_files import read_model_file
 from engine.model_trial import CheckedModel
-from engine.paths import demo_dataset, demo_model
-from engine.records import Order, Override, Preference, Reading
-from engine.rubric import ELOQUENT
 from engine.run_store import RunStore
-from engine.settings import JudgeSettings, MachineSettings, Mode
+from engine.system.paths import demo_dataset, demo_model
 from gui.pages.review_page import ReviewPage
 from gui.run_control import RunControl
-from gui.run_setup import RunSetup
 from gui.tables.review_table import DOUBT, ID, INSTRUCTION, LABELS, MARKS
 from gui.tables.text_table import SORT_ROLE
 from gui.widgets.order_bars import own_shares
@@ -464,7 +465,7 @@ def test_while_a_run_is_judged_the_page_says_so_and_reads_it_again(
     qtbot.addWidget(page)
     page.resize(1180, 640)
     page.show()
-    control.start(RunSetup(demo_dataset(), threads=1))
+    control.start(RunSetup(demo_dataset(), demo_model(), threads=1))
     qtbot.waitUntil(lambda: page.nothing.button.text() == "Show what is judged so far", timeout=A_WHILE)
     assert "Run 1 is being judged: " in page.nothing._first.text()
     page.nothing.button.click()

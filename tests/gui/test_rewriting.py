@@ -6,16 +6,18 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from engine.core.errors import ModelFileError, SetupError
+from engine.core.events import MeasureProgress
+from engine.core.items import Order, Preference
+from engine.core.judgments import Explanation, Judgment, Reading
+from engine.core.run_setup import RunSetup
 from engine.dataset import load_dataset
-from engine.errors import ModelFileError, SetupError
-from engine.events import MeasureProgress
-from engine.records import Explanation, Judgment, Order, Preference, Reading
 from engine.results import load_results
 from engine.rewriting import Rewritten
 from engine.run_store import RunStore
+from engine.system.paths import demo_model
 from gui.jobs.judging import judge
 from gui.jobs.rewriting import rewrite
-from gui.run_setup import RunSetup
 from gui.widgets.judgment_card import JudgmentCard, Shown
 from tests.gui.jobs import done
 
@@ -27,6 +29,7 @@ def judged(folder: Path, gold: Path, shots: int = 0) -> Path:
     path = folder / "judged.sqlite"
     setup = RunSetup(
         dataset_path=gold,
+        model_path=demo_model(),
         items=2,
         threads=1,
         context=4096,

@@ -8,17 +8,18 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
-from engine.cancel import Cancelled
-from engine.errors import RunBusyError, SetupError
-from engine.events import RunEnded
-from engine.paths import demo_dataset, demo_model
+from engine.core.cancel import Cancelled
+from engine.core.errors import RunBusyError, SetupError
+from engine.core.events import RunEnded
+from engine.core.run_setup import RunSetup
+from engine.core.settings import KvType, Mode
 from engine.run_store import RunStore
-from engine.settings import KvType, Mode
+from engine.system.paths import demo_dataset, demo_model
 from gui.engine_thread import Control, Lane
 from gui.jobs.judging import ItemDecided
 from gui.run_control import RunControl
-from gui.run_setup import RunSetup
 from gui.state import State
+from gui.usual_setup import usual_setup
 from gui.workspace import Workspace
 
 A_WHILE = 60_000
@@ -34,7 +35,7 @@ def control(workspace: Workspace) -> RunControl:
 
 @pytest.fixture
 def setup(demo_gold: Path) -> RunSetup:
-    return RunSetup(dataset_path=demo_gold, items=6, mode=Mode.LABELS, threads=1)
+    return RunSetup(demo_gold, demo_model(), items=6, mode=Mode.LABELS, threads=1)
 
 
 def run_to_the_end(qtbot: QtBot, control: RunControl, setup: RunSetup) -> Any:
@@ -73,7 +74,7 @@ def test_a_setup_is_the_same_after_json() -> None:
         gpu_layers=0,
         fresh=True,
     )
-    assert RunSetup.of_json(setup.as_json()) == setup
+    assert RunSetup.of_json(setup.as_json(), usual_setup()) == setup
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_a_setup_is_the_same_after_json() -> None:
     ],
 )
 def test_damaged_values_are_as_usual(values: dict[str, Any]) -> None:
-    assert RunSetup.of_json(values) == RunSetup(demo_dataset(), demo_model())
+    assert RunSetup.of_json(values, usual_setup()) == usual_setup()
 
 
 def test_a_run_tells_each_item_and_is_open_at_the_end(

@@ -9,7 +9,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from engine.dataset import Dataset, load_dataset
-from engine.paths import demo_dataset
+from engine.system.paths import demo_dataset
 from gui.jobs.runs import open_run
 from gui.widgets.review_notices import MissingDataset
 from gui.workspace import Workspace

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import SetupError
+from engine.core.errors import SetupError
 from gui import screen
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux may lack a display")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from engine.errors import SetupError
-from engine.records import Preference
+from engine.core.errors import SetupError
+from engine.core.items import Preference
 from engine.run_store import RunStore
 from gui.engine_thread import Lane
 from gui.workspace import Workspace

@@ -9,16 +9,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from engine.core.items import Preference
+from engine.core.run_setup import RunSetup
 from engine.model_files import read_model_file
-from engine.records import Preference
 from engine.results import load_results
 from engine.run_store import RunStore
+from engine.system.paths import demo_model
 from gui.engine_thread import Lane
 from gui.jobs.judging import judge
 from gui.jobs.rewriting import count_outdated
 from gui.pages.results_page import ResultsPage
 from gui.pages.review_page import ReviewPage
-from gui.run_setup import RunSetup
 from gui.widgets.outdated_line import OutdatedLine
 from gui.workspace import OpenRun, UnderWay, Workspace
 from tests.gui.jobs import done
@@ -32,7 +33,7 @@ pytestmark = pytest.mark.usefixtures("demo_tried")
 @pytest.fixture
 def opened(qtbot: QtBot, workspace: Workspace, demo_gold: Path) -> Workspace:
     """A run of three items with the explanation of one out of date."""
-    setup = RunSetup(dataset_path=demo_gold, items=ITEMS, threads=1, context=4096, max_explanation_tokens=20)
+    setup = RunSetup(demo_gold, demo_model(), items=ITEMS, threads=1, context=4096, max_explanation_tokens=20)
     done(judge(setup, workspace.store_path, None))
     with RunStore(workspace.store_path) as store:
         change_label(store, 0)
@@ -136,7 +137,7 @@ def test_a_model_that_is_gone_is_told_and_the_line_stays(
     qtbot: QtBot, workspace: Workspace, demo_gold: Path, tmp_path: Path
 ) -> None:
     model = tmp_path / "own.gguf"
-    setup = RunSetup(dataset_path=demo_gold, items=1, threads=1, context=4096, max_explanation_tokens=20)
+    setup = RunSetup(demo_gold, demo_model(), items=1, threads=1, context=4096, max_explanation_tokens=20)
     model.write_bytes(read_model_file(setup.model_path).path.read_bytes())
     done(judge(replace(setup, model_path=model), workspace.store_path, None))
     with RunStore(workspace.store_path) as store:

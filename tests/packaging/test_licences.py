@@ -95,7 +95,9 @@ def test_a_package_with_a_text_is_not_said_to_lack_one(
 
 def test_only_what_is_bundled_has_a_folder(tmp_path: Path, llama: Path) -> None:
     folder = tmp_path / "licences"
-    collect_licences([*NUMPY, "engine.records", "examples/demo.tsv", r"numpy\fft\a.pyd"], [], llama, folder)
+    collect_licences(
+        [*NUMPY, "engine.core.judgments", "examples/demo.tsv", r"numpy\fft\a.pyd"], [], llama, folder
+    )
     folders = {path.name.rpartition("-")[0] or path.name for path in folder.iterdir() if path.is_dir()}
     assert folders - {"common"} == {"numpy", "llama.cpp"}
 

@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from engine.paths import demo_dataset, demo_model
+from engine.system.paths import demo_dataset, demo_model
 from tests.commands import ROOT
 
 SPEC = ROOT / "packaging" / "tiebreak.spec"

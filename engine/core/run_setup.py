@@ -1,19 +1,18 @@
-"""What a run is asked to be, as the window keeps it: plain values that can be remembered.
+"""RunSetup: one run as it was asked for, by the window or by the command line; plain values that can be kept.
 
-Knows: the choices of a run, and what is usual. Does not know: widgets, how a run is made of them.
+Knows: the choices of a run, and what is usual. Does not know: widgets, arguments, how a run is made of them.
 """
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from engine.paths import demo_dataset, demo_model
-from engine.rubric import ELOQUENT
-from engine.settings import USUAL_SHOTS, JudgeSettings, KvType, Mode
+from engine.core.rubric import ELOQUENT
+from engine.core.settings import USUAL_SHOTS, JudgeSettings, KvType, Mode
 
 _USUAL = JudgeSettings()
 _LARGEST = 2**31 - 1  # what Qt's number fields can show
@@ -29,8 +28,8 @@ class RunSetup:
     run, also where one could go on. `resumes`: the number of the run to go on with, None for what fits.
     """
 
-    dataset_path: Path = field(default_factory=demo_dataset)
-    model_path: Path = field(default_factory=demo_model)
+    dataset_path: Path
+    model_path: Path
     items: int | None = None
     mode: Mode = _USUAL.mode
     both_orders: bool = True
@@ -54,9 +53,8 @@ class RunSetup:
         return {one.name: _plain(getattr(self, one.name)) for one in fields(self)}
 
     @classmethod
-    def of_json(cls, values: Mapping[str, Any]) -> "RunSetup":
-        """Remembered choices; whatever is missing or damaged is as usual."""
-        usual = cls()
+    def of_json(cls, values: Mapping[str, Any], usual: "RunSetup") -> "RunSetup":
+        """Remembered choices; whatever is missing or damaged is as in `usual`."""
         whole = partial(_whole, values)
         return cls(
             dataset_path=_path(values.get("dataset_path")) or usual.dataset_path,

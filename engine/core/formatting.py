@@ -5,7 +5,7 @@ measure or mean, where they are shown.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 # Control characters but tab and line feed, halves of characters, marks of direction.
@@ -67,3 +67,33 @@ def visible(text: str) -> str:
     Line breaks and tabs stay; a Windows line break becomes a plain one.
     """
     return _HIDDEN.sub(lambda found: repr(found[0])[1:-1], text.replace("\r\n", "\n"))
+
+
+_LONGEST_SHOWN = 40
+
+
+_MOST_LISTED = 10
+
+
+_NEEDS_NO_QUOTES = re.compile(r"[\w.:#-]+( [\w.:#-]+)*")
+
+
+def clipped(text: str) -> str:
+    """A text cut to 40 characters."""
+    return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…"
+
+
+def quoted(text: str) -> str:
+    """A text from a file, in quotes, cut short, with control characters written out."""
+    return repr(clipped(text))
+
+
+def named(text: str) -> str:
+    """A name from a file: as it is where its end is plain to see, else quoted."""
+    return clipped(text) if _NEEDS_NO_QUOTES.fullmatch(text) else quoted(text)
+
+
+def listed(names: Sequence[str], most: int = _MOST_LISTED, shown: Callable[[str], str] = named) -> str:
+    """The first few names, and how many more there are."""
+    text = ", ".join(map(shown, names[:most]))
+    return f"{text} and {len(names) - most:,} more" if len(names) > most else text

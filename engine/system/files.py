@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from engine.errors import SetupError
+from engine.core.errors import SetupError
 
 _REMEDIES = {
     errno.ENOSPC: "The disk is full: free some space, or choose another disk.",

@@ -7,8 +7,8 @@ import subprocess
 import time
 from collections.abc import Sequence
 
-from engine.cancel import CancelToken
-from engine.paths import child_environment
+from engine.core.cancel import CancelToken
+from engine.system.paths import child_environment
 
 _POLL_SECONDS = 0.1
 _NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)

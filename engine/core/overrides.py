@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from engine.records import Override
+from engine.core.judgments import Override
 
 
 def in_force(history: Iterable[Override]) -> dict[tuple[str, str], Override]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from engine.records import JudgedItem
+from engine.core.judgments import JudgedItem
 
 Event = TypeVar("Event")
 Result = TypeVar("Result")

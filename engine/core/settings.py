@@ -9,10 +9,8 @@ from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any
 
-import psutil
-
-from engine.errors import SetupError
-from engine.records import Order
+from engine.core.errors import SetupError
+from engine.core.items import Order
 
 DEFAULT_CONTEXT = 8192
 USUAL_SHOTS = 3  # labelled examples in a prompt
@@ -121,11 +119,6 @@ class MachineSettings:
 def default_context(trained: int) -> int:
     """Tokens of context for a model trained with so many."""
     return min(DEFAULT_CONTEXT, trained)
-
-
-def default_threads() -> int:
-    """The physical cores of this computer."""
-    return psutil.cpu_count(logical=False) or psutil.cpu_count() or 1
 
 
 def _at_least(what: str, value: int, least: int) -> None:

@@ -145,4 +145,4 @@ def _executable() -> Path:
 def _program_folder() -> Path:
     # PyInstaller unpacks what it bundles into sys._MEIPASS.
     bundle: str | None = getattr(sys, "_MEIPASS", None)
-    return Path(bundle) if _frozen() and bundle else Path(__file__).resolve().parent.parent
+    return Path(bundle) if _frozen() and bundle else Path(__file__).resolve().parents[2]

@@ -1,0 +1,57 @@
+"""What the store says of a run: what makes it the same run, how far it came, what it cost.
+
+Knows: plain values. Does not know: SQL, how a run is judged.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class RunIdentity:
+    """What a run is: two runs with the same `key` would give the same results."""
+
+    key: str
+    dataset_path: Path
+    dataset_hash: str
+    items: int
+    model_path: Path
+    model_name: str
+    model_hash: str
+    prompt_version: str
+    criteria: tuple[str, ...]
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run as the store holds it.
+
+    `judged`: items in the store; `manifest`: how it was made; `calibration`: what its decisions are
+    calibrated with now, as plain values, None for none.
+    """
+
+    id: int
+    created: datetime
+    identity: RunIdentity
+    judged: int
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+    calibration: Mapping[str, Any] | None = None
+
+    @property
+    def complete(self) -> bool:
+        """True once all items are in the store."""
+        return self.judged == self.identity.items
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What judging `items` items took: seconds at work with them, tokens read and generated."""
+
+    items: int
+    seconds: float
+    tokens_read: int
+    tokens_generated: int

@@ -1,0 +1,26 @@
+"""This computer: its physical cores and its free memory.
+
+Knows: psutil. Does not know: what the cores and the memory are for.
+"""
+
+from typing import NamedTuple
+
+import psutil
+
+
+def default_threads() -> int:
+    """The physical cores of this computer."""
+    return psutil.cpu_count(logical=False) or psutil.cpu_count() or 1
+
+
+class Memory(NamedTuple):
+    """Main memory of this machine, in bytes: what can be had now, and all there is."""
+
+    available: int
+    total: int
+
+
+def available_memory() -> Memory:
+    """The main memory of this machine now."""
+    memory = psutil.virtual_memory()
+    return Memory(memory.available, memory.total)
