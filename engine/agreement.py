@@ -31,12 +31,13 @@ from engine.core.judgments import Agreement, Unscored
 from engine.core.rubric import Criterion
 from engine.core.settings import MachineSettings, default_context
 from engine.judging import OpenModel, OpenModelFactory, open_session
-from engine.llama_library import LlamaModel, library_version
-from engine.llama_session import SessionShape
+from engine.llama.library import LlamaModel, library_version
+from engine.llama.session import SessionShape
+from engine.llama.token_tree import PromptTokens, common_prefix
 from engine.model_trial import CheckedModel
 from engine.preference import NOT_FINITE
 from engine.prompt_parts import Part, own
-from engine.prompt_tokens import PROBES, PromptTokens, branch_tokens, common_prefix, shared_tokens
+from engine.prompt_tokens import PROBES, branch_tokens, shared_tokens
 from engine.run_store import RunStore
 
 _NEITHER = "the model gave neither yes nor no any probability"

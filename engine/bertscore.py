@@ -18,11 +18,11 @@ from dataclasses import astuple, dataclass
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.core.cancel import CancelToken
 from engine.core.events import MeasureProgress
 from engine.core.items import digest
+from engine.llama.encoder import Encoded
 from engine.run_store import RunStore
 
 BERTSCORE_VERSION = 1
@@ -30,20 +30,6 @@ BERTSCORE_VERSION = 1
 
 _STORED_AT_ONCE = 16  # pairs: some seconds of work with a large encoder
 _MOST_HELD_BYTES = 1 << 28  # of vectors that are needed again later
-
-FloatVectors = npt.NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class Encoded:
-    """A text as an encoder sees it.
-
-    `vectors`: shape (tokens, width), each of length 1. `weights`: shape (tokens,), 0 for the special tokens
-    that begin and end a text, 1 for all others.
-    """
-
-    vectors: FloatVectors
-    weights: FloatVectors
 
 
 class TextEncoder(Protocol):

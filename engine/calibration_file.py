@@ -14,7 +14,7 @@ from engine.core.errors import InputError, SetupError
 from engine.core.items import PREFERENCES, digest
 from engine.core.judgments import CriterionCalibration
 from engine.core.run_records import RunIdentity
-from engine.file_formats import read_data_file
+from engine.data.file_format import read_data_file
 from engine.system.files import write_json
 from engine.system.paths import program
 

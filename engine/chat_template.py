@@ -21,8 +21,8 @@ import jinja2
 import jinja2.ext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from engine.llama_vocabulary import Vocabulary
-from engine.prompt_parts import Conversation, Part, SpecialToken, own
+from engine.llama.vocabulary import SpecialToken, Vocabulary
+from engine.prompt_parts import Conversation, Part, own
 
 PLAIN_TEMPLATE = "{% for message in messages %}{{ message.content }}\n\n{% endfor %}"
 

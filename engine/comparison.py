@@ -11,7 +11,7 @@ from scipy.stats import binomtest, rankdata
 
 from engine.core.errors import SetupError
 from engine.core.items import Preference
-from engine.dataset import Dataset
+from engine.data.dataset import Dataset
 from engine.evaluation import Evaluation
 from engine.label_measures import kappa
 from engine.matching import Matched, Pair, match

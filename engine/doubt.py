@@ -10,7 +10,7 @@ from engine.core.items import Preference
 from engine.core.judgments import JudgedItem, Judgment, Unscored
 from engine.core.review_filters import LOW_MARGIN, Filters
 from engine.core.rubric import ELOQUENT
-from engine.dataset import Dataset
+from engine.data.dataset import Dataset
 from engine.results import RunResults
 from engine.systems import system_of_run
 from engine.weighing import OVERALL, comparisons_of, weigh, winner_of

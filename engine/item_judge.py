@@ -17,7 +17,7 @@ from engine.core.judgments import Explanation, JudgedItem, Judgment, Reading, Sh
 from engine.core.rubric import Rubric
 from engine.core.settings import JudgeSettings
 from engine.examples import ExamplePool
-from engine.llama_session import Job, LlamaSession, Sampling
+from engine.llama.session import Job, LlamaSession, Sampling
 from engine.preference import decide
 from engine.prompt_sizes import PromptSizer, SizedItem
 from engine.prompt_tokens import tokenize_explanation

@@ -18,11 +18,11 @@ from engine.core.items import digest
 from engine.core.rubric import Rubric
 from engine.core.run_records import RunIdentity, StoredRun
 from engine.core.settings import JudgeSettings, MachineSettings
-from engine.dataset import Dataset
+from engine.data.dataset import Dataset
 from engine.examples import ExamplePool
 from engine.item_judge import ItemJudge, Placed
-from engine.llama_library import LlamaModel, library_version
-from engine.llama_session import LlamaSession, SessionShape
+from engine.llama.library import LlamaModel, library_version
+from engine.llama.session import LlamaSession, SessionShape
 from engine.model_trial import CheckedModel
 from engine.prompts import PROMPT_VERSION
 from engine.run_store import RunStore

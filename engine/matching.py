@@ -12,7 +12,7 @@ from engine.core.items import Gold, Item, Prediction
 from engine.core.judgments import Judgment, Override
 from engine.core.overrides import count_overrides
 from engine.core.run_records import StoredRun
-from engine.dataset import Dataset
+from engine.data.dataset import Dataset
 from engine.systems import System
 
 

@@ -22,12 +22,12 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import EngineBug, ModelFileError, NoRoomError, SetupError
 from engine.core.items import Item, Order, digest
 from engine.core.rubric import ELOQUENT
-from engine.encoder_files import EncoderFile
 from engine.examples import ExamplePool
-from engine.llama_encoder import LONGEST, LlamaEncoder
-from engine.llama_library import LlamaModel, library_version
-from engine.llama_session import Job, LlamaSession, Sampling, SessionShape
-from engine.model_files import ModelFile
+from engine.gguf.encoder_file import EncoderFile
+from engine.gguf.judge_file import ModelFile
+from engine.llama.encoder import LONGEST, LlamaEncoder
+from engine.llama.library import LlamaModel, library_version
+from engine.llama.session import Job, LlamaSession, Sampling, SessionShape
 from engine.prompt_tokens import stem_tokens, tokenize_prompt
 from engine.prompts import build_prompt
 from engine.system.child_process import run_child

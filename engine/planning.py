@@ -18,8 +18,8 @@ from engine.core.run_records import Effort, StoredRun
 from engine.core.settings import SMALLEST_CONTEXT, JudgeSettings, KvType
 from engine.item_judge import Placed
 from engine.judging import OpenModelFactory, RunPlan, check_context, item_judge, worked_alike
-from engine.llama_library import LlamaModel
-from engine.llama_vocabulary import Vocabulary
+from engine.llama.library import LlamaModel
+from engine.llama.vocabulary import Vocabulary
 from engine.prompt_sizes import PromptSizer
 from engine.run_store import RunStore
 

@@ -32,18 +32,3 @@ class Conversation:
     system: tuple[Part, ...]
     user: tuple[Part, ...]
     reply: str
-
-
-@dataclass(frozen=True)
-class SpecialToken:
-    """A token with a meaning of its own.
-
-    `control`: recognised only where control tokens are asked for. Otherwise user-defined: recognised in
-    any text. `strips_left`, `strips_right`: white space beside it belongs to it.
-    """
-
-    id: int
-    text: str
-    control: bool
-    strips_left: bool = False
-    strips_right: bool = False

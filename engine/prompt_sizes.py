@@ -14,7 +14,8 @@ from engine.core.items import Item, Order
 from engine.core.rubric import Rubric
 from engine.core.settings import JudgeSettings
 from engine.examples import ExamplePool
-from engine.prompt_tokens import PromptTokens, common_prefix, lead_tokens, stem_tokens, tokenize_prompt
+from engine.llama.token_tree import PromptTokens, common_prefix
+from engine.prompt_tokens import lead_tokens, stem_tokens, tokenize_prompt
 from engine.prompts import PromptTree, build_prompt
 
 

@@ -7,49 +7,17 @@ Knows: prompt trees, chat templates. Does not know: how ids are evaluated.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from engine.chat_template import ChatTemplate
 from engine.core.items import PREFERENCES, Item, Order, Preference
 from engine.core.rubric import Rubric
 from engine.examples import ExamplePool
+from engine.llama.token_tree import BranchTokens, PromptTokens, common_prefix
 from engine.prompt_parts import Conversation
 from engine.prompts import PromptTree, build_prompt, explanation_reply, verdict_reply
 
 PROBES = ("a", "Z")
 """Texts that differ from their first letter on: what prompts with them share does not depend on them."""
-
-
-@dataclass(frozen=True)
-class BranchTokens:
-    """One question's whole prompt, and the ids that each of its labels adds to it (1 or more)."""
-
-    prompt: tuple[int, ...]
-    labels: tuple[tuple[int, ...], ...]
-
-
-@dataclass(frozen=True)
-class PromptTokens:
-    """The prompts of one item and order; `trunk` is the prefix they share, shorter than each of them."""
-
-    trunk: tuple[int, ...]
-    branches: tuple[BranchTokens, ...]
-
-    @property
-    def cells(self) -> int:
-        """Tokens of context that the tree takes: the trunk once, each branch's own part."""
-        own = sum(len(branch.prompt) + max(map(len, branch.labels)) for branch in self.branches)
-        return len(self.trunk) + own - len(self.trunk) * len(self.branches)
-
-    def cells_beside(self, stem: Sequence[int]) -> int:
-        """Tokens of context that the tree takes where `stem` is held already."""
-        begins_with_it = self.trunk[: len(stem)] == tuple(stem)
-        return self.cells - (len(stem) if begins_with_it else 0)
-
-    @property
-    def separate_tokens(self) -> int:
-        """Tokens that the same prompts would take one by one."""
-        return sum(len(branch.prompt) for branch in self.branches)
 
 
 def tokenize_prompt(tree: PromptTree, template: ChatTemplate) -> PromptTokens:
@@ -100,17 +68,3 @@ def lead_tokens(rubric: Rubric, template: ChatTemplate) -> int:
     tree = build_prompt(Item("probe", "a", "a", "a"), Order.AB, rubric)
     asked = len(tokenize_prompt(tree, template).branches[0].prompt)
     return max(len(tokenize_explanation(tree, 0, label, template)) for label in PREFERENCES) - asked
-
-
-def common_prefix(sequences: Sequence[Sequence[int]]) -> int:
-    """Length of the prefix that all sequences share."""
-    shared, most = 0, min(map(len, sequences), default=0)
-    # By halves: whole pieces are compared in C, several times faster than one id after another (measured).
-    while shared < most:
-        middle = (shared + most + 1) // 2
-        first, *others = (tuple(ids[shared:middle]) for ids in sequences)
-        if all(piece == first for piece in others):
-            shared = middle
-        else:
-            most = middle - 1
-    return shared

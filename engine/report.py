@@ -29,6 +29,7 @@ from engine.evaluation import Evaluation
 from engine.figure_style import as_svg
 from engine.figures import all_figures
 from engine.findings import caveats, figure_in_words, in_short
+from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.matching import Matched, Pair
 from engine.measure_tables import (
     accuracy_table,
@@ -39,7 +40,6 @@ from engine.measure_tables import (
     weights_in_words,
     winner_table,
 )
-from engine.model_files import ModelFile, read_model_file
 from engine.results import RunResults
 from engine.weighing import Weighing
 

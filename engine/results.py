@@ -14,11 +14,11 @@ from engine.core.judgments import Explanation, JudgedItem, Judgment, Override, R
 from engine.core.overrides import OverrideCount, count_overrides, in_force
 from engine.core.run_records import StoredRun
 from engine.core.settings import Mode
-from engine.dataset import Dataset
+from engine.data.dataset import Dataset
+from engine.data.submission import Submission, SubmissionRow
 from engine.metrics import CriterionScore, score_criterion
 from engine.preference import decide_all
 from engine.run_store import RunStore
-from engine.submission import Submission, SubmissionRow
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from engine.core.items import PREFERENCES, Item, Order
 from engine.core.judgments import JudgedItem, Judgment, Override, Unscored
-from engine.dataset import Dataset
+from engine.data.dataset import Dataset
 from engine.results import RunResults
 from engine.system.files import whole_file
 

@@ -17,11 +17,11 @@ from engine.core.errors import EngineBug, SetupError
 from engine.core.events import MeasureProgress, TokensEvaluated
 from engine.core.run_records import StoredRun
 from engine.core.settings import MachineSettings, settings_of
-from engine.dataset import Dataset
+from engine.data.dataset import Dataset
 from engine.examples import ExamplePool
 from engine.item_judge import ItemJudge, Labels, Texts
 from engine.judging import REWRITTEN, OpenModelFactory, RunPlan, asked_alike, item_judge
-from engine.llama_library import library_version
+from engine.llama.library import library_version
 from engine.model_trial import CheckedModel
 from engine.prompts import PROMPT_VERSION
 from engine.results import RunResults, load_results

@@ -8,7 +8,7 @@ from pathlib import Path
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.run_records import StoredRun
-from engine.dataset import Dataset, load_dataset
+from engine.data.dataset import Dataset, load_dataset
 
 
 def dataset_of_run(run: StoredRun, path: Path | None = None, cancel: CancelToken | None = None) -> Dataset:

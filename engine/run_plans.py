@@ -15,12 +15,13 @@ from engine.core.items import Order
 from engine.core.rubric import Rubric
 from engine.core.run_records import StoredRun
 from engine.core.settings import ITEMS_AT_ONCE, JudgeSettings, KvType, MachineSettings, Mode, default_context
-from engine.dataset import Dataset, load_dataset
+from engine.data.dataset import Dataset, load_dataset
+from engine.data.submission import rewritten_ids
 from engine.examples import ExamplePool, choose_examples
+from engine.gguf.judge_file import ModelFile
+from engine.gguf.memory import check_memory
 from engine.judging import RunPlan
-from engine.llama_library import gpu_offload_supported, library_version
-from engine.model_files import ModelFile, check_memory
-from engine.submission import rewritten_ids
+from engine.llama.library import gpu_offload_supported, library_version
 from engine.system.computer import default_threads
 
 _ALL_LAYERS = 999

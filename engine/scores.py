@@ -11,8 +11,8 @@ from typing import Any
 
 from engine.core.errors import InputError
 from engine.core.formatting import clipped, listed, quoted
-from engine.json_records import JsonNumber, JsonObject
-from engine.table_files import read_json_records
+from engine.data.json_records import JsonNumber, JsonObject
+from engine.data.tables import read_json_records
 from engine.weighted import LARGEST_SCORE
 
 _REMEDY = (

@@ -23,11 +23,11 @@ from engine.core.rubric import ELOQUENT
 from engine.core.run_records import RunIdentity
 from engine.core.settings import JudgeSettings, MachineSettings
 from engine.core.version import VERSION
-from engine.dataset import Dataset, load_dataset
+from engine.data.dataset import Dataset, load_dataset
+from engine.gguf.judge_file import read_model_file
+from engine.gguf.memory import check_memory
 from engine.judging import RunPlan, open_model, run_judging
-from engine.llama_features import processor_features
-from engine.llama_library import gpu_offload_supported, library_version
-from engine.model_files import check_memory, read_model_file
+from engine.llama.library import gpu_offload_supported, library_version, processor_features
 from engine.model_trial import TRIAL_COMMAND, checked_model
 from engine.results import RunResults, load_results, score_results
 from engine.run_store import RunStore

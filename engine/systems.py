@@ -11,9 +11,9 @@ from pathlib import Path
 
 from engine.core.errors import SetupError
 from engine.core.judgments import Judgment, Override
+from engine.data.submission import Submission, SubmissionRow, read_submission
 from engine.results import RunResults, load_results, submission_of
 from engine.run_store import RunStore
-from engine.submission import Submission, SubmissionRow, read_submission
 
 
 @dataclass(frozen=True)

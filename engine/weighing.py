@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.core.items import PREFERENCES, Preference
-from engine.dataset import Dataset
+from engine.data.dataset import Dataset
 from engine.systems import System
 from engine.weighted import pairwise_preference_judge
 

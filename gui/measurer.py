@@ -20,7 +20,7 @@ from gui.jobs.measuring import Measuring, Scores, SlowMeasure
 from gui.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.dataset import Dataset
+    from engine.data.dataset import Dataset
     from engine.results import RunResults
 
 _MOST_KEPT = 2  # with and without what people overrode; each holds all judgments of its run

@@ -15,7 +15,7 @@ from gui.jobs.judging import Planned
 from gui.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.dataset import Dataset
+    from engine.data.dataset import Dataset
     from engine.planning import Forecast
 
 _REST_MS = 350  # of no change before a plan is made

@@ -26,7 +26,7 @@ from gui.state import State
 
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
-    from engine.dataset import Dataset
+    from engine.data.dataset import Dataset
     from engine.results import RunResults
 
 

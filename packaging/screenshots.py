@@ -20,8 +20,8 @@ os.environ["TIEBREAK_HOME"] = tempfile.mkdtemp(prefix="tiebreak-")
 from PySide6.QtCore import QDeadlineTimer, QEventLoop, Qt, QTimer
 
 from engine.core.items import Preference
+from engine.data.submission import SubmissionRow, write_submission
 from engine.results import RunResults, submission_of
-from engine.submission import SubmissionRow, write_submission
 from gui.app import make_application
 from gui.engine_thread import Lane
 from gui.main_window import MainWindow

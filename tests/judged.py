@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 
 from engine.core.items import Prediction, Preference
-from engine.dataset import Dataset
+from engine.data.dataset import Dataset
+from engine.data.submission import Submission, SubmissionRow
 from engine.matching import Matched, match
-from engine.submission import Submission, SubmissionRow
 from engine.systems import System
 
 A, B, GOOD, BAD = Preference

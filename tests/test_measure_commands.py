@@ -12,7 +12,7 @@ from engine.commands import calibrate, compare, evaluate, judge, report, runs, w
 from engine.core.errors import SetupError
 from engine.core.items import Preference
 from engine.core.judgments import Judgment, Unscored
-from engine.dataset import load_dataset
+from engine.data.dataset import load_dataset
 from engine.results import load_results, submission_of
 from engine.run_store import RunStore
 from engine.system.paths import demo_model

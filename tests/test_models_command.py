@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.encoder_files import read_encoder_file
+from engine.gguf.encoder_file import read_encoder_file
 from tests.commands import run
 from tests.encoders.rewritten import FAMILIES, FOLDER
 

@@ -15,7 +15,7 @@ from engine.core.errors import SetupError
 from engine.core.items import Preference
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, MachineSettings
-from engine.dataset import load_dataset
+from engine.data.dataset import load_dataset
 from engine.judging import RunPlan, open_model, run_judging
 from engine.model_trial import CheckedModel
 from engine.results_csv import DATASET_COLUMNS, RUN_COLUMNS

@@ -12,7 +12,7 @@ from engine.calibration_tables import calibration_warnings, parameter_table, qua
 from engine.commands.console import DONE, add_store, command_parser, interruptible, printable, table, tell
 from engine.commands.measuring import add_gold, check_measure_outputs, say_what_was_left_out
 from engine.core.errors import SetupError
-from engine.dataset import load_dataset
+from engine.data.dataset import load_dataset
 from engine.matching import match
 from engine.systems import open_system
 

@@ -11,9 +11,9 @@ from engine.commands.console import DONE, command_parser
 from engine.commands.console import table as text_table
 from engine.core.errors import InputError
 from engine.core.items import PREFERENCES
-from engine.dataset import REQUIRED_COLUMNS, Dataset, load_dataset
-from engine.submission import Submission, check_submission, read_submission
-from engine.table_files import open_table
+from engine.data.dataset import REQUIRED_COLUMNS, Dataset, load_dataset
+from engine.data.submission import Submission, check_submission, read_submission
+from engine.data.tables import open_table
 
 
 def parser() -> argparse.ArgumentParser:

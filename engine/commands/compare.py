@@ -26,7 +26,7 @@ from engine.comparison_tables import (
     published_table,
 )
 from engine.core.formatting import Table
-from engine.dataset import load_dataset
+from engine.data.dataset import load_dataset
 from engine.evaluation import evaluate
 from engine.label_measures import UNSCORED
 from engine.system.files import write_json

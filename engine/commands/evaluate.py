@@ -15,7 +15,7 @@ from engine.commands.measuring import (
     check_measure_outputs,
     say_what_was_left_out,
 )
-from engine.dataset import load_dataset
+from engine.data.dataset import load_dataset
 from engine.evaluation import evaluate, official_json
 from engine.matching import match
 from engine.measure_tables import accuracy_table, confusion_table, explanation_table, label_table

@@ -28,10 +28,10 @@ from engine.core.events import RunEnded, RunEvent
 from engine.core.formatting import percent, words
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import DEFAULT_CONTEXT, JudgeSettings, KvType, Mode
-from engine.dataset import Dataset, load_dataset
+from engine.data.dataset import Dataset, load_dataset
+from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.judging import RunPlan, open_model, run_judging
 from engine.metrics import CriterionScore, mean
-from engine.model_files import ModelFile, read_model_file
 from engine.model_trial import checked_model
 from engine.results import load_results, score_results
 from engine.run_plans import judge_settings, machine_settings, plan_notices

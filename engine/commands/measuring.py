@@ -16,10 +16,10 @@ from engine.core.errors import SetupError
 from engine.core.formatting import listed
 from engine.core.judgments import Agreement, Unscored
 from engine.core.rubric import ELOQUENT
-from engine.encoder_files import read_encoder_file
 from engine.explanations import SlowScores
+from engine.gguf.encoder_file import read_encoder_file
+from engine.gguf.judge_file import read_model_file
 from engine.matching import Matched
-from engine.model_files import read_model_file
 from engine.model_trial import CheckedModel, checked_encoder, checked_model
 from engine.run_plans import machine_settings
 from engine.run_store import RunStore

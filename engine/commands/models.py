@@ -12,7 +12,8 @@ from engine.commands.console import DONE, command_parser, interruptible, printab
 from engine.core.errors import SetupError
 from engine.core.formatting import amount, short_count
 from engine.core.settings import default_context
-from engine.encoder_files import (
+from engine.gguf.encoder_cut import cut_encoder
+from engine.gguf.encoder_file import (
     EncoderFile,
     describe_encoder,
     encoder_memory,
@@ -20,11 +21,11 @@ from engine.encoder_files import (
     precheck_encoder,
     read_encoder_file,
 )
-from engine.gguf_cut import cut_encoder
-from engine.gguf_header import read_header
-from engine.gguf_precheck import precheck
-from engine.model_files import ModelFile, check_memory, describe, fit, memory_needed
-from engine.model_finder import FoundModel, find_models, usual_folders
+from engine.gguf.finder import FoundModel, find_models, usual_folders
+from engine.gguf.header import read_header
+from engine.gguf.judge_file import ModelFile, describe
+from engine.gguf.memory import check_memory, fit, memory_needed
+from engine.gguf.precheck import precheck
 from engine.model_trial import checked_encoder, checked_model, trial_report
 from engine.system.computer import available_memory
 from engine.system.files import check_targets

@@ -21,7 +21,7 @@ from engine.commands.measuring import (
     weigh_system,
 )
 from engine.core.errors import SetupError
-from engine.dataset import load_dataset
+from engine.data.dataset import load_dataset
 from engine.evaluation import evaluate
 from engine.figure_style import as_png, as_svg
 from engine.figures import FIGURE_NAMES

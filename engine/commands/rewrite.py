@@ -14,8 +14,9 @@ from engine.core.errors import SetupError
 from engine.core.formatting import listed
 from engine.core.run_records import StoredRun
 from engine.core.settings import settings_of
+from engine.gguf.judge_file import read_model_file
+from engine.gguf.memory import check_memory
 from engine.judging import RunPlan, open_model
-from engine.model_files import check_memory, read_model_file
 from engine.model_trial import CheckedModel, checked_model
 from engine.results import load_results
 from engine.rewriting import Rewritten, rewrite_explanations, rewriting_plan

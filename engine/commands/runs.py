@@ -14,13 +14,13 @@ from engine.commands.examples import add_examples
 from engine.core.errors import SetupError, StoreError
 from engine.core.formatting import words
 from engine.core.run_records import StoredRun
+from engine.data.submission import write_submission
 from engine.metrics import CriterionScore
 from engine.results import RunResults, as_json, load_results, score_results, submission_of
 from engine.results_csv import write_results_csv
 from engine.run_dataset import dataset_of_run
 from engine.run_store import RunStore
 from engine.run_tables import changes_table, distribution_table
-from engine.submission import write_submission
 from engine.system.files import check_targets, write_json
 from engine.system.paths import default_store
 

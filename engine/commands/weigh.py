@@ -24,7 +24,7 @@ from engine.commands.measuring import (
 )
 from engine.core.errors import SetupError
 from engine.core.formatting import listed, number
-from engine.dataset import Dataset, load_dataset
+from engine.data.dataset import Dataset, load_dataset
 from engine.matching import match, people_caveats
 from engine.measure_tables import agreement_table, fit_table, weighing_table, weights_in_words, winner_table
 from engine.scores import load_comparisons

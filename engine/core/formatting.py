@@ -70,11 +70,7 @@ def visible(text: str) -> str:
 
 
 _LONGEST_SHOWN = 40
-
-
 _MOST_LISTED = 10
-
-
 _NEEDS_NO_QUOTES = re.compile(r"[\w.:#-]+( [\w.:#-]+)*")
 
 

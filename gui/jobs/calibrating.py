@@ -13,7 +13,7 @@ from gui.engine_thread import Control, Job
 
 if TYPE_CHECKING:
     from engine.calibration_file import Calibration
-    from engine.dataset import Dataset
+    from engine.data.dataset import Dataset
     from engine.results import RunResults
 
 

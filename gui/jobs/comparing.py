@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from engine.comparison import Comparison, Difference
     from engine.comparison_tables import RankedTable
     from engine.core.formatting import Table
-    from engine.dataset import Dataset
+    from engine.data.dataset import Dataset
     from engine.evaluation import Evaluation
     from engine.matching import Matched
     from engine.systems import System
@@ -201,7 +201,7 @@ def filter_differences(compared: Compared, wanted: DifferenceFilter) -> Job[Sequ
     """The places, from 0, of the differences that a filter lets through, in order."""
 
     def work(control: Control) -> Sequence[int]:
-        from engine.items_order import matching_rows
+        from engine.data.item_search import matching_rows
 
         rows: set[int] | None = None
         if wanted.text.strip():

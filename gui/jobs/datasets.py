@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from gui.engine_thread import Control, Job
 
 if TYPE_CHECKING:
-    from engine.dataset import Dataset
+    from engine.data.dataset import Dataset
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ def load(path: Path) -> "Job[Dataset]":
     """Read a dataset; tells Loading."""
 
     def work(control: Control) -> "Dataset":
-        from engine.dataset import load_dataset
+        from engine.data.dataset import load_dataset
 
         dataset = load_dataset(
             path, cancel=control.cancel, told=lambda rows: control.tell(Loading(path, rows))

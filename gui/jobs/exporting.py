@@ -17,7 +17,7 @@ from gui.jobs.measuring import Scores
 from gui.jobs.weighing import Basis, Wish, weighed
 
 if TYPE_CHECKING:
-    from engine.dataset import Dataset
+    from engine.data.dataset import Dataset
     from engine.evaluation import Evaluation
     from engine.results import RunResults
 
@@ -80,9 +80,9 @@ def export(form: Form, what: Exported, path: Path) -> Job[Written]:
     """Write a run in any form but the report; the human labels of a CSV are those that it is held against."""
 
     def work(_control: Control) -> Written:
+        from engine.data.submission import write_submission
         from engine.results import as_json, submission_of
         from engine.results_csv import write_results_csv
-        from engine.submission import write_submission
         from engine.system.files import write_json
 
         _check_target(path, what)

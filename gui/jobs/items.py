@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from gui.engine_thread import Control, Job
 
 if TYPE_CHECKING:
-    from engine.dataset import Dataset
-    from engine.dataset_summary import Summary
-    from engine.items_order import Rows
+    from engine.data.dataset import Dataset
+    from engine.data.dataset_summary import Summary
+    from engine.data.item_search import Rows
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def order(dataset: "Dataset", wanted: Wanted) -> "Job[Rows]":
     """The rows that a table shows, in its order."""
 
     def work(control: Control) -> "Rows":
-        from engine.items_order import matching_rows, sorted_rows
+        from engine.data.item_search import matching_rows, sorted_rows
 
         rows = matching_rows(dataset, wanted.text, control.cancel)
         control.cancel.raise_if_requested()
@@ -52,7 +52,7 @@ def summary(dataset: "Dataset") -> "Job[Summary]":
     """What a dataset holds, in numbers."""
 
     def work(_control: Control) -> "Summary":
-        from engine.dataset_summary import summary_of
+        from engine.data.dataset_summary import summary_of
 
         return summary_of(dataset)
 

@@ -18,9 +18,10 @@ from gui.engine_thread import Control, Job
 
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
-    from engine.dataset import Dataset
+    from engine.data.dataset import Dataset
+    from engine.gguf.judge_file import ModelFile
+    from engine.gguf.memory import Fit, MemoryEstimate
     from engine.judging import RunPlan
-    from engine.model_files import Fit, MemoryEstimate, ModelFile
     from engine.planning import Forecast
     from engine.run_store import RunStore
     from engine.system.computer import Memory
@@ -71,7 +72,7 @@ def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Pl
     """What a run would take; tells Preparing and MeasureProgress. `at_hand`: the dataset that is open."""
 
     def work(control: Control) -> Planned:
-        from engine.model_files import fit, memory_needed
+        from engine.gguf.memory import fit, memory_needed
         from engine.planning import forecast
         from engine.system.computer import available_memory
 
@@ -191,8 +192,8 @@ def _prepare(
     control.tell(Preparing("Reading the files"))
     from engine import run_plans
     from engine.calibration_file import load_calibration
+    from engine.gguf.judge_file import read_model_file
     from engine.judging import RunPlan
-    from engine.model_files import read_model_file
     from engine.model_trial import checked_model
 
     rubric = ELOQUENT.only(setup.criteria)
@@ -232,7 +233,7 @@ def _dataset(
     setup: RunSetup, at_hand: "Dataset | None", cancel: CancelToken, wanted: str | None
 ) -> "Dataset":
     """The items of a setup. Of `wanted`, a hash, they are read again where those at hand are others."""
-    from engine.dataset import load_dataset
+    from engine.data.dataset import load_dataset
 
     if at_hand is not None and at_hand.path.absolute() == setup.dataset_path.absolute():
         chosen = _first(at_hand, setup.items)

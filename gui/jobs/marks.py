@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
-    from engine.dataset import Dataset
+    from engine.data.dataset import Dataset
     from engine.results import RunResults
 
 _REWRITTEN = "rewritten"  # engine.judging.REWRITTEN, which is too heavy for the thread of the window

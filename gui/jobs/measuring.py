@@ -16,7 +16,7 @@ from gui.engine_thread import Control, Job
 from gui.jobs.marks import measured_mark
 
 if TYPE_CHECKING:
-    from engine.dataset import Dataset
+    from engine.data.dataset import Dataset
     from engine.evaluation import Evaluation
     from engine.explanations import SlowScores
     from engine.results import RunResults
@@ -215,11 +215,11 @@ def look_at_model(measure: SlowMeasure, path: Path) -> Job[SlowModel]:
 
     def work(_control: Control) -> SlowModel:
         if measure is SlowMeasure.BERTSCORE:
-            from engine.encoder_files import read_encoder_file
+            from engine.gguf.encoder_file import read_encoder_file
 
             encoder = read_encoder_file(path)
             return SlowModel(path, encoder.name, encoder.notice)
-        from engine.model_files import read_model_file
+        from engine.gguf.judge_file import read_model_file
 
         model = read_model_file(path)
         return SlowModel(path, model.name, model.notice or "")
@@ -231,8 +231,8 @@ def cut_encoder(path: Path, target: Path, in_use: Mapping[str, Path]) -> Job[Pat
     """Write a copy of an encoder with the layers alone that bert-score computes with, over no file in use."""
 
     def work(control: Control) -> Path:
-        from engine.encoder_files import read_encoder_file
-        from engine.gguf_cut import cut_encoder
+        from engine.gguf.encoder_cut import cut_encoder
+        from engine.gguf.encoder_file import read_encoder_file
         from engine.system.files import check_targets
 
         check_targets({"the copy": target}, {**in_use, "encoder": path})
@@ -252,8 +252,8 @@ def measure_slowly(measure: SlowMeasure, scores: Scores, path: Path, store_path:
 
 
 def _bertscore(scores: Scores, path: Path, store_path: Path, control: Control) -> Scores:
-    from engine.encoder_files import read_encoder_file
     from engine.explanations import SlowScores
+    from engine.gguf.encoder_file import read_encoder_file
     from engine.model_trial import checked_encoder
     from engine.run_plans import machine_settings
     from engine.run_store import RunStore
@@ -273,7 +273,7 @@ def _bertscore(scores: Scores, path: Path, store_path: Path, control: Control) -
 
 def _agreement(scores: Scores, path: Path, store_path: Path, control: Control) -> Scores:
     from engine.explanations import SlowScores
-    from engine.model_files import read_model_file
+    from engine.gguf.judge_file import read_model_file
     from engine.model_trial import checked_model
     from engine.run_plans import machine_settings
     from engine.run_store import RunStore

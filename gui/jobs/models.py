@@ -13,8 +13,8 @@ from engine.system.paths import demo_model
 from gui.engine_thread import Control, Job
 
 if TYPE_CHECKING:
-    from engine.model_files import Fit, MemoryEstimate
-    from engine.model_finder import FoundModel
+    from engine.gguf.finder import FoundModel
+    from engine.gguf.memory import Fit, MemoryEstimate
     from engine.system.computer import Memory
 
 DEMO_SOURCE = "Tiebreak"
@@ -57,7 +57,7 @@ def find(files: Sequence[Path], folders: Sequence[Path], wish: MemoryWish) -> Jo
     """
 
     def work(control: Control) -> int:
-        from engine.model_finder import find_models, usual_folders
+        from engine.gguf.finder import find_models, usual_folders
         from engine.system.computer import available_memory
 
         memory = available_memory()
@@ -95,7 +95,7 @@ def gpu_supported() -> Job[bool]:
     """True where llama.cpp can use a GPU."""
 
     def work(_control: Control) -> bool:
-        from engine.llama_library import gpu_offload_supported
+        from engine.llama.library import gpu_offload_supported
 
         return gpu_offload_supported()
 
@@ -104,8 +104,8 @@ def gpu_supported() -> Job[bool]:
 
 def _described(path: Path) -> "FoundModel":
     from engine.core.errors import ModelFileError
-    from engine.model_files import read_model_file
-    from engine.model_finder import FoundModel
+    from engine.gguf.finder import FoundModel
+    from engine.gguf.judge_file import read_model_file
 
     source = path.parent.name or str(path.parent)
     try:
@@ -115,7 +115,7 @@ def _described(path: Path) -> "FoundModel":
 
 
 def _candidate(found: "FoundModel", wish: MemoryWish, memory: "Memory") -> Candidate:
-    from engine.model_files import fit, memory_needed
+    from engine.gguf.memory import fit, memory_needed
 
     is_demo = found.path.resolve() == demo_model().resolve()
     if found.model is None:

@@ -14,7 +14,7 @@ from gui.engine_thread import Control, Job
 from gui.jobs.many_records import many_records
 
 if TYPE_CHECKING:
-    from engine.dataset import Dataset
+    from engine.data.dataset import Dataset
     from engine.doubt import ReviewItem, ReviewRow
     from engine.results import RunResults
 
@@ -107,7 +107,7 @@ def _most_doubtful_first(items: "list[ReviewItem]") -> "list[ReviewItem]":
 def _matching_ids(
     of: Review, text: str, dataset: "Dataset | None", control: Control
 ) -> Container[str] | None:
-    from engine.items_order import matching_rows
+    from engine.data.item_search import matching_rows
 
     words = text.casefold().split()
     if not words:

@@ -12,7 +12,7 @@ from gui.engine_thread import Control, Job
 if TYPE_CHECKING:
     from engine.core.cancel import CancelToken
     from engine.core.run_records import RunIdentity
-    from engine.dataset import Dataset
+    from engine.data.dataset import Dataset
     from engine.model_trial import CheckedModel
     from engine.results import RunResults
     from engine.rewriting import Rewritten
@@ -64,7 +64,8 @@ def rewrite(
 def _model(identity: "RunIdentity", cancel: "CancelToken") -> "CheckedModel":
     """The model that judged. ModelFileError where it is gone, broken or does not fit the memory."""
     from engine.core.settings import settings_of
-    from engine.model_files import check_memory, read_model_file
+    from engine.gguf.judge_file import read_model_file
+    from engine.gguf.memory import check_memory
     from engine.model_trial import checked_model
 
     settings = settings_of(identity.settings)

@@ -19,7 +19,7 @@ from gui.jobs.many_records import many_records
 
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
-    from engine.dataset import Dataset
+    from engine.data.dataset import Dataset
     from engine.results import RunResults
 
 OverrideJob = Job[Sequence[Override]]

@@ -12,7 +12,7 @@ from engine.core.formatting import Table
 from gui.engine_thread import Control, Job
 
 if TYPE_CHECKING:
-    from engine.dataset import Dataset
+    from engine.data.dataset import Dataset
     from engine.systems import System
     from engine.weighing import Comparisons, Weighing
 

@@ -28,7 +28,7 @@ from gui.widgets.notice import Notice
 from gui.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.dataset import Dataset
+    from engine.data.dataset import Dataset
 
 _KEPT = "compare"  # the name of the remembered layout
 _WHAT = (

@@ -30,7 +30,7 @@ from gui.widgets.recent_files import RecentFiles
 from gui.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.dataset_summary import Summary
+    from engine.data.dataset_summary import Summary
 
 _SPLITTER = "dataset/splitter"
 _NO_DATASET = (".gguf", "")  # suffixes of what is dropped for the window to deal with: models, folders

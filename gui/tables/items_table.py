@@ -21,8 +21,8 @@ from gui.theme import LIGHT, Colours
 from gui.widgets.bars import LABEL_WORDS
 
 if TYPE_CHECKING:
-    from engine.dataset import Dataset
-    from engine.items_order import Rows
+    from engine.data.dataset import Dataset
+    from engine.data.item_search import Rows
 
 
 @dataclass(frozen=True)

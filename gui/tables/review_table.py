@@ -22,7 +22,7 @@ from gui.widgets.bars import LABEL_WORDS
 from gui.widgets.label_mark import paint_label
 
 if TYPE_CHECKING:
-    from engine.dataset import Dataset
+    from engine.data.dataset import Dataset
     from engine.doubt import ReviewItem, ReviewRow
 
 Index = QModelIndex | QPersistentModelIndex

@@ -29,7 +29,7 @@ from gui.widgets.system_list import SystemList
 from gui.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.dataset import Dataset
+    from engine.data.dataset import Dataset
 
 _KEPT = "compare"  # the name under which the choice is remembered
 _LEAST_SYSTEMS = 2

@@ -19,8 +19,8 @@ from gui.widgets.fold import Fold
 from gui.widgets.labels import hint, label, panel, set_role
 
 if TYPE_CHECKING:
-    from engine.dataset import Dataset
-    from engine.dataset_summary import Summary
+    from engine.data.dataset import Dataset
+    from engine.data.dataset_summary import Summary
 
 _OPENLY = 2  # so many notices are shown without a fold
 _NO_LABELS = "No human labels: this dataset can be judged, but not be measured."

@@ -24,8 +24,8 @@ from gui.widgets.labels import hint, name
 from gui.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.dataset import Dataset
-    from engine.items_order import Rows
+    from engine.data.dataset import Dataset
+    from engine.data.item_search import Rows
 
 _PAUSE_MS = 200  # after the last letter, before the search begins
 _COLUMNS = "dataset/columns"

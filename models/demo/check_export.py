@@ -22,8 +22,8 @@ import torch
 from engine.chat_template import ChatTemplate
 from engine.core.items import Order
 from engine.core.rubric import ELOQUENT
-from engine.llama_library import LlamaModel
-from engine.llama_vocabulary import Vocabulary
+from engine.llama.library import LlamaModel
+from engine.llama.vocabulary import Vocabulary
 from engine.prompt_tokens import tokenize_prompt
 from engine.prompts import build_prompt
 from models.demo.export import read_network, write_judge

@@ -20,9 +20,10 @@ from engine.chat_template import ChatTemplate
 from engine.core.items import PREFERENCES, Item, Order
 from engine.core.rubric import ELOQUENT
 from engine.examples import ExamplePool
-from engine.llama_library import LlamaModel
-from engine.llama_vocabulary import Vocabulary
-from engine.prompt_tokens import PromptTokens, stem_tokens, tokenize_prompt
+from engine.llama.library import LlamaModel
+from engine.llama.token_tree import PromptTokens
+from engine.llama.vocabulary import Vocabulary
+from engine.prompt_tokens import stem_tokens, tokenize_prompt
 from engine.prompts import PromptTree, build_prompt, explanation_reply
 from models.demo.explanations import explain
 from models.demo.topics import TopicPool

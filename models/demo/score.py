@@ -14,7 +14,7 @@ from pathlib import Path
 from engine.core.errors import EngineError
 from engine.core.items import Item
 from engine.core.judgments import Judgment, Unscored
-from engine.dataset import Dataset, load_dataset
+from engine.data.dataset import Dataset, load_dataset
 from engine.metrics import CriterionScore
 from engine.results import RunResults, load_results, score_results
 from engine.rouge import rouge_l

@@ -22,9 +22,9 @@ from engine.calibration import calibrate_criterion
 from engine.comparison import compare, match_all
 from engine.core.items import PREFERENCES
 from engine.core.log_probs import log_softmax
-from engine.dataset import Dataset, load_dataset
+from engine.data.dataset import Dataset, load_dataset
+from engine.data.submission import SubmissionRow
 from engine.evaluation import evaluate
-from engine.submission import SubmissionRow
 from engine.systems import System, system_of_file
 from engine.weighing import comparisons_of, human_winners, weigh
 from engine.weight_fit import fit_weights

@@ -15,11 +15,11 @@ from engine.core.cancel import CancelToken
 from engine.core.items import Order
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, Mode
-from engine.dataset import load_dataset
+from engine.data.dataset import load_dataset
 from engine.examples import ExamplePool
 from engine.item_judge import ItemJudge, Placed
-from engine.llama_library import LlamaModel
-from engine.llama_session import LlamaSession, SessionShape
+from engine.llama.library import LlamaModel
+from engine.llama.session import LlamaSession, SessionShape
 from engine.prompt_tokens import tokenize_prompt
 from engine.prompts import build_prompt
 from engine.system.computer import default_threads

@@ -3,12 +3,12 @@
 import pytest
 
 from engine.chat_template import ChatTemplate
-from engine.dataset import load_dataset
-from engine.gguf_header import read_header
-from engine.gguf_values import HeaderValues
-from engine.llama_library import LlamaModel
-from engine.llama_vocabulary import Vocabulary
-from engine.model_files import read_model_file
+from engine.data.dataset import load_dataset
+from engine.gguf.header import read_header
+from engine.gguf.judge_file import read_model_file
+from engine.gguf.values import HeaderValues
+from engine.llama.library import LlamaModel
+from engine.llama.vocabulary import Vocabulary
 from engine.prompts import PROMPT_VERSION
 from engine.results import load_results
 from engine.run_store import RunStore

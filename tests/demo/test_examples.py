@@ -9,7 +9,7 @@ import pytest
 
 from engine.core.items import PREFERENCES
 from engine.core.rubric import ELOQUENT
-from engine.dataset import load_dataset
+from engine.data.dataset import load_dataset
 from models.demo.make_examples import demo_comparisons, demo_items, write_examples
 from models.demo.topics import all_topics
 from models.demo.wording import REQUESTS

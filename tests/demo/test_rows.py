@@ -10,8 +10,8 @@ import pytest
 from engine.chat_template import ChatTemplate
 from engine.core.items import PREFERENCES, Order
 from engine.core.rubric import ELOQUENT
-from engine.llama_library import LlamaModel
-from engine.llama_vocabulary import Vocabulary
+from engine.llama.library import LlamaModel
+from engine.llama.vocabulary import Vocabulary
 from engine.prompt_tokens import tokenize_explanation, tokenize_prompt
 from engine.prompts import PromptTree, build_prompt
 from models.demo.explanations import argued_label

@@ -9,7 +9,7 @@ pytest.importorskip("tokenizers", reason="training is tested with requirements-t
 
 import torch
 
-from engine.model_files import read_model_file
+from engine.gguf.judge_file import read_model_file
 from models.demo.check_export import TOLERANCE, differences
 from models.demo.forward import seen_from
 from models.demo.train import Recipe, train

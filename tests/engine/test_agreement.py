@@ -20,11 +20,12 @@ from engine.core.judgments import Agreement, Unscored
 from engine.core.rubric import ELOQUENT, Criterion
 from engine.core.settings import MachineSettings
 from engine.judging import OpenModel
-from engine.llama_session import LlamaSession
-from engine.llama_vocabulary import Vocabulary
+from engine.llama.session import LlamaSession
+from engine.llama.token_tree import BranchTokens
+from engine.llama.vocabulary import Vocabulary
 from engine.model_trial import CheckedModel
 from engine.preference import NOT_FINITE
-from engine.prompt_tokens import BranchTokens, branch_tokens
+from engine.prompt_tokens import branch_tokens
 from engine.run_store import RunStore
 from tests.commands import ROOT
 from tests.random_models import HEADERS, Shape, byte_level_bpe, write_random_model

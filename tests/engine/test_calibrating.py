@@ -7,7 +7,7 @@ import pytest
 
 from engine.calibrating import calibrate_run
 from engine.core.errors import SetupError
-from engine.dataset import Dataset, load_dataset
+from engine.data.dataset import Dataset, load_dataset
 from engine.matching import match
 from engine.results import load_results
 from engine.run_store import RunStore

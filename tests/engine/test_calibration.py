@@ -31,7 +31,7 @@ from engine.core.errors import SetupError
 from engine.core.items import PREFERENCES
 from engine.core.judgments import CriterionCalibration
 from engine.core.log_probs import FloatArray, IntArray, log_softmax
-from engine.dataset import load_dataset
+from engine.data.dataset import load_dataset
 from engine.folds import Fold, grouped_folds
 from engine.metrics import most_frequent_label
 from engine.preference import calibrated

@@ -16,7 +16,7 @@ from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import InputError
 from engine.core.items import PREFERENCES, Gold, Item, Preference
 from engine.core.rubric import ELOQUENT, Criterion, Rubric
-from engine.dataset import Dataset, known_columns, load_dataset
+from engine.data.dataset import Dataset, known_columns, load_dataset
 
 Records = list[dict[str, str]]
 SaveRows = Callable[..., Path]

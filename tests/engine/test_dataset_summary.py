@@ -6,8 +6,8 @@ import pytest
 
 from engine.core.items import PREFERENCES
 from engine.core.rubric import ELOQUENT
-from engine.dataset import Dataset, load_dataset
-from engine.dataset_summary import Lengths, summary_of
+from engine.data.dataset import Dataset, load_dataset
+from engine.data.dataset_summary import Lengths, summary_of
 from engine.system.paths import demo_dataset
 from tests.judged import GOOD, A, B, dataset
 

@@ -10,7 +10,7 @@ import pytest
 from engine.core.items import Order, Preference
 from engine.core.judgments import Explanation, JudgedItem, Reading
 from engine.core.run_records import RunIdentity
-from engine.dataset import Dataset
+from engine.data.dataset import Dataset
 from engine.disagreements import largest_disagreements
 from engine.evaluation import Evaluation, evaluate
 from engine.matching import match

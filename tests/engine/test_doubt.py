@@ -9,7 +9,7 @@ import pytest
 
 from engine.core.judgments import Judgment
 from engine.core.review_filters import Filters
-from engine.dataset import Dataset, load_dataset
+from engine.data.dataset import Dataset, load_dataset
 from engine.doubt import ReviewItem, ReviewRow, by_item, filtered, review_rows
 from engine.results import RunResults, load_results
 from engine.run_store import RunStore
@@ -19,8 +19,6 @@ from tests.judged import BAD, GOOD, A, B, dataset
 SURE_B = (0.03, 0.91, 0.03, 0.03)
 RATHER_B = (0.2, 0.6, 0.1, 0.1)
 GOLD = dataset({"safety": [A, B, None, GOOD, BAD]})
-
-
 Said = Mapping[str, Sequence[Probabilities | None]]
 
 

@@ -14,14 +14,14 @@ import pytest
 from engine import model_trial
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import ModelFileError
-from engine.encoder_files import (
+from engine.gguf.encoder_file import (
     EncoderFile,
     encoder_memory,
     is_encoder,
     precheck_encoder,
     read_encoder_file,
 )
-from engine.gguf_header import GgufHeader, TensorInfo, Value, read_header
+from engine.gguf.header import GgufHeader, TensorInfo, Value, read_header
 from engine.model_trial import checked_encoder, encoder_hash, open_encoder, trial_report
 from tests.encoders.rewritten import FAMILIES, FOLDER, rewritten
 

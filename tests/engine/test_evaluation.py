@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.dataset import load_dataset
+from engine.data.dataset import load_dataset
 from engine.evaluation import Evaluation, evaluate, mean_of, official_json
 from engine.matching import match
 from engine.systems import system_of_file

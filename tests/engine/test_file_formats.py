@@ -11,7 +11,7 @@ import pytest
 from pyarrow import parquet
 
 from engine.core.errors import InputError, SetupError
-from engine.file_formats import FileFormat, read_data_file
+from engine.data.file_format import FileFormat, read_data_file
 
 Save = Callable[[str, bytes], Path]
 

@@ -9,9 +9,9 @@ import pytest
 
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import ModelFileError, SetupError
-from engine.encoder_files import read_encoder_file
-from engine.gguf_cut import cut_encoder
-from engine.gguf_header import Value, read_header
+from engine.gguf.encoder_cut import cut_encoder
+from engine.gguf.encoder_file import read_encoder_file
+from engine.gguf.header import Value, read_header
 from tests.encoders.rewritten import FAMILIES, FOLDER, rewritten
 
 families = pytest.mark.parametrize("family", FAMILIES)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine.core.errors import ModelFileError
-from engine.gguf_header import GgufHeader, read_header
+from engine.gguf.header import GgufHeader, read_header
 
 TOKENS = ["<unk>", "é", "", "long" * 100]
 

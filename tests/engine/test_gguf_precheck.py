@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from engine.core.errors import ModelFileError
-from engine.gguf_header import GgufHeader, TensorInfo, Value, read_header
-from engine.gguf_precheck import precheck
+from engine.gguf.header import GgufHeader, TensorInfo, Value, read_header
+from engine.gguf.precheck import precheck
 from tests.small_models import FAMILIES
 
 BYTES = [f"<0x{byte:02X}>".encode() for byte in range(256)]

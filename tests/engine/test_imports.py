@@ -33,7 +33,7 @@ def wrong_directions(path: Path) -> list[str]:
         forbidden |= {"PySide6", "gui", "main", "models", "tests"}
         if room.parts[1] != "commands":
             forbidden.add("engine.commands")
-        if not room.name.startswith("llama_"):
+        if room.parts[1] != "llama":
             forbidden.add("llama_cpp")
     if room.parts[0] == "gui":
         forbidden |= {"main", "engine.commands", "llama_cpp", "models", "tests"}

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from engine.core.cancel import Cancelled, CancelToken
-from engine.dataset import Dataset, load_dataset
-from engine.items_order import matching_rows, sorted_rows
+from engine.data.dataset import Dataset, load_dataset
+from engine.data.item_search import matching_rows, sorted_rows
 from engine.system.paths import demo_dataset
 from tests.judged import A, B, dataset
 

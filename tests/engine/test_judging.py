@@ -15,7 +15,7 @@ from engine.core.items import Order
 from engine.core.judgments import JudgedItem, Judgment, Unscored
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, KvType, MachineSettings, Mode
-from engine.dataset import Dataset, load_dataset
+from engine.data.dataset import Dataset, load_dataset
 from engine.examples import choose_examples
 from engine.judging import RunPlan, open_model, run_judging
 from engine.model_trial import CheckedModel

@@ -10,8 +10,8 @@ import pytest
 
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, ModelFileError
-from engine.llama_encoder import LlamaEncoder
-from engine.llama_library import LlamaModel
+from engine.llama.encoder import LlamaEncoder
+from engine.llama.library import LlamaModel
 from tests.encoders.rewritten import FAMILIES, FOLDER, rewritten
 
 LONG = "All work and no play makes the judge a dull one. " * 60

@@ -16,15 +16,10 @@ from engine.core.log_probs import FloatArray
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import KvType
 from engine.examples import ExamplePool
-from engine.llama_library import LlamaModel
-from engine.llama_session import Job, LlamaSession, Sampling, SessionShape
-from engine.prompt_tokens import (
-    BranchTokens,
-    PromptTokens,
-    stem_tokens,
-    tokenize_explanation,
-    tokenize_prompt,
-)
+from engine.llama.library import LlamaModel
+from engine.llama.session import Job, LlamaSession, Sampling, SessionShape
+from engine.llama.token_tree import BranchTokens, PromptTokens
+from engine.prompt_tokens import stem_tokens, tokenize_explanation, tokenize_prompt
 from engine.prompts import build_prompt
 from engine.system.paths import demo_model
 

@@ -9,17 +9,9 @@ import pytest
 
 from engine.core.errors import ModelFileError
 from engine.core.settings import KvType
-from engine.gguf_header import GgufHeader, TensorInfo, Value, read_header
-from engine.model_files import (
-    Fit,
-    MemoryEstimate,
-    ModelFile,
-    check_memory,
-    describe,
-    fit,
-    memory_needed,
-    read_model_file,
-)
+from engine.gguf.header import GgufHeader, TensorInfo, Value, read_header
+from engine.gguf.judge_file import ModelFile, describe, read_model_file
+from engine.gguf.memory import Fit, MemoryEstimate, check_memory, fit, memory_needed
 from engine.system.computer import Memory, available_memory
 
 SmallModel = Callable[[str], Path]

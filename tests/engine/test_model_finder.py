@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.model_files import read_model_file
-from engine.model_finder import FoundModel, find_models, usual_folders
+from engine.gguf.finder import FoundModel, find_models, usual_folders
+from engine.gguf.judge_file import read_model_file
 
 SmallModel = Callable[[str], Path]
 

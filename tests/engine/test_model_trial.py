@@ -15,7 +15,7 @@ from engine import model_trial
 from engine.commands.console import FAULT
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, EngineError, ModelFileError, NoRoomError
-from engine.model_files import read_model_file
+from engine.gguf.judge_file import read_model_file
 from engine.model_trial import checked_model, trial_report, try_model
 from engine.system.paths import cache_folder
 from tests.commands import ROOT

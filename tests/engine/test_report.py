@@ -12,7 +12,7 @@ import pytest
 from engine.calibrating import calibrate_run
 from engine.core.formatting import visible
 from engine.core.judgments import Agreement
-from engine.dataset import Dataset
+from engine.data.dataset import Dataset
 from engine.evaluation import Evaluation, evaluate
 from engine.explanations import SlowScores
 from engine.figure_style import as_svg

@@ -8,9 +8,9 @@ import pytest
 
 from engine.core.items import Prediction
 from engine.core.judgments import Explanation
+from engine.data.submission import read_submission, write_submission
 from engine.results import RunResults, as_json, load_results, score_results, submission_of
 from engine.run_store import RunStore
-from engine.submission import read_submission, write_submission
 from tests.engine.test_disagreements import SURE_A, SURE_GOOD, stored_run
 from tests.judged import BAD, GOOD, A, B, dataset
 

@@ -10,7 +10,7 @@ import pytest
 from engine.core.errors import SetupError
 from engine.core.items import PREFERENCES, Order
 from engine.core.judgments import JudgedItem, Reading, Shortening
-from engine.dataset import Dataset
+from engine.data.dataset import Dataset
 from engine.results import RunResults, load_results
 from engine.results_csv import DATASET_COLUMNS, RUN_COLUMNS, write_results_csv
 from engine.run_store import RunStore

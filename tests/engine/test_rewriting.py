@@ -18,7 +18,7 @@ from engine.core.items import Order, Preference
 from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, KvType, MachineSettings, Mode, settings_of
-from engine.dataset import Dataset, load_dataset
+from engine.data.dataset import Dataset, load_dataset
 from engine.examples import choose_examples
 from engine.judging import OpenModel, RunPlan, item_judge, open_model, run_judging
 from engine.model_trial import CheckedModel

@@ -11,8 +11,8 @@ from engine.core.cell_safety import unsafe_explanation, unwritable_ids
 from engine.core.errors import InputError, SetupError
 from engine.core.items import PREFERENCES, Prediction, Preference
 from engine.core.rubric import ELOQUENT
-from engine.dataset import Dataset, load_dataset
-from engine.submission import (
+from engine.data.dataset import Dataset, load_dataset
+from engine.data.submission import (
     Submission,
     SubmissionRow,
     check_submission,

@@ -17,8 +17,8 @@ from pyarrow import parquet
 
 from engine.core.errors import InputError
 from engine.core.formatting import listed, quoted
-from engine.delimited import QuotingError, Splitter
-from engine.table_files import Row, Table, open_table
+from engine.data.delimited import QuotingError, Splitter
+from engine.data.tables import Row, Table, open_table
 
 Save = Callable[[str, bytes], Path]
 

@@ -11,7 +11,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from engine.core.cancel import CancelToken
-from engine.model_files import read_model_file
+from engine.gguf.judge_file import read_model_file
 from engine.model_trial import checked_model
 from engine.system.paths import cache_folder, demo_model
 from gui.engine_thread import EngineThreads

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QTableView
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from engine.dataset import Dataset, load_dataset
+from engine.data.dataset import Dataset, load_dataset
 from engine.system.paths import demo_dataset
 from gui.tables.items_columns import ItemsColumns
 from gui.tables.items_table import ItemsTable, column_named

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.dataset import load_dataset
+from engine.data.dataset import load_dataset
 from gui.jobs.marks import gold_mark
 
 Save = Callable[[str, bytes], Path]

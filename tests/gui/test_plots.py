@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
-from engine.dataset import load_dataset
+from engine.data.dataset import load_dataset
 from engine.results import RunResults, load_results
 from engine.run_store import RunStore
 from gui.engine_thread import EngineThreads

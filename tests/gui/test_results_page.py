@@ -19,16 +19,16 @@ from engine.core.items import Preference
 from engine.core.judgments import Explanation
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, MachineSettings, Mode
-from engine.dataset import load_dataset
+from engine.data.dataset import load_dataset
+from engine.data.submission import read_submission, write_submission
 from engine.evaluation import evaluate
+from engine.gguf.judge_file import read_model_file
 from engine.judging import RunPlan, open_model, run_judging
 from engine.matching import match
 from engine.measure_tables import accuracy_table, explanation_table
-from engine.model_files import read_model_file
 from engine.model_trial import checked_model
 from engine.results import load_results, submission_of
 from engine.run_store import RunStore
-from engine.submission import read_submission, write_submission
 from engine.system.paths import demo_model
 from engine.systems import system_of_run
 from gui.dialogs.slow_measures_dialog import SlowMeasureDialog

@@ -15,9 +15,9 @@ from engine.core.judgments import Override, Reading
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup
 from engine.core.settings import JudgeSettings, MachineSettings, Mode
-from engine.dataset import load_dataset
+from engine.data.dataset import load_dataset
+from engine.gguf.judge_file import read_model_file
 from engine.judging import RunPlan, open_model, run_judging
-from engine.model_files import read_model_file
 from engine.model_trial import CheckedModel
 from engine.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model

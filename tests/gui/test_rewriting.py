@@ -11,7 +11,7 @@ from engine.core.events import MeasureProgress
 from engine.core.items import Order, Preference
 from engine.core.judgments import Explanation, Judgment, Reading
 from engine.core.run_setup import RunSetup
-from engine.dataset import load_dataset
+from engine.data.dataset import load_dataset
 from engine.results import load_results
 from engine.rewriting import Rewritten
 from engine.run_store import RunStore

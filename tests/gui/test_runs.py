@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from engine.dataset import Dataset, load_dataset
+from engine.data.dataset import Dataset, load_dataset
 from engine.system.paths import demo_dataset
 from gui.jobs.runs import open_run
 from gui.widgets.review_notices import MissingDataset

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.items import Preference
 from engine.core.run_setup import RunSetup
-from engine.model_files import read_model_file
+from engine.gguf.judge_file import read_model_file
 from engine.results import load_results
 from engine.run_store import RunStore
 from engine.system.paths import demo_model

@@ -4,14 +4,29 @@ Knows: llama_cpp's vocabulary calls. Does not know: chat templates, whose text i
 """
 
 import ctypes
+from dataclasses import dataclass
 from functools import cached_property
 
 import llama_cpp
 
-from engine.llama_library import LlamaModel
-from engine.prompt_parts import SpecialToken
+from engine.llama.library import LlamaModel
 
 _NO_TOKEN = -1
+
+
+@dataclass(frozen=True)
+class SpecialToken:
+    """A token with a meaning of its own.
+
+    `control`: recognised only where control tokens are asked for. Otherwise user-defined: recognised in
+    any text. `strips_left`, `strips_right`: white space beside it belongs to it.
+    """
+
+    id: int
+    text: str
+    control: bool
+    strips_left: bool = False
+    strips_right: bool = False
 
 
 class Vocabulary:

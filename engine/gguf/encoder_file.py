@@ -11,16 +11,17 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.gguf_header import GgufHeader, read_header
-from engine.gguf_precheck import (
+from engine.gguf.header import GgufHeader, read_header
+from engine.gguf.judge_file import model_name, quantisation
+from engine.gguf.memory import MemoryEstimate, buffer_bytes
+from engine.gguf.precheck import (
     check_has_tensors,
     check_kind,
     check_not_split,
     check_numbers_and_tables,
     check_sizes,
 )
-from engine.gguf_values import HeaderValues
-from engine.model_files import MemoryEstimate, buffer_bytes, model_name, quantisation
+from engine.gguf.values import HeaderValues
 
 _ARCHITECTURE = "bert"
 _CHOOSE_ENCODER = "Choose a RoBERTa or BERT encoder in GGUF format."

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.core.cancel import CancelToken
-from engine.dataset import REQUIRED_COLUMNS, Dataset
+from engine.data.dataset import REQUIRED_COLUMNS, Dataset
 
 Rows = npt.NDArray[np.int64]
 

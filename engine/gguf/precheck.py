@@ -16,8 +16,8 @@ from functools import partial
 
 import numpy as np
 
-from engine.gguf_header import TENSOR_TYPES, GgufHeader, TensorInfo
-from engine.gguf_values import CONVERT_AGAIN, HeaderValues
+from engine.gguf.header import TENSOR_TYPES, GgufHeader, TensorInfo
+from engine.gguf.values import CONVERT_AGAIN, HeaderValues
 
 _CHOOSE_CHAT_MODEL = "Choose a chat or instruct model in GGUF format."
 

@@ -19,7 +19,7 @@ from engine.core.cancel import CancelToken
 from engine.core.formatting import listed, quoted
 from engine.core.items import PREFERENCES, Gold, Item, Preference, digest
 from engine.core.rubric import ELOQUENT, Rubric
-from engine.table_files import Row, Table, open_table
+from engine.data.tables import Row, Table, open_table
 
 REQUIRED_COLUMNS = ("id", "instruction", "output_a", "output_b")
 

@@ -5,22 +5,36 @@ Knows: llama_cpp's context, how RoBERTa and BERT begin and end a text. Does not 
 
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import llama_cpp
 import numpy as np
+import numpy.typing as npt
 
-from engine.bertscore import Encoded, FloatVectors
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, ModelFileError, NoRoomError
-from engine.llama_batch import TokenBatch
-from engine.llama_library import LlamaModel, last_errors
-from engine.llama_vocabulary import Vocabulary
+from engine.llama.batch import TokenBatch
+from engine.llama.library import LlamaModel, last_errors
+from engine.llama.vocabulary import Vocabulary
 
 LONGEST = 512
 """Tokens of a text that count, the first and the last special one included; bert-score cuts there too."""
 
 _ABORTED = 2
+FloatVectors = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A text as an encoder sees it.
+
+    `vectors`: shape (tokens, width), each of length 1. `weights`: shape (tokens,), 0 for the special tokens
+    that begin and end a text, 1 for all others.
+    """
+
+    vectors: FloatVectors
+    weights: FloatVectors
 
 
 class LlamaEncoder:

@@ -73,6 +73,18 @@ def gpu_offload_supported() -> bool:
     return bool(llama_cpp.llama_supports_gpu_offload())
 
 
+def processor_features() -> str:
+    """The features in use, such as `CPU: SSE3, AVX, AVX2`; empty where llama.cpp names none.
+
+    What has another value than 1, such as the architectures of a GPU, is given with it.
+    """
+    start_library()
+    text = llama_cpp.llama_print_system_info().decode("utf-8", "replace")
+    parts = [part.strip() for part in text.split("|")]
+    features = (part.removesuffix(" = 1") for part in parts if part and not part.endswith(" = 0"))
+    return ", ".join(features).replace(" : ", ": ")
+
+
 class LlamaModel:
     """An open model file. Close it, or use it in a `with` block; its users must be closed before it."""
 

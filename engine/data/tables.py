@@ -17,9 +17,9 @@ from pyarrow import parquet
 
 from engine.core.errors import InputError
 from engine.core.formatting import listed, named, quoted
-from engine.delimited import Cell, QuotingError, Record, Splitter
-from engine.file_formats import SAVE_AS_UTF8, UTF8_MARK, FileFormat, read_data_file
-from engine.json_records import (
+from engine.data.delimited import Cell, QuotingError, Record, Splitter
+from engine.data.file_format import SAVE_AS_UTF8, UTF8_MARK, FileFormat, read_data_file
+from engine.data.json_records import (
     JsonObject,
     JsonProblem,
     JsonRecord,

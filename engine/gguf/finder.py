@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from engine.core.errors import ModelFileError
-from engine.model_files import ModelFile, read_model_file
+from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.system.paths import environment, home, models_folder, project_models_folder
 
 

@@ -13,8 +13,8 @@ import gguf
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import ModelFileError, SetupError
-from engine.encoder_files import EncoderFile, read_encoder_file
-from engine.gguf_values import CONVERT_AGAIN
+from engine.gguf.encoder_file import EncoderFile, read_encoder_file
+from engine.gguf.values import CONVERT_AGAIN
 from engine.system.files import whole_file
 
 _OF_A_LAYER = re.compile(r"blk\.(\d+)\.")

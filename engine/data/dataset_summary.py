@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow.compute as pc
 
 from engine.core.items import PREFERENCES, Preference
-from engine.dataset import REQUIRED_COLUMNS, Dataset
+from engine.data.dataset import REQUIRED_COLUMNS, Dataset
 
 TEXTS = REQUIRED_COLUMNS[1:]
 

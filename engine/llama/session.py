@@ -18,10 +18,10 @@ from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, ModelFileError, NoRoomError
 from engine.core.log_probs import FloatArray, log_softmax
 from engine.core.settings import KvType
-from engine.llama_batch import TokenBatch
-from engine.llama_library import LlamaModel, last_errors
-from engine.llama_vocabulary import Vocabulary
-from engine.prompt_tokens import BranchTokens, common_prefix
+from engine.llama.batch import TokenBatch
+from engine.llama.library import LlamaModel, last_errors
+from engine.llama.token_tree import BranchTokens, common_prefix
+from engine.llama.vocabulary import Vocabulary
 
 BATCH = 512  # tokens in one call; small enough that a GPU, which cannot be interrupted, answers Stop soon
 _STEM = 0

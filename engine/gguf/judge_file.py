@@ -5,23 +5,18 @@ Knows: headers, a formula for memory. Does not know: where files are, llama.cpp,
 
 from collections import Counter
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
-from engine.core.errors import ModelFileError
-from engine.core.formatting import amount
 from engine.core.settings import KvType
-from engine.gguf_header import GgufHeader, read_header
-from engine.gguf_precheck import precheck
-from engine.gguf_values import HeaderValues
-from engine.system.computer import Memory, available_memory
+from engine.gguf.header import GgufHeader, read_header
+from engine.gguf.precheck import precheck
+from engine.gguf.values import HeaderValues
 
 NOTICE_KEY = "tiebreak.notice"
 
 _BYTES_PER_F16 = 2
-_Q8_0_BLOCK = 32  # numbers, kept in 34 bytes
-_BYTES_PER_LOGIT = 4
-_PROCESS_BYTES = 45 << 20  # Python and the libraries, measured
+Q8_0_BLOCK = 32
+"""Numbers in a block of the Q8_0 format, kept in 34 bytes."""
 
 _FILE_TYPES = {
     0: "F32",
@@ -141,7 +136,7 @@ def _kv_bytes_per_token(values: HeaderValues) -> int:
 
 def _kv_types(values: HeaderValues) -> tuple[KvType, ...]:
     """f16 in any case; q8_0 where a head's numbers fill whole blocks, or where there are no heads."""
-    whole = all(length % _Q8_0_BLOCK == 0 for length in _head_lengths(values))
+    whole = all(length % Q8_0_BLOCK == 0 for length in _head_lengths(values))
     return tuple(KvType) if whole or not any(_heads(values)) else (KvType.F16,)
 
 
@@ -155,96 +150,3 @@ def _head_lengths(values: HeaderValues) -> tuple[int, int]:
     key_length = values.integer(values.key("attention.key_length")) or head_size
     value_length = values.integer(values.key("attention.value_length")) or head_size
     return key_length, value_length
-
-
-@dataclass(frozen=True)
-class MemoryEstimate:
-    """Bytes that a model takes at one context. `weights` are mapped from the file, the rest is allocated."""
-
-    weights: int
-    kv_cache: int
-    buffers: int
-
-    @property
-    def total(self) -> int:
-        """All three together."""
-        return self.weights + self.kv_cache + self.buffers
-
-
-class Fit(StrEnum):
-    """Whether a model can run in this machine's memory."""
-
-    FITS = "fits"
-    TIGHT = "tight"
-    DOES_NOT_FIT = "does not fit"
-
-
-def memory_needed(
-    model: ModelFile, context: int, batch: int = 512, kv_type: KvType = KvType.F16
-) -> MemoryEstimate:
-    """Estimate for `context` tokens, read in batches of `batch` tokens.
-
-    Weights = size of the file, which is mapped. KV cache = context x KV bytes per token, which is in f16;
-    q8_0 keeps 32 numbers in 34 bytes instead of 64. Buffers = batch x vocabulary x 4 bytes of logits, and
-    45 MiB for Python and the libraries. Source: growth of the process measured with llama.cpp of
-    llama-cpp-python 0.3.36; the KV cache was within 6 MiB of it.
-    """
-    kv_cache = context * model.kv_bytes_per_token
-    if kv_type is KvType.Q8_0:
-        kv_cache = kv_cache * 34 // 64
-    return MemoryEstimate(
-        weights=model.size_bytes,
-        kv_cache=kv_cache,
-        buffers=buffer_bytes(model.vocabulary_size, batch),
-    )
-
-
-def buffer_bytes(vocabulary_size: int, batch: int = 512) -> int:
-    """Bytes for the logits of a batch of `batch` tokens, and for Python and the libraries."""
-    return batch * vocabulary_size * _BYTES_PER_LOGIT + _PROCESS_BYTES
-
-
-def fit(estimate: MemoryEstimate, available_bytes: int, total_bytes: int) -> Fit:
-    """Whether an estimate fits into main memory.
-
-    KV cache and buffers must fit into what is available now. The weights are mapped: what of them does not
-    fit is read from the file again and again, which is slow but possible, hence tight. Where they are
-    larger than the whole memory together with the rest, every token waits for the disk: that does not fit.
-    """
-    if estimate.kv_cache + estimate.buffers > available_bytes or estimate.total > total_bytes:
-        return Fit.DOES_NOT_FIT
-    return Fit.FITS if estimate.total <= available_bytes else Fit.TIGHT
-
-
-def check_memory(
-    model: ModelFile, context: int, memory: Memory | None = None, kv_type: KvType = KvType.F16
-) -> str | None:
-    """A notice where memory is tight, None where it is not; ModelFileError where the model does not fit.
-
-    `memory`: that of this machine, now, unless given. ModelFileError too where the model's cache cannot be
-    kept in `kv_type`.
-    """
-    if kv_type not in model.kv_types:
-        raise ModelFileError(
-            f"{model.path.name}: this model cannot keep its cache in {kv_type.value}: the numbers of its"
-            f" attention heads do not fill blocks of {_Q8_0_BLOCK}.",
-            "Use f16 (--kv-type f16).",
-        )
-    memory = memory or available_memory()
-    estimate = memory_needed(model, context, kv_type=kv_type)
-    verdict = fit(estimate, *memory)
-    if verdict is Fit.FITS:
-        return None
-    found = (
-        f"{model.path.name} with a context of {context:,} tokens needs about {amount(estimate.total)}"
-        f" (weights {amount(estimate.weights)}, KV cache {amount(estimate.kv_cache)}, buffers"
-        f" {amount(estimate.buffers)}); {amount(memory.available)} of {amount(memory.total)} are free"
-    )
-    if verdict is Fit.DOES_NOT_FIT:
-        rounder = kv_type is KvType.F16 and KvType.Q8_0 in model.kv_types
-        raise ModelFileError(
-            f"{found}.",
-            f"Use a smaller context (--context){', a cache in q8_0 (--kv-type q8_0)' if rounder else ''}"
-            " or a smaller quantisation of this model, or close programs.",
-        )
-    return f"{found}. It will run, but slowly where the weights must be read from the disk again."

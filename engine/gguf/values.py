@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from engine.core.errors import ModelFileError
-from engine.gguf_header import GgufHeader, Value
+from engine.gguf.header import GgufHeader, Value
 
 CONVERT_AGAIN = "Download the file again, or convert the model again with a current llama.cpp."
 

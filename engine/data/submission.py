@@ -21,10 +21,10 @@ from engine.core.errors import InputError, SetupError
 from engine.core.formatting import listed, quoted
 from engine.core.items import Prediction, Preference
 from engine.core.rubric import ELOQUENT
-from engine.dataset import REQUIRED_COLUMNS, Dataset, check_id, column_problems, label_problem
-from engine.file_formats import FileFormat
+from engine.data.dataset import REQUIRED_COLUMNS, Dataset, check_id, column_problems, label_problem
+from engine.data.file_format import FileFormat
+from engine.data.tables import Row, Table, open_table
 from engine.system.files import write_whole
-from engine.table_files import Row, Table, open_table
 
 _PREFERENCE = "_preference"
 _EXPLANATION = "_explanation"
