@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 try:
-    from engine.commands.console import DONE, guarded
+    from engine.commands.shared.console import DONE, guarded
     from engine.core.errors import SetupError
     from engine.system.paths import keep_caches_together, program
 except ModuleNotFoundError as error:

@@ -24,13 +24,15 @@ from engine.core.run_records import RunIdentity
 from engine.core.settings import JudgeSettings, MachineSettings
 from engine.core.version import VERSION
 from engine.data.dataset import Dataset, load_dataset
+from engine.decisions.run_results import RunResults, load_results
 from engine.gguf.judge_file import read_model_file
 from engine.gguf.memory import check_memory
-from engine.judging import RunPlan, open_model, run_judging
+from engine.judge.plan import RunPlan, open_model
+from engine.judge.run import run_judging
 from engine.llama.library import gpu_offload_supported, library_version, processor_features
-from engine.model_trial import TRIAL_COMMAND, checked_model
-from engine.results import RunResults, load_results, score_results
-from engine.run_store import RunStore
+from engine.loading.checked_model import TRIAL_COMMAND, checked_model
+from engine.measure.metrics import score_results
+from engine.store.run_store import RunStore
 from engine.system.child_process import run_child
 from engine.system.computer import available_memory, default_threads
 from engine.system.fault_log import fault_words, log_fault

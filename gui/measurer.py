@@ -21,7 +21,7 @@ from gui.workspace import Workspace
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
-    from engine.results import RunResults
+    from engine.decisions.run_results import RunResults
 
 _MOST_KEPT = 2  # with and without what people overrode; each holds all judgments of its run
 

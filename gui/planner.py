@@ -16,7 +16,7 @@ from gui.workspace import Workspace
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
-    from engine.planning import Forecast
+    from engine.judge.forecast import Forecast
 
 _REST_MS = 350  # of no change before a plan is made
 _WAITING = "Waiting for other work with a model to end"

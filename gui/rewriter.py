@@ -14,7 +14,7 @@ from gui.engine_thread import Lane, Latest
 from gui.jobs import rewriting
 
 if TYPE_CHECKING:
-    from engine.rewriting import Rewritten
+    from engine.judge.rewrite import Rewritten
     from gui.workspace import Workspace
 
 _IDS_SHOWN = 5

@@ -27,7 +27,7 @@ from gui.state import State
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
     from engine.data.dataset import Dataset
-    from engine.results import RunResults
+    from engine.decisions.run_results import RunResults
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from PySide6.QtCore import QDeadlineTimer, QEventLoop, Qt, QTimer
 
 from engine.core.items import Preference
 from engine.data.submission import SubmissionRow, write_submission
-from engine.results import RunResults, submission_of
+from engine.decisions.run_results import RunResults, submission_of
 from gui.app import make_application
 from gui.engine_thread import Lane
 from gui.main_window import MainWindow

@@ -13,11 +13,12 @@ from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, MachineSettings
 from engine.data.dataset import load_dataset
 from engine.data.submission import write_submission
+from engine.decisions.run_results import load_results, submission_of
 from engine.gguf.judge_file import read_model_file
-from engine.judging import RunPlan, open_model, run_judging
-from engine.model_trial import CheckedModel
-from engine.results import load_results, submission_of
-from engine.run_store import RunStore
+from engine.judge.plan import RunPlan, open_model
+from engine.judge.run import run_judging
+from engine.loading.checked_model import CheckedModel
+from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.small_models import FAMILIES, real_model
 

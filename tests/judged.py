@@ -9,8 +9,8 @@ import pandas as pd
 from engine.core.items import Prediction, Preference
 from engine.data.dataset import Dataset
 from engine.data.submission import Submission, SubmissionRow
-from engine.matching import Matched, match
-from engine.systems import System
+from engine.measure.matching import Matched, match
+from engine.measure.systems import System
 
 A, B, GOOD, BAD = Preference
 

@@ -21,6 +21,16 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
         "engine.data": "core system",
         "engine.gguf": "core system",
         "engine.llama": "core system",
+        "engine.store": "core system",
+        "engine.prompt": "core llama",
+        "engine.decisions": "core system data store",
+        "engine.loading": "core system gguf llama prompt",
+        "engine.judge": "core system data gguf llama store prompt decisions loading",
+        "engine.measure": "core data llama store prompt decisions loading",
+        "engine.calibrate": "core system decisions measure",
+        "engine.weigh": "core data measure",
+        "engine.review": "core data decisions measure weigh",
+        "engine.report": "core gguf decisions measure calibrate weigh",
     }.items()
 }
 """The packages of the engine, from the lowest up, and the packages of the engine that each may import."""

@@ -13,8 +13,8 @@ from engine.core.errors import SetupError
 from engine.core.items import Preference
 from engine.core.judgments import Judgment, Unscored
 from engine.data.dataset import load_dataset
-from engine.results import load_results, submission_of
-from engine.run_store import RunStore
+from engine.decisions.run_results import load_results, submission_of
+from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.commands import ROOT, run
 from tests.conftest import DEMO_ITEMS as ITEMS
@@ -120,8 +120,8 @@ def test_bertscore_and_agreement_are_measured_once(
     assert 0 < scores["safety_bertscore_f1"] <= 100
     assert 0 <= scores["safety_Tiebreak demo judge"] <= 100
     assert scores["details"]["explanations"]["safety"]["p_yes"] > 0
-    monkeypatch.setattr("engine.slow_measures.open_encoder", not_again)
-    monkeypatch.setattr("engine.slow_measures.open_agreement_model", not_again)
+    monkeypatch.setattr("engine.measure.model_measures.open_encoder", not_again)
+    monkeypatch.setattr("engine.measure.model_measures.open_agreement_model", not_again)
     assert command("evaluate", *words) == first.out.split("\n\n", 1)[1]
     with RunStore(demo_store) as store:
         remembered = store._db.execute("SELECT count(*) FROM measured").fetchone()[0]

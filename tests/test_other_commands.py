@@ -11,7 +11,7 @@ import pytest
 
 from engine.commands import weigh
 from engine.core.errors import SetupError
-from engine.run_store import RunStore
+from engine.store.run_store import RunStore
 from tests.commands import MAIN, ROOT, run
 
 SmallModel = Callable[[str], Path]

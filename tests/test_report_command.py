@@ -10,7 +10,7 @@ import pytest
 from engine.commands.report import parser
 from engine.commands.report import run as report
 from engine.core.errors import SetupError
-from engine.figures import FIGURE_NAMES
+from engine.report.figures import FIGURE_NAMES
 from main import usage
 from tests.commands import ROOT
 from tests.commands import run as run_program

@@ -16,10 +16,11 @@ from engine.core.items import Preference
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, MachineSettings
 from engine.data.dataset import load_dataset
-from engine.judging import RunPlan, open_model, run_judging
-from engine.model_trial import CheckedModel
-from engine.results_csv import DATASET_COLUMNS, RUN_COLUMNS
-from engine.run_store import RunStore
+from engine.decisions.run_csv import DATASET_COLUMNS, RUN_COLUMNS
+from engine.judge.plan import RunPlan, open_model
+from engine.judge.run import run_judging
+from engine.loading.checked_model import CheckedModel
+from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.conftest import DEMO_ITEMS
 

@@ -6,15 +6,23 @@ Knows: its arguments and what it prints. The fitting is `calibrating.py`'s.
 import argparse
 from pathlib import Path
 
-from engine.calibrating import calibrate_run
-from engine.calibration_file import save_calibration
-from engine.calibration_tables import calibration_warnings, parameter_table, quality_table
-from engine.commands.console import DONE, add_store, command_parser, interruptible, printable, table, tell
-from engine.commands.measuring import add_gold, check_measure_outputs, say_what_was_left_out
+from engine.calibrate.run_calibration import calibrate_run
+from engine.commands.shared.console import (
+    DONE,
+    add_store,
+    command_parser,
+    interruptible,
+    printable,
+    table,
+    tell,
+)
+from engine.commands.shared.measure_arguments import add_gold, check_measure_outputs, say_what_was_left_out
 from engine.core.errors import SetupError
 from engine.data.dataset import load_dataset
-from engine.matching import match
-from engine.systems import open_system
+from engine.decisions.calibration import save_calibration
+from engine.measure.matching import match
+from engine.measure.systems import open_system
+from engine.report.calibration_tables import calibration_warnings, parameter_table, quality_table
 
 
 def parser() -> argparse.ArgumentParser:

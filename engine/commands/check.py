@@ -7,8 +7,8 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from engine.commands.console import DONE, command_parser
-from engine.commands.console import table as text_table
+from engine.commands.shared.console import DONE, command_parser
+from engine.commands.shared.console import table as text_table
 from engine.core.errors import InputError
 from engine.core.items import PREFERENCES
 from engine.data.dataset import REQUIRED_COLUMNS, Dataset, load_dataset

@@ -6,8 +6,16 @@ Knows: its arguments and what it prints. The comparison is `comparison.py`'s.
 import argparse
 from pathlib import Path
 
-from engine.commands.console import DONE, add_store, command_parser, interruptible, printable, table, tell
-from engine.commands.measuring import (
+from engine.commands.shared.console import (
+    DONE,
+    add_store,
+    command_parser,
+    interruptible,
+    printable,
+    table,
+    tell,
+)
+from engine.commands.shared.measure_arguments import (
     SlowMeasures,
     add_gold,
     add_model_alone,
@@ -15,8 +23,13 @@ from engine.commands.measuring import (
     check_measure_outputs,
     say_what_was_left_out,
 )
-from engine.comparison import Comparison, Difference, compare, match_all
-from engine.comparison_tables import (
+from engine.core.formatting import Table
+from engine.data.dataset import load_dataset
+from engine.measure.comparison import Comparison, Difference, compare, match_all
+from engine.measure.evaluation import evaluate
+from engine.measure.label_measures import UNSCORED
+from engine.measure.systems import open_system, told_apart
+from engine.report.comparison_tables import (
     P_VALUE_NOTE,
     PUBLISHED_NOTE,
     agreement_table,
@@ -25,12 +38,7 @@ from engine.comparison_tables import (
     measure_table,
     published_table,
 )
-from engine.core.formatting import Table
-from engine.data.dataset import load_dataset
-from engine.evaluation import evaluate
-from engine.label_measures import UNSCORED
 from engine.system.files import write_json
-from engine.systems import open_system, told_apart
 
 
 def parser() -> argparse.ArgumentParser:

@@ -6,8 +6,8 @@ Knows: its arguments and what it prints. The measures are `evaluation.py`'s.
 import argparse
 from pathlib import Path
 
-from engine.commands.console import DONE, add_store, command_parser, interruptible, printable, table
-from engine.commands.measuring import (
+from engine.commands.shared.console import DONE, add_store, command_parser, interruptible, printable, table
+from engine.commands.shared.measure_arguments import (
     SlowMeasures,
     add_gold,
     add_model_alone,
@@ -16,11 +16,11 @@ from engine.commands.measuring import (
     say_what_was_left_out,
 )
 from engine.data.dataset import load_dataset
-from engine.evaluation import evaluate, official_json
-from engine.matching import match
-from engine.measure_tables import accuracy_table, confusion_table, explanation_table, label_table
+from engine.measure.evaluation import evaluate, official_json
+from engine.measure.matching import match
+from engine.measure.systems import open_system
+from engine.report.measure_tables import accuracy_table, confusion_table, explanation_table, label_table
 from engine.system.files import write_json
-from engine.systems import open_system
 
 
 def parser() -> argparse.ArgumentParser:

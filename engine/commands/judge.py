@@ -7,9 +7,7 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
-from engine.calibration_file import load_calibration
-from engine.commands.computer import add_computer
-from engine.commands.console import (
+from engine.commands.shared.console import (
     INCOMPLETE,
     add_store,
     command_parser,
@@ -18,10 +16,11 @@ from engine.commands.console import (
     table,
     tell,
 )
-from engine.commands.examples import add_examples, examples_of
-from engine.commands.forecast import show_forecast
-from engine.commands.progress import RunProgress
-from engine.commands.runs import check_outputs, distribution, export_results, warn_of_gaps
+from engine.commands.shared.example_arguments import add_examples, examples_of
+from engine.commands.shared.forecast import show_forecast
+from engine.commands.shared.machine_arguments import add_computer
+from engine.commands.shared.progress import RunProgress
+from engine.commands.shared.run_outputs import check_outputs, distribution, export_results, warn_of_gaps
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import RunEnded, RunEvent
@@ -29,13 +28,15 @@ from engine.core.formatting import percent, words
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import DEFAULT_CONTEXT, JudgeSettings, KvType, Mode
 from engine.data.dataset import Dataset, load_dataset
+from engine.decisions.calibration import load_calibration
+from engine.decisions.run_results import load_results
 from engine.gguf.judge_file import ModelFile, read_model_file
-from engine.judging import RunPlan, open_model, run_judging
-from engine.metrics import CriterionScore, mean
-from engine.model_trial import checked_model
-from engine.results import load_results, score_results
-from engine.run_plans import judge_settings, machine_settings, plan_notices
-from engine.run_store import RunStore
+from engine.judge.plan import RunPlan, open_model
+from engine.judge.prepare import judge_settings, machine_settings, plan_notices
+from engine.judge.run import run_judging
+from engine.loading.checked_model import checked_model
+from engine.measure.metrics import CriterionScore, mean, score_results
+from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 
 _DEMO = "demo"

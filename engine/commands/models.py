@@ -8,7 +8,7 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from engine.commands.console import DONE, command_parser, interruptible, printable, table, tell
+from engine.commands.shared.console import DONE, command_parser, interruptible, printable, table, tell
 from engine.core.errors import SetupError
 from engine.core.formatting import amount, short_count
 from engine.core.settings import default_context
@@ -26,7 +26,8 @@ from engine.gguf.header import read_header
 from engine.gguf.judge_file import ModelFile, describe
 from engine.gguf.memory import check_memory, fit, memory_needed
 from engine.gguf.precheck import precheck
-from engine.model_trial import checked_encoder, checked_model, trial_report
+from engine.loading.checked_model import checked_encoder, checked_model
+from engine.loading.trial import trial_report
 from engine.system.computer import available_memory
 from engine.system.files import check_targets
 from engine.system.paths import program

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from engine.commands.console import DONE, add_store, command_parser, interruptible
-from engine.commands.measuring import (
+from engine.commands.shared.console import DONE, add_store, command_parser, interruptible
+from engine.commands.shared.measure_arguments import (
     SlowMeasures,
     add_gold,
     add_model_alone,
@@ -22,13 +22,13 @@ from engine.commands.measuring import (
 )
 from engine.core.errors import SetupError
 from engine.data.dataset import load_dataset
-from engine.evaluation import evaluate
-from engine.figure_style import as_png, as_svg
-from engine.figures import FIGURE_NAMES
-from engine.matching import match
-from engine.report import gather, report_html
+from engine.measure.evaluation import evaluate
+from engine.measure.matching import match
+from engine.measure.systems import open_system
+from engine.report.figure_style import as_png, as_svg
+from engine.report.figures import FIGURE_NAMES
+from engine.report.html_report import gather, report_html
 from engine.system.files import write_whole
-from engine.systems import open_system
 
 _FORMS = {"png": as_png, "svg": as_svg}
 _SUFFIXES = (".html", ".htm")

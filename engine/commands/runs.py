@@ -7,21 +7,20 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from engine.calibration_file import judge_of_run, load_calibration
-from engine.commands.computer import add_computer
-from engine.commands.console import DONE, INCOMPLETE, command_parser, printable, table, tell
-from engine.commands.examples import add_examples
+from engine.commands.shared.console import DONE, command_parser, printable, table, tell
+from engine.commands.shared.example_arguments import add_examples
+from engine.commands.shared.machine_arguments import add_computer
+from engine.commands.shared.run_outputs import check_outputs, distribution, export_results, warn_of_gaps
 from engine.core.errors import SetupError, StoreError
 from engine.core.formatting import words
 from engine.core.run_records import StoredRun
-from engine.data.submission import write_submission
-from engine.metrics import CriterionScore
-from engine.results import RunResults, as_json, load_results, score_results, submission_of
-from engine.results_csv import write_results_csv
-from engine.run_dataset import dataset_of_run
-from engine.run_store import RunStore
-from engine.run_tables import changes_table, distribution_table
-from engine.system.files import check_targets, write_json
+from engine.decisions.calibration import judge_of_run, load_calibration
+from engine.decisions.run_csv import write_results_csv
+from engine.decisions.run_dataset import dataset_of_run
+from engine.decisions.run_results import RunResults, load_results
+from engine.measure.metrics import score_results
+from engine.report.run_tables import changes_table
+from engine.store.run_store import RunStore
 from engine.system.paths import default_store
 
 
@@ -79,54 +78,6 @@ def run(options: argparse.Namespace) -> int:
         raise StoreError(f"There is no run store {options.store}.", "Name the right file with --store.")
     with RunStore(options.store) as store:
         return int(options.action(store, options))
-
-
-def check_outputs(options: argparse.Namespace, read: Mapping[str, Path]) -> None:
-    """See that the outputs can be written, are what they should be, and are none of what is read."""
-    if options.out is not None and options.out.suffix.lower() != ".tsv":
-        raise SetupError(f"--out {options.out}: a submission is TSV.", f"Name it {options.out.stem}.tsv")
-    written = {"--out": options.out, "--json": options.json, "--csv": getattr(options, "csv", None)}
-    check_targets(written, read)
-
-
-def export_results(results: RunResults, out: Path | None, json_path: Path | None) -> None:
-    """Write a run's submission and its JSON, each where a path is given; then say so."""
-    if out:
-        write_submission(out, submission_of(results))
-    if json_path:
-        write_json(json_path, as_json(results))
-    if out:
-        print(f"Submission: {out}")
-    if json_path:
-        print(f"Judgments: {json_path}")
-
-
-def warn_of_gaps(results: RunResults) -> int:
-    """Say what is missing from a run, and what is not the model's; the exit code for what is missing."""
-    run = results.run
-    if not run.complete:
-        tell(f"Run {run.id} is not complete: {run.judged} of {run.identity.items} items are judged.")
-    if results.overrides:
-        tell(
-            f"{len(results.overrides)} judgments of run {run.id} are overridden by people:"
-            f" {printable(results.overridden.by_whom)}. Without them: runs export --model-alone"
-        )
-    if results.unscored:
-        tell(f"{results.unscored} judgments are unscored; their cells are empty. See: runs show {run.id}")
-    if results.unexplained:
-        tell(f"{results.unexplained} judgments have no explanation: none of any words was written.")
-    if results.outdated:
-        tell(
-            f"{results.outdated} explanations were written for another label than the one in force."
-            f" Write them again: runs rewrite {run.id}"
-        )
-    return DONE if run.complete and not results.unscored else INCOMPLETE
-
-
-def distribution(scores: list[CriterionScore]) -> str:
-    """A table of the predicted labels, flips and format mass of each criterion."""
-    made = distribution_table(scores)
-    return table(made.header, made.rows)
 
 
 def _list(store: RunStore, _options: argparse.Namespace) -> int:
@@ -221,7 +172,7 @@ def _export_csv(results: RunResults, path: Path) -> None:
 
 def _rewrite(store: RunStore, options: argparse.Namespace) -> int:
     # Only this action waits for llama.cpp.
-    from engine.commands.rewrite import rewrite  # noqa: PLC0415
+    from engine.commands.shared.rewrite import rewrite  # noqa: PLC0415
 
     return rewrite(store, options)
 

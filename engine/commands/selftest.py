@@ -5,7 +5,7 @@ Knows: what it prints. The checks are `self_test.py`'s.
 
 import argparse
 
-from engine.commands.console import DONE, INCOMPLETE, command_parser, interruptible, printable
+from engine.commands.shared.console import DONE, INCOMPLETE, command_parser, interruptible, printable
 from engine.self_test import self_test
 
 _WIDTH = 26

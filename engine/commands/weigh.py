@@ -11,8 +11,8 @@ from pathlib import Path
 from statistics import quantiles
 from typing import Any
 
-from engine.commands.console import DONE, add_store, command_parser, printable, table, tell
-from engine.commands.measuring import (
+from engine.commands.shared.console import DONE, add_store, command_parser, printable, table, tell
+from engine.commands.shared.measure_arguments import (
     add_gold,
     add_model_alone,
     add_weights,
@@ -25,13 +25,19 @@ from engine.commands.measuring import (
 from engine.core.errors import SetupError
 from engine.core.formatting import listed, number
 from engine.data.dataset import Dataset, load_dataset
-from engine.matching import match, people_caveats
-from engine.measure_tables import agreement_table, fit_table, weighing_table, weights_in_words, winner_table
-from engine.scores import load_comparisons
+from engine.measure.matching import match, people_caveats
+from engine.measure.systems import System, open_system
+from engine.report.weighing_tables import (
+    agreement_table,
+    fit_table,
+    weighing_table,
+    weights_in_words,
+    winner_table,
+)
 from engine.system.files import write_json
-from engine.systems import System, open_system
-from engine.weighing import Comparisons, Weighing, human_winners, weigh
-from engine.weight_fit import WeightFit, fit_weights
+from engine.weigh.score_file import load_comparisons
+from engine.weigh.system_weighing import Comparisons, Weighing, human_winners, weigh
+from engine.weigh.weight_fit import WeightFit, fit_weights
 
 
 def parser() -> argparse.ArgumentParser:

@@ -9,6 +9,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+REWRITTEN = "rewritten"
+"""In the manifest of a run: when explanations were written again, how many, and with what."""
+
 
 @dataclass(frozen=True)
 class RunIdentity:

@@ -12,9 +12,9 @@ from engine.core.formatting import Table
 from gui.engine_thread import Control, Job
 
 if TYPE_CHECKING:
-    from engine.calibration_file import Calibration
     from engine.data.dataset import Dataset
-    from engine.results import RunResults
+    from engine.decisions.calibration import Calibration
+    from engine.decisions.run_results import RunResults
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ def fit(results: "RunResults", gold: "Dataset") -> Job[Proposal]:
     """Fit a calibration to the run's own readings and these labels. Raises SetupError."""
 
     def work(control: Control) -> Proposal:
-        from engine.calibrating import calibrate_run
-        from engine.calibration_tables import calibration_warnings, parameter_table, quality_table
-        from engine.matching import match
-        from engine.run_tables import changes_table
-        from engine.systems import system_of_run
+        from engine.calibrate.run_calibration import calibrate_run
+        from engine.measure.matching import match
+        from engine.measure.systems import system_of_run
+        from engine.report.calibration_tables import calibration_warnings, parameter_table, quality_table
+        from engine.report.run_tables import changes_table
 
         # Readings are the model's: what people overrode takes no part.
         matched = match(system_of_run(results.model_alone()), gold, partial=True)
@@ -62,8 +62,8 @@ def load(results: "RunResults", path: Path) -> Job[Proposal]:
     """A calibration out of a file. SetupError where it is none, or made for another judge."""
 
     def work(_control: Control) -> Proposal:
-        from engine.calibration_file import judge_of_run, load_calibration
-        from engine.run_tables import changes_table
+        from engine.decisions.calibration import judge_of_run, load_calibration
+        from engine.report.run_tables import changes_table
 
         calibration = load_calibration(path)
         calibration.check_fits(judge_of_run(results.run.identity))
@@ -77,7 +77,7 @@ def apply(store_path: Path, run_id: int, calibration: "Calibration | None") -> J
     """Decide a run with a calibration from now on, with none for None. Raises RunBusyError, StoreError."""
 
     def work(_control: Control) -> None:
-        from engine.run_store import RunStore
+        from engine.store.run_store import RunStore
 
         with RunStore(store_path) as store, store.hold(run_id):
             store.calibrate(run_id, calibration.as_json() if calibration else None)
@@ -89,7 +89,7 @@ def save(calibration: "Calibration", path: Path, in_use: Mapping[str, Path]) -> 
     """Write a calibration to a file, over none that is in use. Raises SetupError."""
 
     def work(_control: Control) -> Path:
-        from engine.calibration_file import save_calibration
+        from engine.decisions.calibration import save_calibration
         from engine.system.files import check_targets
 
         check_targets({"the calibration": path}, in_use)

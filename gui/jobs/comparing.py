@@ -14,13 +14,13 @@ from gui.engine_thread import Control, Job
 from gui.jobs.marks import RunMark, gold_mark, run_mark
 
 if TYPE_CHECKING:
-    from engine.comparison import Comparison, Difference
-    from engine.comparison_tables import RankedTable
     from engine.core.formatting import Table
     from engine.data.dataset import Dataset
-    from engine.evaluation import Evaluation
-    from engine.matching import Matched
-    from engine.systems import System
+    from engine.measure.comparison import Comparison, Difference
+    from engine.measure.evaluation import Evaluation
+    from engine.measure.matching import Matched
+    from engine.measure.systems import System
+    from engine.report.comparison_tables import RankedTable
 
 PARTIAL = "Only items that all have"
 MODEL_ALONE = "Leave out what people overrode"
@@ -83,9 +83,9 @@ def compare_systems(store_path: Path, choice: Choice, gold: "Dataset") -> Job[Co
     """Hold the chosen systems against the human labels of a dataset; tells Comparing."""
 
     def work(control: Control) -> Compared:
-        from engine.comparison import compare, match_all
-        from engine.evaluation import evaluate
-        from engine.systems import open_system, system_of_file, told_apart
+        from engine.measure.comparison import compare, match_all
+        from engine.measure.evaluation import evaluate
+        from engine.measure.systems import open_system, system_of_file, told_apart
 
         steps = _Steps(control, 2 * choice.systems + 2)
         opened = []
@@ -152,7 +152,7 @@ def _compared(
     evaluations: "Sequence[Evaluation]",
     comparison: "Comparison",
 ) -> Compared:
-    from engine import comparison_tables
+    from engine.report import comparison_tables
 
     return Compared(
         choice=choice,
@@ -221,7 +221,7 @@ def save_comparison(path: Path, compared: Compared, in_use: Mapping[str, Path]) 
     """Write a comparison as JSON, over nothing that was compared and no file in use; the path."""
 
     def work(_control: Control) -> Path:
-        from engine.comparison_tables import comparison_json
+        from engine.report.comparison_tables import comparison_json
         from engine.system.files import check_targets, write_json
 
         read = {f"file {one}": one for one in compared.choice.files}

@@ -18,8 +18,8 @@ from gui.jobs.weighing import Basis, Wish, weighed
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
-    from engine.evaluation import Evaluation
-    from engine.results import RunResults
+    from engine.decisions.run_results import RunResults
+    from engine.measure.evaluation import Evaluation
 
 
 class Form(StrEnum):
@@ -64,9 +64,9 @@ class Exported:
 
     def evaluation(self, results: "RunResults") -> "Evaluation":
         """All that can be measured without a model; on a lane. SetupError where the labels do not fit."""
-        from engine.evaluation import evaluate
-        from engine.matching import match
-        from engine.systems import system_of_run
+        from engine.measure.evaluation import evaluate
+        from engine.measure.matching import match
+        from engine.measure.systems import system_of_run
 
         assert self.gold is not None  # the window asks for labels before
         mark = measured_mark(results, self.gold)
@@ -81,8 +81,9 @@ def export(form: Form, what: Exported, path: Path) -> Job[Written]:
 
     def work(_control: Control) -> Written:
         from engine.data.submission import write_submission
-        from engine.results import as_json, submission_of
-        from engine.results_csv import write_results_csv
+        from engine.decisions.run_csv import write_results_csv
+        from engine.decisions.run_json import as_json
+        from engine.decisions.run_results import submission_of
         from engine.system.files import write_json
 
         _check_target(path, what)
@@ -103,7 +104,7 @@ def export_report(what: Exported, path: Path) -> Job[Written]:
     """Write the HTML report of a run, with the weighted judge as it is set. Raises SetupError."""
 
     def work(_control: Control) -> Written:
-        from engine.report import gather, report_html
+        from engine.report.html_report import gather, report_html
         from engine.system.files import write_whole
 
         _check_target(path, what)

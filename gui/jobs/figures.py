@@ -16,7 +16,7 @@ from gui.engine_thread import Control, Job, Lane
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from engine.evaluation import Evaluation
+    from engine.measure.evaluation import Evaluation
 
 DRAWING = Lane.FILES
 """Not the lane of measures: a figure need not wait until all explanations are measured."""
@@ -42,10 +42,10 @@ def draw(evaluation: "Evaluation", dark: bool) -> Job[Sequence[Drawn]]:
     """All figures of an evaluation in the colours of the window; tells each Drawn."""
 
     def work(control: Control) -> Sequence[Drawn]:
-        from engine.figure_style import as_svg
-        from engine.figures import all_figures
-        from engine.findings import figure_in_words
-        from engine.report import reliability_of
+        from engine.report.figure_style import as_svg
+        from engine.report.figures import all_figures
+        from engine.report.findings import figure_in_words
+        from engine.report.html_report import reliability_of
 
         bins = reliability_of(evaluation.matched)
         drawn = []
@@ -107,14 +107,14 @@ def save_figures(evaluation: "Evaluation", folder: Path, name: str) -> Job[Path]
 
 
 def _light(evaluation: "Evaluation") -> "dict[str, Figure]":
-    from engine.figures import all_figures
-    from engine.report import reliability_of
+    from engine.report.figures import all_figures
+    from engine.report.html_report import reliability_of
 
     return all_figures(evaluation, reliability_of(evaluation.matched))
 
 
 def _bytes(figure: "Figure", form: str) -> bytes:
-    from engine.figure_style import as_png, as_svg
+    from engine.report.figure_style import as_png, as_svg
 
     return as_svg(figure) if form == "svg" else as_png(figure)
 

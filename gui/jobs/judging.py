@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.gguf.judge_file import ModelFile
     from engine.gguf.memory import Fit, MemoryEstimate
-    from engine.judging import RunPlan
-    from engine.planning import Forecast
-    from engine.run_store import RunStore
+    from engine.judge.forecast import Forecast
+    from engine.judge.plan import RunPlan
+    from engine.store.run_store import RunStore
     from engine.system.computer import Memory
 
 _TELL_TOKENS_SECONDS = 0.1
@@ -73,7 +73,7 @@ def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Pl
 
     def work(control: Control) -> Planned:
         from engine.gguf.memory import fit, memory_needed
-        from engine.planning import forecast
+        from engine.judge.forecast import forecast
         from engine.system.computer import available_memory
 
         prepared = _prepare(setup, at_hand, control)
@@ -101,8 +101,8 @@ def time_first(planned: Planned, at_hand: "Dataset | None") -> "Job[Forecast]":
     """The forecast with the time that the first items took, judged now and stored nowhere."""
 
     def work(control: Control) -> "Forecast":
-        from engine.judging import open_model
-        from engine.planning import time_first_items
+        from engine.judge.forecast import time_first_items
+        from engine.judge.plan import open_model
 
         made = _prepare(planned.setup, at_hand, control).plan
         control.tell(Preparing("Judging the first items"))
@@ -120,9 +120,9 @@ def judge(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[R
     """
 
     def work(control: Control) -> RunEnded:
-        from engine.judging import open_model, run_judging
-        from engine.run_plans import check_resumed
-        from engine.run_store import RunStore
+        from engine.judge.plan import check_resumed, open_model
+        from engine.judge.run import run_judging
+        from engine.store.run_store import RunStore
 
         resumed = _resumed(setup, store_path)
         made = _prepare(setup, at_hand, control, resumed).plan
@@ -144,7 +144,7 @@ def judge(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[R
 
 def _resumed(setup: RunSetup, store_path: Path) -> "StoredRun | None":
     """The run to go on with, None where the setup names none. StoreError where the store does not hold it."""
-    from engine.run_store import RunStore
+    from engine.store.run_store import RunStore
 
     if setup.resumes is None:
         return None
@@ -156,8 +156,8 @@ def _told(
     events: Iterator[RunEvent], made: "RunPlan", store: "RunStore"
 ) -> "Iterator[RunEvent | ItemDecided]":
     """The events as the window wants them: fewer of tokens, items with what is decided of them."""
-    from engine.calibration_file import calibration_of
-    from engine.preference import decide
+    from engine.decisions.calibration import calibration_of
+    from engine.decisions.decision import decide
 
     tokens, last = 0, time.monotonic()
     calibrations = made.calibration.criteria if made.calibration else {}
@@ -190,11 +190,11 @@ def _prepare(
 ) -> _Prepared:
     """The plan of a setup. SetupError where something chosen cannot be used, Cancelled."""
     control.tell(Preparing("Reading the files"))
-    from engine import run_plans
-    from engine.calibration_file import load_calibration
+    from engine.decisions.calibration import load_calibration
     from engine.gguf.judge_file import read_model_file
-    from engine.judging import RunPlan
-    from engine.model_trial import checked_model
+    from engine.judge import prepare as run_plans
+    from engine.judge.plan import RunPlan
+    from engine.loading.checked_model import checked_model
 
     rubric = ELOQUENT.only(setup.criteria)
     model = read_model_file(setup.model_path)

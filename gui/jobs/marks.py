@@ -11,12 +11,13 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.core.run_records import REWRITTEN
+
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
     from engine.data.dataset import Dataset
-    from engine.results import RunResults
+    from engine.decisions.run_results import RunResults
 
-_REWRITTEN = "rewritten"  # engine.judging.REWRITTEN, which is too heavy for the thread of the window
 _ROWS_AT_ONCE = 2048
 
 
@@ -35,7 +36,7 @@ class RunMark:
 
 def _stored(run: "StoredRun") -> Hashable:
     """How far a run is judged, how it is calibrated, what was written again."""
-    return run.id, run.judged, json.dumps([run.calibration, run.manifest.get(_REWRITTEN)], sort_keys=True)
+    return run.id, run.judged, json.dumps([run.calibration, run.manifest.get(REWRITTEN)], sort_keys=True)
 
 
 def run_mark(results: "RunResults") -> RunMark:

@@ -17,10 +17,10 @@ from gui.jobs.marks import measured_mark
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
-    from engine.evaluation import Evaluation
-    from engine.explanations import SlowScores
-    from engine.results import RunResults
-    from engine.systems import System
+    from engine.decisions.run_results import RunResults
+    from engine.measure.evaluation import Evaluation
+    from engine.measure.explanation_measures import SlowScores
+    from engine.measure.systems import System
 
 Found = TypeVar("Found")
 
@@ -99,9 +99,9 @@ def measure_labels(
 
 
 def _measured(results: "RunResults", gold: "Dataset | None", control: Control) -> Scores:
-    from engine.evaluation import evaluate_labels
-    from engine.matching import match
-    from engine.systems import system_of_run
+    from engine.measure.evaluation import evaluate_labels
+    from engine.measure.matching import match
+    from engine.measure.systems import system_of_run
 
     system = system_of_run(results)
     if gold is None or not results.judged:
@@ -118,7 +118,7 @@ def measure_explanations(scores: Scores) -> Job[Scores]:
     """The same scores with ROUGE-L; tells Measuring after each criterion."""
 
     def work(control: Control) -> Scores:
-        from engine.evaluation import explanation_steps
+        from engine.measure.evaluation import explanation_steps
 
         found = scores
         if scores.evaluation is None:
@@ -141,9 +141,9 @@ def _measuring(names: Sequence[str], done: int, scores: Scores | None) -> Measur
 
 def _alone(system: "System", problem: SetupError | None) -> Scores:
     """What a run says by itself."""
-    from engine.matching import incomplete, people_caveats
-    from engine.results import score_results
-    from engine.run_tables import distribution_table
+    from engine.measure.matching import incomplete, people_caveats
+    from engine.measure.metrics import score_results
+    from engine.report.run_tables import distribution_table
 
     results = system.results
     assert results is not None
@@ -156,15 +156,15 @@ def _alone(system: "System", problem: SetupError | None) -> Scores:
 
 def _unscored(results: "RunResults") -> tuple[int, Table]:
     """How many judgments could not be made, and the first of them."""
-    from engine.run_tables import unscored_table
+    from engine.report.run_tables import unscored_table
 
     table = unscored_table(results)
     return len(table.rows), replace(table, rows=table.rows[:_MOST_UNSCORED])
 
 
 def _against_labels(evaluation: "Evaluation", explained: bool) -> Scores:
-    from engine.findings import caveats, in_short
-    from engine.measure_tables import accuracy_table, label_table
+    from engine.report.findings import caveats, in_short
+    from engine.report.measure_tables import accuracy_table, label_table
 
     system = evaluation.matched.system
     assert system.results is not None
@@ -186,7 +186,7 @@ def _against_labels(evaluation: "Evaluation", explained: bool) -> Scores:
 
 
 def _with_explanations(scores: Scores, evaluation: "Evaluation", explained: bool) -> Scores:
-    from engine.measure_tables import explanation_table
+    from engine.report.measure_tables import explanation_table
 
     tables = dict(scores.tables)
     if evaluation.explanations:
@@ -252,12 +252,12 @@ def measure_slowly(measure: SlowMeasure, scores: Scores, path: Path, store_path:
 
 
 def _bertscore(scores: Scores, path: Path, store_path: Path, control: Control) -> Scores:
-    from engine.explanations import SlowScores
     from engine.gguf.encoder_file import read_encoder_file
-    from engine.model_trial import checked_encoder
-    from engine.run_plans import machine_settings
-    from engine.run_store import RunStore
-    from engine.slow_measures import measure_bertscore
+    from engine.judge.prepare import machine_settings
+    from engine.loading.checked_model import checked_encoder
+    from engine.measure.explanation_measures import SlowScores
+    from engine.measure.model_measures import measure_bertscore
+    from engine.store.run_store import RunStore
 
     evaluation = _evaluated(scores)
     described = read_encoder_file(path)
@@ -272,12 +272,12 @@ def _bertscore(scores: Scores, path: Path, store_path: Path, control: Control) -
 
 
 def _agreement(scores: Scores, path: Path, store_path: Path, control: Control) -> Scores:
-    from engine.explanations import SlowScores
     from engine.gguf.judge_file import read_model_file
-    from engine.model_trial import checked_model
-    from engine.run_plans import machine_settings
-    from engine.run_store import RunStore
-    from engine.slow_measures import agreement_warnings, measure_agreements
+    from engine.judge.prepare import machine_settings
+    from engine.loading.checked_model import checked_model
+    from engine.measure.explanation_measures import SlowScores
+    from engine.measure.model_measures import agreement_warnings, measure_agreements
+    from engine.store.run_store import RunStore
 
     evaluation = _evaluated(scores)
     described = read_model_file(path)
@@ -307,7 +307,7 @@ def _followed(what: str, asking: "Generator[MeasureProgress, None, Found]", cont
 
 
 def _with_slow(scores: Scores, slow: "Mapping[str, SlowScores]", warnings: Sequence[str]) -> Scores:
-    from engine.evaluation import with_slow_scores
+    from engine.measure.evaluation import with_slow_scores
 
     evaluation = with_slow_scores(_evaluated(scores), slow)
     grown = _with_explanations(scores, evaluation, explained=True)

@@ -15,8 +15,8 @@ from gui.jobs.many_records import many_records
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
-    from engine.doubt import ReviewItem, ReviewRow
-    from engine.results import RunResults
+    from engine.decisions.run_results import RunResults
+    from engine.review.doubt import ReviewItem, ReviewRow
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def review(results: "RunResults", gold: "Dataset | None") -> Job[Review]:
     """All judgments of a run; `gold`: where the human labels are."""
 
     def work(control: Control) -> Review:
-        from engine.doubt import review_rows
+        from engine.review.doubt import review_rows
 
         with many_records():
             rows = review_rows(results, gold)
@@ -82,7 +82,7 @@ def list_items(of: Review, wish: Filters, by_doubt: bool, dataset: "Dataset | No
 
 
 def _listing(of: Review, wish: Filters, by_doubt: bool, ids: Container[str] | None) -> Listing:
-    from engine.doubt import by_item, filtered
+    from engine.review.doubt import by_item, filtered
 
     rows = of.rows
     passing: dict[str, list[str]] = {}
@@ -132,7 +132,7 @@ def item_again(results: "RunResults", gold: "Dataset | None", place: int, wish: 
     def work(_control: Control) -> ItemAgain:
         from dataclasses import replace
 
-        from engine.doubt import by_item, filtered, review_rows
+        from engine.review.doubt import by_item, filtered, review_rows
 
         judged = results.judged[place]
         alone = replace(
@@ -151,7 +151,7 @@ def history(store_path: Path, run_id: int) -> Job[Sequence[Override]]:
     """All overrides of a run, also those that were undone, the oldest first."""
 
     def work(_control: Control) -> Sequence[Override]:
-        from engine.run_store import RunStore
+        from engine.store.run_store import RunStore
 
         with RunStore(store_path) as store:
             return store.overrides(run_id)
@@ -176,7 +176,7 @@ def compare_wording(a: str, b: str) -> Job[Highlights]:
     """Two texts as they are shown, compared word by word."""
 
     def work(control: Control) -> Highlights:
-        from engine.wording_diff import wording_diff
+        from engine.review.wording_diff import wording_diff
 
         diff = wording_diff(a, b, control.cancel)
         return Highlights(

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from engine.core.cancel import CancelToken
     from engine.core.run_records import RunIdentity
     from engine.data.dataset import Dataset
-    from engine.model_trial import CheckedModel
-    from engine.results import RunResults
-    from engine.rewriting import Rewritten
+    from engine.decisions.run_results import RunResults
+    from engine.judge.rewrite import Rewritten
+    from engine.loading.checked_model import CheckedModel
 
 
 def count_outdated(results: "RunResults") -> Job[int]:
@@ -42,10 +42,10 @@ def rewrite(
     """
 
     def work(control: Control) -> "Rewritten":
-        from engine.judging import open_model
-        from engine.rewriting import rewrite_explanations, rewriting_plan
-        from engine.run_plans import machine_settings
-        from engine.run_store import RunStore
+        from engine.judge.plan import open_model
+        from engine.judge.prepare import machine_settings
+        from engine.judge.rewrite import rewrite_explanations, rewriting_plan
+        from engine.store.run_store import RunStore
 
         def tell(event: MeasureProgress | TokensEvaluated) -> None:
             if isinstance(event, MeasureProgress):
@@ -66,7 +66,7 @@ def _model(identity: "RunIdentity", cancel: "CancelToken") -> "CheckedModel":
     from engine.core.settings import settings_of
     from engine.gguf.judge_file import read_model_file
     from engine.gguf.memory import check_memory
-    from engine.model_trial import checked_model
+    from engine.loading.checked_model import checked_model
 
     settings = settings_of(identity.settings)
     described = read_model_file(identity.model_path)

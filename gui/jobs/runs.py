@@ -20,7 +20,7 @@ from gui.jobs.many_records import many_records
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
     from engine.data.dataset import Dataset
-    from engine.results import RunResults
+    from engine.decisions.run_results import RunResults
 
 OverrideJob = Job[Sequence[Override]]
 
@@ -29,7 +29,7 @@ def list_runs(store_path: Path) -> "Job[Sequence[StoredRun]]":
     """All runs, the newest first; none where there is no store yet."""
 
     def work(_control: Control) -> "Sequence[StoredRun]":
-        from engine.run_store import RunStore
+        from engine.store.run_store import RunStore
 
         if not store_path.exists():
             return []
@@ -45,8 +45,8 @@ def open_run(
     """A run, and the items that it judged: out of `at_hand`, else out of the file that the run names."""
 
     def work(control: Control) -> "tuple[RunResults, Dataset | None]":
-        from engine.results import load_results
-        from engine.run_store import RunStore
+        from engine.decisions.run_results import load_results
+        from engine.store.run_store import RunStore
 
         with RunStore(store_path) as store, many_records():
             results = load_results(store, run_id)
@@ -56,7 +56,7 @@ def open_run(
 
 
 def _judged_items(run: "StoredRun", at_hand: "Dataset | None", cancel: CancelToken) -> "Dataset | None":
-    from engine.run_dataset import dataset_of_run, judged_items
+    from engine.decisions.run_dataset import dataset_of_run, judged_items
 
     if at_hand is not None:
         with suppress(SetupError):
@@ -81,7 +81,7 @@ def override(store_path: Path, run_id: int, said: Said) -> OverrideJob:
     """Store an override; the run's whole history."""
 
     def work(_control: Control) -> Sequence[Override]:
-        from engine.run_store import RunStore
+        from engine.store.run_store import RunStore
 
         with RunStore(store_path) as store:
             store.override(
@@ -101,7 +101,7 @@ def undo_override(store_path: Path, run_id: int, item_id: str, criterion: str) -
     """Take the last override of a judgment back; the run's whole history."""
 
     def work(_control: Control) -> Sequence[Override]:
-        from engine.run_store import RunStore
+        from engine.store.run_store import RunStore
 
         with RunStore(store_path) as store:
             store.undo_override(run_id, item_id, criterion)

@@ -13,8 +13,8 @@ from gui.engine_thread import Control, Job
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
-    from engine.systems import System
-    from engine.weighing import Comparisons, Weighing
+    from engine.measure.systems import System
+    from engine.weigh.system_weighing import Comparisons, Weighing
 
 MARGIN_BINS = 20
 HIGHEST_MARGIN = 10.0  # points: that of two responses with the scores 10 and 0 on every criterion
@@ -78,7 +78,7 @@ def weigh(basis: Basis, wish: Wish) -> Job[Weighed]:
 
 def weighed(basis: Basis, wish: Wish) -> "Weighing":
     """What the engine makes of it; on the lane of a job."""
-    from engine.weighing import weigh
+    from engine.weigh.system_weighing import weigh
 
     system = basis.system
     weights = {name: one for name, one in wish.weights.items() if one > 0 and name in system.criteria}
@@ -88,7 +88,7 @@ def weighed(basis: Basis, wish: Wish) -> "Weighing":
 
 
 def _comparisons(basis: Basis, criteria: tuple[str, ...]) -> "Comparisons":
-    from engine.weighing import comparisons_of
+    from engine.weigh.system_weighing import comparisons_of
 
     if criteria not in basis.known:
         basis.known[criteria] = comparisons_of(basis.system, criteria)
@@ -105,7 +105,7 @@ def _bins(weighing: "Weighing") -> list[tuple[int, int, int]]:
 
 
 def _agreement(weighing: "Weighing") -> Table | None:
-    from engine.measure_tables import agreement_table
+    from engine.report.weighing_tables import agreement_table
 
     return agreement_table(weighing.agreement) if weighing.agreement else None
 
@@ -122,9 +122,9 @@ def fit(basis: Basis) -> Job[Fitted]:
     """Fit weights and tie threshold to the human overall labels. SetupError where that cannot be done."""
 
     def work(_control: Control) -> Fitted:
-        from engine.measure_tables import fit_table
-        from engine.weighing import human_winners
-        from engine.weight_fit import fit_weights
+        from engine.report.weighing_tables import fit_table
+        from engine.weigh.system_weighing import human_winners
+        from engine.weigh.weight_fit import fit_weights
 
         gold = basis.gold
         if gold is None:

@@ -43,7 +43,7 @@ from gui.widgets.weighing_panel import WeighingPanel
 from gui.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.results import RunResults
+    from engine.decisions.run_results import RunResults
 
 _DEBOUNCE_MS = 300
 _NO_RUN = (

@@ -15,7 +15,7 @@ from gui.text import one_line, tip
 from gui.widgets.bars import LABEL_WORDS
 
 if TYPE_CHECKING:
-    from engine.comparison import Difference
+    from engine.measure.comparison import Difference
     from gui.jobs.comparing import Compared
 
 Index = QModelIndex | QPersistentModelIndex

@@ -11,7 +11,7 @@ from PySide6.QtGui import QFont
 from gui.tables.text_table import Index, TextTable
 
 if TYPE_CHECKING:
-    from engine.comparison_tables import RankedTable as Ranked
+    from engine.report.comparison_tables import RankedTable as Ranked
 
 
 class RankedTable(TextTable):

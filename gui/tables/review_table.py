@@ -23,7 +23,7 @@ from gui.widgets.label_mark import paint_label
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
-    from engine.doubt import ReviewItem, ReviewRow
+    from engine.review.doubt import ReviewItem, ReviewRow
 
 Index = QModelIndex | QPersistentModelIndex
 

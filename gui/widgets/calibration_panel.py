@@ -24,8 +24,8 @@ from gui.widgets.labels import heading, hint, label, main_button, name, panel, s
 from gui.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.calibration_file import Calibration
-    from engine.results import RunResults
+    from engine.decisions.calibration import Calibration
+    from engine.decisions.run_results import RunResults
 
 _WHAT = (
     "A model leans to some labels: it hardly ever says “both good”, say. Calibration fits a scale and four"

@@ -17,7 +17,7 @@ from gui.widgets.label_mark import label_icon
 from gui.widgets.labels import name
 
 if TYPE_CHECKING:
-    from engine.doubt import ReviewRow
+    from engine.review.doubt import ReviewRow
 
 
 class CriterionStrip(QWidget):

@@ -24,7 +24,7 @@ from gui.widgets.labels import heading, hint
 from gui.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.evaluation import Evaluation
+    from engine.measure.evaluation import Evaluation
 
 _HINT = "To save or copy a figure: right-click it, or press Enter on it. Files get the light colours."
 _NOTHING = "Figures need human labels: choose a labelled dataset with “Other labels…”."

@@ -21,7 +21,7 @@ from gui.widgets.review_filters import ReviewFilters
 from gui.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.doubt import ReviewItem
+    from engine.review.doubt import ReviewItem
 
 _STATE = "review/filters"
 _PATIENCE_MS = 300

@@ -19,13 +19,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from engine.chat_template import ChatTemplate
 from engine.core.items import Order
 from engine.core.rubric import ELOQUENT
 from engine.llama.library import LlamaModel
 from engine.llama.vocabulary import Vocabulary
-from engine.prompt_tokens import tokenize_prompt
-from engine.prompts import build_prompt
+from engine.prompt.chat_template import ChatTemplate
+from engine.prompt.judge_prompt import build_prompt
+from engine.prompt.tokens import tokenize_prompt
 from models.demo.export import read_network, write_judge
 from models.demo.forward import at_places, hidden_states
 from models.demo.gguf_files import read_vocabulary

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from engine.gguf.judge_file import NOTICE_KEY
-from engine.prompts import PROMPT_VERSION
+from engine.prompt.judge_prompt import PROMPT_VERSION
 from models.demo.gguf_files import TokenTable, add_llama_shape, add_vocabulary, written
 from models.demo.network import DemoJudge, NetworkShape
 from models.demo.trained_prompt import PROMPT_DIGEST_KEY, PROMPT_VERSION_KEY, prompt_digest

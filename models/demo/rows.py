@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from engine.chat_template import ChatTemplate
 from engine.core.items import PREFERENCES, Item, Order
 from engine.core.rubric import ELOQUENT
-from engine.examples import ExamplePool
 from engine.llama.library import LlamaModel
 from engine.llama.token_tree import PromptTokens
 from engine.llama.vocabulary import Vocabulary
-from engine.prompt_tokens import stem_tokens, tokenize_prompt
-from engine.prompts import PromptTree, build_prompt, explanation_reply
+from engine.prompt.chat_template import ChatTemplate
+from engine.prompt.examples import ExamplePool
+from engine.prompt.judge_prompt import PromptTree, build_prompt, explanation_reply
+from engine.prompt.tokens import stem_tokens, tokenize_prompt
 from models.demo.explanations import explain
 from models.demo.topics import TopicPool
 from models.demo.world import QUALITIES, Comparison

@@ -15,10 +15,10 @@ from engine.core.errors import EngineError
 from engine.core.items import Item
 from engine.core.judgments import Judgment, Unscored
 from engine.data.dataset import Dataset, load_dataset
-from engine.metrics import CriterionScore
-from engine.results import RunResults, load_results, score_results
-from engine.rouge import rouge_l
-from engine.run_store import RunStore
+from engine.decisions.run_results import RunResults, load_results
+from engine.measure.metrics import CriterionScore, score_results
+from engine.measure.rouge import rouge_l
+from engine.store.run_store import RunStore
 from models.demo.explanations import argued_label
 
 

@@ -5,7 +5,7 @@ Knows: the engine's prompt. Does not know: tokens, models.
 
 from engine.core.items import PREFERENCES, Item, Order, digest
 from engine.core.rubric import ELOQUENT
-from engine.prompts import PROMPT_VERSION, build_prompt, explanation_reply
+from engine.prompt.judge_prompt import PROMPT_VERSION, build_prompt, explanation_reply
 
 PROMPT_VERSION_KEY = "tiebreak.prompt_version"
 PROMPT_DIGEST_KEY = "tiebreak.prompt_digest"

@@ -18,16 +18,16 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from engine.calibration import calibrate_criterion
-from engine.comparison import compare, match_all
+from engine.calibrate.cross_validation import calibrate_criterion
 from engine.core.items import PREFERENCES
 from engine.core.log_probs import log_softmax
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import SubmissionRow
-from engine.evaluation import evaluate
-from engine.systems import System, system_of_file
-from engine.weighing import comparisons_of, human_winners, weigh
-from engine.weight_fit import fit_weights
+from engine.measure.comparison import compare, match_all
+from engine.measure.evaluation import evaluate
+from engine.measure.systems import System, system_of_file
+from engine.weigh.system_weighing import comparisons_of, human_winners, weigh
+from engine.weigh.weight_fit import fit_weights
 
 Result = TypeVar("Result")
 

@@ -10,18 +10,18 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.chat_template import ChatTemplate
 from engine.core.cancel import CancelToken
 from engine.core.items import Order
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import load_dataset
-from engine.examples import ExamplePool
-from engine.item_judge import ItemJudge, Placed
+from engine.judge.item_judge import ItemJudge, Placed
 from engine.llama.library import LlamaModel
 from engine.llama.session import LlamaSession, SessionShape
-from engine.prompt_tokens import tokenize_prompt
-from engine.prompts import build_prompt
+from engine.prompt.chat_template import ChatTemplate
+from engine.prompt.examples import ExamplePool
+from engine.prompt.judge_prompt import build_prompt
+from engine.prompt.tokens import tokenize_prompt
 from engine.system.computer import default_threads
 
 

@@ -2,16 +2,16 @@
 
 import pytest
 
-from engine.chat_template import ChatTemplate
 from engine.data.dataset import load_dataset
+from engine.decisions.run_results import load_results
 from engine.gguf.header import read_header
 from engine.gguf.judge_file import read_model_file
 from engine.gguf.values import HeaderValues
 from engine.llama.library import LlamaModel
 from engine.llama.vocabulary import Vocabulary
-from engine.prompts import PROMPT_VERSION
-from engine.results import load_results
-from engine.run_store import RunStore
+from engine.prompt.chat_template import ChatTemplate
+from engine.prompt.judge_prompt import PROMPT_VERSION
+from engine.store.run_store import RunStore
 from models.demo.score import DemoScore, score_run
 from models.demo.trained_prompt import PROMPT_DIGEST_KEY, PROMPT_VERSION_KEY, prompt_digest
 from tests.commands import ROOT, run

@@ -7,13 +7,13 @@ from random import Random
 import numpy as np
 import pytest
 
-from engine.chat_template import ChatTemplate
 from engine.core.items import PREFERENCES, Order
 from engine.core.rubric import ELOQUENT
 from engine.llama.library import LlamaModel
 from engine.llama.vocabulary import Vocabulary
-from engine.prompt_tokens import tokenize_explanation, tokenize_prompt
-from engine.prompts import PromptTree, build_prompt
+from engine.prompt.chat_template import ChatTemplate
+from engine.prompt.judge_prompt import PromptTree, build_prompt
+from engine.prompt.tokens import tokenize_explanation, tokenize_prompt
 from models.demo.explanations import argued_label
 from models.demo.rows import NONE, Batch, Content, Row, RowWriter, batches
 from models.demo.world import QUALITIES, Comparison, World

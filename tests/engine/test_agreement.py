@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.agreement import AgreementQuestion, measure_agreement, open_agreement_model
-from engine.agreement_prompt import answer_reply, build_agreement_prompt
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, ModelFileError
 from engine.core.events import MeasureProgress
@@ -19,14 +17,16 @@ from engine.core.items import Gold, Item, Prediction, Preference
 from engine.core.judgments import Agreement, Unscored
 from engine.core.rubric import ELOQUENT, Criterion
 from engine.core.settings import MachineSettings
-from engine.judging import OpenModel
+from engine.decisions.decision import NOT_FINITE
 from engine.llama.session import LlamaSession
 from engine.llama.token_tree import BranchTokens
 from engine.llama.vocabulary import Vocabulary
-from engine.model_trial import CheckedModel
-from engine.preference import NOT_FINITE
-from engine.prompt_tokens import branch_tokens
-from engine.run_store import RunStore
+from engine.loading.checked_model import CheckedModel
+from engine.loading.opening import OpenModel
+from engine.measure.agreement import AgreementQuestion, measure_agreement, open_agreement_model
+from engine.prompt.agreement_prompt import answer_reply, build_agreement_prompt
+from engine.prompt.tokens import branch_tokens
+from engine.store.run_store import RunStore
 from tests.commands import ROOT
 from tests.random_models import HEADERS, Shape, byte_level_bpe, write_random_model
 from tests.small_models import HEADER_TOKENS

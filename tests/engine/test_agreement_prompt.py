@@ -2,15 +2,15 @@
 
 import pytest
 
-from engine.agreement_prompt import (
+from engine.core.items import Gold, Item, Prediction, Preference, digest
+from engine.core.rubric import ELOQUENT
+from engine.prompt.agreement_prompt import (
     AGREEMENT_VERSION,
     AgreementPrompt,
     answer_reply,
     build_agreement_prompt,
     item_trunk,
 )
-from engine.core.items import Gold, Item, Prediction, Preference, digest
-from engine.core.rubric import ELOQUENT
 
 ITEM = Item("1", "The question", "First answer", "Second answer")
 GOLD = Gold(Preference.B, "The person speaks.")

@@ -9,15 +9,16 @@ import gguf
 import numpy as np
 import pytest
 
-from engine import bertscore
-from engine.bertscore import BertScore, bert_scores, score_pair
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.events import MeasureProgress
 from engine.gguf.encoder_cut import cut_encoder
 from engine.gguf.encoder_file import read_encoder_file
 from engine.llama.encoder import Encoded
-from engine.model_trial import checked_encoder, encoder_hash, open_encoder
-from engine.run_store import RunStore
+from engine.loading.checked_model import checked_encoder
+from engine.loading.opening import encoder_hash, open_encoder
+from engine.measure import bertscore
+from engine.measure.bertscore import BertScore, bert_scores, score_pair
+from engine.store.run_store import RunStore
 from tests.encoders.rewritten import FAMILIES, FOLDER, expected_scores, rewritten
 
 CutEncoder = Callable[[str], Path]

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from engine.calibrating import calibrate_run
+from engine.calibrate.run_calibration import calibrate_run
 from engine.core.errors import SetupError
 from engine.data.dataset import Dataset, load_dataset
-from engine.matching import match
-from engine.results import load_results
-from engine.run_store import RunStore
-from engine.systems import System, system_of_run
+from engine.decisions.run_results import load_results
+from engine.measure.matching import match
+from engine.measure.systems import System, system_of_run
+from engine.store.run_store import RunStore
 from tests.conftest import DEMO_ITEMS
 from tests.engine.test_disagreements import RATHER_A, SURE_A, stored_run
 from tests.judged import GOOD, A, B, dataset

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.metrics import log_loss
 
-from engine import calibration, calibration_fit
-from engine.calibration import (
+from engine.calibrate import cross_validation as calibration
+from engine.calibrate import scaling as calibration_fit
+from engine.calibrate.cross_validation import (
     AS_READ,
     LEAST_FOR_READINGS,
     STRENGTHS,
@@ -26,15 +27,15 @@ from engine.calibration import (
     quality,
     reliability,
 )
-from engine.calibration_fit import PSEUDO_COUNT, log_frequencies, solve
+from engine.calibrate.scaling import PSEUDO_COUNT, log_frequencies, solve
 from engine.core.errors import SetupError
 from engine.core.items import PREFERENCES
 from engine.core.judgments import CriterionCalibration
 from engine.core.log_probs import FloatArray, IntArray, log_softmax
 from engine.data.dataset import load_dataset
-from engine.folds import Fold, grouped_folds
-from engine.metrics import most_frequent_label
-from engine.preference import calibrated
+from engine.decisions.decision import calibrated
+from engine.measure.folds import Fold, grouped_folds
+from engine.measure.metrics import most_frequent_label
 
 # A, B, both_good, both_bad: as on the development set of ELOQUENT 2025, and balanced.
 SKEWS = {

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.calibration_file import Calibration, Judge, load_calibration, save_calibration
 from engine.core.errors import SetupError
 from engine.core.items import Order, Preference
 from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem, Judgment, Reading
-from engine.preference import calibrated, decide
+from engine.decisions.calibration import Calibration, Judge, load_calibration, save_calibration
+from engine.decisions.decision import calibrated, decide
 
 JUDGE = Judge("a model", "a" * 64, "1", ("AB", "BA"), "")
 ONE = CriterionCalibration(0.5, (1.0, -1.0, 0.5, -0.5), 3.0, 99)

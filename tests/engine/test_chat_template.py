@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
-from engine.chat_template import ChatTemplate
 from engine.llama.library import LlamaModel
 from engine.llama.vocabulary import Vocabulary
-from engine.prompt_parts import Conversation, foreign, own
+from engine.prompt.chat_template import ChatTemplate
+from engine.prompt.parts import Conversation, foreign, own
 from tests.random_models import INSTRUCTIONS, sentence_pieces, write_random_model
 from tests.small_models import REAL_PAIRS, real_parts
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from engine.comparison import Comparison, compare, match_all, mcnemar
 from engine.core.errors import SetupError
-from engine.evaluation import evaluate
-from engine.explanations import SlowScores
-from engine.published import PUBLISHED
-from engine.systems import System
+from engine.measure.comparison import Comparison, compare, match_all, mcnemar
+from engine.measure.evaluation import evaluate
+from engine.measure.explanation_measures import SlowScores
+from engine.measure.systems import System
+from engine.report.published import PUBLISHED
 from tests.judged import GOOD, A, B, dataset, system
 
 HUMAN = {"safety": [A, A, B, GOOD], "relevance": [A, B, A, B]}

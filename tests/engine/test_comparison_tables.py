@@ -1,15 +1,15 @@
 """A comparison as tables: ranks, the best cells, and what stands for nothing measured."""
 
-from engine.comparison import Comparison, compare, match_all
-from engine.comparison_tables import (
+from engine.measure.comparison import Comparison, compare, match_all
+from engine.measure.evaluation import evaluate
+from engine.measure.systems import System
+from engine.report.comparison_tables import (
     agreement_table,
     borda_table,
     comparison_json,
     measure_table,
     published_table,
 )
-from engine.evaluation import evaluate
-from engine.systems import System
 from tests.judged import GOOD, A, B, dataset, system
 
 GOLD = dataset({"safety": [A, A, B, GOOD]}, {"safety": ["fine", "fine", "b is rude", "both are safe"]})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.commands.console import guarded, printable, table
+from engine.commands.shared.console import guarded, printable, table
 from engine.core.cancel import Cancelled
 from engine.core.errors import EngineBug, InputError, SetupError
 from engine.core.formatting import percent

@@ -11,12 +11,12 @@ from engine.core.items import Order, Preference
 from engine.core.judgments import Explanation, JudgedItem, Reading
 from engine.core.run_records import RunIdentity
 from engine.data.dataset import Dataset
-from engine.disagreements import largest_disagreements
-from engine.evaluation import Evaluation, evaluate
-from engine.matching import match
-from engine.results import load_results
-from engine.run_store import RunStore
-from engine.systems import System, system_of_run
+from engine.decisions.run_results import load_results
+from engine.measure.disagreements import largest_disagreements
+from engine.measure.evaluation import Evaluation, evaluate
+from engine.measure.matching import match
+from engine.measure.systems import System, system_of_run
+from engine.store.run_store import RunStore
 from tests.judged import BAD, GOOD, A, B, dataset, system
 
 Probabilities = tuple[float, float, float, float]

@@ -10,9 +10,9 @@ import pytest
 from engine.core.judgments import Judgment
 from engine.core.review_filters import Filters
 from engine.data.dataset import Dataset, load_dataset
-from engine.doubt import ReviewItem, ReviewRow, by_item, filtered, review_rows
-from engine.results import RunResults, load_results
-from engine.run_store import RunStore
+from engine.decisions.run_results import RunResults, load_results
+from engine.review.doubt import ReviewItem, ReviewRow, by_item, filtered, review_rows
+from engine.store.run_store import RunStore
 from tests.engine.test_disagreements import RATHER_A, SURE_A, SURE_GOOD, Probabilities, stored_run
 from tests.judged import BAD, GOOD, A, B, dataset
 

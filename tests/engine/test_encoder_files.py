@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine import model_trial
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import ModelFileError
 from engine.gguf.encoder_file import (
@@ -22,7 +21,10 @@ from engine.gguf.encoder_file import (
     read_encoder_file,
 )
 from engine.gguf.header import GgufHeader, TensorInfo, Value, read_header
-from engine.model_trial import checked_encoder, encoder_hash, open_encoder, trial_report
+from engine.loading import checked_model as model_trial
+from engine.loading.checked_model import checked_encoder
+from engine.loading.opening import encoder_hash, open_encoder
+from engine.loading.trial import trial_report
 from tests.encoders.rewritten import FAMILIES, FOLDER, rewritten
 
 F16, F64 = 1, 28

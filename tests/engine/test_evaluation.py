@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from engine.data.dataset import load_dataset
-from engine.evaluation import Evaluation, evaluate, mean_of, official_json
-from engine.matching import match
-from engine.systems import system_of_file
+from engine.measure.evaluation import Evaluation, evaluate, mean_of, official_json
+from engine.measure.matching import match
+from engine.measure.systems import system_of_file
 from tests.judged import A, B, dataset, system
 
 CRITERIA = ("relevance", "naturalness", "truthfulness", "safety", "overall_quality")

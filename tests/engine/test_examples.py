@@ -5,7 +5,7 @@ import pytest
 from engine.core.errors import SetupError
 from engine.core.items import Gold, Item, Preference
 from engine.core.rubric import ELOQUENT
-from engine.examples import choose_examples
+from engine.prompt.examples import choose_examples
 
 
 def labelled(number: int, label: Preference = Preference.A, instruction: str | None = None) -> Item:

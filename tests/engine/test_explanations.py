@@ -3,8 +3,8 @@
 import pytest
 
 from engine.core.judgments import Agreement, Unscored
-from engine.explanations import ExplanationMeasures, SlowScores, measure_explanations
-from engine.matching import match
+from engine.measure.explanation_measures import ExplanationMeasures, SlowScores, measure_explanations
+from engine.measure.matching import match
 from tests.judged import GOOD, A, B, Labels, Texts, dataset, system
 
 

@@ -12,11 +12,12 @@ from matplotlib.colors import to_rgb
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 
-from engine.calibration import ReliabilityBin
+from engine.calibrate.cross_validation import ReliabilityBin
 from engine.core.log_probs import FloatArray
-from engine.evaluation import Evaluation, evaluate
-from engine.figure_style import as_png, as_svg
-from engine.figures import (
+from engine.measure.evaluation import Evaluation, evaluate
+from engine.measure.matching import match
+from engine.report.figure_style import as_png, as_svg
+from engine.report.figures import (
     FIGURE_NAMES,
     accuracy_figure,
     all_figures,
@@ -25,8 +26,7 @@ from engine.figures import (
     margin_figure,
     reliability_figure,
 )
-from engine.matching import match
-from engine.weighing import Comparisons, Weighing, weigh
+from engine.weigh.system_weighing import Comparisons, Weighing, weigh
 from tests.judged import BAD, GOOD, A, B, dataset, matched, system
 
 BINS = {

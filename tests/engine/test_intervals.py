@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from engine.folds import grouped_folds
-from engine.intervals import bootstrap_interval
+from engine.measure.bootstrap import bootstrap_interval
+from engine.measure.folds import grouped_folds
 
 
 def test_the_same_values_give_the_same_interval() -> None:

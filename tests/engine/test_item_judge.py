@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.item_judge import tidy
+from engine.judge.item_judge import tidy
 
 
 @pytest.mark.parametrize(

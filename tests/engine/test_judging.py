@@ -16,12 +16,14 @@ from engine.core.judgments import JudgedItem, Judgment, Unscored
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, KvType, MachineSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
-from engine.examples import choose_examples
-from engine.judging import RunPlan, open_model, run_judging
-from engine.model_trial import CheckedModel
-from engine.preference import decide
-from engine.results import load_results, score_results, submission_of
-from engine.run_store import RunStore
+from engine.decisions.decision import decide
+from engine.decisions.run_results import load_results, submission_of
+from engine.judge.plan import RunPlan, open_model
+from engine.judge.run import run_judging
+from engine.loading.checked_model import CheckedModel
+from engine.measure.metrics import score_results
+from engine.prompt.examples import choose_examples
+from engine.store.run_store import RunStore
 from tests.commands import ROOT
 
 SmallModel = Callable[[str], Path]

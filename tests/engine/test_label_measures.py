@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from engine.baselines import Baselines, baselines, longer_response
 from engine.core.items import Item, Preference
-from engine.label_measures import LabelMeasures, kappa, measure_labels
+from engine.measure.baselines import Baselines, baselines, longer_response
+from engine.measure.label_measures import LabelMeasures, kappa, measure_labels
 from tests.judged import BAD, GOOD, A, B, Labels, matched
 
 

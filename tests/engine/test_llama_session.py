@@ -8,19 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.chat_template import ChatTemplate
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, ModelFileError, NoRoomError
 from engine.core.items import Item, Order, Preference
 from engine.core.log_probs import FloatArray
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import KvType
-from engine.examples import ExamplePool
 from engine.llama.library import LlamaModel
 from engine.llama.session import Job, LlamaSession, Sampling, SessionShape
 from engine.llama.token_tree import BranchTokens, PromptTokens
-from engine.prompt_tokens import stem_tokens, tokenize_explanation, tokenize_prompt
-from engine.prompts import build_prompt
+from engine.prompt.chat_template import ChatTemplate
+from engine.prompt.examples import ExamplePool
+from engine.prompt.judge_prompt import build_prompt
+from engine.prompt.tokens import stem_tokens, tokenize_explanation, tokenize_prompt
 from engine.system.paths import demo_model
 
 SmallModel = Callable[[str], Path]

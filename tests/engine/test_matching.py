@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from engine.core.errors import SetupError
-from engine.matching import match
+from engine.measure.matching import match
 from tests.engine.test_disagreements import SURE_A, stored_run
 from tests.judged import GOOD, A, B, dataset, system
 

@@ -6,7 +6,7 @@ import pytest
 
 from engine.core.items import Preference
 from engine.core.judgments import Judgment, Unscored
-from engine.metrics import CriterionScore, most_frequent_label, score_criterion
+from engine.measure.metrics import CriterionScore, most_frequent_label, score_criterion
 
 A, B, GOOD, BAD = Preference
 

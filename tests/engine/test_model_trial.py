@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from engine import model_trial
-from engine.commands.console import FAULT
+from engine.commands.shared.console import FAULT
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, EngineError, ModelFileError, NoRoomError
 from engine.gguf.judge_file import read_model_file
-from engine.model_trial import checked_model, trial_report, try_model
+from engine.loading import checked_model as model_trial
+from engine.loading.checked_model import checked_model
+from engine.loading.trial import trial_report, try_model
 from engine.system.paths import cache_folder
 from tests.commands import ROOT
 from tests.random_models import HEADERS, Shape, byte_level_bpe, write_random_model

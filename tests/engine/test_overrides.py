@@ -13,8 +13,8 @@ from engine.core.errors import SetupError, StoreError
 from engine.core.items import Preference
 from engine.core.judgments import Override
 from engine.core.overrides import OverrideCount, count_overrides, in_force
-from engine.migrations import APPLICATION_ID, STEPS
-from engine.run_store import RunStore
+from engine.store.migrations import APPLICATION_ID, STEPS
+from engine.store.run_store import RunStore
 from tests.commands import ROOT
 from tests.engine.test_run_store import IDENTITY, judged_item
 

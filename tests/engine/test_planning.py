@@ -15,11 +15,12 @@ from engine.core.judgments import JudgedItem
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, KvType, MachineSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
-from engine.examples import ExamplePool, choose_examples
-from engine.judging import RunPlan, open_model, run_judging
-from engine.model_trial import CheckedModel
-from engine.planning import Forecast, Rate, forecast, time_first_items
-from engine.run_store import RunStore
+from engine.judge.forecast import Forecast, Rate, forecast, time_first_items
+from engine.judge.plan import RunPlan, open_model
+from engine.judge.run import run_judging
+from engine.loading.checked_model import CheckedModel
+from engine.prompt.examples import ExamplePool, choose_examples
+from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.commands import ROOT
 

@@ -4,7 +4,13 @@ import pytest
 
 from engine.core.items import Gold, Item, Order, Preference, digest
 from engine.core.rubric import ELOQUENT
-from engine.prompts import PROMPT_VERSION, PromptTree, build_prompt, explanation_reply, verdict_reply
+from engine.prompt.judge_prompt import (
+    PROMPT_VERSION,
+    PromptTree,
+    build_prompt,
+    explanation_reply,
+    verdict_reply,
+)
 
 ITEM = Item("1", "The question", "First answer", "Second answer")
 EXAMPLE = Item(

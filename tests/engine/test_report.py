@@ -9,25 +9,19 @@ from typing import Any
 
 import pytest
 
-from engine.calibrating import calibrate_run
+from engine.calibrate.run_calibration import calibrate_run
 from engine.core.formatting import visible
 from engine.core.judgments import Agreement
 from engine.data.dataset import Dataset
-from engine.evaluation import Evaluation, evaluate
-from engine.explanations import SlowScores
-from engine.figure_style import as_svg
-from engine.intervals import Interval
-from engine.label_measures import LabelMeasures
-from engine.matching import Matched, match
-from engine.report import (
-    Report,
-    gather,
-    judged_model,
-    reliability_of,
-    report_html,
-)
-from engine.systems import System, system_of_run
-from engine.weighing import comparisons_of, weigh
+from engine.measure.bootstrap import Interval
+from engine.measure.evaluation import Evaluation, evaluate
+from engine.measure.explanation_measures import SlowScores
+from engine.measure.label_measures import LabelMeasures
+from engine.measure.matching import Matched, match
+from engine.measure.systems import System, system_of_run
+from engine.report.figure_style import as_svg
+from engine.report.html_report import Report, gather, judged_model, reliability_of, report_html
+from engine.weigh.system_weighing import comparisons_of, weigh
 from tests.commands import ROOT
 from tests.engine.test_disagreements import RATHER_A, SURE_A, SURE_GOOD, Probabilities, stored_run
 from tests.judged import BAD, GOOD, A, B, dataset, matched, system

@@ -9,8 +9,10 @@ import pytest
 from engine.core.items import Prediction
 from engine.core.judgments import Explanation
 from engine.data.submission import read_submission, write_submission
-from engine.results import RunResults, as_json, load_results, score_results, submission_of
-from engine.run_store import RunStore
+from engine.decisions.run_json import as_json
+from engine.decisions.run_results import RunResults, load_results, submission_of
+from engine.measure.metrics import score_results
+from engine.store.run_store import RunStore
 from tests.engine.test_disagreements import SURE_A, SURE_GOOD, stored_run
 from tests.judged import BAD, GOOD, A, B, dataset
 

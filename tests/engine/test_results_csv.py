@@ -11,9 +11,9 @@ from engine.core.errors import SetupError
 from engine.core.items import PREFERENCES, Order
 from engine.core.judgments import JudgedItem, Reading, Shortening
 from engine.data.dataset import Dataset
-from engine.results import RunResults, load_results
-from engine.results_csv import DATASET_COLUMNS, RUN_COLUMNS, write_results_csv
-from engine.run_store import RunStore
+from engine.decisions.run_csv import DATASET_COLUMNS, RUN_COLUMNS, write_results_csv
+from engine.decisions.run_results import RunResults, load_results
+from engine.store.run_store import RunStore
 from tests.engine.test_disagreements import RATHER_A, SURE_A, SURE_GOOD, stored_run
 from tests.judged import GOOD, A, B, dataset
 

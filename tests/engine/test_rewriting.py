@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 import pytest
 
-from engine.calibration_file import Calibration, judge_of_run
 from engine.core.cancel import CancelToken
 from engine.core.errors import EngineBug, RunBusyError, SetupError
 from engine.core.events import MeasureProgress, RunEnded
@@ -19,12 +18,15 @@ from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, KvType, MachineSettings, Mode, settings_of
 from engine.data.dataset import Dataset, load_dataset
-from engine.examples import choose_examples
-from engine.judging import OpenModel, RunPlan, item_judge, open_model, run_judging
-from engine.model_trial import CheckedModel
-from engine.results import load_results
-from engine.rewriting import Rewritten, rewrite_explanations, rewriting_plan
-from engine.run_store import RunStore
+from engine.decisions.calibration import Calibration, judge_of_run
+from engine.decisions.run_results import load_results
+from engine.judge.plan import RunPlan, open_model
+from engine.judge.rewrite import Rewritten, rewrite_explanations, rewriting_plan
+from engine.judge.run import item_judge, run_judging
+from engine.loading.checked_model import CheckedModel
+from engine.loading.opening import OpenModel
+from engine.prompt.examples import choose_examples
+from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.commands import ROOT
 

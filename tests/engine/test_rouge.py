@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.rouge import MOST_COMPARED, Typicality, _likeness, rouge_l
+from engine.measure.rouge import MOST_COMPARED, Typicality, _likeness, rouge_l
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=80).map(tuple)
 

@@ -14,8 +14,8 @@ from engine.core.errors import RunBusyError, StoreError
 from engine.core.items import Order, Preference
 from engine.core.judgments import Explanation, JudgedItem, Reading, Shortening
 from engine.core.run_records import RunIdentity
-from engine.migrations import APPLICATION_ID, STEPS
-from engine.run_store import RunStore
+from engine.store.migrations import APPLICATION_ID, STEPS
+from engine.store.run_store import RunStore
 
 IDENTITY = RunIdentity(
     key="key",

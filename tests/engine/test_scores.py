@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.core.errors import InputError, SetupError
-from engine.scores import load_comparisons
+from engine.weigh.score_file import load_comparisons
 
 CRITERIA = ("safety", "relevance")
 FULL = {"safety": 1, "relevance": 2.5}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.weighted import pairwise_preference_judge
+from engine.weigh.weighted_judge import pairwise_preference_judge
 
 WEIGHTS = {"quality": 0.6, "relevance": 0.4}
 

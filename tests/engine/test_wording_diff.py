@@ -3,9 +3,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from engine import wording_diff as module
 from engine.core.cancel import Cancelled, CancelToken
-from engine.wording_diff import Span, wording_diff
+from engine.review import wording_diff as module
+from engine.review.wording_diff import Span, wording_diff
 
 
 def pieces(text: str, spans: Sequence[Span]) -> list[str]:

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.cancel import CancelToken
 from engine.gguf.judge_file import read_model_file
-from engine.model_trial import checked_model
+from engine.loading.checked_model import checked_model
 from engine.system.paths import cache_folder, demo_model
 from gui.engine_thread import EngineThreads
 from gui.state import State

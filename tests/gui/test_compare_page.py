@@ -12,10 +12,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from engine.comparison_tables import borda_table, measure_table
 from engine.core.formatting import words
 from engine.core.items import Preference
-from engine.run_store import RunStore
+from engine.report.comparison_tables import borda_table, measure_table
+from engine.store.run_store import RunStore
 from gui.pages.compare_page import ComparePage
 from gui.tables.text_table import TextTable
 from gui.workspace import Workspace

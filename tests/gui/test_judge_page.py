@@ -23,7 +23,7 @@ from pytestqt.qtbot import QtBot
 from engine.core.errors import SetupError
 from engine.core.events import RunEnded
 from engine.core.settings import Mode
-from engine.run_store import RunStore
+from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.jobs.judging import ItemDecided
 from gui.jobs.models import Candidate

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from engine.data.dataset import load_dataset
-from engine.results import RunResults, load_results
-from engine.run_store import RunStore
+from engine.decisions.run_results import RunResults, load_results
+from engine.store.run_store import RunStore
 from gui.engine_thread import EngineThreads
 from gui.jobs.figures import TITLES
 from gui.jobs.measuring import Scores, measure_labels

@@ -21,16 +21,17 @@ from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, MachineSettings, Mode
 from engine.data.dataset import load_dataset
 from engine.data.submission import read_submission, write_submission
-from engine.evaluation import evaluate
+from engine.decisions.run_results import load_results, submission_of
 from engine.gguf.judge_file import read_model_file
-from engine.judging import RunPlan, open_model, run_judging
-from engine.matching import match
-from engine.measure_tables import accuracy_table, explanation_table
-from engine.model_trial import checked_model
-from engine.results import load_results, submission_of
-from engine.run_store import RunStore
+from engine.judge.plan import RunPlan, open_model
+from engine.judge.run import run_judging
+from engine.loading.checked_model import checked_model
+from engine.measure.evaluation import evaluate
+from engine.measure.matching import match
+from engine.measure.systems import system_of_run
+from engine.report.measure_tables import accuracy_table, explanation_table
+from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
-from engine.systems import system_of_run
 from gui.dialogs.slow_measures_dialog import SlowMeasureDialog
 from gui.jobs.measuring import Part, SlowMeasure
 from gui.pages.results_page import ResultsPage

@@ -17,9 +17,10 @@ from engine.core.run_setup import RunSetup
 from engine.core.settings import JudgeSettings, MachineSettings, Mode
 from engine.data.dataset import load_dataset
 from engine.gguf.judge_file import read_model_file
-from engine.judging import RunPlan, open_model, run_judging
-from engine.model_trial import CheckedModel
-from engine.run_store import RunStore
+from engine.judge.plan import RunPlan, open_model
+from engine.judge.run import run_judging
+from engine.loading.checked_model import CheckedModel
+from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from gui.pages.review_page import ReviewPage
 from gui.run_control import RunControl

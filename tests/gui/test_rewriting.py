@@ -12,9 +12,9 @@ from engine.core.items import Order, Preference
 from engine.core.judgments import Explanation, Judgment, Reading
 from engine.core.run_setup import RunSetup
 from engine.data.dataset import load_dataset
-from engine.results import load_results
-from engine.rewriting import Rewritten
-from engine.run_store import RunStore
+from engine.decisions.run_results import load_results
+from engine.judge.rewrite import Rewritten
+from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.jobs.judging import judge
 from gui.jobs.rewriting import rewrite

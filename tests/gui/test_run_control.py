@@ -13,7 +13,7 @@ from engine.core.errors import RunBusyError, SetupError
 from engine.core.events import RunEnded
 from engine.core.run_setup import RunSetup
 from engine.core.settings import KvType, Mode
-from engine.run_store import RunStore
+from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from gui.engine_thread import Control, Lane
 from gui.jobs.judging import ItemDecided

@@ -8,10 +8,10 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from engine.data.dataset import Dataset, load_dataset
-from engine.results import load_results
-from engine.run_store import RunStore
-from engine.systems import system_of_run
-from engine.weighing import comparisons_of, weigh
+from engine.decisions.run_results import load_results
+from engine.measure.systems import system_of_run
+from engine.store.run_store import RunStore
+from engine.weigh.system_weighing import comparisons_of, weigh
 from gui.engine_thread import EngineThreads, Lane
 from gui.jobs.measuring import Scores, measure_labels
 from gui.state import State

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.errors import SetupError
 from engine.core.items import Preference
-from engine.run_store import RunStore
+from engine.store.run_store import RunStore
 from gui.engine_thread import Lane
 from gui.workspace import Workspace
 

@@ -11,9 +11,9 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.items import Preference
 from engine.core.run_setup import RunSetup
+from engine.decisions.run_results import load_results
 from engine.gguf.judge_file import read_model_file
-from engine.results import load_results
-from engine.run_store import RunStore
+from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.engine_thread import Lane
 from gui.jobs.judging import judge

@@ -47,7 +47,7 @@ LIBRARIES = [name for names in SYSTEM_LIBRARIES.values() for name in names]
         "llama_cpp/lib/libllama.so",
         "examples/demo.tsv",
         "models/demo-judge.gguf",
-        "engine/report_template.html",
+        "engine/report/report_template.html",
         "gui/mark.svg",
         "licences/numpy-2.4.6/LICENSE.txt",
     ],

@@ -1,0 +1,91 @@
+"""A run's readings and human labels made into a calibration, and what it is worth.
+
+Knows: where readings and labels come from. Does not know: the mathematics, files.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.calibrate.cross_validation import CalibrationReport, calibrate_criterion
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.items import PREFERENCES
+from engine.decisions.calibration import Calibration, judge_of_run
+from engine.decisions.decision import average
+from engine.measure.matching import Matched, Pair
+from engine.system.paths import program
+
+
+@dataclass(frozen=True)
+class CalibratedRun:
+    """A calibration with the report of each of its criteria.
+
+    `unscored`: by criterion, labelled items without a reading; they take no part. `left_out`: the reason by
+    criterion, for those that could not be calibrated.
+    """
+
+    calibration: Calibration
+    reports: Mapping[str, CalibrationReport]
+    unscored: Mapping[str, int]
+    left_out: Mapping[str, str]
+
+
+def calibrate_run(matched: Matched, cancel: CancelToken | None = None) -> CalibratedRun:
+    """Fit a calibration to a run's own readings, whatever it is calibrated with now.
+
+    Raises SetupError for a submission file, which has no readings, and where no criterion has labels enough;
+    Cancelled between two criteria.
+    """
+    results = matched.system.results
+    if results is None:
+        raise SetupError(
+            f"{matched.system.name} is a submission: it holds labels, no probabilities.",
+            f"Name the id of a run: see {program()} runs",
+        )
+    reports, unscored, left_out = {}, {}, {}
+    for name, pairs in matched.pairs.items():
+        if cancel is not None:
+            cancel.raise_if_requested()
+        read = [pair for pair in pairs if pair.judgment is not None]
+        unscored[name] = len(pairs) - len(read)
+        try:
+            reports[name] = _report(name, read)
+        except SetupError as error:
+            left_out[name] = error.problem
+    if not reports:
+        raise SetupError(
+            "No criterion can be calibrated:\n" + "\n".join(f"  {reason}" for reason in left_out.values()),
+            "Use a dataset with more human labels.",
+        )
+    calibration = Calibration(
+        judge=judge_of_run(results.run.identity),
+        dataset=matched.dataset.name,
+        dataset_hash=matched.dataset.hash,
+        criteria={name: report.calibration for name, report in reports.items()},
+        measured={name: _measured(report) for name, report in reports.items()},
+    )
+    return CalibratedRun(calibration, reports, unscored, left_out)
+
+
+def _report(criterion: str, pairs: list[Pair]) -> CalibrationReport:
+    return calibrate_criterion(
+        criterion,
+        log_probs=np.array([average(pair.judgment.readings) for pair in pairs if pair.judgment]).reshape(
+            -1, 4
+        ),
+        labels=np.array([PREFERENCES.index(pair.gold.preference) for pair in pairs if pair.gold.preference]),
+        groups=[pair.item.instruction for pair in pairs],
+    )
+
+
+def _measured(report: CalibrationReport) -> dict[str, Any]:
+    return {
+        "items": report.items,
+        "instructions": report.instructions,
+        "before": asdict(report.before),
+        "after": asdict(report.after),
+        "most_frequent_label": asdict(report.baseline),
+    }

@@ -1,0 +1,64 @@
+"""`judge --plan`: what a run will take, printed before anything is judged.
+
+Knows: how a forecast is printed. What it says is `planning.py`'s.
+"""
+
+from functools import partial
+from pathlib import Path
+
+from engine.commands.shared.console import DONE, printable, tell
+from engine.commands.shared.progress import show_measure
+from engine.core.cancel import CancelToken
+from engine.core.formatting import duration, listed
+from engine.judge.forecast import Forecast, forecast, time_first_items
+from engine.judge.plan import RunPlan, open_model
+
+
+def show_forecast(plan: RunPlan, store: Path, fresh: bool, cancel: CancelToken) -> int:
+    """Count what a plan will take and print it; the exit code. Nothing is judged for good.
+
+    Where the store knows no rate of this model, the first two items are judged for one and dropped.
+    """
+    counted = show_measure("Counting", forecast(plan, store, cancel, fresh))
+    if counted.template_note:
+        tell(counted.template_note)
+    print(f"\n{printable(plan.model.name)} on {counted.items} items of {plan.dataset.name}:\n")
+    facts = _facts(counted)
+    width = max(map(len, facts))
+    print("\n".join(f"{name.ljust(width)}  {printable(value)}" for name, value in facts.items()))
+    if counted.seconds is None and len(counted.too_long) < counted.items:
+        tell("No run in the store tells the speed of this model: judging two items for it ...")
+        counted = counted.with_rate(time_first_items(plan, partial(open_model, plan, cancel)))
+    print(f"\n{_time(counted)}")
+    return DONE
+
+
+def _facts(counted: Forecast) -> dict[str, str]:
+    item_id, cells = counted.largest
+    fits_all = counted.context_that_fits_all
+    judged = f" in run {counted.run_id}" if counted.run_id else ""
+    return {
+        "judgments": f"{counted.judgments:,} ({counted.criteria} criteria)",
+        "readings": f"{counted.readings:,} ({'both orders' if counted.orders > 1 else 'one order'})",
+        "tokens to read": f"{counted.tokens_to_read:,}",
+        "tokens to write": f"{counted.tokens_to_write_at_most:,} at most",
+        "context": f"{counted.settings.context:,} tokens",
+        "largest item": f"{item_id} with {cells:,} tokens",
+        "context that fits all": f"{fits_all:,}" if fits_all else "more than the model was trained with",
+        "too long, unscored": _ids(counted.too_long),
+        "too long, shortened": _ids(counted.shortened),
+        "judged already": f"{counted.judged:,} of {counted.items:,}{judged}",
+    }
+
+
+def _ids(ids: tuple[str, ...]) -> str:
+    return f"{len(ids):,}: {listed(ids)}" if ids else "none"
+
+
+def _time(counted: Forecast) -> str:
+    if counted.judged == counted.items:
+        return "Nothing is left to judge."
+    if counted.seconds is None:
+        return "No item fits: there is nothing to judge."
+    known = f"as fast as run {counted.seconds_from}" if counted.seconds_from else "as fast as the first items"
+    return f"Time: about {duration(counted.seconds)}, if it goes {known}."

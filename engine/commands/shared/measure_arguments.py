@@ -1,0 +1,211 @@
+"""What the commands that measure share: gold labels, the store, slow measures, and how numbers are shown.
+
+Knows: arguments and how they are used. The measures themselves are other modules'.
+"""
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from engine.commands.shared.console import printable, tell
+from engine.commands.shared.machine_arguments import add_computer
+from engine.commands.shared.progress import show_measure
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.formatting import listed
+from engine.core.judgments import Agreement, Unscored
+from engine.core.rubric import ELOQUENT
+from engine.gguf.encoder_file import read_encoder_file
+from engine.gguf.judge_file import read_model_file
+from engine.judge.prepare import machine_settings
+from engine.loading.checked_model import CheckedModel, checked_encoder, checked_model
+from engine.measure.explanation_measures import SlowScores
+from engine.measure.matching import Matched
+from engine.measure.model_measures import agreement_warnings, measure_agreements, measure_bertscore
+from engine.measure.systems import System
+from engine.store.run_store import RunStore
+from engine.system.files import check_targets
+from engine.weigh.system_weighing import Comparisons, Weighing, comparisons_of, weigh
+
+
+def add_gold(arguments: argparse.ArgumentParser, required: bool = True) -> None:
+    """--gold and --partial."""
+    arguments.add_argument(
+        "--gold", type=Path, required=required, metavar="DATASET", help="the dataset with human labels"
+    )
+    arguments.add_argument(
+        "--partial", action="store_true", help="use the items that both have, and say how many"
+    )
+
+
+def add_model_alone(arguments: argparse.ArgumentParser) -> None:
+    """--model-alone."""
+    arguments.add_argument(
+        "--model-alone", action="store_true", help="leave out what people overrode in a run"
+    )
+
+
+def add_slow_measures(arguments: argparse.ArgumentParser) -> None:
+    """--encoder, --judge-model and what they need of the computer."""
+    group = arguments.add_argument_group("measures that need a model")
+    group.add_argument("--encoder", type=Path, metavar="FILE.gguf", help="a RoBERTa or BERT, for BERTScore")
+    group.add_argument(
+        "--judge-model", type=Path, metavar="FILE.gguf", help="a model to ask whether explanations agree"
+    )
+    add_computer(group)
+
+
+class SlowMeasures:
+    """The measures that --encoder and --judge-model ask for; the files are checked when it is made."""
+
+    def __init__(self, options: argparse.Namespace, cancel: CancelToken) -> None:
+        self._cancel = cancel
+        self._store = options.store
+        self._machine = machine_settings(options.threads, options.gpu_layers)
+        self._encoder: CheckedModel | None = None
+        self._judge: CheckedModel | None = None
+        if options.encoder:
+            described = read_encoder_file(options.encoder)
+            if described.notice:
+                tell(f"{described.notice} See: models cut")
+            self._encoder = checked_encoder(described, cancel)
+        if options.judge_model:
+            self._judge = checked_model(read_model_file(options.judge_model), cancel)
+
+    @property
+    def judge_name(self) -> str | None:
+        """The name of the model that is asked for agreement."""
+        return self._judge.name if self._judge else None
+
+    def of(self, matched: Matched) -> dict[str, SlowScores]:
+        """The scores of one system by criterion, with progress; empty where nothing is asked for."""
+        if not (self._encoder or self._judge):
+            return {}
+        if not matched.system.explains:
+            tell(f"{matched.system.name} has no explanations: nothing to measure with a model.")
+            return {}
+        bertscores: Mapping[str, Sequence[float]] = {}
+        agreements: Mapping[str, Sequence[Agreement | Unscored]] = {}
+        name = matched.system.name
+        with RunStore(self._store) as store:
+            if self._encoder:
+                measure = measure_bertscore(
+                    matched, self._encoder, self._machine.threads, store, self._cancel
+                )
+                bertscores = show_measure(f"BERTScore of {name}", measure)
+            if self._judge:
+                asking = measure_agreements(matched, self._judge, self._machine, store, self._cancel)
+                agreements = show_measure(f"agreement of {name}", asking)
+                for warning in agreement_warnings(agreements):
+                    tell(printable(warning))
+        return {
+            criterion: SlowScores(bertscores.get(criterion), agreements.get(criterion))
+            for criterion in matched.pairs
+        }
+
+
+def check_measure_outputs(
+    options: argparse.Namespace, written: Mapping[str, Path | None], systems: Sequence[str]
+) -> None:
+    """See before long work that the outputs can be written, and are none of what is read."""
+    read = {"run store": options.store}
+    read |= {
+        what: path
+        for what, path in (
+            ("dataset", options.gold),
+            ("encoder", getattr(options, "encoder", None)),
+            ("judge model", getattr(options, "judge_model", None)),
+        )
+        if path
+    }
+    read |= {f"file {word}": Path(word) for word in systems if not word.isdecimal()}
+    check_targets(written, read)
+
+
+def say_what_was_left_out(matched: Matched) -> None:
+    """Say which ids only one side has, and what else a reader must know."""
+    names = printable(matched.system.name), printable(matched.dataset.name)
+    if matched.missing:
+        tell(f"Only in {names[1]} ({len(matched.missing):,}), not scored: {listed(matched.missing)}")
+    if matched.extra:
+        tell(f"Only in {names[0]} ({len(matched.extra):,}), not scored: {listed(matched.extra)}")
+    for caveat in matched.caveats:
+        tell(f"{names[0]}: {caveat}")
+    if matched.system.overrides:
+        tell("What people overrode is left out with --model-alone.")
+
+
+def add_weights(arguments: argparse.ArgumentParser) -> None:
+    """--weights and --tie-threshold."""
+    arguments.add_argument(
+        "--weights", metavar="NAME=W,...", help="quality=0.6,relevance=0.4 (default: all criteria alike)"
+    )
+    arguments.add_argument(
+        "--tie-threshold",
+        type=float,
+        default=ELOQUENT.tie_threshold,
+        metavar="T",
+        help="differences up to T are ties (%(default)s)",
+    )
+
+
+def weigh_system(
+    options: argparse.Namespace, system: System, matched: Matched | None
+) -> tuple[Comparisons, Weighing]:
+    """The response scores of a system, and its items decided on them by --weights, else by the rubric's.
+
+    With `matched`, only the items that have human labels; SetupError where there is nothing to decide.
+    """
+    if options.weights is None:
+        weights = {one.name: one.weight for one in ELOQUENT.criteria if one.name in system.criteria}
+        if not weights:
+            raise SetupError(
+                f"{system.name} has none of {', '.join(ELOQUENT.names)}.",
+                f"Name its criteria: --weights {system.criteria[0]}=1",
+            )
+    else:
+        weights = parse_weights(options.weights)
+    unknown = [name for name in weights if name not in system.criteria]
+    if unknown:
+        raise SetupError(
+            f"--weights: {system.name} has no criterion {', '.join(unknown)}.",
+            f"It has {', '.join(system.criteria)}.",
+        )
+    known = set(matched.dataset.ids) if matched else None
+    comparisons = comparisons_of(system, list(weights), known)
+    if not comparisons.rows:
+        raise SetupError(
+            f"{system.name} has no item with a judgment on each of {', '.join(weights)}.",
+            "Weigh other criteria, or see why they are unscored: runs show",
+        )
+    with weight_errors():
+        gold = matched.dataset if matched else None
+        return comparisons, weigh(comparisons, weights, options.tie_threshold, gold, system)
+
+
+@contextmanager
+def weight_errors() -> Iterator[None]:
+    """Weights and thresholds that the weighted judge refuses are the user's to mend."""
+    try:
+        yield
+    except ValueError as error:
+        raise SetupError(str(error), "Mend --weights or --tie-threshold.") from error
+
+
+def parse_weights(text: str) -> dict[str, float]:
+    """`quality=0.6,relevance=0.4` as a dict. SetupError for anything else."""
+    weights: dict[str, float] = {}
+    for part in text.split(","):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        try:
+            weight = float(value)
+        except ValueError:
+            equals = ""
+        if not name or not equals or name in weights:
+            raise SetupError(
+                f"--weights: cannot read {part!r}.",
+                "Write each criterion once, as NAME=NUMBER, with commas between: quality=0.6,relevance=0.4",
+            )
+        weights[name] = weight
+    return weights

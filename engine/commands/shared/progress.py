@@ -1,0 +1,117 @@
+"""Runs and slow measures as progress bars on stderr: what is done, the rate, the time left.
+
+Knows: events and tqdm. Does not know: how anything is judged.
+"""
+
+import sys
+import time
+from collections import deque
+from collections.abc import Generator
+from typing import NoReturn, TypeVar
+
+from tqdm import tqdm
+
+from engine.commands.shared.console import tell
+from engine.core.events import (
+    ItemJudged,
+    MeasureProgress,
+    ModelOpened,
+    RunEvent,
+    RunStarted,
+    TokensEvaluated,
+    followed,
+)
+
+_BAR = "{n_fmt}/{total_fmt} items |{bar:24}| {elapsed} elapsed, {remaining} left{postfix}"
+_MEASURE_BAR = "{n_fmt}/{total_fmt} |{bar:24}| {elapsed} elapsed, {remaining} left"
+_SECONDS_ON_SCREEN, _SECONDS_IN_A_LOG = 0.2, 30.0
+_RATE_SECONDS = 30.0
+
+Result = TypeVar("Result")
+
+
+def show_measure(title: str, measure: Generator[MeasureProgress | TokensEvaluated, None, Result]) -> Result:
+    """Run a slow measure to its end with a progress bar on stderr; its result."""
+    bar: tqdm[NoReturn] | None = None
+
+    def show(event: MeasureProgress | TokensEvaluated) -> None:
+        nonlocal bar
+        if isinstance(event, MeasureProgress):
+            if bar is None:
+                bar = _bar(event.total, event.done, f"{title}: {_MEASURE_BAR}")
+            bar.update(event.done - bar.n)
+        elif bar is not None:
+            bar.update(0)  # the time goes on
+
+    try:
+        return followed(measure, show)
+    finally:
+        if bar is not None:
+            bar.close()
+
+
+def _bar(total: int, initial: int, shape: str) -> "tqdm[NoReturn]":
+    return tqdm(
+        total=total,
+        initial=initial,
+        file=sys.stderr,
+        bar_format=shape,
+        mininterval=_SECONDS_ON_SCREEN if sys.stderr.isatty() else _SECONDS_IN_A_LOG,
+    )
+
+
+class RunProgress:
+    """Shows each event of one run; use it in a `with` block."""
+
+    def __init__(self) -> None:
+        self._bar: tqdm[NoReturn] | None = None
+        self._items = self._judged = self._unscored = 0
+        self._spans: deque[tuple[float, int]] = deque()
+
+    def __enter__(self) -> "RunProgress":
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def show(self, event: RunEvent) -> None:
+        """Show one event."""
+        if isinstance(event, RunStarted):
+            self._greet(event)
+        elif isinstance(event, ModelOpened):
+            self._start(event)
+        elif isinstance(event, TokensEvaluated):
+            self._count(event.tokens)
+        elif isinstance(event, ItemJudged) and self._bar is not None:
+            self._unscored += len(event.judged.unscored)
+            self._bar.update()
+
+    def _greet(self, event: RunStarted) -> None:
+        self._items, self._judged = event.items, event.judged
+        if event.judged == event.items:
+            tell(f"Run {event.run_id} is complete in the store: nothing is judged again.")
+        elif event.judged:
+            tell(f"Run {event.run_id} goes on: {event.judged} of {event.items} items are judged already.")
+
+    def _start(self, event: ModelOpened) -> None:
+        if event.note:
+            tell(event.note)
+        self._bar = _bar(self._items, self._judged, _BAR)
+        self._spans.append((time.monotonic(), 0))
+
+    def _count(self, tokens: int) -> None:
+        """The rate over the last half minute, so that it follows the load of the computer."""
+        if self._bar is None:
+            return
+        now = time.monotonic()
+        self._spans.append((now, tokens))
+        while len(self._spans) > 2 and now - self._spans[1][0] > _RATE_SECONDS:
+            self._spans.popleft()
+        began = self._spans[0][0]
+        counted = sum(tokens for _, tokens in list(self._spans)[1:])
+        said = f"{counted / max(now - began, 1e-9):,.0f} tokens/s"
+        if self._unscored:
+            said += f", {self._unscored} unscored"
+        self._bar.set_postfix_str(said, refresh=False)
+        self._bar.update(0)

@@ -1,0 +1,69 @@
+"""`runs rewrite`: explanations of a run written again for the labels in force.
+
+Knows: its arguments, the files it needs, what it prints. The work is `rewriting.py`'s.
+"""
+
+import argparse
+from pathlib import Path
+
+from engine.commands.shared.console import DONE, INCOMPLETE, interruptible, printable, tell
+from engine.commands.shared.example_arguments import examples_of
+from engine.commands.shared.progress import show_measure
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.formatting import listed
+from engine.core.run_records import StoredRun
+from engine.core.settings import settings_of
+from engine.decisions.run_dataset import dataset_of_run
+from engine.decisions.run_results import load_results
+from engine.gguf.judge_file import read_model_file
+from engine.gguf.memory import check_memory
+from engine.judge.plan import RunPlan, open_model
+from engine.judge.prepare import machine_settings
+from engine.judge.rewrite import Rewritten, rewrite_explanations, rewriting_plan
+from engine.loading.checked_model import CheckedModel, checked_model
+from engine.store.run_store import RunStore
+
+
+def rewrite(store: RunStore, options: argparse.Namespace) -> int:
+    """Write again what is out of date, and say what came of it; the exit code."""
+    results = load_results(store, options.id)
+    if not results.outdated:
+        print(f"No explanation of run {options.id} is out of date.")
+        return DONE
+    with interruptible() as cancel:
+        plan = _plan(results.run, options, cancel)
+        work = rewrite_explanations(plan, store, options.id, lambda: open_model(plan, cancel))
+        return _tell(options.id, show_measure("explanations", work))
+
+
+def _plan(run: StoredRun, options: argparse.Namespace, cancel: CancelToken) -> RunPlan:
+    dataset = dataset_of_run(run, options.dataset, cancel)
+    examples = examples_of(options, dataset.rubric.only(run.identity.criteria), cancel)
+    model = _model(run, options.model, cancel)
+    machine = machine_settings(options.threads, options.gpu_layers)
+    return rewriting_plan(run, dataset, model, machine, examples)
+
+
+def _model(run: StoredRun, path: Path | None, cancel: CancelToken) -> CheckedModel:
+    path = path or run.identity.model_path
+    if not path.exists():
+        raise SetupError(
+            f"Run {run.id} was judged by {printable(run.identity.model_name)}; {path} is not there.",
+            "Put the model back there, or name its file with --model.",
+        )
+    described, settings = read_model_file(path), settings_of(run.identity.settings)
+    if warning := check_memory(described, settings.context, kv_type=settings.kv_type):
+        tell(warning)
+    return checked_model(described, cancel)
+
+
+def _tell(run_id: int, made: Rewritten) -> int:
+    print(f"Run {run_id}: {made.written:,} of {made.outdated:,} outdated explanations are written again.")
+    if made.wordless:
+        tell(f"{made.wordless:,} stay as they were: the model wrote no words for them.")
+    if made.too_long:
+        tell(f"{len(made.too_long):,} items do not fit the context any more: {listed(made.too_long)}.")
+    if made.stopped:
+        tell("Stopped: what was written is kept. The same command goes on from there.")
+    return DONE if made.written == made.outdated else INCOMPLETE

@@ -1,0 +1,143 @@
+"""All data of a run as one CSV file: a row for each item and criterion.
+
+`pandas.read_csv(path, dtype=str, keep_default_na=False)` gives back what was written, cell for cell.
+
+Knows: the columns, and what CSV needs quoted. Does not know: where runs are kept, how they are judged.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from engine.core.items import PREFERENCES, Item, Order
+from engine.core.judgments import JudgedItem, Judgment, Override, Unscored
+from engine.data.dataset import Dataset
+from engine.decisions.run_results import RunResults
+from engine.system.files import whole_file
+
+RUN_COLUMNS = (
+    *("run", "item_id", "position", "criterion"),
+    *("preference", "model_preference", "overridden", "override_author", "override_created"),
+    *(f"probability_{label}" for label in PREFERENCES),
+    *("flipped", "format_mass"),
+    *(f"log_probability_{order}_{label}" for order in Order for label in PREFERENCES),
+    *("explanation", "outdated"),
+    *("model_explanation", "model_explanation_for", "model_explanation_cut"),
+    *("unscored", "shortened_a", "shortened_b", "seconds"),
+)
+DATASET_COLUMNS = ("instruction", "output_a", "output_b", "human_preference", "human_explanation")
+
+_NEEDS_QUOTES = re.compile('[,\n\r"]')
+_EMPTY = ("",)
+
+
+def write_results_csv(
+    path: Path, results: RunResults, dataset: Dataset | None = None, gold: Dataset | None = None
+) -> None:
+    r"""Write RUN_COLUMNS and, with a dataset, DATASET_COLUMNS, in UTF-8: whole or not at all.
+
+    The human cells are those of `gold`; without it, those of the dataset.
+
+    A cell is empty where there is nothing to say; truths are `yes` and `no`; numbers are written so that they
+    come back exactly. `position` counts from 0. `preference` and `explanation` are those in force,
+    `overridden` says which of them is a person's: `label`, `explanation` or `both`. Probabilities are the
+    model's own, 0 to 1; `log_probability_BA_A` is what the model gave the label A in the order BA, where A is
+    the response that it saw first. `shortened_a`: characters left out of response A. `seconds`: of the whole
+    item, the same on each of its rows. The cells of the dataset are empty for items that it lacks or has
+    with other texts.
+
+    A NUL, which ends a text for pandas, and half a character are written out: `\x00`, `\ud800`.
+    Raises SetupError where the file cannot be written.
+    """
+    hashes = {item.item_id: item.content_hash for item in results.judged}
+    dataset = dataset if dataset is not None else gold
+    items = {item.id: item for item in dataset.same_items(hashes)} if dataset is not None else None
+    if items is not None and gold is not None and gold is not dataset:
+        said = {item.id: item.gold for item in gold.same_items(hashes)}
+        items = {item_id: replace(item, gold=said.get(item_id, {})) for item_id, item in items.items()}
+    # newline: a line ends alike on every system, and what texts hold stays as it is.
+    with (
+        whole_file(path) as part,
+        part.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file,
+    ):
+        file.write(_line((*RUN_COLUMNS, *(DATASET_COLUMNS if items is not None else ()))))
+        file.writelines(map(_line, _rows(results, items)))
+
+
+def _rows(results: RunResults, items: Mapping[str, Item] | None) -> Iterator[tuple[str, ...]]:
+    for index, item in enumerate(results.judged):
+        for column in results.judgments.values():
+            judgment = column[index]
+            cells = _run_cells(results, item, judgment)
+            if items is not None:
+                cells += _dataset_cells(items.get(item.item_id), judgment.criterion)
+            yield cells
+
+
+def _run_cells(results: RunResults, item: JudgedItem, judgment: Judgment | Unscored) -> tuple[str, ...]:
+    left_out = item.shortening
+    return (
+        *(str(results.run.id), item.item_id, str(item.position), judgment.criterion),
+        results.label(judgment) or "",
+        judgment.preference if isinstance(judgment, Judgment) else "",
+        *_override_cells(results.overrides.get((judgment.criterion, item.item_id))),
+        *_probability_cells(judgment),
+        *_reading_cells(item, judgment.criterion),
+        results.explanation(judgment) or "",
+        _truth(results.is_outdated(judgment)),
+        *_explanation_cells(judgment),
+        judgment.reason if isinstance(judgment, Unscored) else "",
+        *((str(left_out.left_out_a), str(left_out.left_out_b)) if left_out else _EMPTY * 2),
+        repr(item.seconds),
+    )
+
+
+def _override_cells(override: Override | None) -> tuple[str, ...]:
+    if override is None:
+        return _EMPTY * 3
+    parts = {"label": override.preference, "explanation": override.explanation}
+    own = [name for name, value in parts.items() if value is not None]
+    return own[0] if len(own) == 1 else "both", override.author, override.created.isoformat()
+
+
+def _probability_cells(judgment: Judgment | Unscored) -> tuple[str, ...]:
+    if isinstance(judgment, Unscored):
+        return _EMPTY * (len(PREFERENCES) + 2)
+    return *map(repr, judgment.probabilities), _truth(judgment.flipped), repr(judgment.format_mass)
+
+
+def _reading_cells(item: JudgedItem, criterion: str) -> Iterator[str]:
+    """The readings as they are stored, also where they could not be made a judgment."""
+    by_order = {reading.order: reading.log_probs for reading in item.readings.get(criterion, ())}
+    for order in Order:
+        yield from map(repr, by_order[order]) if order in by_order else _EMPTY * len(PREFERENCES)
+
+
+def _explanation_cells(judgment: Judgment | Unscored) -> tuple[str, ...]:
+    own = judgment.explanation if isinstance(judgment, Judgment) else None
+    return (own.text, own.preference, _truth(own.cut)) if own else _EMPTY * 3
+
+
+def _dataset_cells(item: Item | None, criterion: str) -> tuple[str, ...]:
+    if item is None:
+        return _EMPTY * len(DATASET_COLUMNS)
+    gold = item.gold.get(criterion)
+    said = (gold.preference or "", gold.explanation or "") if gold else _EMPTY * 2
+    return item.instruction, item.output_a, item.output_b, *said
+
+
+def _truth(value: bool | None) -> str:
+    return "" if value is None else "yes" if value else "no"
+
+
+def _line(cells: tuple[str, ...]) -> str:
+    return ",".join(map(_quoted, cells)) + "\n"
+
+
+def _quoted(cell: str) -> str:
+    cell = cell.replace("\0", "\\x00")
+    if _NEEDS_QUOTES.search(cell) is None:
+        return cell
+    doubled = cell.replace('"', '""')
+    return f'"{doubled}"'

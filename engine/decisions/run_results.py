@@ -1,0 +1,134 @@
+"""A stored run in the forms that leave the store: judgments, a submission, JSON.
+
+Knows: judged items and what each form holds. Does not know: SQL, how files are written, models.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
+
+from engine.core.items import Prediction, Preference
+from engine.core.judgments import Explanation, JudgedItem, Judgment, Override, Unscored
+from engine.core.overrides import OverrideCount, count_overrides, in_force
+from engine.core.run_records import StoredRun
+from engine.core.settings import Mode
+from engine.data.submission import Submission, SubmissionRow
+from engine.decisions.calibration import Calibration, calibration_of
+from engine.decisions.decision import decide_all
+from engine.store.run_store import RunStore
+
+
+@dataclass(frozen=True)
+class RunResults:
+    """A run with all its judged items, decided; `calibration` is the one that its decisions are made with.
+
+    `judgments`: the model's own, by criterion, in the order of `judged`. `overrides`: those in force, by
+    criterion and item id. A label or explanation is in force where it is a person's, or the model's own and
+    no person's stands in its place. Of what the model wrote, the text for the label in force counts, and its
+    first one where there is none.
+    """
+
+    run: StoredRun
+    judged: tuple[JudgedItem, ...]
+    judgments: Mapping[str, tuple[Judgment | Unscored, ...]]
+    calibration: Calibration | None = None
+    overrides: Mapping[tuple[str, str], Override] = field(default_factory=dict)
+
+    def label(self, judgment: Judgment | Unscored) -> Preference | None:
+        """The label in force for one of `judgments`; None where it is unscored and no person gave one."""
+        override = self._override(judgment)
+        if override is not None and override.preference is not None:
+            return override.preference
+        return judgment.preference if isinstance(judgment, Judgment) else None
+
+    def explanation(self, judgment: Judgment | Unscored) -> str | None:
+        """The explanation in force for one of `judgments`, if any."""
+        override = self._override(judgment)
+        if override is not None and override.explanation is not None:
+            return override.explanation
+        own = self.model_explanation(judgment)
+        return own.text if own else None
+
+    def model_explanation(self, judgment: Judgment | Unscored) -> Explanation | None:
+        """What the model wrote for the label in force, else its first text, also where a person's stands."""
+        return judgment.explanation_for(self.label(judgment)) if isinstance(judgment, Judgment) else None
+
+    def is_outdated(self, judgment: Judgment | Unscored) -> bool:
+        """True where the model's explanation is in force, and written for another label than is in force."""
+        override, own = self._override(judgment), self.model_explanation(judgment)
+        if own is None or (override is not None and override.explanation is not None):
+            return False
+        return own.preference is not self.label(judgment)
+
+    def _override(self, judgment: Judgment | Unscored) -> Override | None:
+        return self.overrides.get((judgment.criterion, judgment.item_id))
+
+    def _all(self) -> Iterator[Judgment | Unscored]:
+        return chain.from_iterable(self.judgments.values())
+
+    @property
+    def unscored(self) -> int:
+        """How many judgments have no label in force."""
+        return sum(self.label(one) is None for one in self._all())
+
+    @property
+    def overridden(self) -> OverrideCount:
+        """How many labels and explanations are a person's."""
+        return count_overrides(self.overrides.values())
+
+    @property
+    def explains(self) -> bool:
+        """True for a run that writes explanations."""
+        return Mode(self.run.identity.settings["mode"]) is Mode.EXPLAIN
+
+    @property
+    def unexplained(self) -> int:
+        """How many judgments of an explaining run have a label in force and no explanation."""
+        if not self.explains:
+            return 0
+        return sum(self.label(one) is not None and self.explanation(one) is None for one in self._all())
+
+    @property
+    def outdated(self) -> int:
+        """How many of the model's explanations in force were written for another label than is in force."""
+        return sum(self.is_outdated(one) for one in self._all())
+
+    def model_alone(self) -> "RunResults":
+        """The same without what people overrode."""
+        return replace(self, overrides={})
+
+    def calibrated(self, calibration: Calibration | None) -> "RunResults":
+        """The same readings and overrides, decided with another calibration, or with none."""
+        by_criterion = calibration.criteria if calibration else {}
+        judgments = {
+            name: decide_all(self.judged, name, by_criterion.get(name)) for name in self.run.identity.criteria
+        }
+        return replace(self, judgments=judgments, calibration=calibration)
+
+
+def load_results(store: RunStore, run_id: int) -> RunResults:
+    """A run's judged items with their decisions, calibrated where the run is. Raises StoreError."""
+    run = store.run(run_id)
+    calibration = calibration_of(run.calibration) if run.calibration else None
+    # Read before the items, so that each override has its item while the run goes on.
+    overrides = in_force(store.overrides(run_id))
+    return RunResults(run, tuple(store.judged(run_id)), {}, overrides=overrides).calibrated(calibration)
+
+
+def submission_of(results: RunResults) -> Submission:
+    """The run's predictions as they are in force; those without a label are empty.
+
+    With explanations where the run makes them; what people wrote for a run of labels alone is left out.
+    """
+    rows = []
+    for index, item in enumerate(results.judged):
+        predictions = {
+            name: Prediction(results.label(column[index]), results.explanation(column[index]))
+            for name, column in results.judgments.items()
+        }
+        rows.append(SubmissionRow(item.item_id, predictions))
+    return Submission(
+        rows=tuple(rows),
+        criteria=results.run.identity.criteria,
+        with_explanations=results.explains,
+    )

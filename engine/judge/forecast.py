@@ -1,0 +1,258 @@
+"""What a run will take, before it starts: tokens, items that do not fit, what is judged already, time.
+
+Knows: how a plan's prompts are counted, what the store holds of earlier runs. Does not know: how its words
+are shown.
+"""
+
+from collections.abc import Container, Generator, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.events import MeasureProgress, followed
+from engine.core.items import Item
+from engine.core.run_records import Effort, StoredRun
+from engine.core.settings import SMALLEST_CONTEXT, JudgeSettings, KvType
+from engine.judge.item_judge import Placed
+from engine.judge.plan import RunPlan, check_context, worked_alike
+from engine.judge.run import item_judge
+from engine.llama.library import LlamaModel
+from engine.llama.vocabulary import Vocabulary
+from engine.loading.opening import OpenModelFactory
+from engine.prompt.chat_template import ChatTemplate
+from engine.prompt.sizes import PromptSizer
+from engine.store.run_store import RunStore
+
+_ITEMS_AT_ONCE = 50  # between two reports
+_CONTEXT_STEP = 256
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How fast a model judges.
+
+    `seconds_per_token`: tokens read and generated weigh alike, so it holds for runs of the same mode.
+    `tokens_per_text`: generated for one explanation on average, 0 without explanations. `run_id`: the run
+    that it comes from, None where it was measured now.
+    """
+
+    seconds_per_token: float
+    tokens_per_text: float
+    run_id: int | None = None
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a run will take.
+
+    `tokens_to_read`, `tokens_to_write_at_most`: of the whole run, without the items that do not fit; an item
+    that will be shortened counts as if it filled the context. `too_long`: ids that do not fit and will be
+    unscored. `shortened`: ids that do not fit and will be shortened; of these, some may still be unscored,
+    where their instruction alone is too long. `largest`: the id that takes most room, and its tokens.
+    `context_that_fits_all`: the smallest multiple of 256 that holds every item, None where the model was not
+    trained with so much. `template_note`: what a person should know of the model's chat template, or empty.
+
+    `judged`: items that the store holds of this very run, whose number is `run_id`; 0 and None where it holds
+    none. `tokens_left_to_read`, `texts_left`: tokens and explanations of the others. `seconds`: how long
+    these will take, None where no rate is known; `seconds_from`: the run whose rate that is, None where it
+    was measured now.
+    """
+
+    items: int
+    criteria: int
+    orders: int
+    settings: JudgeSettings
+    tokens_to_read: int
+    tokens_to_write_at_most: int
+    too_long: tuple[str, ...]
+    shortened: tuple[str, ...]
+    largest: tuple[str, int]
+    context_that_fits_all: int | None
+    template_note: str
+    judged: int
+    run_id: int | None
+    tokens_left_to_read: int
+    texts_left: int
+    seconds: float | None = None
+    seconds_from: int | None = None
+
+    @property
+    def judgments(self) -> int:
+        """Items times criteria."""
+        return self.items * self.criteria
+
+    @property
+    def readings(self) -> int:
+        """Judgments times orders."""
+        return self.judgments * self.orders
+
+    def with_rate(self, rate: Rate) -> "Forecast":
+        """The same with the time that is left at this rate.
+
+        Seconds = seconds per token x (tokens left to read + explanations left x tokens for each, as many as
+        before but at most as many as are allowed now). Opening the model and tokenizing are not in it.
+        """
+        text = min(rate.tokens_per_text, self.settings.max_explanation_tokens)
+        seconds = rate.seconds_per_token * (self.tokens_left_to_read + text * self.texts_left)
+        return replace(self, seconds=seconds, seconds_from=rate.run_id)
+
+
+def forecast(
+    plan: RunPlan, store_path: Path | None, cancel: CancelToken, fresh: bool = False
+) -> Generator[MeasureProgress, None, Forecast]:
+    """Count what a plan will take, with the model's tokenizer alone; progress every 50 items.
+
+    Each item is tokenized as the run will do it, and dropped again. The time is that of the newest run in
+    the store of the same model, mode and cache that used as many threads and GPU layers; a run of the same
+    identity comes first. `fresh`: count as for a new run, whatever the store holds of it. Raises SetupError
+    where no item fits beside the stem, ModelFileError, StoreError, Cancelled.
+    """
+    plan.model.check_unchanged()
+    known = _known(plan, store_path, fresh)
+    with LlamaModel(plan.model.path, vocabulary_only=True, cancel=cancel) as model:
+        check_context(plan, model)
+        template = ChatTemplate(model.chat_template, Vocabulary(model))
+        sizer = PromptSizer(template, plan.rubric, plan.settings, plan.examples, cancel.raise_if_requested)
+        tally = _Tally(plan, sizer, model.keeps_state, known.positions)
+        for position, item in enumerate(plan.dataset):
+            if position % _ITEMS_AT_ONCE == 0:
+                yield MeasureProgress(position, len(plan.dataset))
+            tally.add(position, item)
+        yield MeasureProgress(len(plan.dataset), len(plan.dataset))
+        counted = tally.forecast(template.note, model.trained_context, known.run)
+    return counted.with_rate(known.rate) if known.rate else counted
+
+
+def time_first_items(plan: RunPlan, opener: OpenModelFactory, count: int = 2) -> Rate:
+    """Judge the first items that fit, at least `count` where there are so many, and store nothing.
+
+    For a plan of which the store knows no rate. Raises SetupError where no item fits, Cancelled where the
+    opener's token is set, and what `opener` raises.
+    """
+    judged = []
+    with opener() as opened:
+        judge = item_judge(plan, opened)
+        for group in _groups(plan):
+            judged += [item for item in followed(judge.judge(group), lambda _event: None) if item.tokens_read]
+            if len(judged) >= count:
+                break
+    if not judged:
+        raise SetupError(
+            f"{plan.dataset.name}: no item fits a context of {plan.settings.context:,} tokens.",
+            "Use a larger --context, or --shorten.",
+        )
+    effort = Effort(
+        items=len(judged),
+        seconds=sum(item.seconds for item in judged),
+        tokens_read=sum(item.tokens_read for item in judged),
+        tokens_generated=sum(item.tokens_generated for item in judged),
+    )
+    return _rate(effort, len(plan.rubric.criteria))
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What the store holds: the very run, the places of its judged items, a rate."""
+
+    run: StoredRun | None = None
+    positions: frozenset[int] = frozenset()
+    rate: Rate | None = None
+
+
+def _known(plan: RunPlan, store_path: Path | None, fresh: bool) -> _Known:
+    if store_path is None or not store_path.exists():
+        return _Known()
+    with RunStore(store_path) as store:
+        run = store.find(plan.identity().key)
+        rate = _stored_rate(plan, store, [*([run] if run else []), *reversed(store.runs())])
+        if run is None or fresh:
+            return _Known(rate=rate)
+        return _Known(run, frozenset(store.positions(run.id)), rate)
+
+
+def _stored_rate(plan: RunPlan, store: RunStore, runs: Iterable[StoredRun]) -> Rate | None:
+    """The rate of the first run that a plan can be compared with."""
+    settings = plan.settings
+    for run in runs:
+        before = run.identity.settings
+        alike = (run.identity.model_hash, before["mode"], before.get("kv_type", KvType.F16)) == (
+            plan.model.hash,
+            settings.mode,
+            settings.kv_type,
+        )
+        if alike and worked_alike(run.manifest, plan.machine):
+            effort = store.effort(run.id)
+            if effort.items:
+                return _rate(effort, len(run.identity.criteria), run.id)
+    return None
+
+
+def _rate(effort: Effort, criteria: int, run_id: int | None = None) -> Rate:
+    return Rate(
+        seconds_per_token=effort.seconds / (effort.tokens_read + effort.tokens_generated),
+        tokens_per_text=effort.tokens_generated / (effort.items * criteria),
+        run_id=run_id,
+    )
+
+
+class _Tally:
+    """Counts items one by one and keeps none of them."""
+
+    def __init__(self, plan: RunPlan, sizer: PromptSizer, keeps_state: bool, judged: Container[int]) -> None:
+        self._plan = plan
+        self._sizer = sizer
+        self._keeps_state = keeps_state
+        self._judged = judged
+        self._read = self._texts = self._left_to_read = self._texts_left = 0
+        self._largest = ("", 0)
+        self._too_long: list[str] = []
+        self._shortened: list[str] = []
+
+    def add(self, position: int, item: Item) -> None:
+        """Count one item. Raises Cancelled."""
+        sized = self._sizer.sized(item, item)
+        if sized.cells > self._largest[1]:
+            self._largest = (item.id, sized.cells)
+        if not self._sizer.fits(sized):
+            if not self._plan.settings.shorten:
+                self._too_long.append(item.id)
+                return
+            self._shortened.append(item.id)
+        read = self._sizer.tokens_to_read(sized, self._keeps_state)
+        self._read += read
+        self._texts += self._sizer.texts
+        if position not in self._judged:
+            self._left_to_read += read
+            self._texts_left += self._sizer.texts
+
+    def forecast(self, template_note: str, trained_context: int, run: StoredRun | None) -> Forecast:
+        """What all items that were counted come to."""
+        plan, stem = self._plan, len(self._sizer.stem)
+        fits_all = max(-(-self._largest[1] // _CONTEXT_STEP) * _CONTEXT_STEP, SMALLEST_CONTEXT)
+        judged = run.judged if run else 0
+        return Forecast(
+            items=len(plan.dataset),
+            criteria=len(plan.rubric.criteria),
+            orders=len(plan.settings.orders),
+            settings=plan.settings,
+            tokens_to_read=stem + self._read,
+            tokens_to_write_at_most=self._texts * plan.settings.max_explanation_tokens,
+            too_long=tuple(self._too_long),
+            shortened=tuple(self._shortened),
+            largest=self._largest,
+            context_that_fits_all=fits_all if fits_all <= trained_context else None,
+            template_note=template_note,
+            judged=judged,
+            run_id=run.id if run else None,
+            tokens_left_to_read=stem + self._left_to_read if judged < len(plan.dataset) else 0,
+            texts_left=self._texts_left,
+            seconds=None if judged < len(plan.dataset) else 0.0,
+        )
+
+
+def _groups(plan: RunPlan) -> Iterator[list[Placed]]:
+    """The items of a plan with their places, as many together as the run takes."""
+    placed = enumerate(plan.dataset)
+    return iter(lambda: list(islice(placed, plan.settings.items_at_once)), [])

@@ -1,0 +1,182 @@
+"""The plan of a run: all that it needs, what makes two runs the same, and why one cannot go on with another.
+
+Knows: what can change a result. Does not know: the order of judging, SQL, windows.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from engine.core.cancel import CancelToken
+from engine.core.errors import ModelFileError, SetupError
+from engine.core.items import digest
+from engine.core.rubric import Rubric
+from engine.core.run_records import REWRITTEN, RunIdentity, StoredRun
+from engine.core.settings import JudgeSettings, MachineSettings
+from engine.data.dataset import Dataset
+from engine.decisions.calibration import Calibration, judge_of_run
+from engine.llama.library import LlamaModel, library_version
+from engine.llama.session import SessionShape
+from engine.loading.checked_model import CheckedModel
+from engine.loading.opening import OpenModel, open_session
+from engine.prompt.chat_template import ChatTemplate
+from engine.prompt.examples import ExamplePool
+from engine.prompt.judge_prompt import PROMPT_VERSION
+
+_CONTINUED = "continued_with"
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """All that a run needs to know. SetupError where the calibration was made for another judge."""
+
+    dataset: Dataset
+    rubric: Rubric
+    settings: JudgeSettings
+    machine: MachineSettings
+    model: CheckedModel
+    examples: ExamplePool = field(default_factory=ExamplePool)
+    calibration: Calibration | None = None
+
+    def __post_init__(self) -> None:
+        if self.calibration is not None:
+            self.calibration.check_fits(judge_of_run(self.identity()))
+
+    def identity(self) -> RunIdentity:
+        """What the store knows a run by: all that can change a result; no names, labels or threads."""
+        settings = {**self.settings.as_json(), "examples": self.examples.hash}
+        if self.calibration is not None and self.settings.explains:
+            # Readings do not depend on it; explanations are written for what is decided.
+            settings["explained_with_calibration"] = self.calibration.hash
+        made_of = (self.dataset.hash, self.model.hash, library_version(), PROMPT_VERSION)
+        return RunIdentity(
+            key=_key(made_of, self.rubric, settings),
+            dataset_path=self.dataset.path.resolve(),
+            dataset_hash=self.dataset.hash,
+            items=len(self.dataset),
+            model_path=self.model.path.resolve(),
+            model_name=self.model.name,
+            model_hash=self.model.hash,
+            prompt_version=PROMPT_VERSION,
+            criteria=self.rubric.names,
+            settings=settings,
+        )
+
+
+def _key(made_of: Sequence[str], rubric: Rubric, settings: Mapping[str, Any]) -> str:
+    """`made_of`: the hashes of dataset and model, the build of llama.cpp, the prompt version."""
+    asked = [[criterion.name, criterion.question] for criterion in rubric.criteria]
+    return digest([*made_of, asked, settings])
+
+
+def asked_alike(run: StoredRun, rubric: Rubric) -> bool:
+    """Whether a run that has begun was asked the very questions of a rubric: its key tells."""
+    identity = run.identity
+    library = str(run.manifest.get("llama_cpp"))
+    made_of = (identity.dataset_hash, identity.model_hash, library, identity.prompt_version)
+    return identity.key == _key(made_of, rubric, identity.settings)
+
+
+@contextmanager
+def open_model(plan: RunPlan, cancel: CancelToken) -> Iterator[OpenModel]:
+    """The model of a plan, loaded, with room for the plan's settings. Raises ModelFileError or Cancelled."""
+    with open_session(plan.model, plan.machine, partial(_shape, plan), cancel) as opened:
+        yield opened
+
+
+def check_context(plan: RunPlan, model: LlamaModel) -> None:
+    """ModelFileError where the context of a plan is more than its model was trained with."""
+    if plan.settings.context > model.trained_context:
+        raise ModelFileError(
+            f"{plan.model.path.name}: a context of {plan.settings.context:,} tokens is more than the"
+            f" {model.trained_context:,} that the model was trained with.",
+            f"Use --context {model.trained_context} or less.",
+        )
+
+
+def _shape(plan: RunPlan, model: LlamaModel) -> SessionShape:
+    check_context(plan, model)
+    settings = plan.settings
+    slots = settings.items_at_once if settings.explains else 1
+    return SessionShape(settings.context, slots, len(plan.rubric.criteria), settings.kv_type)
+
+
+def worked_alike(manifest: Mapping[str, Any], machine: MachineSettings) -> bool:
+    """Whether all sessions of a run used this many threads and GPU layers."""
+    used = [
+        (session.get("threads"), session.get("gpu_layers"))
+        for session in (manifest, *manifest.get(_CONTINUED, []))
+    ]
+    return set(used) == {(machine.threads, machine.gpu_layers)}
+
+
+def check_resumed(plan: RunPlan, run: StoredRun) -> None:
+    """SetupError where a plan would not go on with this run: what differs from how the run began."""
+    if plan.identity().key == run.identity.key:
+        return
+    differs = [*_other_files(plan, run), *_other_settings(plan, run)]
+    remedy = "Put that back as it was and resume again, or start a new run."
+    if not differs:
+        began = run.manifest.get("llama_cpp", "another build")
+        differs = [f"llama.cpp or the questions ({began} then, {library_version()} now)"]
+        remedy = "Resume it with the Tiebreak that began it, or start a new run."
+    raise SetupError(
+        f"Run {run.id} cannot go on. Not as when it began: {'; '.join(differs)}.",
+        f"{remedy} What run {run.id} holds is kept.",
+    )
+
+
+def _other_files(plan: RunPlan, run: StoredRun) -> list[str]:
+    now, then = plan.identity(), run.identity
+    differs = []
+    if now.dataset_hash != then.dataset_hash:
+        count = f" ({then.items:,} then, {now.items:,} now)" if now.items != then.items else ""
+        differs.append(f"the items of {plan.dataset.name}{count}")
+    if now.model_hash != then.model_hash:
+        differs.append(f"the content of the model file {plan.model.path.name}")
+    return differs
+
+
+_SETTING_WORDS = {
+    "examples": "the labelled examples",
+    "explained_with_calibration": "the calibration",
+    "items_at_once": "the number of items at once",
+    "kv_type": "the KV cache",
+    "max_explanation_tokens": "the longest explanation",
+}
+
+
+def _other_settings(plan: RunPlan, run: StoredRun) -> list[str]:
+    # The store keeps plain values: lists for tuples.
+    now, then = json.loads(json.dumps(plan.identity().settings)), run.identity.settings
+    differs = [
+        _SETTING_WORDS.get(name, f"the setting {name.replace('_', ' ')}")
+        for name in sorted({*now, *then})
+        if now.get(name) != then.get(name)
+    ]
+    return differs if plan.rubric.names == run.identity.criteria else [*differs, "the criteria"]
+
+
+def session_manifest(plan: RunPlan, template: ChatTemplate) -> Mapping[str, Any]:
+    """How a run was made, beyond what identifies it."""
+    return {
+        "llama_cpp": library_version(),
+        "chat_template_hash": digest(template.source),
+        "chat_template_note": template.note,
+        "system_message_merged": template.merges_system,
+        "model_bytes": plan.model.size_bytes,
+        "threads": plan.machine.threads,
+        "gpu_layers": plan.machine.gpu_layers,
+    }
+
+
+def continued_manifest(before: Mapping[str, Any], now: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The manifest of a run with one more session: what differs from the first is kept beside it."""
+    if not before:
+        return now
+    first = {name: value for name, value in before.items() if name not in (_CONTINUED, REWRITTEN)}
+    later = list(before.get(_CONTINUED, []))
+    return before if now in (first, *later) else {**before, _CONTINUED: [*later, now]}

@@ -1,0 +1,60 @@
+"""From a checked file to an open session with its chat template, or to an open encoder.
+
+Knows: what is opened in which order, and closed. Does not know: runs, what a session is asked.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+
+from engine.core.cancel import CancelToken
+from engine.core.items import digest
+from engine.core.settings import MachineSettings
+from engine.llama.encoder import LlamaEncoder
+from engine.llama.library import LlamaModel, library_version
+from engine.llama.session import LlamaSession, SessionShape
+from engine.loading.checked_model import CheckedModel
+from engine.prompt.chat_template import ChatTemplate
+
+
+def encoder_hash(checked: CheckedModel) -> str:
+    """What an encoder's vectors depend on, as one digest: its file and the build of llama.cpp."""
+    return digest([checked.hash, library_version()])
+
+
+@contextmanager
+def open_encoder(checked: CheckedModel, threads: int, cancel: CancelToken) -> Iterator[LlamaEncoder]:
+    """An encoder, loaded. Raises ModelFileError where the file cannot be used or has changed, Cancelled."""
+    checked.check_unchanged()
+    with LlamaModel(checked.path, cancel=cancel) as model, LlamaEncoder(model, threads, cancel) as encoder:
+        yield encoder
+
+
+@dataclass(frozen=True)
+class OpenModel:
+    """A session with the chat template of its model."""
+
+    session: LlamaSession
+    template: ChatTemplate
+
+
+OpenModelFactory = Callable[[], AbstractContextManager[OpenModel]]
+
+
+@contextmanager
+def open_session(
+    checked: CheckedModel,
+    machine: MachineSettings,
+    shape: Callable[[LlamaModel], SessionShape],
+    cancel: CancelToken,
+) -> Iterator[OpenModel]:
+    """A model, loaded, with a session as large as `shape` makes it for this model.
+
+    Raises ModelFileError where the file cannot be used or has changed, Cancelled where `cancel` is set.
+    """
+    checked.check_unchanged()
+    with (
+        LlamaModel(checked.path, machine.gpu_layers, cancel=cancel) as model,
+        LlamaSession(model, shape(model), machine.threads, cancel) as session,
+    ):
+        yield OpenModel(session, ChatTemplate(model.chat_template, session.vocabulary))

@@ -1,0 +1,253 @@
+"""Systems side by side on the same items: measures, ranks, Borda counts, and where they differ.
+
+Knows: evaluations. Does not know: how measures are computed, files, terminals.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from scipy.stats import binomtest, rankdata
+
+from engine.core.errors import SetupError
+from engine.core.items import Preference
+from engine.data.dataset import Dataset
+from engine.measure.evaluation import Evaluation
+from engine.measure.label_measures import kappa
+from engine.measure.matching import Matched, Pair, match
+from engine.measure.metrics import mean
+from engine.measure.systems import System
+
+LEAST_SYSTEMS = 2
+EXPLANATION_MEASURES = ("rouge_l", "bertscore", "agreement")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One criterion's measure of all systems, in their order; higher is better.
+
+    `name` is `accuracy` (in percent) or one of EXPLANATION_MEASURES. `values` and `ranks` are None for a
+    system that was not measured; rank 1 is the best, equal values share the mean of their ranks.
+    """
+
+    name: str
+    criterion: str
+    values: tuple[float | None, ...]
+    ranks: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class PairAgreement:
+    """Two systems on one criterion, over the `items` that have a human label.
+
+    `same`: share (0 to 1) with equal labels, `kappa` Cohen's (None where both know one label only). Unscored
+    counts as a label of its own. `only_one`, `only_other`: items that the one alone, or the other alone,
+    labels as people do; `p_value` of McNemar's exact test that neither is more often right.
+    """
+
+    one: str
+    other: str
+    criterion: str
+    items: int
+    same: float
+    kappa: float | None
+    only_one: int
+    only_other: int
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Difference:
+    """An item and criterion on which systems differ; `labels` in the order of the systems, None unscored."""
+
+    item_id: str
+    criterion: str
+    human: Preference
+    labels: tuple[Preference | None, ...]
+
+    @property
+    def one_is_right(self) -> bool:
+        """True where exactly one system gives the human label."""
+        return self.labels.count(self.human) == 1
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Several systems on the same items.
+
+    `left_out`: by criterion, the systems that lack it, so that it is not compared. `borda_labels`,
+    `borda_explanations`: by system, the Borda count over the accuracies of all criteria (sub-task 1) and over
+    the explanation measures of all criteria that all explaining systems have (sub-task 2, explaining
+    systems alone; empty with fewer than two of them).
+    """
+
+    systems: tuple[str, ...]
+    items: int
+    left_out: Mapping[str, tuple[str, ...]]
+    measures: tuple[Measure, ...]
+    borda_labels: Mapping[str, float]
+    borda_explanations: Mapping[str, float]
+    agreements: tuple[PairAgreement, ...]
+    differences: tuple[Difference, ...]
+
+
+def match_all(systems: Sequence[System], gold: Dataset, partial: bool = False) -> list[Matched]:
+    """Each system held against the same items: those of the dataset, with `partial` those that all share.
+
+    Raises SetupError for fewer than two systems, for two of the same name, and what `match` raises.
+    """
+    if len(systems) < LEAST_SYSTEMS:
+        raise SetupError("A comparison needs two systems or more.", "Name another run or submission.")
+    names = [system.name for system in systems]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SetupError(
+            f"Two of the systems are called {', '.join(twice)}.", "Rename one of the files, or name it once."
+        )
+    if partial:
+        shared = set(gold.ids).intersection(*(system.rows for system in systems))
+        if not shared:
+            raise SetupError(
+                f"No id of {gold.name} is in all of {', '.join(names)}.", "Compare others, or fewer."
+            )
+        cut = gold.only(shared)
+        return [_on_shared_items(system, cut, gold) for system in systems]
+    return [match(system, gold) for system in systems]
+
+
+def _on_shared_items(system: System, cut: Dataset, gold: Dataset) -> Matched:
+    """A system held against the items that all share; `missing` and `extra` are of the whole dataset."""
+    known = set(gold.ids)
+    return replace(
+        match(system, cut, partial=True),
+        missing=tuple(item_id for item_id in gold.ids if item_id not in system.rows),
+        extra=tuple(item_id for item_id in system.rows if item_id not in known),
+    )
+
+
+def compare(evaluations: Sequence[Evaluation]) -> Comparison:
+    """Compare evaluations that `match_all` put on the same items, on each criterion that all of them have.
+
+    SetupError where there is none.
+    """
+    names = tuple(one.name for one in evaluations)
+    left_out = _left_out(evaluations)
+    criteria = [name for name in evaluations[0].labels if name not in left_out]
+    if not criteria:
+        found = "; ".join(f"{one.name}: {', '.join(one.labels)}" for one in evaluations)
+        raise SetupError(f"The systems share no labelled criterion ({found}).", "Compare others.")
+    accuracies = [
+        _measure("accuracy", name, [100 * one.labels[name].accuracy for one in evaluations])
+        for name in criteria
+    ]
+    explained = [
+        _measure(measure, name, [_explanation_value(one, name, measure) for one in evaluations])
+        for measure in EXPLANATION_MEASURES
+        for name in criteria
+    ]
+    explained = [measure for measure in explained if any(value is not None for value in measure.values)]
+    return Comparison(
+        systems=names,
+        items=evaluations[0].matched.items,
+        left_out=left_out,
+        measures=(*accuracies, *explained),
+        borda_labels=_borda(names, accuracies),
+        borda_explanations=_borda_of_explaining(evaluations, explained),
+        agreements=tuple(
+            _agreement(one, other, name) for one, other in combinations(evaluations, 2) for name in criteria
+        ),
+        differences=tuple(_differences(evaluations, criteria)),
+    )
+
+
+def _left_out(evaluations: Sequence[Evaluation]) -> dict[str, tuple[str, ...]]:
+    """The criteria that some system lacks, each with those systems."""
+    known = dict.fromkeys(name for one in evaluations for name in one.labels)
+    lacking = {name: tuple(one.name for one in evaluations if name not in one.labels) for name in known}
+    return {name: systems for name, systems in lacking.items() if systems}
+
+
+def _explanation_value(evaluation: Evaluation, criterion: str, measure: str) -> float | None:
+    found = evaluation.explanations.get(criterion)
+    value: float | None = getattr(found, measure) if found else None
+    return value
+
+
+def _measure(name: str, criterion: str, values: Sequence[float | None]) -> Measure:
+    known = [value for value in values if value is not None]
+    # Equal to twelve digits is equal: sums in another order must not make a rank.
+    ranked = iter(rankdata([-round(value, 12) for value in known]).tolist())
+    ranks = tuple(None if value is None else float(next(ranked)) for value in values)
+    return Measure(name, criterion, tuple(values), ranks)
+
+
+def _borda(names: Sequence[str], measures: Sequence[Measure]) -> dict[str, float]:
+    """Points by system: for each measure, how many systems it ranks above; a tie is half a point each.
+
+    Source: de Borda (1781), as the task aggregates its rankings.
+    """
+    points = dict.fromkeys(names, 0.0)
+    for measure in measures:
+        ranked = sum(rank is not None for rank in measure.ranks)
+        for name, rank in zip(names, measure.ranks, strict=True):
+            if rank is not None:
+                points[name] += ranked - rank
+    return points
+
+
+def _borda_of_explaining(evaluations: Sequence[Evaluation], measures: Sequence[Measure]) -> dict[str, float]:
+    places = [place for place, one in enumerate(evaluations) if one.explanations]
+    if len(places) < LEAST_SYSTEMS:
+        return {}
+    known = [one for one in measures if all(one.values[place] is not None for place in places)]
+    points = _borda([one.name for one in evaluations], known)
+    return {evaluations[place].name: points[evaluations[place].name] for place in places}
+
+
+def _agreement(one: Evaluation, other: Evaluation, criterion: str) -> PairAgreement:
+    pairs, others = one.matched.pairs[criterion], other.matched.pairs[criterion]
+    labels, other_labels = _labels(pairs), _labels(others)
+    right = [pair.prediction.preference is pair.gold.preference for pair in pairs]
+    other_right = [pair.prediction.preference is pair.gold.preference for pair in others]
+    only_one = sum(a and not b for a, b in zip(right, other_right, strict=True))
+    only_other = sum(b and not a for a, b in zip(right, other_right, strict=True))
+    same = [a is b for a, b in zip(labels, other_labels, strict=True)]
+    return PairAgreement(
+        one=one.name,
+        other=other.name,
+        criterion=criterion,
+        items=len(pairs),
+        same=mean(same) or 0.0,
+        kappa=kappa(labels, other_labels),
+        only_one=only_one,
+        only_other=only_other,
+        p_value=mcnemar(only_one, only_other),
+    )
+
+
+def mcnemar(only_one: int, only_other: int) -> float:
+    """The two-sided p-value of McNemar's exact test on the items that one of two systems alone gets right.
+
+    Source: McNemar, Note on the Sampling Error of the Difference between Correlated Proportions (1947), with
+    the binomial distribution in place of its approximation. 1 where there is no such item.
+    """
+    discordant = only_one + only_other
+    return float(binomtest(only_one, discordant).pvalue) if discordant else 1.0
+
+
+def _differences(evaluations: Sequence[Evaluation], criteria: Sequence[str]) -> list[Difference]:
+    """In the order of the dataset, then of the criteria."""
+    found = []
+    order = {item_id: place for place, item_id in enumerate(evaluations[0].matched.dataset.ids)}
+    for criterion in criteria:
+        columns = [one.matched.pairs[criterion] for one in evaluations]
+        for pairs in zip(*columns, strict=True):
+            labels = tuple(_labels(pairs))
+            human = pairs[0].gold.preference
+            if len(set(labels)) > 1 and human is not None:
+                found.append(Difference(pairs[0].item.id, criterion, human, labels))
+    return sorted(found, key=lambda one: (order[one.item_id], criteria.index(one.criterion)))
+
+
+def _labels(pairs: Sequence[Pair]) -> list[Preference | None]:
+    return [pair.prediction.preference for pair in pairs]

@@ -1,0 +1,58 @@
+"""Where a judge and people differ most: the labels it was surest of that are not the human ones.
+
+Knows: matched pairs and their probabilities. Does not know: how disagreements are shown.
+"""
+
+import math
+from dataclasses import dataclass
+
+from engine.core.items import PREFERENCES, Preference
+from engine.measure.evaluation import Evaluation
+from engine.measure.matching import Pair
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """One judgment whose label is not the human one.
+
+    `lead`: how much likelier (0 to 1) the judge took its own label than the human one; None for a
+    submission, which has no probabilities.
+    """
+
+    criterion: str
+    pair: Pair
+    human: Preference
+    predicted: Preference
+    lead: float | None
+
+
+def largest_disagreements(evaluation: Evaluation, most: int = 20) -> list[Disagreement]:
+    """The `most` disagreements with the greatest lead, of equal ones the first in the dataset.
+
+    Those without a lead come last, in the order of the dataset. What is unscored has no label, and is none.
+    Nor is what a person labelled in the judge's place, whether or not it is the judge's label: left out.
+    """
+    places = {item_id: place for place, item_id in enumerate(evaluation.matched.dataset.ids)}
+    found = [
+        disagreement
+        for criterion, pairs in evaluation.matched.pairs.items()
+        for pair in pairs
+        if (disagreement := _disagreement(criterion, pair))
+    ]
+    # Sorting keeps the order of the criteria within an item.
+    found.sort(key=lambda one: (math.inf if one.lead is None else -one.lead, places[one.pair.item.id]))
+    return found[: max(0, most)]
+
+
+def _disagreement(criterion: str, pair: Pair) -> Disagreement | None:
+    human, predicted = pair.gold.preference, pair.prediction.preference
+    if pair.labelled_by_person or human is None or predicted is None or human is predicted:
+        return None
+    return Disagreement(criterion, pair, human, predicted, _lead(pair, human, predicted))
+
+
+def _lead(pair: Pair, human: Preference, predicted: Preference) -> float | None:
+    if pair.judgment is None:
+        return None
+    probabilities = pair.judgment.probabilities
+    return probabilities[PREFERENCES.index(predicted)] - probabilities[PREFERENCES.index(human)]

@@ -1,0 +1,147 @@
+"""Everything that is measured of one system against human labels, in one record, and as the task's JSON.
+
+Knows: which measures there are. Does not know: how each is computed, files, terminals.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from engine.core.cancel import CancelToken
+from engine.core.items import PREFERENCES
+from engine.measure.explanation_measures import (
+    ExplanationMeasures,
+    SlowScores,
+    add_slow_scores,
+    measure_explanations,
+)
+from engine.measure.label_measures import UNSCORED, LabelMeasures, measure_labels
+from engine.measure.matching import Matched
+from engine.measure.metrics import mean
+
+_ACCURACY_DIGITS, _EXPLANATION_DIGITS = 2, 3  # as the task's script rounds them
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A system's measures by criterion; `explanations` is empty for a system that explains nothing."""
+
+    matched: Matched
+    labels: Mapping[str, LabelMeasures]
+    explanations: Mapping[str, ExplanationMeasures]
+
+    @property
+    def name(self) -> str:
+        """The system's name."""
+        return self.matched.system.name
+
+    @property
+    def accuracy(self) -> float:
+        """The mean accuracy (0 to 1) over the criteria."""
+        return sum(one.accuracy for one in self.labels.values()) / len(self.labels)
+
+    @property
+    def most_frequent(self) -> float | None:
+        """The mean over the criteria of the most-frequent-label baseline (0 to 1)."""
+        return mean_of(one.baselines.most_frequent for one in self.labels.values())
+
+    def explanation_mean(self, measure: str) -> float | None:
+        """The mean over the criteria of a measure of ExplanationMeasures; None where one lacks it."""
+        return mean_of(getattr(one, measure) for one in self.explanations.values())
+
+
+def evaluate(matched: Matched, slow: Mapping[str, SlowScores] | None = None) -> Evaluation:
+    """Measure all criteria; `slow`: by criterion the scores that needed a model."""
+    evaluation = evaluate_labels(matched)
+    for grown in explanation_steps(evaluation):
+        evaluation = grown
+    return with_slow_scores(evaluation, slow) if slow else evaluation
+
+
+def evaluate_labels(matched: Matched, cancel: CancelToken | None = None) -> Evaluation:
+    """Measure the labels of all criteria alone: some seconds for thousands of items. Raises Cancelled."""
+    labels = {}
+    for name, pairs in matched.pairs.items():
+        if cancel is not None:
+            cancel.raise_if_requested()
+        labels[name] = measure_labels(name, pairs)
+    return Evaluation(matched, labels, {})
+
+
+def explanation_steps(evaluation: Evaluation) -> Iterator[Evaluation]:
+    """The evaluation as it grows by the explanations of one criterion after another.
+
+    Nothing comes for a system that explains nothing.
+    """
+    if evaluation.matched.system.explains:
+        for name, pairs in evaluation.matched.pairs.items():
+            measured = measure_explanations(name, pairs)
+            if measured:
+                evaluation = replace(evaluation, explanations={**evaluation.explanations, name: measured})
+            yield evaluation
+
+
+def with_slow_scores(evaluation: Evaluation, slow: Mapping[str, SlowScores]) -> Evaluation:
+    """The same with what a model said of the explanations, by criterion; the rest is not measured again."""
+    explanations = {
+        name: add_slow_scores(one, slow[name]) if name in slow else one
+        for name, one in evaluation.explanations.items()
+    }
+    return replace(evaluation, explanations=explanations)
+
+
+def official_json(evaluation: Evaluation, judge_name: str | None = None) -> dict[str, Any]:
+    """The scores under the keys of the task's script, in percent and rounded as there, and `details`.
+
+    `judge_name`: the model that was asked for agreement; its name is part of the key, as in the script.
+    """
+    scores: dict[str, Any] = {
+        f"{name}_accuracy": round(100 * one.accuracy, _ACCURACY_DIGITS)
+        for name, one in evaluation.labels.items()
+    }
+    for name, one in evaluation.explanations.items():
+        measured = {"rougeL": one.rouge_l, "bertscore_f1": one.bertscore, judge_name: one.agreement}
+        scores |= {
+            f"{name}_{key}": round(value, _EXPLANATION_DIGITS)
+            for key, value in measured.items()
+            if value is not None
+        }
+    return {**scores, "details": _details(evaluation, judge_name)}
+
+
+def _details(evaluation: Evaluation, judge_name: str | None) -> dict[str, Any]:
+    matched = evaluation.matched
+    return {
+        "system": matched.system.name,
+        "caveats": matched.caveats,
+        "dataset": matched.dataset.name,
+        "items": matched.items,
+        "missing_ids": list(matched.missing),
+        "extra_ids": list(matched.extra),
+        "judge_model": judge_name,
+        "mean_accuracy": evaluation.accuracy,
+        "mean_rougeL": evaluation.explanation_mean("rouge_l"),
+        "mean_bertscore_f1": evaluation.explanation_mean("bertscore"),
+        "mean_agreement": evaluation.explanation_mean("agreement"),
+        "labels": {name: _label_details(one) for name, one in evaluation.labels.items()},
+        "explanations": {name: asdict(one) for name, one in evaluation.explanations.items()},
+    }
+
+
+def _label_details(measures: LabelMeasures) -> dict[str, Any]:
+    labels = [label.value for label in PREFERENCES]
+    counts = dict(zip(labels, measures.confusion, strict=True))
+    columns = [*labels, UNSCORED]
+    return {
+        **asdict(measures),
+        "confusion": {human: dict(zip(columns, row, strict=True)) for human, row in counts.items()},
+        "predicted": {label.value: count for label, count in measures.predicted.items()},
+        "human": {label.value: count for label, count in measures.human.items()},
+    }
+
+
+def mean_of(values: Iterable[float | None]) -> float | None:
+    """The mean of values of which each may be None; None where one is, or there is none."""
+    all_values = list(values)
+    known = [value for value in all_values if value is not None]
+    return mean(known) if len(known) == len(all_values) else None

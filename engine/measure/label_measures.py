@@ -1,0 +1,139 @@
+"""How well a system's labels agree with human ones, how sure that is, and what bias there is.
+
+Knows: matched pairs. Does not know: explanations, files, models.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sklearn.metrics import cohen_kappa_score, confusion_matrix, f1_score
+
+from engine.core.items import PREFERENCES, Preference
+from engine.measure.baselines import Baselines, baselines, longer_response
+from engine.measure.bootstrap import Interval, bootstrap_interval
+from engine.measure.matching import Pair
+from engine.measure.metrics import mean, most_frequent_label
+
+UNSCORED = "unscored"
+
+
+@dataclass(frozen=True)
+class LabelMeasures:
+    """One criterion over its labelled items.
+
+    `accuracy`: share (0 to 1) of the items whose prediction equals the human label; an unscored one counts
+    as wrong. `interval`: its bootstrap 95 % interval, None for a single instruction. `lead`: how much it is
+    above always giving the label that is the most frequent on these very items, with the interval of that.
+    `kappa`: Cohen's, with unscored as a label of its own; None where both sides know one and the same label
+    only. `macro_f1`: mean over the labels that occur on either side. `confusion`: a row for each human label,
+    a column for each predicted one and the last for unscored. `flipped`: share of the judgments in two orders
+    that the orders alone would decide differently; `format_mass`: its mean; both None for a submission.
+    `longer` and `longer_human`: among the preferences for A or B where the lengths differ, the share for the
+    longer response.
+    """
+
+    criterion: str
+    items: int
+    accuracy: float
+    interval: Interval | None
+    lead: tuple[float, Interval | None]
+    kappa: float | None
+    macro_f1: float
+    confusion: tuple[tuple[int, ...], ...]
+    unscored: int
+    predicted: Mapping[Preference, int]
+    human: Mapping[Preference, int]
+    flipped: float | None
+    format_mass: float | None
+    longer: float | None
+    longer_human: float | None
+    baselines: Baselines
+
+    @property
+    def better_than_most_frequent(self) -> str:
+        """`yes`, `not surely` (the interval of the lead includes 0), `no`, or `-` for a single instruction.
+
+        Held against the label that is the most frequent on these items: the cross-validated baseline is too
+        easy to beat where labels are about equally frequent.
+        """
+        lead, interval = self.lead
+        if interval is None:
+            return "-"
+        if lead <= 0:
+            return "no"
+        return "not surely" if interval.low <= 0 else "yes"
+
+
+def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
+    """The measures of one criterion; there is at least one pair."""
+    predicted = [pair.prediction.preference for pair in pairs]
+    human = [pair.gold.preference for pair in pairs]
+    right = [float(one is other) for one, other in zip(predicted, human, strict=True)]
+    instructions = [pair.item.instruction for pair in pairs]
+    flips = [pair.judgment.flipped for pair in pairs if pair.judgment]
+    return LabelMeasures(
+        criterion=criterion,
+        items=len(pairs),
+        accuracy=sum(right) / len(right),
+        interval=bootstrap_interval(right, instructions),
+        lead=_lead(right, human, instructions),
+        kappa=kappa(human, predicted),
+        macro_f1=_macro_f1(human, predicted),
+        confusion=_confusion(human, predicted),
+        unscored=predicted.count(None),
+        predicted=Counter(label for label in predicted if label is not None),
+        human=Counter(label for label in human if label is not None),
+        flipped=mean([flipped for flipped in flips if flipped is not None]),
+        format_mass=mean([pair.judgment.format_mass for pair in pairs if pair.judgment]),
+        longer=_share_for_longer(pairs, predicted),
+        longer_human=_share_for_longer(pairs, human),
+        baselines=baselines(pairs),
+    )
+
+
+Labels = Sequence[Preference | None]
+
+
+def _lead(
+    right: Sequence[float], human: Labels, instructions: Sequence[str]
+) -> tuple[float, Interval | None]:
+    frequent = most_frequent_label([label for label in human if label is not None])
+    differences = [one - (label is frequent) for one, label in zip(right, human, strict=True)]
+    return sum(differences) / len(differences), bootstrap_interval(differences, instructions)
+
+
+def kappa(one: Labels, other: Labels) -> float | None:
+    """Cohen's kappa (-1 to 1), None as a label of its own; None where both know one and the same label.
+
+    Source: Cohen, A Coefficient of Agreement for Nominal Scales (1960).
+    """
+    if len(set(one) | set(other)) < 2:
+        return None
+    return float(cohen_kappa_score(_names(one), _names(other)))
+
+
+def _macro_f1(human: Labels, predicted: Labels) -> float:
+    occurring = [label.value for label in PREFERENCES if label in human or label in predicted]
+    return float(
+        f1_score(_names(human), _names(predicted), labels=occurring, average="macro", zero_division=0.0)
+    )
+
+
+def _confusion(human: Labels, predicted: Labels) -> tuple[tuple[int, ...], ...]:
+    names = [*(label.value for label in PREFERENCES), UNSCORED]
+    counts = confusion_matrix(_names(human), _names(predicted), labels=names)
+    return tuple(tuple(int(count) for count in row) for row in counts[: len(PREFERENCES)])
+
+
+def _share_for_longer(pairs: Sequence[Pair], labels: Labels) -> float | None:
+    sided = [
+        label is longer
+        for label, longer in zip(labels, (longer_response(pair.item) for pair in pairs), strict=True)
+        if longer is not None and label in (Preference.A, Preference.B)
+    ]
+    return mean(sided)
+
+
+def _names(labels: Labels) -> list[str]:
+    return [UNSCORED if label is None else label.value for label in labels]

@@ -1,0 +1,155 @@
+"""A system's predictions and the human labels of the same items, joined by id.
+
+Knows: how ids, texts and criteria must fit together. Does not know: measures, files.
+"""
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.core.errors import SetupError
+from engine.core.formatting import listed
+from engine.core.items import Gold, Item, Prediction
+from engine.core.judgments import Judgment, Override
+from engine.core.overrides import count_overrides
+from engine.core.run_records import StoredRun
+from engine.data.dataset import Dataset
+from engine.measure.systems import System
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One item with a human label and what a system said of it, on one criterion.
+
+    `prediction` without a preference is unscored. `judgment`: the model's own in a run, where it was scored;
+    the prediction differs from it where there is an `override`.
+    """
+
+    item: Item
+    gold: Gold
+    prediction: Prediction
+    judgment: Judgment | None = None
+    override: Override | None = None
+
+    @property
+    def labelled_by_person(self) -> bool:
+        """True where the label of the prediction is a person's, who overrode the judge."""
+        return self.override is not None and self.override.preference is not None
+
+
+@dataclass(frozen=True)
+class Matched:
+    """A system held against a dataset.
+
+    `pairs`: by criterion, in the order of the dataset, of the items that have a label there; criteria
+    without any label are left out. `items`: how many items both have; `missing`: ids of the dataset that the
+    system lacks; `extra`: ids of the system that the dataset lacks.
+    """
+
+    system: System
+    dataset: Dataset
+    pairs: Mapping[str, tuple[Pair, ...]]
+    items: int
+    missing: tuple[str, ...]
+    extra: tuple[str, ...]
+
+    @property
+    def caveats(self) -> list[str]:
+        """Sentences that keep the measures from being taken for more than they are."""
+        results = self.system.results
+        if results is None:
+            return []
+        said = []
+        run, calibration = results.run, results.calibration
+        if not run.complete:
+            said.append(incomplete(run))
+        if calibration is not None and calibration.dataset_hash == self.dataset.hash:
+            said.append(
+                "The run is calibrated on these very labels: held against them it looks better than it is."
+                " What was measured while calibrating is cross-validated."
+            )
+        return said + people_caveats(self.system, set(self.dataset.ids))
+
+
+def people_caveats(system: System, ids: Container[str] | None = None) -> list[str]:
+    """A sentence for what people overrode in a run, with `ids` only in these items; none where nothing."""
+    counted = count_overrides(one for one in system.overrides.values() if ids is None or one.item_id in ids)
+    if not (counted.labels or (counted.explanations and system.explains)):
+        return []
+    verb = "is" if counted.labels + counted.explanations == 1 else "are"
+    return [
+        f"{counted.in_words} of these items {verb} a person's, not the model's own: what is measured is both"
+        " together."
+    ]
+
+
+def match(system: System, gold: Dataset, partial: bool = False) -> Matched:
+    """Join by id. Missing or extra ids are a SetupError that names them, unless `partial`.
+
+    Raises SetupError too where they share no item, where no shared criterion has a label, and where a
+    run judged other texts under the same ids.
+    """
+    items = list(gold)
+    known = {item.id for item in items}
+    missing = tuple(item.id for item in items if item.id not in system.rows)
+    extra = tuple(item_id for item_id in system.rows if item_id not in known)
+    if (missing or extra) and not partial:
+        raise SetupError(_differences(system, gold, missing, extra), _remedy(system))
+    shared = [item for item in items if item.id in system.rows]
+    if not shared:
+        raise SetupError(f"{system.name} and {gold.name} have no id in common.", _remedy(system))
+    _check_texts(system, gold, shared)
+    pairs = {name: tuple(_pairs(system, name, shared)) for name in gold.rubric.names}
+    labelled = {name: found for name, found in pairs.items() if found}
+    if not labelled:
+        raise SetupError(
+            f"{gold.name} has no human label for what {system.name} predicts ({', '.join(system.criteria)}).",
+            "Name a labelled dataset: it has columns such as relevance_preference.",
+        )
+    return Matched(system, gold, labelled, len(shared), missing, extra)
+
+
+def _remedy(system: System) -> str:
+    run = system.results and system.results.run
+    if run and not run.complete:
+        return f"{incomplete(run)} Go on with the same judge command, or score what both have with --partial."
+    return "Name the dataset that was judged, or score what both have with --partial."
+
+
+def incomplete(run: StoredRun) -> str:
+    """A sentence on how far a run is that is not complete."""
+    return f"The run is not complete: {run.judged:,} of {run.identity.items:,} items are judged."
+
+
+def _differences(system: System, gold: Dataset, missing: Sequence[str], extra: Sequence[str]) -> str:
+    lines = [f"{system.name} does not answer {gold.name}:"]
+    if missing:
+        lines.append(f"  ids missing ({len(missing):,} of {len(gold):,}): {listed(missing)}")
+    if extra:
+        lines.append(f"  ids that are not in {gold.name} ({len(extra):,}): {listed(extra)}")
+    return "\n".join(lines)
+
+
+def _check_texts(system: System, gold: Dataset, shared: Sequence[Item]) -> None:
+    hashes = system.content_hashes
+    other = [item.id for item in shared if hashes.get(item.id, item.content_hash) != item.content_hash]
+    if other:
+        raise SetupError(
+            f"{gold.name} holds other texts than {system.name} judged under the same ids"
+            f" ({len(other):,} of {len(shared):,}): {listed(other)}.",
+            "Name the dataset that was judged. If its texts were only saved in another way, write the run's"
+            " submission with `runs export` and use that.",
+        )
+
+
+def _pairs(system: System, criterion: str, shared: Sequence[Item]) -> list[Pair]:
+    if criterion not in system.criteria:
+        return []
+    pairs = []
+    for item in shared:
+        gold = item.gold.get(criterion)
+        if gold is not None and gold.preference is not None:
+            place = (criterion, item.id)
+            prediction = system.rows[item.id].predictions[criterion]
+            judgment, override = system.judgments.get(place), system.overrides.get(place)
+            pairs.append(Pair(item, gold, prediction, judgment, override))
+    return pairs

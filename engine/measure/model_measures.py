@@ -1,0 +1,92 @@
+"""The measures of explanations that need a model: BERTScore by an encoder, agreement by a judge model.
+
+All criteria of a system are measured together, so that a model is opened once and texts are shared.
+
+Knows: matched systems, and who measures what. Does not know: prompts, formulas, terminals.
+"""
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from engine.core.cancel import CancelToken
+from engine.core.events import MeasureProgress
+from engine.core.formatting import percent
+from engine.core.judgments import Agreement, Unscored
+from engine.core.settings import MachineSettings
+from engine.loading.checked_model import CheckedModel
+from engine.loading.opening import encoder_hash, open_encoder
+from engine.measure.agreement import AgreementQuestion, measure_agreement, open_agreement_model
+from engine.measure.bertscore import bert_scores
+from engine.measure.explanation_measures import explained_pairs
+from engine.measure.matching import Matched
+from engine.measure.metrics import mean
+from engine.store.run_store import RunStore
+
+_LEAST_MASS = 0.5  # of yes and no together, in the mean
+
+Score = TypeVar("Score")
+Progress = Generator[MeasureProgress, None, Score]
+
+
+def measure_bertscore(
+    matched: Matched, encoder: CheckedModel, threads: int, store: RunStore, cancel: CancelToken
+) -> Progress[Mapping[str, Sequence[float]]]:
+    """The BERTScore F1 (at most 1) of each explained pair, by criterion.
+
+    What `store` knows is not measured again. Raises Cancelled, ModelFileError, StoreError.
+    """
+    texts = [
+        (pair.prediction.explanation or "", pair.gold.explanation or "")
+        for name in matched.pairs
+        for pair in explained_pairs(matched, name)
+    ]
+    scores = yield from bert_scores(
+        texts, encoder_hash(encoder), lambda: open_encoder(encoder, threads, cancel), store, cancel
+    )
+    return _by_criterion(matched, [score.f1 for score in scores])
+
+
+def measure_agreements(
+    matched: Matched, model: CheckedModel, machine: MachineSettings, store: RunStore, cancel: CancelToken
+) -> Progress[Mapping[str, Sequence[Agreement | Unscored]]]:
+    """What a judge model says of each explained pair, by criterion; Unscored with the reason where nothing.
+
+    What `store` knows is not asked again. Raises Cancelled, ModelFileError, StoreError.
+    """
+    criteria = {criterion.name: criterion for criterion in matched.dataset.rubric.criteria}
+    questions = [
+        AgreementQuestion(pair.item, criteria[name], pair.gold, pair.prediction)
+        for name in matched.pairs
+        for pair in explained_pairs(matched, name)
+    ]
+    said = yield from measure_agreement(
+        questions, lambda: open_agreement_model(model, machine, cancel), store, model.hash
+    )
+    return _by_criterion(matched, said)
+
+
+def agreement_warnings(agreements: Mapping[str, Sequence[Agreement | Unscored]]) -> Iterator[str]:
+    """Where the judge model did not understand what it was asked, and what it could not be asked."""
+    said = [one for column in agreements.values() for one in column]
+    mass = mean([one.format_mass for one in said if isinstance(one, Agreement)])
+    if mass is not None and mass < _LEAST_MASS:
+        yield (
+            f"The judge model gave yes and no only {percent(mass)} of its probability: it did not understand"
+            " what it was asked, and its agreement means little."
+        )
+    unasked = [one for one in said if isinstance(one, Unscored)]
+    if unasked:
+        yield (
+            f"{len(unasked):,} explanations could not be asked about and are left out of the agreement; the"
+            f" first: item {unasked[0].item_id}, {unasked[0].criterion}: {unasked[0].reason}"
+        )
+
+
+def _by_criterion(matched: Matched, scores: Sequence[Score]) -> dict[str, Sequence[Score]]:
+    """The scores of all explained pairs, cut where the criteria change."""
+    cut, start = {}, 0
+    for name in matched.pairs:
+        end = start + len(explained_pairs(matched, name))
+        cut[name] = scores[start:end]
+        start = end
+    return cut

@@ -1,0 +1,112 @@
+"""What is measured: the predictions of one system, from a stored run or from a submission file.
+
+Knows: runs and submissions as one thing. Does not know: gold labels, measures.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from engine.core.errors import SetupError
+from engine.core.judgments import Judgment, Override
+from engine.data.submission import Submission, SubmissionRow, read_submission
+from engine.decisions.run_results import RunResults, load_results, submission_of
+from engine.store.run_store import RunStore
+
+
+@dataclass(frozen=True)
+class System:
+    """One judge's predictions. `results`: the run they come from, None for a submission file."""
+
+    name: str
+    submission: Submission
+    results: RunResults | None = None
+
+    @property
+    def criteria(self) -> tuple[str, ...]:
+        """The criteria it predicts, in its own order."""
+        return self.submission.criteria
+
+    @property
+    def explains(self) -> bool:
+        """True where it gives explanations."""
+        return self.submission.with_explanations
+
+    @property
+    def description(self) -> str:
+        """What it is, for people: a run's model, dataset, orders and calibration, or the file."""
+        if self.results is None:
+            return f"submission {self.submission.path or self.name}"
+        identity = self.results.run.identity
+        orders = " and ".join(identity.settings["orders"])
+        calibration = self.results.calibration
+        calibrated = f", calibrated on {calibration.dataset}" if calibration else ""
+        people = f", {self.results.overridden.in_words} by people" if self.overrides else ""
+        return f"{identity.model_name} on {identity.dataset_path.name}, {orders}{calibrated}{people}"
+
+    @cached_property
+    def rows(self) -> Mapping[str, SubmissionRow]:
+        """Its predictions by item id."""
+        return {row.id: row for row in self.submission.rows}
+
+    @cached_property
+    def judgments(self) -> Mapping[tuple[str, str], Judgment]:
+        """The model's own judgments of a run by criterion and item id; empty for a submission file."""
+        columns = self.results.judgments.values() if self.results else ()
+        return {
+            (one.criterion, one.item_id): one
+            for column in columns
+            for one in column
+            if isinstance(one, Judgment)
+        }
+
+    @property
+    def overrides(self) -> Mapping[tuple[str, str], Override]:
+        """What people overrode in a run, by criterion and item id; empty for a submission file."""
+        return self.results.overrides if self.results else {}
+
+    @cached_property
+    def content_hashes(self) -> Mapping[str, str]:
+        """The content hash of each item that a run judged, by id; empty for a submission file."""
+        return {item.item_id: item.content_hash for item in self.results.judged} if self.results else {}
+
+
+def system_of_run(results: RunResults) -> System:
+    """A stored run as a system."""
+    return System(f"run {results.run.id}", submission_of(results), results)
+
+
+def system_of_file(path: Path) -> System:
+    """A submission file as a system. Raises what read_submission raises."""
+    return System(path.name, read_submission(path))
+
+
+def told_apart(systems: Sequence[System]) -> list[System]:
+    """The systems, those that share a name and are files named with their folders too."""
+    names = Counter(system.name for system in systems)
+    return [
+        replace(system, name=str(system.submission.path))
+        if names[system.name] > 1 and system.submission.path
+        else system
+        for system in systems
+    ]
+
+
+def open_system(word: str, store_path: Path, model_alone: bool = False) -> System:
+    """The system that a word names: the id of a run in the store, else the path of a submission file.
+
+    A file whose name is a number is named with its folder: `./3`. `model_alone`: without what people
+    overrode in the run. Raises SetupError.
+    """
+    if not word.isdecimal():
+        return system_of_file(Path(word))
+    if not store_path.exists():
+        raise SetupError(
+            f"There is no run store {store_path} that could hold run {word}.",
+            f"Name the right store with --store, or a submission file: ./{word}",
+        )
+    with RunStore(store_path) as store:
+        results = load_results(store, int(word))
+    return system_of_run(results.model_alone() if model_alone else results)

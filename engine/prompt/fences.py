@@ -1,0 +1,30 @@
+"""Marks around foreign text that the text itself can neither end nor imitate.
+
+Knows: titles and marks. Does not know: what is asked, chat templates, tokens.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from engine.prompt.parts import Part, foreign, own
+
+
+@dataclass(frozen=True)
+class Fences:
+    """The marks of one prompt: `[Title]` and `[End of Title]` for each of its `titles`."""
+
+    titles: tuple[str, ...]
+
+    def block(self, title: str, text: str) -> tuple[Part, ...]:
+        """Foreign text between its two marks."""
+        return own(f"[{title}]\n"), foreign(self.without(text)), own(f"\n[End of {title}]\n\n")
+
+    def without(self, text: str) -> str:
+        """Foreign text in which every mark of the prompt got a space, so that it is a mark no more."""
+        return self._marks.sub(r"[ \1", text)
+
+    @cached_property
+    def _marks(self) -> re.Pattern[str]:
+        titles = "|".join(map(re.escape, self.titles))
+        return re.compile(rf"\[((?:End of )?(?:{titles})\])", re.I)

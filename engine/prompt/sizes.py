@@ -1,0 +1,108 @@
+"""Items as the prompts of a run, and what those take: room in the context, tokens to read and to write.
+
+Whoever judges and whoever plans ask the same PromptSizer, so that a plan counts what a run will do.
+
+Knows: rubrics, settings, examples, tokenized prompts. Does not know: sessions, stores, how a run goes on.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from engine.core.errors import SetupError
+from engine.core.items import Item, Order
+from engine.core.rubric import Rubric
+from engine.core.settings import JudgeSettings
+from engine.llama.token_tree import PromptTokens, common_prefix
+from engine.prompt.chat_template import ChatTemplate
+from engine.prompt.examples import ExamplePool
+from engine.prompt.judge_prompt import PromptTree, build_prompt
+from engine.prompt.tokens import lead_tokens, stem_tokens, tokenize_prompt
+
+
+@dataclass(frozen=True)
+class SizedItem:
+    """An item as it is shown, with its prompts in each order.
+
+    `cells`: tokens of context that it takes, with the stem that all items share and its explanations.
+    """
+
+    shown: Item
+    trees: Mapping[Order, PromptTree]
+    tokens: Mapping[Order, PromptTokens]
+    cells: int
+
+
+class PromptSizer:
+    """Makes the prompts of items for one model, rubric and set of settings, and counts them.
+
+    `stem`: what all prompts begin with. `texts`: explanations of one item.
+    """
+
+    def __init__(
+        self,
+        template: ChatTemplate,
+        rubric: Rubric,
+        settings: JudgeSettings,
+        examples: ExamplePool,
+        raise_if_cancelled: Callable[[], None],
+    ) -> None:
+        """Count what all items share. SetupError where it alone fills the context.
+
+        `raise_if_cancelled` is called before each order of each item.
+        """
+        self._template = template
+        self._rubric = rubric
+        self._settings = settings
+        self._examples = examples
+        self._raise_if_cancelled = raise_if_cancelled
+        self.stem = stem_tokens(rubric, examples, template)
+        if len(self.stem) >= settings.context:
+            raise SetupError(
+                f"The labels' meanings and the examples take {len(self.stem):,} tokens, the context holds"
+                f" {settings.context:,}: no item fits beside them.",
+                "Use a larger --context, fewer --shots or shorter examples.",
+            )
+        self.texts = len(rubric.criteria) if settings.explains else 0
+        self._leads = self.texts * lead_tokens(rubric, template)
+        self._writing_cells = self._leads + self.texts * settings.max_explanation_tokens
+
+    def sized(self, original: Item, shown: Item) -> SizedItem:
+        """The prompts of `original` as it is `shown`, which may be shorter. Raises Cancelled."""
+        # The examples are chosen by the item as it is, so that shortening does not change them.
+        examples = self._examples.for_item(original)
+        trees, tokens = {}, {}
+        for order in self._settings.orders:
+            self._raise_if_cancelled()
+            trees[order] = build_prompt(shown, order, self._rubric, examples)
+            tokens[order] = tokenize_prompt(trees[order], self._template)
+        beside = max(prompt.cells_beside(self.stem) for prompt in tokens.values())
+        return SizedItem(shown, trees, tokens, len(self.stem) + beside + self._writing_cells)
+
+    def fits(self, sized: SizedItem) -> bool:
+        """Whether an item has room in the context."""
+        return sized.cells <= self._settings.context
+
+    def tokens_to_read(self, sized: SizedItem, keeps_state: bool = False) -> int:
+        """Tokens that are evaluated for an item, besides those that it writes.
+
+        In each order what follows the stem, each branch's own part and each label of several tokens; then
+        the words that lead into each explanation. An item that does not fit is counted as if it were
+        shortened until it does. `keeps_state`: see LlamaModel.
+        """
+        read = [_tokens_beside(tokens, self.stem, keeps_state) for tokens in sized.tokens.values()]
+        if not self.fits(sized):
+            room = max(self._settings.context - len(self.stem) - self._writing_cells, 0)
+            read = [min(tokens, room) for tokens in read]
+        return sum(read) + self._leads
+
+
+def _tokens_beside(tokens: PromptTokens, stem: tuple[int, ...], keeps_state: bool) -> int:
+    shared = common_prefix([stem, tokens.trunk])
+    if keeps_state and shared < len(stem):
+        # Such a memory cannot be cut back to what is shared: all is read again.
+        shared = 0
+    own = sum(
+        len(branch.prompt) - len(tokens.trunk) + sum(len(label) - 1 for label in branch.labels)
+        for branch in tokens.branches
+    )
+    return len(tokens.trunk) - shared + own

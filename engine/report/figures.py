@@ -1,0 +1,303 @@
+"""The figures of an evaluation, as matplotlib figures.
+
+Every function makes a figure of its own and leaves matplotlib's settings as they were, so that a window may
+show it too. Names of files and systems are drawn as they are, never read as formulas.
+
+Knows: what each figure shows. Does not know: colours and fonts, files, reports, windows.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap, to_rgb
+from matplotlib.figure import Figure
+
+from engine.calibrate.cross_validation import ReliabilityBin
+from engine.core.items import PREFERENCES
+from engine.core.log_probs import FloatArray, IntArray
+from engine.measure.evaluation import Evaluation, mean_of
+from engine.measure.label_measures import LabelMeasures
+from engine.report.figure_style import (
+    Theme,
+    add_legend,
+    drawable,
+    drawing,
+    drawn_words,
+    finish,
+    name_axes,
+    new_figure,
+    new_panels,
+    short_count,
+)
+from engine.weigh.system_weighing import TIE, WINNERS, Weighing
+
+_MARGIN_BINS = 20
+_LEAST_SURE = 20  # percent: the likeliest of four labels has 25 or more
+_DEEPEST = 0.5  # share of the judge's colour in a full cell: numbers stay readable on it in both themes
+
+
+def all_figures(
+    evaluation: Evaluation,
+    bins: Mapping[str, Sequence[ReliabilityBin]],
+    weighing: Weighing | None = None,
+    dark: bool = False,
+) -> dict[str, Figure]:
+    """Every figure that there is something to show in, by name, in the order in which they are read."""
+    figures = {
+        "accuracy": accuracy_figure(evaluation, dark),
+        "labels": label_figure(evaluation, dark),
+        "confusion": confusion_figure(evaluation, dark),
+    }
+    if bins:
+        figures["reliability"] = reliability_figure(bins, evaluation.name, dark)
+    if weighing and weighing.margins:
+        figures["margins"] = margin_figure(weighing, evaluation.name, dark)
+    return figures
+
+
+FIGURE_NAMES = ("accuracy", "labels", "confusion", "reliability", "margins")
+
+
+def accuracy_figure(evaluation: Evaluation, dark: bool = False) -> Figure:
+    """Accuracy by criterion in percent with its 95 % interval, the mean, and what trivial judges reach."""
+    measures = list(evaluation.labels.values())
+    rows = [*range(len(measures)), len(measures) + 0.3]
+    with drawing(dark) as theme:
+        figure = new_figure(1.7 + 0.42 * len(rows))
+        axes = figure.subplots()
+        values = [100 * one.accuracy for one in measures] + [100 * evaluation.accuracy]
+        axes.barh(rows, values, height=0.7, color=theme.judge, label="judge")
+        _draw_intervals(axes, measures, theme)
+        _draw_baselines(axes, measures, rows, theme)
+        for row, value in zip(rows, values, strict=True):
+            axes.annotate(
+                f"{value:.1f} %",
+                (100, row),
+                xytext=(48, 0),
+                textcoords="offset points",
+                ha="right",
+                va="center",
+                annotation_clip=False,
+            )
+        axes.set_yticks(rows, [*(drawn_words(one.criterion) for one in measures), "mean"])
+        axes.invert_yaxis()
+        axes.set_xlim(0, 100)
+        axes.set_xlabel("accuracy (% of labelled items)")
+        axes.grid(axis="x")
+        finish(figure, [axes], f"Accuracy with 95 % intervals\n{_against(evaluation)}", theme)
+        add_legend(figure, axes, 3)
+    return figure
+
+
+def _draw_intervals(axes: Axes, measures: Sequence[LabelMeasures], theme: Theme) -> None:
+    for row, one in enumerate(measures):
+        if one.interval is None:
+            continue
+        low, high = 100 * one.interval.low, 100 * one.interval.high
+        axes.plot([low, high], [row, row], color=theme.text, linewidth=1.4, marker="|", markersize=7)
+    axes.plot([], [], color=theme.text, linewidth=1.4, marker="|", markersize=7, label="95 % interval")
+
+
+def _draw_baselines(
+    axes: Axes, measures: Sequence[LabelMeasures], rows: Sequence[float], theme: Theme
+) -> None:
+    """Marks of the trivial judges, of the criteria and their means, one above the other where they are equal;
+    one line for guessing.
+    """
+    for label, name, marker, colour, shift in (
+        ("most frequent label", "most_frequent", "D", theme.marked, 0.0),
+        ("always A", "always_a", "^", theme.paper, -0.24),
+        ("longer response", "longer", "s", theme.paper, 0.24),
+    ):
+        shares = [getattr(one.baselines, name) for one in measures]
+        points = zip([*shares, mean_of(shares)], rows, strict=True)
+        known = [(100 * share, row + shift) for share, row in points if share is not None]
+        axes.plot(
+            [x for x, _ in known],
+            [y for _, y in known],
+            linestyle="none",
+            marker=marker,
+            markersize=5,
+            markerfacecolor=colour,
+            markeredgecolor=theme.text,
+            markeredgewidth=0.8,
+            clip_on=False,
+            zorder=4,
+            label=label,
+        )
+    guess = 100 * measures[0].baselines.random
+    axes.axvline(guess, color=theme.text, linestyle=":", linewidth=1.2, label=f"guessing ({guess:.0f} %)")
+
+
+def confusion_figure(evaluation: Evaluation, dark: bool = False) -> Figure:
+    """A matrix for each criterion: human labels down, the judge's across, with the number of items."""
+    measures = list(evaluation.labels.values())
+    unscored = any(one.unscored for one in measures)
+    with drawing(dark) as theme:
+        figure, panels = new_panels(len(measures), 2.55)
+        for axes, one in zip(panels, measures, strict=True):
+            _draw_confusion(axes, one, unscored, theme)
+        name_axes(panels, "judge's label", "human label")
+        title = "Human labels (rows) and the judge's (columns): number of items, shaded by share of the row"
+        finish(figure, panels, f"{title}\n{_against(evaluation)}", theme)
+    return figure
+
+
+def _draw_confusion(axes: Axes, measures: LabelMeasures, unscored: bool, theme: Theme) -> None:
+    columns = len(PREFERENCES) + unscored
+    counts = np.array(measures.confusion)[:, :columns]
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    paper, judge = np.array(to_rgb(theme.paper)), np.array(to_rgb(theme.judge))
+    shades = LinearSegmentedColormap.from_list(
+        "shares", np.array([paper, paper + _DEEPEST * (judge - paper)])
+    )
+    axes.pcolormesh(shares, cmap=shades, vmin=0, vmax=1, edgecolors=theme.human, linewidth=0.5)
+    for row, column in np.ndindex(counts.shape):
+        count = int(counts[row, column])
+        colour = theme.text if count else theme.muted
+        axes.text(column + 0.5, row + 0.5, f"{count:,}", ha="center", va="center", color=colour)
+    names = [*_LABEL_NAMES, _UNSCORED_NAME][:columns]
+    axes.set_xticks(np.arange(columns) + 0.5, names)
+    axes.set_yticks(np.arange(len(PREFERENCES)) + 0.5, _LABEL_NAMES)
+    axes.tick_params(length=0)
+    axes.spines[:].set(visible=True, color=theme.human, linewidth=0.5)
+    axes.invert_yaxis()
+    axes.set_title(f"{drawn_words(measures.criterion)} ({measures.items:,})")
+
+
+_LABEL_NAMES = [label.value.replace("_", "\n") for label in PREFERENCES]
+_UNSCORED_NAME = "un-\nscored"
+
+
+def label_figure(evaluation: Evaluation, dark: bool = False) -> Figure:
+    """How often people and the judge gave each label, by criterion."""
+    measures = list(evaluation.labels.values())
+    unscored = any(one.unscored for one in measures)
+    with drawing(dark) as theme:
+        figure, panels = new_panels(len(measures), 2.1, share_y=True)
+        for axes, one in zip(panels, measures, strict=True):
+            _draw_labels(axes, one, unscored, theme)
+        name_axes(panels, "", "items")
+        panels[0].margins(y=0.15)
+        finish(figure, panels, f"Labels given by people and by the judge\n{_against(evaluation)}", theme)
+        add_legend(figure, panels[0], 2)
+    return figure
+
+
+def _draw_labels(axes: Axes, measures: LabelMeasures, unscored: bool, theme: Theme) -> None:
+    human = [measures.human.get(label, 0) for label in PREFERENCES]
+    judge = [measures.predicted.get(label, 0) for label in PREFERENCES]
+    judge += [measures.unscored] if unscored else []
+    names = [*_LABEL_NAMES, _UNSCORED_NAME][: len(judge)]
+    for counts, shift, colour, who in (
+        (human, -0.2, theme.human, "people"),
+        (judge, 0.2, theme.judge, "judge"),
+    ):
+        places = np.arange(len(counts)) + shift
+        bars = axes.bar(places, counts, width=0.38, color=colour, label=who)
+        axes.bar_label(bars, [short_count(count) for count in counts], fontsize=6.5, padding=1)
+    axes.set_xticks(range(len(names)), names)
+    axes.tick_params(axis="x", length=0)
+    axes.set_title(f"{drawn_words(measures.criterion)} ({measures.items:,})")
+    axes.grid(axis="y")
+
+
+def reliability_figure(
+    bins: Mapping[str, Sequence[ReliabilityBin]], name: str = "", dark: bool = False
+) -> Figure:
+    """How often the judge was right where it was so sure: on the diagonal, its probabilities can be taken
+    at their word. The number at each point is its count of judgments.
+    """
+    with drawing(dark) as theme:
+        figure, panels = new_panels(len(bins), 2.35)
+        for axes, (criterion, found) in zip(panels, bins.items(), strict=True):
+            _draw_reliability(axes, criterion, found, theme)
+        name_axes(panels, "probability of its label (%)", "share that was right (%)")
+        title = "Reliability: how often the judge was right, by how sure it was (number of judgments)"
+        finish(figure, panels, f"{title}\n{drawable(name)}".rstrip(), theme)
+    return figure
+
+
+def _draw_reliability(axes: Axes, criterion: str, bins: Sequence[ReliabilityBin], theme: Theme) -> None:
+    sure = [100 * one.confidence for one in bins]
+    right = [100 * one.accuracy for one in bins]
+    largest = max((one.count for one in bins), default=1)
+    # Only as long as the axes: Qt does not clip what leaves them.
+    axes.plot([_LEAST_SURE, 100], [_LEAST_SURE, 100], color=theme.muted, linestyle="--", linewidth=1)
+    axes.vlines(sure, sure, right, color=theme.judge, linewidth=1)
+    sizes = [18 + 70 * one.count / largest for one in bins]
+    axes.scatter(sure, right, s=sizes, color=theme.judge, edgecolors=theme.paper, zorder=3, clip_on=False)
+    for one, x, y in zip(bins, sure, right, strict=True):
+        # Away from the diagonal, where nothing else is drawn.
+        above = y >= x
+        axes.annotate(
+            short_count(one.count),
+            (x, y),
+            xytext=(0, 7 if above else -7),
+            textcoords="offset points",
+            ha="center",
+            va="bottom" if above else "top",
+            fontsize=6.5,
+        )
+    axes.set_xlim(_LEAST_SURE, 104)
+    axes.set_ylim(-14, 116)
+    axes.set_xticks(range(25, 101, 25))
+    axes.set_yticks(range(0, 101, 25))
+    axes.set_title(drawn_words(criterion))
+    axes.grid()
+
+
+def margin_figure(weighing: Weighing, name: str = "", dark: bool = False) -> Figure:
+    """The margins of the weighted judge by winner, in score points, and the tie threshold."""
+    edges = _margin_edges(weighing)
+    decided = weighing.result["results"]
+    with drawing(dark) as theme:
+        figure = new_figure(3.2)
+        axes = figure.subplots()
+        base = np.zeros(len(edges) - 1)
+        colours = (theme.judge, theme.third, theme.human)
+        for winner, colour in zip((TIE, *WINNERS[:2]), (colours[2], *colours[:2]), strict=True):
+            margins = [float(one["margin"]) for one in decided if one["winner"] == winner]
+            counts = _counts_within(margins, edges)
+            label = f"{'tie' if winner == TIE else f'{winner} wins'} ({len(margins):,})"
+            axes.bar(edges[:-1], counts, np.diff(edges), base, align="edge", color=colour, label=label)
+            base += counts
+        threshold = weighing.tie_threshold
+        axes.axvline(
+            threshold, color=theme.marked, linewidth=1.4, linestyle="--", label=f"tie up to {threshold:g}"
+        )
+        axes.set_xlim(0, edges[-1])
+        axes.set_ylim(0, 1.08 * max(base.max(), 1))
+        axes.set_xlabel("margin (score points)")
+        axes.set_ylabel("comparisons")
+        axes.grid(axis="y")
+        finish(figure, [axes], f"Margins of the weighted judge\n{drawable(name)}".rstrip(), theme)
+        add_legend(figure, axes, 4)
+    return figure
+
+
+def _margin_edges(weighing: Weighing) -> FloatArray:
+    """About twenty bins from 0 to the largest margin; where it can be, one ends at the tie threshold."""
+    threshold = weighing.tie_threshold
+    largest = max([*weighing.margins, threshold]) or 1.0
+    width = largest / _MARGIN_BINS
+    if threshold > width / 2:
+        width = threshold / max(1, round(threshold / width))
+    return np.arange(math.ceil(largest / width - 1e-6) + 1, dtype=np.float64) * width
+
+
+def _counts_within(margins: Sequence[float], edges: FloatArray) -> IntArray:
+    """How many margins are in each bin; one that equals an edge belongs to the bin that ends there.
+
+    That is how ties are decided, so that no tie stands beyond the threshold.
+    """
+    rounding = 1e-6 * edges[-1]
+    places = np.searchsorted(edges[1:-1] + rounding, margins)
+    return np.bincount(places, minlength=len(edges) - 1)
+
+
+def _against(evaluation: Evaluation) -> str:
+    matched = evaluation.matched
+    return f"{drawable(evaluation.name)} against {drawable(matched.dataset.name)}, {matched.items:,} items"

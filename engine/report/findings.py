@@ -1,0 +1,109 @@
+"""What an evaluation says, in sentences: for a reader in a hurry, and for one who does not see the figures.
+
+Knows: the words for measures. Does not know: how they are computed, HTML, windows, terminals.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from engine.calibrate.cross_validation import ReliabilityBin
+from engine.core.formatting import percent, words
+from engine.core.items import PREFERENCES
+from engine.measure.evaluation import Evaluation
+from engine.measure.label_measures import LabelMeasures
+from engine.measure.matching import Matched
+
+
+def in_short(evaluation: Evaluation) -> Iterator[str]:
+    """The sentences that a reader in a hurry needs."""
+    measures = list(evaluation.labels.values())
+    yield (
+        f"Mean accuracy over {_count(len(measures), 'criterion', 'criteria')}:"
+        f" {percent(evaluation.accuracy)}. Always giving the most frequent human label reaches"
+        f" {percent(evaluation.most_frequent)}."
+    )
+    yield from verdicts(measures)
+    pairs = [pair for pairs in evaluation.matched.pairs.values() for pair in pairs]
+    flips = [pair.judgment.flipped for pair in pairs if pair.judgment]
+    known = [flipped for flipped in flips if flipped is not None]
+    if known:
+        yield f"Flipped by the order of the responses: {_of(sum(known), len(known), 'judgments')}."
+    else:
+        yield "Flipped by the order of the responses: not known, there is one order or none."
+    unscored, labelled = sum(one.unscored for one in measures), sum(one.items for one in measures)
+    yield f"Unscored: {_of(unscored, labelled, 'judgments')}; each counts as wrong."
+
+
+def caveats(matched: Matched) -> Iterator[str]:
+    """What keeps the numbers from being the whole truth."""
+    if matched.missing or matched.extra:
+        yield (
+            f"Only the {matched.items:,} items that both have are counted: {len(matched.missing):,} are only"
+            f" in {matched.dataset.name}, {len(matched.extra):,} only in {matched.system.name}."
+        )
+    yield from matched.caveats
+
+
+def verdicts(measures: Sequence[LabelMeasures]) -> Iterator[str]:
+    """For which criteria the judge beats the most frequent label, said plainly."""
+    groups: dict[str, list[str]] = {}
+    for one in measures:
+        groups.setdefault(one.better_than_most_frequent, []).append(words(one.criterion))
+    if groups.keys() == {"yes"}:
+        yield (
+            "On every criterion the judge is better than always giving the most frequent label, with the"
+            " whole 95 % interval of the difference above 0."
+        )
+        return
+    for verdict, sentence in (
+        ("no", "The judge is NOT better than always giving the most frequent label on: {}."),
+        (
+            "not surely",
+            "Better on these items, but not surely: the 95 % interval of the difference includes 0: {}.",
+        ),
+        ("yes", "Better, with the whole 95 % interval of the difference above 0: {}."),
+        ("-", "Not compared with the most frequent label, which a single instruction cannot give: {}."),
+    ):
+        if verdict in groups:
+            yield sentence.format(", ".join(groups[verdict]))
+
+
+def figure_in_words(name: str, evaluation: Evaluation, bins: Mapping[str, Sequence[ReliabilityBin]]) -> str:
+    """What a figure shows, for those who do not see it."""
+    match name:
+        case "accuracy":
+            shown = [
+                f"{words(one.criterion)} {percent(one.accuracy)},"
+                f" most frequent label {percent(one.baselines.most_frequent)}"
+                for one in evaluation.labels.values()
+            ]
+            return f"Bars of the accuracy by criterion beside trivial judges. {'; '.join(shown)}."
+        case "labels":
+            return "Bars of how often people and the judge gave each label; the table above has the numbers."
+        case "confusion":
+            shown = [_confusion_inwords(one) for one in evaluation.labels.values()]
+            return f"Matrices of human labels and the judge's labels. {'; '.join(shown)}."
+        case "reliability":
+            shown = [f"{words(name)}: {_bins_inwords(found)}" for name, found in bins.items()]
+            return f"How often the judge was right, by how sure it was. {'; '.join(shown)}."
+        case _:
+            return "Histogram of the weighted judge's margins by winner; the table above has the sums."
+
+
+def _confusion_inwords(measures: LabelMeasures) -> str:
+    rows = zip(PREFERENCES, measures.confusion, strict=True)
+    said = [f"{label} {row[PREFERENCES.index(label)]:,} of {sum(row):,}" for label, row in rows if sum(row)]
+    return f"{words(measures.criterion)}: agreed on {', '.join(said)}"
+
+
+def _bins_inwords(bins: Sequence[ReliabilityBin]) -> str:
+    return ", ".join(
+        f"{one.count:,} at {percent(one.confidence)} were {percent(one.accuracy)} right" for one in bins
+    )
+
+
+def _of(part: int, whole: int, what: str) -> str:
+    return f"{part:,} of {whole:,} {what} ({percent(part / whole)})"
+
+
+def _count(number: int, one: str, several: str) -> str:
+    return f"{number:,} {one if number == 1 else several}"

@@ -1,0 +1,246 @@
+"""One HTML file that says what a judge is worth: how it was made, tables, figures, the largest disagreements.
+
+The page has no script and loads nothing. Every text that goes into it is escaped by the template engine, and
+what could reorder or hide text (control characters, marks of direction) is written out.
+
+Knows: what a report says, and in which words. Does not know: how anything is measured or drawn, terminals.
+"""
+
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from engine.calibrate.cross_validation import ReliabilityBin, reliability
+from engine.core.errors import ModelFileError
+from engine.core.formatting import percent, visible, words
+from engine.core.items import PREFERENCES
+from engine.core.run_records import StoredRun
+from engine.core.version import VERSION
+from engine.decisions.run_results import RunResults
+from engine.gguf.judge_file import ModelFile, read_model_file
+from engine.measure.disagreements import Disagreement, largest_disagreements
+from engine.measure.evaluation import Evaluation
+from engine.measure.matching import Matched, Pair
+from engine.report.figure_style import as_svg
+from engine.report.figures import all_figures
+from engine.report.findings import caveats, figure_in_words, in_short
+from engine.report.measure_tables import accuracy_table, explanation_table, label_table
+from engine.report.weighing_tables import agreement_table, weighing_table, weights_in_words, winner_table
+from engine.weigh.system_weighing import Weighing
+
+_TEMPLATE = "report_template.html"
+_UNKNOWN = "not known"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a report is made of.
+
+    `bins`: the reliability by criterion, empty for a submission, which has no probabilities. `model`: the
+    model file of a run as it is now, None where it is gone or another.
+    """
+
+    evaluation: Evaluation
+    bins: Mapping[str, Sequence[ReliabilityBin]]
+    weighing: Weighing | None = None
+    model: ModelFile | None = None
+
+    @property
+    def results(self) -> RunResults | None:
+        """The run that is reported on; None for a submission."""
+        return self.evaluation.matched.system.results
+
+    def figures(self) -> dict[str, Figure]:
+        """The figures of the report, by name."""
+        return all_figures(self.evaluation, self.bins, self.weighing)
+
+
+def gather(evaluation: Evaluation, weighing: Weighing | None = None) -> Report:
+    """All that the report of an evaluation needs; looks at the model file of its run."""
+    results = evaluation.matched.system.results
+    model = judged_model(results.run) if results else None
+    return Report(evaluation, reliability_of(evaluation.matched), weighing, model)
+
+
+def reliability_of(matched: Matched) -> dict[str, Sequence[ReliabilityBin]]:
+    """How often the model was right by how sure it was, for each criterion with judgments of its own."""
+    found: dict[str, Sequence[ReliabilityBin]] = {}
+    for criterion, pairs in matched.pairs.items():
+        known = [
+            (pair.judgment.probabilities, PREFERENCES.index(pair.gold.preference))
+            for pair in pairs
+            if pair.judgment and pair.gold.preference
+        ]
+        if known:
+            probabilities, labels = zip(*known, strict=True)
+            found[criterion] = reliability(np.array(probabilities), np.array(labels))
+    return found
+
+
+def judged_model(run: StoredRun) -> ModelFile | None:
+    """The model file of a run, where a file of the same name and size is still there."""
+    with suppress(ModelFileError, OSError):
+        path = run.identity.model_path
+        if path.stat().st_size == run.manifest.get("model_bytes"):
+            model = read_model_file(path)
+            return model if model.name == run.identity.model_name else None
+    return None
+
+
+def report_html(report: Report, figures: Mapping[str, Figure] | None = None) -> str:
+    """The whole page; `figures` are those of the report, drawn here unless given."""
+    evaluation, model = report.evaluation, report.model
+    drawn = report.figures() if figures is None else figures
+    explanations = explanation_table(evaluation) if evaluation.explanations else None
+    return _template().render(
+        version=VERSION,
+        name=evaluation.name,
+        dataset=evaluation.matched.dataset.name,
+        notice=f"{model.name}: {model.notice}" if model and model.notice else "",
+        is_run=report.results is not None,
+        in_short=[*in_short(evaluation), *caveats(evaluation.matched)],
+        accuracy=accuracy_table(evaluation),
+        labels=label_table(evaluation),
+        explanations=explanations,
+        weighing=report.weighing and _weighing(report.weighing),
+        figures={
+            name: _embedded(figure, figure_in_words(name, evaluation, report.bins))
+            for name, figure in drawn.items()
+        },
+        overridden=bool(evaluation.matched.system.overrides),
+        disagreements=[_shown(one) for one in largest_disagreements(evaluation)],
+        made=list(_how_it_was_made(report)),
+    )
+
+
+def _template() -> Template:
+    # Beside this module, also in a PyInstaller bundle that holds the template as data.
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).resolve().parent, encoding="utf-8"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_written_out,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template(_TEMPLATE)
+
+
+def _written_out(value: object) -> object:
+    """What goes into the page: text with its invisible characters made visible, not yet escaped."""
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    return visible(value)
+
+
+def _embedded(figure: Figure, alt: str) -> dict[str, str]:
+    data = base64.b64encode(as_svg(figure)).decode("ascii")
+    return {"src": f"data:image/svg+xml;base64,{data}", "alt": alt}
+
+
+def _weighing(weighing: Weighing) -> dict[str, Any]:
+    agreement = weighing.agreement
+    return {
+        "weights": weights_in_words(weighing),
+        "threshold": f"{weighing.tie_threshold:g}",
+        "decided": weighing_table(weighing),
+        "agreement": agreement and agreement_table(agreement),
+        "winners": agreement and winner_table(agreement),
+    }
+
+
+def _shown(disagreement: Disagreement) -> dict[str, Any]:
+    """What the template shows of a disagreement, beside its texts."""
+    judgment = disagreement.pair.judgment
+    probabilities = zip(PREFERENCES, judgment.probabilities, strict=True) if judgment else ()
+    return {
+        "criterion": words(disagreement.criterion),
+        "item": disagreement.pair.item,
+        "human": disagreement.human,
+        "predicted": disagreement.predicted,
+        "lead": None if disagreement.lead is None else f"{100 * disagreement.lead:.1f}",
+        "probabilities": [(label, percent(one)) for label, one in probabilities],
+        "explanations": [
+            ("People", disagreement.pair.gold.explanation or ""),
+            ("The judge", _judges_explanation(disagreement.pair)),
+        ],
+        "outdated": judgment is not None and judgment.outdated,
+    }
+
+
+def _judges_explanation(pair: Pair) -> str:
+    """The judge's own, also where a person wrote another."""
+    if pair.judgment is None:
+        return pair.prediction.explanation or ""
+    return pair.judgment.explanation.text if pair.judgment.explanation else ""
+
+
+def _how_it_was_made(report: Report) -> Iterator[tuple[str, str]]:
+    """Names and values of all that the numbers depend on."""
+    gold = report.evaluation.matched.dataset
+    if report.results:
+        yield from _run_facts(report.results, report.model)
+    else:
+        path = report.evaluation.matched.system.submission.path
+        yield "submission", str(path or report.evaluation.name)
+    yield "human labels", str(gold.path)
+    yield "human labels, texts' SHA-256", gold.hash
+    yield "report by", f"Tiebreak {VERSION}"
+
+
+def _run_facts(results: RunResults, model: ModelFile | None) -> Iterator[tuple[str, str]]:
+    run, identity = results.run, results.run.identity
+    yield "run", f"{run.id}, created {run.created:%Y-%m-%d %H:%M} UTC"
+    yield "items", f"{run.judged:,} of {identity.items:,} judged"
+    yield "dataset", str(identity.dataset_path)
+    yield "dataset, SHA-256", identity.dataset_hash
+    yield "model", identity.model_name
+    yield "model file", str(identity.model_path)
+    yield "model, SHA-256", identity.model_hash
+    yield "model, quantisation", model.quantisation if model else _UNKNOWN
+    yield "prompt version", identity.prompt_version
+    yield "criteria", ", ".join(identity.criteria)
+    calibration = results.calibration
+    yield "calibration", f"{calibration.hash}, fitted on {calibration.dataset}" if calibration else "none"
+    for name, value in {**identity.settings, **run.manifest}.items():
+        if value != "":
+            yield _FACT_NAMES.get(name, words(name)), _plain(value)
+    judged = results.judged
+    yield "tokens read", f"{sum(one.tokens_read for one in judged):,}"
+    yield "tokens generated", f"{sum(one.tokens_generated for one in judged):,}"
+    yield (
+        "overridden by people",
+        results.overridden.by_whom if results.overrides else "nothing in this report",
+    )
+    yield "items shortened", f"{sum(one.shortening is not None for one in judged):,}"
+    yield "time for judging", f"{sum(one.seconds for one in judged):,.0f} s"
+
+
+_FACT_NAMES = {
+    "llama_cpp": "llama.cpp",
+    "gpu_layers": "GPU layers",
+    "examples": "labelled examples, SHA-256",
+    "chat_template_hash": "chat template, SHA-256",
+    "model_bytes": "model, bytes",
+    "continued_with": "continued with",
+}
+
+
+def _plain(value: object) -> str:
+    """A setting or a fact in words."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return "; ".join(f"{words(str(name))}: {_plain(one)}" for name, one in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_plain, value))
+    return str(value)

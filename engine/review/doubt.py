@@ -1,0 +1,184 @@
+"""The review list of a run: which of its judgments a person should look at first.
+
+Knows: what makes a judgment doubtful, and how doubts are filtered. Does not know: windows, stores, search.
+"""
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from engine.core.items import Preference
+from engine.core.judgments import JudgedItem, Judgment, Unscored
+from engine.core.review_filters import LOW_MARGIN, Filters
+from engine.core.rubric import ELOQUENT
+from engine.data.dataset import Dataset
+from engine.decisions.run_results import RunResults
+from engine.measure.systems import system_of_run
+from engine.weigh.system_weighing import OVERALL, comparisons_of, weigh, winner_of
+
+
+@dataclass(frozen=True)
+class ReviewRow:
+    """One item and criterion that a run judged.
+
+    `position`: place in the run's dataset, from 0. `preference`: the label in force, None for unscored.
+    `human`: the dataset's label. `flipped`, `margin`: of the model's own judgment, whatever is in force; None
+    where there is one order only, or where it is unscored. `margin`: its highest probability minus its
+    second, 0 to 1. `overridden`: whether a person gave the label or the explanation in force. `outdated`:
+    whether the explanation in force is the model's and written for another label. `doubt`: 0 to 1, higher is
+    to be looked at first; see `review_rows`.
+    """
+
+    position: int
+    item_id: str
+    criterion: str
+    preference: Preference | None
+    human: Preference | None
+    flipped: bool | None
+    margin: float | None
+    overridden: bool
+    outdated: bool
+    doubt: float
+
+    @property
+    def differs_from_human(self) -> bool:
+        """True where there are both labels and they are not the same."""
+        return None not in (self.preference, self.human) and self.preference is not self.human
+
+
+@dataclass(frozen=True)
+class ReviewItem:
+    """One item of a review list; `doubt` is the highest of its rows."""
+
+    position: int
+    item_id: str
+    doubt: float
+
+
+def review_rows(results: RunResults, dataset: Dataset | None = None) -> list[ReviewRow]:
+    """All that a run judged, item by item in the order of its dataset, each item in the run's criteria.
+
+    The doubt of a judgment is 1 where it has no label in force, and 0 where a person overrode it. Else it is
+    1 - margin, where the margin is halved for each of these that is true: the two orders disagree; the label
+    of overall_quality is the other response than the weighted winner of the item; the explanation was
+    written for another label. The weighted winner is that of the default rubric's weights and tie threshold;
+    ties and items with an unscored criterion contradict nothing.
+
+    `dataset`: where the human labels are taken from, of items with the same id and texts.
+    """
+    human = _human_labels(results, dataset)
+    contradicted = _contradicted(results)
+    return [
+        _row(results, item, column[index], human, item.item_id in contradicted)
+        for index, item in enumerate(results.judged)
+        for column in results.judgments.values()
+    ]
+
+
+def filtered(
+    rows: Iterable[ReviewRow], filters: Filters, matching_ids: Container[str] | None = None
+) -> list[ReviewRow]:
+    """The rows that pass, in their order; with `matching_ids` only those of items with these ids."""
+    return [
+        row for row in rows if _passes(row, filters) and (matching_ids is None or row.item_id in matching_ids)
+    ]
+
+
+def by_item(rows: Iterable[ReviewRow], by_doubt: bool = True) -> list[ReviewItem]:
+    """The items of the rows, the most doubtful first, of equal ones the first in the dataset.
+
+    Without `by_doubt`: in the order of the dataset.
+    """
+    highest: dict[int, ReviewItem] = {}
+    for row in rows:
+        known = highest.get(row.position)
+        if known is None or row.doubt > known.doubt:
+            highest[row.position] = ReviewItem(row.position, row.item_id, row.doubt)
+    return sorted(highest.values(), key=lambda one: (-one.doubt if by_doubt else 0, one.position))
+
+
+def _row(
+    results: RunResults,
+    item: JudgedItem,
+    judgment: Judgment | Unscored,
+    human: Mapping[tuple[str, str], Preference],
+    contradicted: bool,
+) -> ReviewRow:
+    key = (judgment.criterion, item.item_id)
+    preference, outdated = results.label(judgment), results.is_outdated(judgment)
+    flipped = margin = None
+    if isinstance(judgment, Judgment):
+        flipped, margin = judgment.flipped, _margin(judgment.probabilities)
+    if preference is None or margin is None:
+        doubt = 1.0
+    else:
+        reasons = (bool(flipped), contradicted and judgment.criterion == OVERALL, outdated)
+        doubt = 1 - margin * 0.5 ** sum(reasons)
+    overridden = key in results.overrides
+    return ReviewRow(
+        position=item.position,
+        item_id=item.item_id,
+        criterion=judgment.criterion,
+        preference=preference,
+        human=human.get(key),
+        flipped=flipped,
+        margin=margin,
+        overridden=overridden,
+        outdated=outdated,
+        doubt=0.0 if overridden and preference is not None else doubt,
+    )
+
+
+def _margin(probabilities: Sequence[float]) -> float:
+    *_, second, first = sorted(probabilities)
+    return first - second
+
+
+def _human_labels(results: RunResults, dataset: Dataset | None) -> dict[tuple[str, str], Preference]:
+    """By criterion and item id, of the items that the run judged as they are in the dataset."""
+    hashes = {item.item_id: item.content_hash for item in results.judged}
+    return {
+        (criterion, item.id): gold.preference
+        for item in (dataset.same_items(hashes) if dataset else ())
+        for criterion, gold in item.gold.items()
+        if gold.preference is not None
+    }
+
+
+def _contradicted(results: RunResults) -> set[str]:
+    """The ids of items whose label of overall quality is A and whose weighted winner is B, or the reverse."""
+    if OVERALL not in results.judgments:
+        return set()
+    weights = {one.name: one.weight for one in ELOQUENT.criteria if one.name in results.judgments}
+    system = system_of_run(_preferring(results))
+    weighed = weigh(comparisons_of(system, list(weights)), weights, ELOQUENT.tie_threshold)
+    winners = {one["id"]: one["winner"] for one in weighed.result["results"]}
+    labels = {item_id: system.rows[item_id].predictions[OVERALL].preference for item_id in winners}
+    return {
+        item_id
+        for item_id, label in labels.items()
+        if label is not None and {winner_of(label), winners[item_id]} == {"A", "B"}
+    }
+
+
+def _preferring(results: RunResults) -> RunResults:
+    """The items alone whose label of overall quality is A or B: no others can be contradicted."""
+    overall = results.judgments[OVERALL]
+    places = [at for at, one in enumerate(overall) if results.label(one) in (Preference.A, Preference.B)]
+    return replace(
+        results,
+        judged=tuple(results.judged[at] for at in places),
+        judgments={name: tuple(column[at] for at in places) for name, column in results.judgments.items()},
+    )
+
+
+def _passes(row: ReviewRow, filters: Filters) -> bool:
+    wanted = (
+        (filters.criterion is not None, row.criterion == filters.criterion),
+        (filters.differs_from_human, row.differs_from_human),
+        (filters.flipped, bool(row.flipped)),
+        (filters.unscored, row.preference is None),
+        (filters.low_margin, row.margin is not None and row.margin < LOW_MARGIN),
+        (filters.overridden, row.overridden),
+        (filters.outdated, row.outdated),
+    )
+    return all(holds for asked, holds in wanted if asked)

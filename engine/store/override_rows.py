@@ -1,0 +1,125 @@
+"""The rows of the run store that hold what people overrode: only added, and marked where they are undone.
+
+Knows: the table `override`, and what an override must be. Does not know: transactions, runs, decisions.
+"""
+
+import sqlite3
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from engine.core.cell_safety import unsafe_explanation
+from engine.core.errors import SetupError, StoreError
+from engine.core.formatting import quoted
+from engine.core.items import Preference
+from engine.core.judgments import Override
+
+_COLUMNS = "id, item_id, criterion, preference, explanation, author, created, undone"
+
+
+def add_override(
+    db: sqlite3.Connection,
+    run_id: int,
+    item_id: str,
+    criterion: str,
+    *,
+    preference: Preference | None,
+    explanation: str | None,
+    author: str,
+) -> Override:
+    """Add one, in the caller's transaction; white space around the texts is left out.
+
+    StoreError where the run has not judged the item; SetupError where it cannot be an override.
+    """
+    judged = db.execute(
+        "SELECT count(*) FROM judged_item WHERE run_id = ? AND item_id = ?", (run_id, item_id)
+    )
+    if judged.fetchone() == (0,):
+        raise StoreError(
+            f"Run {run_id} has not judged the item {item_id!r}.",
+            "Name an item that it has judged: runs export writes them.",
+        )
+    (newest,) = db.execute("SELECT coalesce(max(id), 0) FROM override").fetchone()
+    override = Override(
+        id=newest + 1,
+        item_id=item_id,
+        criterion=criterion,
+        preference=preference,
+        explanation=_checked_explanation(explanation),
+        author=_checked_author(author),
+        created=_now(),
+    )
+    db.execute(
+        f"INSERT INTO override (run_id, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL)",
+        (
+            run_id,
+            override.id,
+            item_id,
+            criterion,
+            preference and preference.value,
+            override.explanation,
+            override.author,
+            override.created.isoformat(),
+        ),
+    )
+    return override
+
+
+def undo_newest(db: sqlite3.Connection, run_id: int, item_id: str, criterion: str) -> Override | None:
+    """Mark the newest that is not undone, in the caller's transaction; None where there is none."""
+    row = db.execute(
+        f"SELECT {_COLUMNS} FROM override WHERE run_id = ? AND item_id = ? AND criterion = ?"
+        " AND undone IS NULL ORDER BY id DESC LIMIT 1",
+        (run_id, item_id, criterion),
+    ).fetchone()
+    if row is None:
+        return None
+    override, now = _override(row), _now()
+    db.execute("UPDATE override SET undone = ? WHERE id = ?", (now.isoformat(), override.id))
+    return replace(override, undone=now)
+
+
+def override_rows(db: sqlite3.Connection, run_id: int) -> list[Override]:
+    """Those of a run, the oldest first."""
+    rows = db.execute(f"SELECT {_COLUMNS} FROM override WHERE run_id = ? ORDER BY id", (run_id,))
+    return [_override(row) for row in rows]
+
+
+def _override(row: tuple[Any, ...]) -> Override:
+    number, item_id, criterion, preference, explanation, author, created, undone = row
+    return Override(
+        id=number,
+        item_id=item_id,
+        criterion=criterion,
+        preference=Preference(preference) if preference else None,
+        explanation=explanation,
+        author=author,
+        created=datetime.fromisoformat(created),
+        undone=datetime.fromisoformat(undone) if undone else None,
+    )
+
+
+def _checked_explanation(explanation: str | None) -> str | None:
+    text = (explanation or "").strip()
+    if not text:
+        return None
+
+    if unsafe_explanation(text):
+        raise SetupError(
+            f"A submission cannot hold the explanation {quoted(text)}: pandas would not give it back.",
+            "Use a sentence as explanation.",
+        )
+    return text
+
+
+def _checked_author(author: str) -> str:
+    name = author.strip()
+    if not name or not name.isprintable():
+        raise SetupError(
+            f"An override needs the name of its author; {author!r} is none.", "Write a name in one line."
+        )
+    return name
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(microsecond=0)

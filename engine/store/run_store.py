@@ -1,0 +1,321 @@
+"""The run store: what models and people said, kept in one SQLite file; nothing judged is ever lost.
+
+Raw readings are stored, decisions are derived. One transaction holds one group of items.
+
+Knows: runs, judged items, SQLite, the lock of a run. Does not know: models, prompts, decisions.
+"""
+
+import errno
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from engine.core.errors import RunBusyError, StoreError
+from engine.core.items import Preference
+from engine.core.judgments import Explanation, JudgedItem, Override
+from engine.core.run_records import Effort, RunIdentity, StoredRun
+from engine.store.judged_rows import add_items, add_rewritten, item_rows, judged_positions
+from engine.store.migrations import upgrade
+from engine.store.override_rows import add_override, override_rows, undo_newest
+from engine.system.paths import text_of_path
+
+_BUSY_SECONDS = 10.0
+_NAME_ANOTHER = "Name another file for the run store (--store)."
+
+
+class RunStore:
+    """An open store. A connection belongs to the thread that made it; close it when done."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the store, made where it is missing. StoreError where that is not possible."""
+        self.path = path
+        with self._errors("open"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+        try:
+            with self._errors("open"):
+                self._upgrade()
+                self._db.execute("PRAGMA journal_mode = WAL")
+                # FULL: what was committed is on the disk, also when the battery ends.
+                self._db.execute("PRAGMA synchronous = FULL")
+        except StoreError:
+            self._db.close()
+            raise
+
+    def _upgrade(self) -> None:
+        try:
+            upgrade(self._db)
+        except ValueError as error:
+            raise StoreError(f"{self.path} cannot be used as run store: {error}.", _NAME_ANOTHER) from error
+
+    def close(self) -> None:
+        """Close the connection. May be called twice."""
+        self._db.close()
+
+    def __enter__(self) -> "RunStore":
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+    @contextmanager
+    def begin(self, identity: RunIdentity, fresh: bool = False) -> Iterator[StoredRun]:
+        """Start a run, or go on with the latest of the same key unless `fresh`, and keep others from it.
+
+        RunBusyError where it is being judged already.
+        """
+        with self.hold(self._find_or_add(identity, fresh)) as run:
+            yield run
+
+    @contextmanager
+    def hold(self, run_id: int) -> Iterator[StoredRun]:
+        """Keep others from a run. RunBusyError where it is being judged, StoreError for no run."""
+        self.run(run_id)
+        lock = FileLock(self._lock_path(run_id))
+        with self._errors("lock"):
+            try:
+                lock.acquire(blocking=False)
+            except Timeout as error:
+                raise self._busy(run_id) from error
+        try:
+            with self._transaction():
+                self._db.execute("UPDATE run SET worker = ? WHERE id = ?", (os.getpid(), run_id))
+            yield self.run(run_id)
+        finally:
+            lock.release()
+
+    def add(self, run_id: int, judged: Sequence[JudgedItem]) -> None:
+        """Store a group of items: all of them or none."""
+        with self._transaction():
+            add_items(self._db, run_id, judged)
+
+    def add_rewritten(self, run_id: int, written: Mapping[int, Mapping[str, Explanation]]) -> None:
+        """Store explanations, by position and criterion, beside the first ones: all of them or none.
+
+        One for a label that was written for before takes the place of that one. Where there is no first one,
+        none is added.
+        """
+        with self._transaction():
+            add_rewritten(self._db, run_id, written)
+
+    def describe(self, run_id: int, manifest: Mapping[str, Any]) -> None:
+        """Store how a run is made: versions, template, threads."""
+        with self._transaction():
+            self._db.execute("UPDATE run SET manifest = ? WHERE id = ?", (_json(manifest), run_id))
+
+    def calibrate(self, run_id: int, calibration: Mapping[str, Any] | None) -> None:
+        """Store what a run's decisions are calibrated with from now on; None for nothing."""
+        text = None if calibration is None else _json(calibration)
+        with self._transaction():
+            self._db.execute("UPDATE run SET calibration = ? WHERE id = ?", (text, run_id))
+
+    def override(
+        self,
+        run_id: int,
+        item_id: str,
+        criterion: str,
+        *,
+        preference: Preference | None,
+        explanation: str | None,
+        author: str,
+    ) -> Override:
+        """Put a person's label, explanation or both in the place of the model's, whose own stay stored.
+
+        None, or an explanation without words, leaves that part the model's. The run may go on meanwhile.
+        StoreError where the run has not judged the item on this criterion; SetupError for an override that
+        changes nothing or names no author, and for an explanation that a submission cannot hold.
+        """
+        run = self.run(run_id)
+        if criterion not in run.identity.criteria:
+            raise StoreError(
+                f"Run {run_id} has no criterion {criterion}.", f"It has {', '.join(run.identity.criteria)}."
+            )
+        with self._transaction():
+            return add_override(
+                self._db,
+                run_id,
+                item_id,
+                criterion,
+                preference=preference,
+                explanation=explanation,
+                author=author,
+            )
+
+    def undo_override(self, run_id: int, item_id: str, criterion: str) -> Override | None:
+        """Undo the override that is in force and return it, undone; None where there is none.
+
+        It stays in the history; the one before it, where there is one, is in force again.
+        """
+        with self._transaction():
+            return undo_newest(self._db, run_id, item_id, criterion)
+
+    def overrides(self, run_id: int) -> list[Override]:
+        """All overrides of a run, those that are undone too, the oldest first."""
+        with self._errors("read"):
+            return override_rows(self._db, run_id)
+
+    def runs(self) -> list[StoredRun]:
+        """All runs, the oldest first."""
+        with self._errors("read"):
+            rows = self._db.execute("SELECT id FROM run ORDER BY id").fetchall()
+        return [self.run(run_id) for (run_id,) in rows]
+
+    def run(self, run_id: int) -> StoredRun:
+        """One run. StoreError where the store does not hold it."""
+        row = None
+        with self._errors("read"), suppress(OverflowError):  # no run has so large a number
+            row = self._db.execute(
+                "SELECT created, key, dataset_path, dataset_hash, items, model_path, model_name, model_hash,"
+                " prompt_version, criteria, settings, manifest, calibration,"
+                " (SELECT count(*) FROM judged_item WHERE run_id = run.id) FROM run WHERE id = ?",
+                (run_id,),
+            ).fetchone()
+        if row is None:
+            raise StoreError(
+                f"The run store {self.path} holds no run {run_id}.", "Choose one of the runs that it holds."
+            )
+        created, key, dataset_path, dataset_hash, items, model_path, model_name, model_hash, *rest = row
+        prompt_version, criteria, settings, manifest, calibration, judged = rest
+        identity = RunIdentity(
+            key=key,
+            dataset_path=Path(dataset_path),
+            dataset_hash=dataset_hash,
+            items=items,
+            model_path=Path(model_path),
+            model_name=model_name,
+            model_hash=model_hash,
+            prompt_version=prompt_version,
+            criteria=tuple(json.loads(criteria)),
+            settings=json.loads(settings),
+        )
+        return StoredRun(
+            id=run_id,
+            created=datetime.fromisoformat(created),
+            identity=identity,
+            judged=judged,
+            manifest=json.loads(manifest),
+            calibration=calibration and json.loads(calibration),
+        )
+
+    def find(self, key: str) -> StoredRun | None:
+        """The latest run of an identity's key; None where there is none."""
+        with self._errors("read"):
+            (run_id,) = self._db.execute("SELECT max(id) FROM run WHERE key = ?", (key,)).fetchone()
+        return None if run_id is None else self.run(run_id)
+
+    def effort(self, run_id: int) -> Effort:
+        """What the items of a run took that a model has read; those that did not fit are left out."""
+        with self._errors("read"):
+            row = self._db.execute(
+                "SELECT count(*), total(seconds), sum(tokens_read), sum(tokens_generated) FROM judged_item"
+                " WHERE run_id = ? AND tokens_read > 0",
+                (run_id,),
+            ).fetchone()
+        items, seconds, read, generated = row
+        return Effort(items, seconds, read or 0, generated or 0)
+
+    def positions(self, run_id: int) -> set[int]:
+        """Places in the dataset whose items are judged."""
+        with self._errors("read"):
+            return judged_positions(self._db, run_id)
+
+    def judged(self, run_id: int) -> Iterator[JudgedItem]:
+        """The judged items of a run, in the order of its dataset."""
+        with self._errors("read"):
+            yield from item_rows(self._db, run_id)
+
+    def recall(self, keys: Iterable[str]) -> dict[str, tuple[float, ...]]:
+        """What was measured before under these keys; keys that are not known are left out."""
+        found = {}
+        with self._errors("read"):
+            for key in keys:
+                row = self._db.execute("SELECT numbers FROM measured WHERE key = ?", (key,)).fetchone()
+                if row:
+                    found[key] = tuple(json.loads(row[0]))
+        return found
+
+    def remember(self, measured: Mapping[str, Sequence[float]]) -> None:
+        """Keep numbers that took long to measure: all of them or none. A key says all they depend on."""
+        rows = [(key, _json(list(numbers))) for key, numbers in measured.items()]
+        with self._transaction():
+            self._db.executemany("INSERT OR REPLACE INTO measured VALUES (?, ?)", rows)
+
+    def _find_or_add(self, identity: RunIdentity, fresh: bool) -> int:
+        with self._transaction():
+            found = self._db.execute("SELECT max(id) FROM run WHERE key = ?", (identity.key,)).fetchone()
+            if found[0] is not None and not fresh:
+                return int(found[0])
+            added = self._db.execute(
+                "INSERT INTO run (key, created, dataset_path, dataset_hash, items, model_path, model_name,"
+                " model_hash, prompt_version, criteria, settings) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    identity.key,
+                    datetime.now(UTC).isoformat(timespec="seconds"),
+                    text_of_path(identity.dataset_path),
+                    identity.dataset_hash,
+                    identity.items,
+                    text_of_path(identity.model_path),
+                    identity.model_name,
+                    identity.model_hash,
+                    identity.prompt_version,
+                    _json(identity.criteria),
+                    _json(identity.settings),
+                ),
+            )
+            return int(added.lastrowid or 0)
+
+    def _lock_path(self, run_id: int) -> Path:
+        return self.path.with_name(f"{self.path.name}.run-{run_id}.lock")
+
+    def _busy(self, run_id: int) -> RunBusyError:
+        (worker,) = self._db.execute("SELECT worker FROM run WHERE id = ?", (run_id,)).fetchone()
+        by = "this program" if worker == os.getpid() else f"another process (process id {worker})"
+        return RunBusyError(
+            f"Run {run_id} is being judged by {by} already.",
+            "Wait until it ends, or stop it; then try again. What is judged is kept.",
+        )
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._errors("write"):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _errors(self, action: str) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(
+                f"Cannot {action} the run store {self.path}: {error}.", _remedy(error)
+            ) from error
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _remedy(error: sqlite3.Error | OSError) -> str:
+    """The next step for what SQLite or the system said."""
+    # The extended codes hold the plain one in their last byte.
+    code = error.errno if isinstance(error, OSError) else getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return "Another program holds it. Close that program, then try again."
+    if code == (errno.ENOSPC if isinstance(error, OSError) else sqlite3.SQLITE_FULL):
+        return "The disk is full. Make room, then try again: what was judged is kept."
+    if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+        return f"The file is damaged or something else. {_NAME_ANOTHER}"
+    return "Name a file for the run store in a folder where you may write (--store)."
