@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from engine.core.errors import EngineBug
 from engine.core.version import VERSION
 from engine.system.paths import data_folder
-from gui.main_window import MainWindow
+from gui.window.frame import MainWindow
 
 
 def make_application(arguments: list[str]) -> QApplication:

@@ -92,7 +92,7 @@ def _add_desktop_files(bundle: Path) -> None:
     for source, folder in (
         (PACKAGING / "linux" / "tiebreak.desktop", "applications"),
         (PACKAGING / "linux" / "tiebreak.metainfo.xml", "metainfo"),
-        (ROOT / "gui" / "mark.svg", "icons/hicolor/scalable/apps"),
+        (ROOT / "gui" / "window" / "mark.svg", "icons/hicolor/scalable/apps"),
         *(
             (path, f"icons/hicolor/{path.stem}x{path.stem}/apps")
             for path in sorted((BUILD / "icons").glob("*.png"))

@@ -23,10 +23,10 @@ from engine.core.items import Preference
 from engine.data.submission import SubmissionRow, write_submission
 from engine.decisions.run_results import RunResults, submission_of
 from gui.app import make_application
-from gui.engine_thread import Lane
-from gui.main_window import MainWindow
-from gui.state import State
-from gui.theme import ThemeChoice
+from gui.kit.theme import ThemeChoice
+from gui.window.frame import MainWindow
+from gui.work.lanes import Lane
+from gui.work.state import State
 
 _PATIENCE_MS = 900_000
 _STEP_MS = 20

@@ -4,10 +4,14 @@ One walk over the sources reads every import, also those inside functions and th
 """
 
 import ast
+import re
+import subprocess
+import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -31,61 +35,107 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
         "engine.weigh": "core data measure",
         "engine.review": "core data decisions measure weigh",
         "engine.report": "core gguf decisions measure calibrate weigh",
+        "gui.kit": "",
+        "gui.work": "kit",
+        "gui.dataset": "kit work",
+        "gui.judge": "kit work",
+        "gui.results": "kit work",
+        "gui.review": "kit work",
+        "gui.compare": "kit work",
+        "gui.window": "kit work dataset judge results review compare",
     }.items()
 }
-"""The packages of the engine, from the lowest up, and the packages of the engine that each may import."""
+"""For each package, from the lowest up, the packages beside it that it may import; none above, none else."""
+
+ENGINE = tuple(name for name in MAY_IMPORT if name.startswith("engine"))
+NOT_SELF_TESTED = ("engine.calibrate", "engine.weigh", "engine.prompt", "engine.review", "engine.report")
+
+ENGINE_FOR_THE_WINDOW = ("engine.core", "engine.system")
+"""What the window may import of the engine before a job begins: it is light."""
+
+LIBRARIES = {
+    "PySide6": "gui packaging/icons.py packaging/screenshots.py",
+    "PySide6.QtCore.QThread": "gui/work/lanes.py",
+    "PySide6.QtCore.QThreadPool": "gui/work/lanes.py",
+    "concurrent": "",
+    "gguf": "engine/gguf/encoder_cut.py models/demo",
+    "llama_cpp": "engine/llama models/demo/check_export.py",
+    "matplotlib": "engine/report",
+    "pandas": "engine/data models/demo",
+    "psutil": "engine/system/computer.py engine/self_test.py",
+    "scipy": "engine/measure engine/calibrate engine/weigh",
+    "sklearn": "engine/measure engine/calibrate engine/weigh",
+    "sqlite3": "engine/store engine/loading",
+    "tqdm": "engine/commands",
+}
+"""Foreign libraries, and the only files and folders that import them."""
 
 NETWORK = ("PySide6.QtNetwork", "ftplib", "http", "requests", "socket", "ssl", "urllib")
+
+MOST_LINES = 400
+MOST_LINES_OF_A_FUNCTION = 40
+MOST_MODULES = 18
+WRITTEN_WORLD = frozenset({"advice.py", "explanations.py", "facts.py", "topics.py", "wording.py"})
+"""In models/demo: tables of sentences, an entry a line, which no limit of length holds."""
+
+OPTION = re.compile(r"(?<![\w-])--[a-z]")
+CHILD = frozenset({"engine/loading/checked_model.py", "engine/self_test.py"})
+"""What starts this program again as a child process, by its command line."""
 
 
 @dataclass(frozen=True)
 class Import:
-    """One imported name, `package.module.name`; `at_top`: neither inside a function nor for types alone."""
+    """One imported name, `package.module.name`."""
 
     name: str
-    line: int
-    at_top: bool
+    for_types: bool
+    in_function: bool
 
 
 @cache
-def sources(*rooms: str) -> tuple[Path, ...]:
+def sources(*rooms: str) -> tuple[PurePosixPath, ...]:
     """The Python files of rooms, relative to the project."""
-    return tuple(sorted(path.relative_to(ROOT) for room in rooms for path in (ROOT / room).rglob("*.py")))
+    found = (path.relative_to(ROOT) for room in rooms for path in (ROOT / room).rglob("*.py"))
+    return tuple(sorted(PurePosixPath(path.as_posix()) for path in found))
+
+
+PROGRAM = (PurePosixPath("main.py"), *sources("engine", "gui", "models"))
 
 
 @cache
-def syntax(path: Path) -> ast.Module:
-    """The parsed file; its path is relative to the project."""
+def syntax(path: PurePosixPath) -> ast.Module:
+    """A file, parsed."""
     return ast.parse((ROOT / path).read_text(encoding="utf-8"))
 
 
-def module_name(path: Path) -> str:
-    """`engine/core/items.py` as `engine.core.items`."""
+def module_name(path: PurePosixPath) -> str:
+    """`engine/core/items.py` as `engine.core.items`, a package by its folder."""
     return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
 
 
-def package_name(path: Path) -> str:
+def package_name(path: PurePosixPath) -> str:
     """The package of a file: `engine.core`; `engine` and `gui` for what lies in them directly."""
-    return ".".join(path.parts[:2]) if len(path.parts) > 2 else path.parts[0]
+    return ".".join(path.parts[:-1][:2])
 
 
 @cache
-def imports(path: Path) -> tuple[Import, ...]:
+def imports(path: PurePosixPath) -> tuple[Import, ...]:
     """Every import of a file."""
-    return tuple(_imports(syntax(path), at_top=True))
+    return tuple(_imports(syntax(path), for_types=False, in_function=False))
 
 
-def _imports(node: ast.AST, at_top: bool) -> Iterator[Import]:
+def _imports(node: ast.AST, for_types: bool, in_function: bool) -> Iterator[Import]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import):
-            yield from (Import(alias.name, child.lineno, at_top) for alias in child.names)
+            yield from (Import(alias.name, for_types, in_function) for alias in child.names)
         elif isinstance(child, ast.ImportFrom):
             assert child.level == 0, f"line {child.lineno}: relative import"
-            yield from (Import(f"{child.module}.{alias.name}", child.lineno, at_top) for alias in child.names)
+            names = (f"{child.module}.{alias.name}" for alias in child.names)
+            yield from (Import(name, for_types, in_function) for name in names)
         else:
-            for_types = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
-            inside = isinstance(child, ast.FunctionDef | ast.Lambda)
-            yield from _imports(child, at_top and not for_types and not inside)
+            types = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+            inside = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            yield from _imports(child, for_types or types, in_function or inside)
 
 
 def below(name: str, *roots: str) -> bool:
@@ -93,23 +143,106 @@ def below(name: str, *roots: str) -> bool:
     return any(name == root or name.startswith(f"{root}.") for root in roots)
 
 
-def wrong_imports(path: Path) -> list[str]:
-    """The imports of the program's own modules that the package of a file may not use."""
-    package = package_name(path)
-    wrong = []
-    for one in imports(path):
-        if package in MAY_IMPORT:
-            allowed = [package, *(f"engine.{name}" for name in MAY_IMPORT[package])]
-            if below(one.name, "engine", "gui", "main", "models", "tests") and not below(one.name, *allowed):
-                wrong.append(one.name)
-    return wrong
+# Directions
 
 
-@pytest.mark.parametrize("path", sources("engine", "gui", "models"), ids=str)
-def test_a_package_imports_only_what_it_may(path: Path) -> None:
+def allowed_packages(path: PurePosixPath) -> tuple[str, ...]:
+    """What of the program a file may import."""
+    room, package = path.parts[0], package_name(path)
+    allowed = ["engine", "gui"]  # main.py
+    if package in MAY_IMPORT:
+        allowed = [package, *(f"{room}.{name}" for name in MAY_IMPORT[package])]
+        if room == "gui":
+            allowed += [*ENGINE, "engine.self_test"]
+    elif str(path) == "engine/__init__.py":
+        allowed = ["engine.core", "engine.weigh"]
+    elif str(path) == "engine/self_test.py":
+        allowed = [name for name in ENGINE if name not in NOT_SELF_TESTED]
+    elif package == "engine.commands":
+        allowed = [*ENGINE, "engine.self_test", "engine.commands.shared"]
+    elif package == "gui":
+        allowed = [*ENGINE, "gui.screen", "gui.window", "gui.work", "gui.kit"]
+    elif room == "models":
+        allowed = [*ENGINE, "models"]
+    return tuple(allowed)
+
+
+def wrong_imports(path: PurePosixPath) -> list[str]:
+    """The imports of the program's own modules that a file may not use."""
+    own = [one.name for one in imports(path) if below(one.name, "engine", "gui", "main", "models", "tests")]
+    return [name for name in own if not below(name, *allowed_packages(path))]
+
+
+@pytest.mark.parametrize("path", PROGRAM, ids=str)
+def test_a_package_imports_only_what_it_may(path: PurePosixPath) -> None:
     assert not wrong_imports(path)
 
 
-@pytest.mark.parametrize("path", [Path("main.py"), *sources("engine", "gui", "models")], ids=str)
-def test_nothing_knows_the_network(path: Path) -> None:
+def test_every_package_has_a_row() -> None:
+    packages = {
+        f"{room}.{folder.name}"
+        for room in ("engine", "gui")
+        for folder in (ROOT / room).iterdir()
+        if any(folder.glob("*.py"))
+    }
+    assert packages == {*MAY_IMPORT, "engine.commands"}
+
+
+def test_the_test_sees_a_wrong_direction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.test_layout.ROOT", tmp_path)
+    source = tmp_path / "engine" / "core" / "planted.py"
+    source.parent.mkdir(parents=True)
+    source.write_text("def f():\n    import engine.llama.session\n    from engine import commands\n", "utf-8")
+    assert wrong_imports(PurePosixPath("engine/core/planted.py")) == [
+        "engine.llama.session",
+        "engine.commands",
+    ]
+
+
+# The window
+
+
+def test_the_window_opens_without_what_only_jobs_need() -> None:
+    tables = ["numpy", "pandas", "pyarrow"]
+    measures = ["matplotlib", "rouge_score", "scipy", "sklearn"]
+    assert loaded_of(["jinja2", "llama_cpp", *tables, *measures], "gui.app") == "[]"
+
+
+def test_judging_starts_without_what_only_measuring_needs() -> None:
+    assert loaded_of(["matplotlib", "rouge_score", "scipy", "sklearn"], "engine.commands.judge") == "[]"
+
+
+def loaded_of(names: list[str], module: str) -> str:
+    """Which of these modules are loaded once `module` is, as a Python list."""
+    code = f"import sys, {module}; print([name for name in {names} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+# Libraries
+
+
+@pytest.mark.parametrize("path", [*PROGRAM, *sources("packaging")], ids=str)
+def test_foreign_libraries_have_their_rooms(path: PurePosixPath) -> None:
+    astray = [
+        one.name
+        for one in imports(path)
+        for library, rooms in LIBRARIES.items()
+        if not one.for_types
+        if below(one.name, library) and not any(path.is_relative_to(room) for room in rooms.split())
+    ]
+    assert not astray
+
+
+@pytest.mark.parametrize("path", PROGRAM, ids=str)
+def test_nothing_knows_the_network(path: PurePosixPath) -> None:
     assert not [one.name for one in imports(path) if below(one.name, *NETWORK)]
+
+
+def test_packaging_does_not_shadow_the_library_of_that_name() -> None:
+    assert not (ROOT / "packaging" / "__init__.py").exists()
+
+
+def test_no_package_has_many_modules() -> None:
+    sizes = Counter(path.parent for path in sources("engine", "gui") if path.name != "__init__.py")
+    assert not [str(package) for package, size in sizes.items() if size > MOST_MODULES]

@@ -6,8 +6,7 @@ Knows: its arguments and what it prints. The report is `report.py`'s, the figure
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from engine.commands.shared.console import DONE, add_store, command_parser, interruptible
 from engine.commands.shared.measure_arguments import (
@@ -29,6 +28,9 @@ from engine.report.figure_style import as_png, as_svg
 from engine.report.figures import FIGURE_NAMES
 from engine.report.html_report import gather, report_html
 from engine.system.files import write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _FORMS = {"png": as_png, "svg": as_svg}
 _SUFFIXES = (".html", ".htm")
@@ -89,7 +91,7 @@ def _figure_targets(folder: Path) -> dict[Path, tuple[str, str]]:
     return {folder / f"{name}.{form}": (name, form) for name in FIGURE_NAMES for form in _FORMS}
 
 
-def _write_figures(targets: Mapping[Path, tuple[str, str]], figures: Mapping[str, Figure]) -> None:
+def _write_figures(targets: Mapping[Path, tuple[str, str]], figures: Mapping[str, "Figure"]) -> None:
     for path, (name, form) in targets.items():
         if name in figures:
             write_whole(path, _FORMS[form](figures[name]))

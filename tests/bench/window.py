@@ -25,8 +25,8 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QTableView
 
 from engine.system.paths import demo_dataset
 from gui.app import make_application
-from gui.main_window import MainWindow
-from gui.state import State
+from gui.window.frame import MainWindow
+from gui.work.state import State
 
 TICK_MS = 10
 LATE_P99_MS, LATE_MOST_MS = 50, 150

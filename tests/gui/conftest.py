@@ -14,9 +14,9 @@ from engine.core.cancel import CancelToken
 from engine.gguf.judge_file import read_model_file
 from engine.loading.checked_model import checked_model
 from engine.system.paths import cache_folder, demo_model
-from gui.engine_thread import EngineThreads
-from gui.state import State
-from gui.workspace import Workspace
+from gui.work.lanes import EngineThreads
+from gui.work.state import State
+from gui.work.workspace import Workspace
 
 
 @pytest.fixture

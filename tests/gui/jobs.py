@@ -3,7 +3,7 @@
 from typing import TypeVar
 
 from engine.core.cancel import CancelToken
-from gui.engine_thread import Control, Job
+from gui.work.lanes import Control, Job
 
 Result = TypeVar("Result")
 

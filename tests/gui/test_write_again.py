@@ -15,13 +15,13 @@ from engine.decisions.run_results import load_results
 from engine.gguf.judge_file import read_model_file
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
-from gui.engine_thread import Lane
-from gui.jobs.judging import judge
-from gui.jobs.rewriting import count_outdated
-from gui.pages.results_page import ResultsPage
-from gui.pages.review_page import ReviewPage
-from gui.widgets.outdated_line import OutdatedLine
-from gui.workspace import OpenRun, UnderWay, Workspace
+from gui.judge.run_jobs import judge
+from gui.results.results_page import ResultsPage
+from gui.review.review_page import ReviewPage
+from gui.work.lanes import Lane
+from gui.work.outdated_line import OutdatedLine
+from gui.work.rewrite_jobs import count_outdated
+from gui.work.workspace import OpenRun, UnderWay, Workspace
 from tests.gui.jobs import done
 
 A_WHILE = 60_000

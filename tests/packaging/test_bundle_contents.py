@@ -8,12 +8,9 @@ from bundle_contents import (
     is_of_the_system,
 )
 
-from tests.commands import ROOT
-from tests.engine.test_imports import imported
+from tests.test_layout import PROGRAM, imports
 
-OURS = sorted(
-    [ROOT / "main.py", *(path for room in ("engine", "gui") for path in (ROOT / room).rglob("*.py"))]
-)
+OURS = [path for path in PROGRAM if path.parts[0] != "models"]
 LIBRARIES = [name for names in SYSTEM_LIBRARIES.values() for name in names]
 
 
@@ -48,7 +45,7 @@ LIBRARIES = [name for names in SYSTEM_LIBRARIES.values() for name in names]
         "examples/demo.tsv",
         "models/demo-judge.gguf",
         "engine/report/report_template.html",
-        "gui/mark.svg",
+        "gui/window/mark.svg",
         "licences/numpy-2.4.6/LICENSE.txt",
     ],
 )
@@ -99,11 +96,11 @@ def test_what_nothing_uses_stays_out(inside: str) -> None:
 
 def test_nothing_imports_a_module_that_is_left_out() -> None:
     assert not [
-        f"{path.relative_to(ROOT)}: {module}"
+        f"{path}: {one.name}"
         for path in OURS
-        for module in imported(path)
+        for one in imports(path)
         for left_out in LEFT_OUT_MODULES
-        if f"{module}.".startswith(f"{left_out}.")
+        if f"{one.name}.".startswith(f"{left_out}.")
     ]
 
 

@@ -37,7 +37,7 @@ def bundle(tmp_path: Path) -> Path:
         (LINUX / "install.sh", "install.sh"),
         (LINUX / "tiebreak.desktop", "share/applications/tiebreak.desktop"),
         (LINUX / "tiebreak.metainfo.xml", "share/metainfo/tiebreak.metainfo.xml"),
-        (ROOT / "gui" / "mark.svg", "share/icons/hicolor/scalable/apps/tiebreak.svg"),
+        (ROOT / "gui" / "window" / "mark.svg", "share/icons/hicolor/scalable/apps/tiebreak.svg"),
         (ROOT / "LICENSE", "LICENSE"),
     ):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

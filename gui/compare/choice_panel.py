@@ -1,0 +1,204 @@
+"""What is to be compared: systems, human labels and how; and what is missing before it can be.
+
+Knows: the workspace's runs and labels, what was chosen last time. Does not know: how systems are compared.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFileDialog,
+    QHBoxLayout,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.core.formatting import visible
+from gui.compare.compare_jobs import MODEL_ALONE, PARTIAL, Choice
+from gui.compare.system_list import SystemList
+from gui.kit.file_dialogs import ALL_FILES, DATASETS, ask_source
+from gui.kit.foreign_text import one_line, plain_label
+from gui.kit.labels import heading, hint, main_button, name, panel
+from gui.work import file_jobs
+from gui.work.lanes import Lane, Latest
+from gui.work.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+
+_KEPT = "compare"  # the name under which the choice is remembered
+_LEAST_SYSTEMS = 2
+_SUBMISSIONS = f"Submissions (*.tsv *.tsv.gz);;{ALL_FILES}"
+
+
+class ComparisonChoice(QScrollArea):
+    """Systems to tick, labels to choose, options, and the button that starts."""
+
+    changed = Signal()
+    compare_wanted = Signal()
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self._busy = False
+        self._looking = Latest(workspace.threads, Lane.FILES, self)
+        self.systems = SystemList()
+        self.gold_text = plain_label()
+        self.partial = QCheckBox(f"&{PARTIAL}")
+        name(self.partial, PARTIAL, "Compare on the items that the labels and all systems share")
+        self.model_alone = QCheckBox("Leave ou&t what people overrode")
+        name(self.model_alone, MODEL_ALONE, "Measure the models alone, without what people changed in Review")
+        self.compare_button = main_button("&Compare")
+        name(self.compare_button, "Compare the ticked systems", "Ctrl+Return")
+        self._lacking = hint("")
+        self._build()
+        self._connect()
+        self._restore()
+
+    @property
+    def choice(self) -> Choice:
+        """What is ticked."""
+        partial, alone = self.partial.isChecked(), self.model_alone.isChecked()
+        return Choice(self.systems.runs, self.systems.files, partial, alone)
+
+    @property
+    def gold(self) -> "Dataset | None":
+        """The human labels: those chosen, those of the open run, or those of the open dataset."""
+        if self._workspace.gold is not None:
+            return self._workspace.gold
+        opened = self._workspace.dataset
+        return opened if opened is not None and opened.criteria else None
+
+    @property
+    def lacking(self) -> list[str]:
+        """What is missing before something can be compared, a sentence each."""
+        said = []
+        chosen = self.choice.systems
+        if chosen < _LEAST_SYSTEMS:
+            more = "Tick two systems or more" if not chosen else "Tick one more system"
+            said.append(f"{more}: runs of the Judge page, or submission files.")
+        gold = self.gold
+        if gold is None:
+            said.append("Choose a dataset with human labels.")
+        elif not gold.criteria:
+            said.append(f"{one_line(gold.name)} has no human labels: choose another dataset.")
+        return said
+
+    @property
+    def folder(self) -> Path:
+        """Where files are likely to be: beside the last submission, else beside the labels."""
+        if self.systems.all_files:
+            return self.systems.all_files[-1].parent
+        return self.gold.path.parent if self.gold else Path.cwd()
+
+    def add_files(self, paths: Sequence[Path]) -> None:
+        """List submission files and tick them; one that is listed already is only ticked."""
+        listed = [path.name for path in paths if path.absolute() in self.systems.all_files]
+        self.systems.add_files(paths)
+        if listed:
+            self._workspace.note.emit(f"In the list already: {', '.join(listed)}")
+        self.look_for_files()
+
+    def choose_gold(self, path: Path) -> None:
+        """Read a labelled dataset to hold the systems against."""
+        self.gold_text.setText(visible(f"Reading {path.name} …"))
+        self._workspace.open_gold(path)
+
+    def look_for_files(self) -> None:
+        """See which of the submission files are still there."""
+        self._looking.start(file_jobs.missing(self.systems.all_files))
+
+    def set_busy(self, busy: bool) -> None:
+        """While a comparison is under way, no other can be started."""
+        self._busy = busy
+        self.bring_up_to_date()
+
+    @Slot()
+    def bring_up_to_date(self) -> None:
+        """Say what is chosen and what is missing."""
+        gold, lacking = self.gold, self.lacking
+        self.gold_text.setText(visible(_words_on(gold)) if gold else "None yet.")
+        self._own_button.setVisible(self._workspace.has_own_gold)
+        self.compare_button.setEnabled(not lacking and not self._busy)
+        self._lacking.setText(visible("\n".join(lacking)))
+        self._lacking.setVisible(bool(lacking))
+        self.changed.emit()
+
+    # Making
+
+    def _build(self) -> None:
+        self._gold_button = QPushButton("Choose &labels…")
+        name(self._gold_button, "Choose a dataset with human labels")
+        self._own_button = QPushButton("Run's o&wn")
+        name(self._own_button, "Use the labels of the run's own dataset again")
+        buttons = QHBoxLayout()
+        buttons.addWidget(self._gold_button, 1)
+        buttons.addWidget(self._own_button)
+        frame = panel(heading("Systems"), self.systems, heading("Human labels"), self.gold_text)
+        layout = frame.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.addLayout(buttons)
+        for widget in (self.partial, self.model_alone, self.compare_button, self._lacking):
+            layout.addWidget(widget)
+        layout.setStretchFactor(self.systems, 1)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWidget(frame)
+
+    def _connect(self) -> None:
+        space = self._workspace
+        self._looking.finished.connect(self.systems.show_missing)
+        self.systems.files_wanted.connect(self._ask_submissions)
+        self._gold_button.clicked.connect(self._ask_gold)
+        self._own_button.clicked.connect(space.use_own_labels)
+        self.compare_button.clicked.connect(self.compare_wanted)
+        space.runs_changed.connect(self._list_runs)
+        for signal in (self.systems.changed, self.partial.toggled, self.model_alone.toggled):
+            signal.connect(self._remember)
+        for signal in (space.gold_changed, space.run_changed, space.dataset_changed, space.problem):
+            signal.connect(self.bring_up_to_date)
+
+    def _restore(self) -> None:
+        values = self._workspace.state.record(_KEPT)
+        for box, kept in ((self.partial, "partial"), (self.model_alone, "model_alone")):
+            box.blockSignals(True)
+            box.setChecked(values.get(kept) is True)
+            box.blockSignals(False)
+        self.systems.restore(values)
+        self._list_runs()
+
+    # What happens
+
+    @Slot()
+    def _remember(self) -> None:
+        options = {"partial": self.partial.isChecked(), "model_alone": self.model_alone.isChecked()}
+        self._workspace.state.set_record(_KEPT, {**self.systems.as_json(), **options})
+        self.bring_up_to_date()
+
+    @Slot()
+    def _list_runs(self) -> None:
+        self.systems.show_runs(self._workspace.runs)
+        self.bring_up_to_date()
+
+    @Slot()
+    def _ask_submissions(self) -> None:
+        names, _ = QFileDialog.getOpenFileNames(self, "Add submissions", str(self.folder), _SUBMISSIONS)
+        if names:
+            self.add_files([Path(one) for one in names])
+
+    @Slot()
+    def _ask_gold(self) -> None:
+        path = ask_source(self, "Choose a dataset with human labels", self.folder, DATASETS)
+        if path is not None:
+            self.choose_gold(path)
+
+
+def _words_on(gold: "Dataset") -> str:
+    file_jobs = f"{len(gold):,} {'item' if len(gold) == 1 else 'items'}"
+    criteria = f"{len(gold.criteria)} {'criterion' if len(gold.criteria) == 1 else 'criteria'}"
+    return f"{one_line(gold.name)}: {file_jobs}, {criteria} with labels"

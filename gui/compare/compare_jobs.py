@@ -1,0 +1,237 @@
+"""Jobs that compare systems: open them, measure them, find their differences, save all of it.
+
+Knows: which call of the engine does it. Does not know: windows.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.core.errors import SetupError
+from gui.work.lanes import Control, Job
+from gui.work.marks import RunMark, gold_mark, run_mark
+
+if TYPE_CHECKING:
+    from engine.core.formatting import Table
+    from engine.data.dataset import Dataset
+    from engine.measure.comparison import Comparison, Difference
+    from engine.measure.evaluation import Evaluation
+    from engine.measure.matching import Matched
+    from engine.measure.systems import System
+    from engine.report.comparison_tables import RankedTable
+
+PARTIAL = "Only items that all have"
+MODEL_ALONE = "Leave out what people overrode"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is compared, and how. `runs`: ids. `model_alone`: without what people overrode in the runs."""
+
+    runs: tuple[int, ...] = ()
+    files: tuple[Path, ...] = ()
+    partial: bool = False
+    model_alone: bool = False
+
+    @property
+    def systems(self) -> int:
+        """How many systems that is."""
+        return len(self.runs) + len(self.files)
+
+
+@dataclass(frozen=True)
+class Comparing:
+    """How far a comparison is: `done` of `total` steps, and what is done now."""
+
+    what: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A comparison with all that is shown of it.
+
+    `descriptions`: a line for each system. `notes`: sentences on what is not compared or not to be taken for
+    more than it is. `runs`: by system, the id of its run, None for a submission. `rows`: by item id, its
+    place in `dataset`. `marks`: by the id of each run, what it was, by value.
+    """
+
+    choice: Choice
+    dataset: "Dataset"
+    comparison: "Comparison"
+    evaluations: "Sequence[Evaluation]"
+    descriptions: Sequence[str]
+    notes: Sequence[str]
+    runs: Sequence[int | None]
+    rows: Mapping[str, int]
+    marks: Mapping[int, RunMark]
+    measures: "RankedTable"
+    borda: "RankedTable"
+    agreement: "Table"
+    published: "Table"
+
+    @property
+    def differences(self) -> "Sequence[Difference]":
+        """The items and criteria on which the systems differ."""
+        return self.comparison.differences
+
+
+def compare_systems(store_path: Path, choice: Choice, gold: "Dataset") -> Job[Compared]:
+    """Hold the chosen systems against the human labels of a dataset; tells Comparing."""
+
+    def work(control: Control) -> Compared:
+        from engine.measure.comparison import compare, match_all
+        from engine.measure.evaluation import evaluate
+        from engine.measure.systems import open_system, system_of_file, told_apart
+
+        steps = _Steps(control, 2 * choice.systems + 2)
+        opened = []
+        for run in choice.runs:
+            steps.begin(f"Reading run {run} …")
+            opened.append(open_system(str(run), store_path, choice.model_alone))
+        for path in choice.files:
+            steps.begin(f"Reading {path.name} …")
+            opened.append(system_of_file(path))
+        systems = told_apart(opened)
+        steps.begin("Joining them with the human labels …")
+        with _words_of_the_window():
+            matched = match_all(systems, gold, choice.partial)
+        evaluations = []
+        for one in matched:
+            steps.begin(f"Measuring {one.system.name} …")
+            evaluations.append(evaluate(one))
+        steps.begin("Comparing …")
+        return _compared(choice, gold, systems, evaluations, compare(evaluations))
+
+    return work
+
+
+def same_labels(dataset: "Dataset", other: "Dataset") -> Job[bool]:
+    """True where both hold the same items with the same human labels."""
+    return lambda _control: gold_mark(dataset) == gold_mark(other)
+
+
+class _Steps:
+    """Tells of each step as it begins, and stops there where that is asked for."""
+
+    def __init__(self, control: Control, total: int) -> None:
+        self._control = control
+        self._total = total
+        self._done = 0
+
+    def begin(self, what: str) -> None:
+        self._control.cancel.raise_if_requested()
+        self._control.tell(Comparing(what, self._done, self._total))
+        self._done += 1
+
+
+@contextmanager
+def _words_of_the_window() -> Iterator[None]:
+    """Remedies that name options of the command line name the controls of the page instead."""
+    try:
+        yield
+    except SetupError as error:
+        remedy = error.remedy
+        if "--partial" in remedy:
+            remedy = f"Tick “{PARTIAL}”, or choose the dataset that was judged as human labels."
+        elif "runs export" in remedy:
+            remedy = (
+                "Choose the dataset that was judged as human labels. If its texts were only saved in another"
+                " way, export the run's submission on the Results page and compare that."
+            )
+        raise SetupError(error.problem, remedy) from error
+
+
+def _compared(
+    choice: Choice,
+    gold: "Dataset",
+    systems: "Sequence[System]",
+    evaluations: "Sequence[Evaluation]",
+    comparison: "Comparison",
+) -> Compared:
+    from engine.report import comparison_tables
+
+    return Compared(
+        choice=choice,
+        dataset=gold,
+        comparison=comparison,
+        evaluations=evaluations,
+        descriptions=[f"{one.name}: {one.description}" for one in systems],
+        notes=[*_not_compared(comparison), *(note for one in evaluations for note in _notes_on(one.matched))],
+        runs=[one.results.run.id if one.results else None for one in systems],
+        rows={item_id: row for row, item_id in enumerate(gold.ids)},
+        marks={one.results.run.id: run_mark(one.results) for one in systems if one.results},
+        measures=comparison_tables.measure_table(comparison),
+        borda=comparison_tables.borda_table(comparison),
+        agreement=comparison_tables.agreement_table(comparison),
+        published=comparison_tables.published_table(),
+    )
+
+
+def _not_compared(comparison: "Comparison") -> Iterator[str]:
+    for name, lacking in comparison.left_out.items():
+        yield f"{name} is not compared: {', '.join(lacking)} without it."
+
+
+def _notes_on(matched: "Matched") -> Iterator[str]:
+    from engine.core.formatting import listed
+
+    name, gold = matched.system.name, matched.dataset.name
+    if matched.missing:
+        yield f"{name} lacks {len(matched.missing):,} items of {gold}: {listed(matched.missing)}"
+    if matched.extra:
+        yield f"{name} has {len(matched.extra):,} items that {gold} lacks: {listed(matched.extra)}"
+    for caveat in matched.caveats:
+        yield f"{name}: {caveat.replace('--model-alone', f'tick “{MODEL_ALONE}”.')}"
+
+
+@dataclass(frozen=True)
+class DifferenceFilter:
+    """Which differences are listed. No `criterion`: all. `text`: words that the item's texts must hold."""
+
+    criterion: str | None = None
+    one_is_right: bool = False
+    text: str = ""
+
+
+def filter_differences(compared: Compared, wanted: DifferenceFilter) -> Job[Sequence[int]]:
+    """The places, from 0, of the differences that a filter lets through, in order."""
+
+    def work(control: Control) -> Sequence[int]:
+        from engine.data.item_search import matching_rows
+
+        rows: set[int] | None = None
+        if wanted.text.strip():
+            rows = set(matching_rows(compared.dataset, wanted.text, control.cancel).tolist())
+        return [
+            place
+            for place, one in enumerate(compared.differences)
+            if wanted.criterion in {None, one.criterion}
+            and (one.one_is_right or not wanted.one_is_right)
+            and (rows is None or compared.rows[one.item_id] in rows)
+        ]
+
+    return work
+
+
+def save_comparison(path: Path, compared: Compared, in_use: Mapping[str, Path]) -> Job[Path]:
+    """Write a comparison as JSON, over nothing that was compared and no file in use; the path."""
+
+    def work(_control: Control) -> Path:
+        from engine.report.comparison_tables import comparison_json
+        from engine.system.files import check_targets, write_json
+
+        read = {f"file {one}": one for one in compared.choice.files}
+        for one in compared.evaluations:
+            if one.matched.system.results is not None:
+                identity = one.matched.system.results.run.identity
+                read |= {f"dataset of {one.name}": identity.dataset_path}
+                read |= {f"model of {one.name}": identity.model_path}
+        check_targets({"The comparison": path}, {**in_use, **read, "dataset": compared.dataset.path})
+        write_json(path, comparison_json(compared.comparison, compared.evaluations))
+        return path
+
+    return work

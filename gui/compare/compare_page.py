@@ -1,0 +1,307 @@
+"""The page Compare: runs and submissions side by side against the same human labels.
+
+Knows: when a comparison begins and ends, and the way to Review. Does not know: how systems are compared.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QShortcut
+from PySide6.QtWidgets import QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from engine.core.errors import EngineError
+from engine.core.formatting import visible
+from gui.compare.choice_panel import ComparisonChoice
+from gui.compare.compare_jobs import Compared, Comparing, compare_systems, same_labels, save_comparison
+from gui.compare.comparison_view import ComparisonView
+from gui.kit.busy import BusyLine
+from gui.kit.file_dialogs import ask_target
+from gui.kit.foreign_text import one_line, plain_label
+from gui.kit.labels import heading, hint, name, panel, set_role
+from gui.kit.notice import Notice
+from gui.work.files_in_use import files_in_use
+from gui.work.lanes import Lane, Latest
+from gui.work.marks import run_mark
+from gui.work.page import Page
+from gui.work.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+
+_KEPT = "compare"  # the name of the remembered layout
+_WHAT = (
+    "Runs and submission files side by side, held against the same human labels: accuracy and ROUGE-L with"
+    " ranks, Borda counts, agreement with McNemar's test, and the items on which they differ."
+)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What Review shall show as soon as its run is open."""
+
+    run: int
+    item_id: str
+    criterion: str
+
+
+class ComparePage(Page):
+    """What is compared at the left; the comparison at the right."""
+
+    NAME = "Compare"
+    KEYS = (
+        ("Ctrl+Return", "Compare the ticked systems"),
+        ("Space", "Tick a run or a submission"),
+        ("Delete", "Remove a submission from the list"),
+        ("/", "Search the items that differ"),
+        ("Return", "Open the item that differs in Review"),
+    )
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(workspace, parent)
+        self.compared: Compared | None = None
+        self._wanted: _Wanted | None = None
+        self._listed_otherwise: set[int] = set()  # runs that changed since they were compared
+        self._overridden: set[int] = set()  # those of them that people changed, which no list tells
+        self._equal: Dataset | None = None  # the labels of now, read again but the same
+        self._looked_at: Dataset | None = None
+        self._looking = Latest(workspace.threads, Lane.FILES, self)
+        self._comparing = Latest(workspace.threads, Lane.MEASURE, self)
+        self.choosing = ComparisonChoice(workspace)
+        self.notice = Notice()
+        self.busy = BusyLine()
+        self.stale = plain_label("What is ticked, or its labels, changed since: compare again.")
+        self.needs = plain_label()
+        self.view = ComparisonView(workspace.threads)
+        self.setAcceptDrops(True)
+        self._build()
+        self._connect()
+        self._bring_up_to_date()
+
+    def entered(self) -> None:
+        """See which of the files are still there, and read the list of runs again."""
+        self.workspace.refresh_runs()
+        self.choosing.look_for_files()
+
+    def keep_layout(self) -> None:
+        """Remember the splitter."""
+        self.workspace.state.set_layout(_KEPT, self._splitter.saveState())
+
+    def restyle(self) -> None:
+        """Fit lists and tables to another size of text."""
+        self.choosing.systems.fit()
+        self.view.restyle()
+
+    @Slot()
+    def compare(self) -> None:
+        """Compare what is ticked."""
+        gold = self.choosing.gold
+        if gold is None or self.choosing.lacking or self._comparing.busy:
+            return
+        self.notice.dismiss()
+        self.busy.begin("Comparing …")
+        self._comparing.start(compare_systems(self.workspace.store_path, self.choosing.choice, gold))
+
+    def save(self, path: Path) -> None:
+        """Write the comparison as JSON."""
+        if self.compared is not None:
+            job = save_comparison(path, self.compared, files_in_use(self.workspace, self))
+            task = self.workspace.threads.start(Lane.FILES, job, must_end=True)
+            task.finished.connect(self._tell_saved)
+            task.failed.connect(self.notice.show_error)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
+        """Take submission files; leave everything else to the window."""
+        if _dropped_submissions(event):
+            event.acceptProposedAction()
+        else:
+            event.ignore()
+
+    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
+        """Add the submissions that were dropped."""
+        event.acceptProposedAction()
+        self.choosing.add_files(_dropped_submissions(event))
+
+    # Making
+
+    def _build(self) -> None:
+        self.save_button = QPushButton("&Save as JSON…")
+        name(self.save_button, "Save the comparison as JSON", "All measures, every difference, all scores")
+        self.header.addWidget(self.save_button)
+        set_role(self.stale, "warning")
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self._empty())
+        self.stack.addWidget(self.view)
+        right = QWidget()
+        layout = QVBoxLayout(right)
+        layout.setContentsMargins(0, 0, 0, 0)
+        for widget in (self.notice, self.busy, self.stale):
+            layout.addWidget(widget)
+        layout.addWidget(self.stack, 1)
+        self._splitter = QSplitter(Qt.Orientation.Horizontal)
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.addWidget(self.choosing)
+        self._splitter.addWidget(right)
+        self._splitter.setStretchFactor(1, 1)
+        self._splitter.restoreState(self.workspace.state.layout(_KEPT))
+        self.body.addWidget(self._splitter, 1)
+
+    def _empty(self) -> QWidget:
+        """What stands where the comparison will be."""
+        self.judge_button = QPushButton("Go to &Judge")
+        name(self.judge_button, "Go to the Judge page to make a run")
+        self.judge_button.clicked.connect(self._go_to_judge)
+        frame = panel(heading("Nothing is compared yet"), hint(_WHAT), self.needs)
+        layout = frame.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.addWidget(self.judge_button, 0, Qt.AlignmentFlag.AlignLeft)
+        layout.addStretch(1)
+        return frame
+
+    def _connect(self) -> None:
+        space = self.workspace
+        self._comparing.told.connect(self._follow)
+        self._comparing.finished.connect(self._take)
+        self._comparing.failed.connect(self.notice.show_error)
+        self._comparing.busy_changed.connect(self._follow_busy)
+        self.busy.cancelled.connect(self._comparing.cancel)
+        self.choosing.changed.connect(self._bring_up_to_date)
+        self.choosing.compare_wanted.connect(self.compare)
+        self.save_button.clicked.connect(self._ask_where_to_save)
+        self.view.differences.opened.connect(self._open_in_review)
+        self.view.differences.failed.connect(self.notice.show_error)
+        space.run_changed.connect(self._go_on_to_review)
+        space.problem.connect(self._give_up_review)
+        for signal in (space.run_changed, space.overrides_changed, space.runs_changed):
+            signal.connect(self._look_at_runs)
+        self._looking.finished.connect(self._take_look)
+        key = QShortcut(QKeySequence("Ctrl+Return"), self)
+        key.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        key.activated.connect(self.compare)
+
+    # What happens
+
+    @Slot()
+    def _bring_up_to_date(self) -> None:
+        lacking = self.choosing.lacking
+        self.needs.setText(visible("\n".join(lacking or ["All is there: press Compare."])))
+        self.judge_button.setVisible(not self.workspace.runs)
+        self.save_button.setEnabled(self.compared is not None)
+        self._look_at_labels()
+        self.stale.setVisible(self._is_stale())
+
+    def _is_stale(self) -> bool:
+        """True where Compare would now compare something else."""
+        if self.compared is None or self._comparing.busy:
+            return False
+        changed = self._listed_otherwise or self._overridden
+        other = self.compared.choice != self.choosing.choice
+        return other or bool(changed) or self._has_other_labels(self.compared)
+
+    def _has_other_labels(self, compared: Compared) -> bool:
+        gold = self.choosing.gold
+        return gold is not compared.dataset and gold is not self._equal and not self._looking.busy
+
+    def _look_at_labels(self) -> None:
+        """Find out whether labels that were read again are the same."""
+        gold = self.choosing.gold
+        if self.compared is None or gold is None or gold is self._looked_at:
+            return
+        self._looked_at = gold
+        if gold is not self.compared.dataset and gold.path == self.compared.dataset.path:
+            self._looking.start(same_labels(self.compared.dataset, gold))
+
+    @Slot(object)
+    def _take_look(self, same: bool) -> None:
+        self._equal = self._looked_at if same else None
+        self.stale.setVisible(self._is_stale())
+
+    @Slot()
+    def _look_at_runs(self) -> None:
+        """See which of the runs that were compared are others by now."""
+        compared, run = self.compared, self.workspace.run
+        if compared is None:
+            return
+        marks = compared.marks
+        self._listed_otherwise = {
+            one.id for one in self.workspace.runs if one.id in marks and not marks[one.id].is_of(one)
+        }
+        if run is not None and run.id in marks:
+            results = run.results.model_alone() if compared.choice.model_alone else run.results
+            same = run_mark(results).overrides == marks[run.id].overrides
+            (self._overridden.discard if same else self._overridden.add)(run.id)
+        self.stale.setVisible(self._is_stale())
+
+    @Slot(object)
+    def _follow(self, event: Comparing) -> None:
+        self.busy.go_on(one_line(event.what), event.done, event.total)
+
+    @Slot(bool)
+    def _follow_busy(self, busy: bool) -> None:
+        if not busy:
+            self.busy.end()
+        self.choosing.set_busy(busy)
+
+    @Slot(object)
+    def _take(self, compared: Compared) -> None:
+        self.compared = compared
+        self._listed_otherwise.clear()
+        self._overridden.clear()
+        self._looked_at = self._equal = None
+        self.view.show_comparison(compared)
+        self.stack.setCurrentWidget(self.view)
+        self.workspace.refresh_runs()  # the list may be older than what was compared
+
+    @Slot()
+    def _ask_where_to_save(self) -> None:
+        first = self.choosing.folder / "comparison.json"
+        path = ask_target(self, "Save comparison", first, "JSON (*.json)")
+        if path is not None:
+            self.save(path)
+
+    @Slot(object)
+    def _tell_saved(self, path: Path) -> None:
+        self.workspace.note.emit(f"The comparison is saved: {path}")
+
+    @Slot()
+    def _go_to_judge(self) -> None:
+        self.workspace.page_wanted.emit("Judge")
+
+    # The way to Review
+
+    @Slot(str, str, object)
+    def _open_in_review(self, item_id: str, criterion: str, system: int | None) -> None:
+        """Open an item in the run of a system; else in the run that is open, else in the first one."""
+        systems = self.compared.runs if self.compared else ()
+        runs = [run for run in systems if run is not None]
+        if not runs:
+            return
+        opened = self.workspace.run.id if self.workspace.run else None
+        chosen = systems[system] if system is not None else None
+        if chosen is None:
+            chosen = opened if opened in runs else runs[0]
+        self._wanted = _Wanted(chosen, item_id, criterion)
+        if opened == chosen:
+            self._go_on_to_review()
+        else:
+            self.workspace.open_run(chosen)
+
+    @Slot()
+    def _go_on_to_review(self) -> None:
+        wanted, run = self._wanted, self.workspace.run
+        if wanted is not None and run is not None and run.id == wanted.run:
+            self._wanted = None
+            self.workspace.page_wanted.emit("Review")
+            self.workspace.review_wanted.emit(wanted.item_id, wanted.criterion)
+
+    @Slot(object)
+    def _give_up_review(self, _error: EngineError) -> None:
+        self._wanted = None
+
+
+def _dropped_submissions(event: QDropEvent) -> list[Path]:
+    """The files of a drop where all of them may be submissions."""
+    paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+    all_tsv = all(path.name.lower().endswith((".tsv", ".tsv.gz")) for path in paths)
+    return paths if all_tsv else []

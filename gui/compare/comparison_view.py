@@ -1,0 +1,126 @@
+"""All that is shown of a comparison: measures, agreement and differences, each on a tab.
+
+Knows: which table stands where. Does not know: how systems are compared.
+"""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QHeaderView, QLabel, QScrollArea, QTableView, QTabWidget, QVBoxLayout, QWidget
+
+from engine.core.formatting import visible
+from gui.compare.difference_list import DifferenceList
+from gui.compare.ranked_table import RankedTable
+from gui.kit.foreign_text import one_line, plain_label
+from gui.kit.labels import heading, hint, set_role
+from gui.kit.text_table import TextTable
+from gui.kit.views import fit_height, measure_view, table_view
+from gui.work.lanes import EngineThreads
+
+if TYPE_CHECKING:
+    from gui.compare.compare_jobs import Compared
+
+_WIDEST_SYSTEM = 32  # letters of a column
+
+
+class ComparisonView(QTabWidget):
+    """The tabs of a comparison."""
+
+    def __init__(self, threads: EngineThreads, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Comparison")
+        self.tabBar().setDrawBase(False)
+        self.measures = RankedTable(self)
+        self.borda = RankedTable(self)
+        self.published = TextTable(self)
+        self.agreement = TextTable(self)
+        self.differences = DifferenceList(threads)
+        self.systems = plain_label()
+        self.notes = plain_label()
+        set_role(self.notes, "warning")
+        self._views = [
+            measure_view(self.measures, "Measures of all systems"),
+            measure_view(self.borda, "Borda counts"),
+            measure_view(self.published, "Published systems, for reference"),
+        ]
+        self.agreement_view = table_view(self.agreement, "Agreement of each two systems")
+        header = self.agreement_view.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        self.addTab(self._measure_tab(), "Measures")
+        self.addTab(self._agreement_tab(), "Agreement")
+        self.addTab(self.differences, "Differences")
+        self.restyle()
+
+    def show_comparison(self, compared: "Compared") -> None:
+        """Show another comparison; the tab that is open stays open."""
+        result = compared.comparison
+        self.systems.setText(visible("\n".join(compared.descriptions)))
+        self.notes.setText(visible("\n".join(compared.notes)))
+        self.notes.setVisible(bool(compared.notes))
+        items = f"{result.items:,} {'item' if result.items == 1 else 'items'}"
+        self._measured_on.setText(visible(f"On {items} of {one_line(compared.dataset.name)}"))
+        self.measures.show_ranked(compared.measures)
+        self.borda.show_ranked(compared.borda)
+        self.published.show_table(compared.published)
+        self.agreement.show_table(compared.agreement)
+        self.differences.show_comparison(compared)
+        self.setTabText(self.indexOf(self.differences), f"Differences ({len(compared.differences):,})")
+
+    def restyle(self) -> None:
+        """Fit all tables to another size of text."""
+        for view in self._views:
+            fit_height(view)
+        for view in (*self._views, self.agreement_view):
+            _limit_columns(view)
+        self.agreement_view.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 10)
+        self.differences.restyle()
+
+    def _measure_tab(self) -> QWidget:
+        self._measured_on: QLabel = heading("")
+        measures, borda, published = self._views
+        content = QWidget()
+        content.setProperty("role", "content")
+        layout = QVBoxLayout(content)
+        layout.setContentsMargins(0, 8, 8, 0)
+        layout.addWidget(self.systems)
+        layout.addWidget(self.notes)
+        layout.addSpacing(12)
+        layout.addWidget(self._measured_on)
+        layout.addWidget(
+            hint("In brackets: rank, 1 is the best; equal systems share their mean rank. Bold: the best.")
+        )
+        layout.addWidget(measures)
+        layout.addSpacing(12)
+        layout.addWidget(heading("Borda counts"))
+        layout.addWidget(hint("For each measure, how many systems one is better than; a tie counts half."))
+        layout.addWidget(borda)
+        layout.addSpacing(12)
+        layout.addWidget(heading("Published systems"))
+        layout.addWidget(
+            hint("In percent, for reference: measured on the task's private test set, not ranked.")
+        )
+        layout.addWidget(published)
+        layout.addStretch(1)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setWidget(content)
+        area.setAccessibleName("Measures")
+        return area
+
+    def _agreement_tab(self) -> QWidget:
+        content = QWidget()
+        layout = QVBoxLayout(content)
+        layout.setContentsMargins(0, 8, 0, 0)
+        layout.addWidget(
+            hint(
+                "Only one right: items that the one system alone, and the other alone, labels as people do."
+                " McNemar p: how likely that much difference is if neither is more often right; not corrected"
+                " for how many there are."
+            )
+        )
+        layout.addWidget(self.agreement_view, 1)
+        return content
+
+
+def _limit_columns(view: QTableView) -> None:
+    """Keep the long path of one file from pushing all else out of sight."""
+    view.horizontalHeader().setMaximumSectionSize(view.fontMetrics().averageCharWidth() * _WIDEST_SYSTEM * 2)

@@ -1,0 +1,167 @@
+"""The items on which systems differ: filters, the table, and the way to Review.
+
+Knows: which differences are wanted. Does not know: how they are found, pages.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QHBoxLayout,
+    QHeaderView,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.core.formatting import words
+from gui.compare.compare_jobs import DifferenceFilter, filter_differences
+from gui.compare.difference_table import DifferenceTable
+from gui.kit.labels import hint, label, name
+from gui.kit.views import table_view
+from gui.work.lanes import EngineThreads, Lane, Latest
+
+if TYPE_CHECKING:
+    from gui.compare.compare_jobs import Compared
+
+_TYPING_MS = 200
+_LEAST_WIDTH, _MOST_WIDTH = 16, 32  # of a column, in letters
+
+
+class DifferenceList(QWidget):
+    """The differences of a comparison. `opened`: item id, criterion, and the place of a system or None."""
+
+    opened = Signal(str, str, object)
+    failed = Signal(object)
+
+    def __init__(self, threads: EngineThreads, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._compared: Compared | None = None
+        self._filtering = Latest(threads, Lane.FILES, self)
+        self._filtering.finished.connect(self._show_rows)
+        self._filtering.failed.connect(self.failed)
+        self._typing = QTimer(self)
+        self._typing.setSingleShot(True)
+        self._typing.setInterval(_TYPING_MS)
+        self._typing.timeout.connect(self._filter)
+        self.table = DifferenceTable(self)
+        self.criterion = QComboBox()
+        self.one_is_right = QCheckBox("E&xactly one is right")
+        self.search = QLineEdit()
+        self.view = table_view(self.table, "Items on which the systems differ")
+        self.open_button = QPushButton("O&pen in Review")
+        self._can_open = False
+        self._count = label("", wrap=False)
+        self._why_not = hint("Only a run can be opened in Review, and none of these systems is one.")
+        self._build()
+
+    def show_comparison(self, compared: "Compared") -> None:
+        """List the differences of another comparison, as the filters say."""
+        self._compared = compared
+        self.table.show_differences(compared, ())
+        self._fit_columns()
+        chosen = self.criterion.currentData()
+        self.criterion.blockSignals(True)
+        self.criterion.clear()
+        self.criterion.addItem("All criteria", None)
+        for criterion in dict.fromkeys(one.criterion for one in compared.comparison.measures):
+            self.criterion.addItem(words(criterion).capitalize(), criterion)
+        self.criterion.setCurrentIndex(max(0, self.criterion.findData(chosen)))
+        self.criterion.blockSignals(False)
+        self._can_open = any(run is not None for run in compared.runs)
+        self._why_not.setVisible(not self._can_open)
+        self._filter()
+
+    def restyle(self) -> None:
+        """Fit rows and columns to another size of text."""
+        self.view.verticalHeader().setDefaultSectionSize(self.view.fontMetrics().height() + 10)
+        self._fit_columns()
+
+    def _build(self) -> None:
+        name(self.criterion, "Criterion of the differences")
+        name(self.one_is_right, "Only where exactly one system gives the human label")
+        self.search.setPlaceholderText("Search the items")
+        self.search.setClearButtonEnabled(True)
+        self.search.setAcceptDrops(False)  # a dropped file is a submission to add
+        name(self.search, "Search the items that differ", "Words of the id, the instruction or the responses")
+        self.view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        self.view.horizontalHeader().setStretchLastSection(True)
+        name(self.open_button, "Open the chosen item in Review")
+        filters = QHBoxLayout()
+        for widget in (self.criterion, self.one_is_right):
+            filters.addWidget(widget)
+        filters.addWidget(self.search, 1)
+        below = QHBoxLayout()
+        below.addWidget(self._count)
+        below.addWidget(self._why_not, 1)
+        below.addStretch(0)
+        below.addWidget(self.open_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 8, 0, 0)
+        layout.addLayout(filters)
+        layout.addWidget(self.view, 1)
+        layout.addLayout(below)
+        self._connect()
+
+    def _connect(self) -> None:
+        self.criterion.currentIndexChanged.connect(self._filter)
+        self.one_is_right.toggled.connect(self._filter)
+        self.search.textChanged.connect(self._typing.start)
+        self.view.doubleClicked.connect(self._open)
+        self.view.selectionModel().currentChanged.connect(self._follow_current)
+        self.table.modelReset.connect(self._follow_current)
+        self.open_button.clicked.connect(self._open_current)
+        for key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            shortcut = QShortcut(QKeySequence(key), self.view)
+            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+            shortcut.activated.connect(self._open_current)
+        find = QShortcut(QKeySequence("/"), self)
+        find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        find.activated.connect(self.search.setFocus)
+
+    def _fit_columns(self) -> None:
+        """Make each column as wide as its name and a label, but none so wide that it hides the others."""
+        letter = self.view.fontMetrics().averageCharWidth()
+        for column in range(self.table.columnCount() - 1):
+            title = self.view.horizontalHeader().sectionSizeHint(column)
+            self.view.setColumnWidth(column, min(max(title, _LEAST_WIDTH * letter), _MOST_WIDTH * letter))
+
+    @Slot()
+    def _filter(self) -> None:
+        self._typing.stop()
+        if self._compared is None:
+            return
+        wanted = DifferenceFilter(
+            self.criterion.currentData(), self.one_is_right.isChecked(), self.search.text()
+        )
+        self._filtering.start(filter_differences(self._compared, wanted))
+
+    @Slot(object)
+    def _show_rows(self, places: Sequence[int]) -> None:
+        if self._compared is None:
+            return
+        self.table.show_differences(self._compared, places)
+        total = len(self._compared.differences)
+        of_all = "" if len(places) == total else f" of {total:,}"
+        self._count.setText(f"{len(places):,}{of_all} labels differ" if total else "No label differs")
+        if places:
+            self.view.setCurrentIndex(self.table.index(0, 0))
+
+    @Slot()
+    def _follow_current(self) -> None:
+        self.open_button.setEnabled(self._can_open and self.view.currentIndex().isValid())
+
+    @Slot()
+    def _open_current(self) -> None:
+        self._open(self.view.currentIndex())
+
+    @Slot(QModelIndex)
+    def _open(self, index: QModelIndex) -> None:
+        if index.isValid() and self._can_open:
+            one = self.table.difference(index.row())
+            self.opened.emit(one.item_id, one.criterion, self.table.system_at(index.column()))

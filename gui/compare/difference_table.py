@@ -1,0 +1,118 @@
+"""The differences between systems as a table: each cell is formatted when it is seen.
+
+Knows: differences and the dataset of their items. Does not know: which of them are wanted, windows.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QFont
+
+from engine.core.formatting import visible, words
+from gui.kit.foreign_text import one_line, tip
+from gui.kit.label_words import LABEL_WORDS
+from gui.kit.text_table import SORT_ROLE
+
+if TYPE_CHECKING:
+    from engine.measure.comparison import Difference
+    from gui.compare.compare_jobs import Compared
+
+Index = QModelIndex | QPersistentModelIndex
+
+_BEFORE = ("Item", "Criterion", "Human label")
+_AFTER = ("Instruction",)
+
+
+class DifferenceTable(QAbstractTableModel):
+    """A row for each wanted difference: item, criterion, human label, each system's label, instruction."""
+
+    def __init__(self, parent: Any = None) -> None:
+        super().__init__(parent)
+        self._compared: Compared | None = None
+        self._places: Sequence[int] = ()
+        self._bold = QFont()
+        self._bold.setBold(True)
+
+    def show_differences(self, compared: "Compared", places: Sequence[int]) -> None:
+        """Show those of the differences of a comparison that stand at these places, from 0."""
+        self.beginResetModel()
+        self._compared, self._places = compared, places
+        self.endResetModel()
+
+    def difference(self, row: int) -> "Difference":
+        """The difference in a row."""
+        assert self._compared is not None
+        return self._compared.differences[self._places[row]]
+
+    def system_at(self, column: int) -> int | None:
+        """The place, from 0, of the system that a column shows; None for the other columns."""
+        place = column - len(_BEFORE)
+        return place if self._compared and 0 <= place < len(self._compared.runs) else None
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's name and default
+        """How many differences are wanted."""
+        return 0 if parent.isValid() else len(self._places)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's name and default
+        """The columns of the item, one for each system, and the instruction."""
+        return 0 if parent.isValid() or self._compared is None else len(self._header())
+
+    def headerData(  # noqa: N802 - Qt's name
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """The names of the columns, those of the systems whole as tool tips."""
+        if orientation is not Qt.Orientation.Horizontal or section >= self.columnCount():
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return visible(self._header()[section])
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tip(self._header()[section])
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """A cell's text; the native value for sorting; bold where a system gives the human label."""
+        if not index.isValid():
+            return None
+        shown = _SHOWN.get(role)
+        if shown is not None:
+            return shown(self._value(index))
+        if role == Qt.ItemDataRole.FontRole and self._is_right(index):
+            return self._bold
+        return None
+
+    def _header(self) -> Sequence[str]:
+        systems = self._compared.comparison.systems if self._compared else ()
+        return (*_BEFORE, *systems, *_AFTER)
+
+    def _value(self, index: Index) -> str:
+        """What a cell says, whole."""
+        one, column = self.difference(index.row()), index.column()
+        system = self.system_at(column)
+        if system is not None:
+            label = LABEL_WORDS[one.labels[system]]
+            return f"{label} ✓" if self._is_right(index) else label
+        if column < len(_BEFORE):
+            return (one.item_id, words(one.criterion).capitalize(), LABEL_WORDS[one.human])[column]
+        return self._instruction(one.item_id)
+
+    def _instruction(self, item_id: str) -> str:
+        assert self._compared is not None
+        frame = self._compared.dataset.frame
+        return str(frame["instruction"].iat[self._compared.rows[item_id]])
+
+    def _is_right(self, index: Index) -> bool:
+        system = self.system_at(index.column())
+        if system is None:
+            return False
+        one = self.difference(index.row())
+        return one.labels[system] is one.human
+
+
+_SHOWN: dict[int, Callable[[str], str]] = {
+    Qt.ItemDataRole.DisplayRole: one_line,
+    Qt.ItemDataRole.ToolTipRole: tip,
+    SORT_ROLE: str,
+}

@@ -1,0 +1,80 @@
+"""The button that chooses the columns of the item table, and by which of them it is sorted.
+
+Knows: the columns of the table. Does not know: how items are sorted.
+"""
+
+from PySide6.QtCore import QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QMenu, QTableView, QToolButton, QWidget
+
+from gui.dataset.item_columns import NEVER_HIDDEN, ItemsColumns
+from gui.dataset.item_table import Column, ItemsTable, column_named
+from gui.kit.labels import name
+
+
+class ColumnChooser(QToolButton):
+    """A drop-down menu, which the header of the view also opens by the right mouse button."""
+
+    sort_wanted = Signal(str, bool)  # a column's name in the dataset, empty for the file's order; descending
+
+    def __init__(
+        self, view: QTableView, table: ItemsTable, columns: ItemsColumns, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._view = view
+        self._table = table
+        self._columns = columns
+        self._sorted = ("", False)
+        self.setText("Columns")
+        self.setProperty("role", "button")
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        name(self, "Columns", "Choose the columns, and by which the items are sorted")
+        self._menu = QMenu(self)
+        self._menu.aboutToShow.connect(self._fill)
+        self.setMenu(self._menu)
+        header = view.horizontalHeader()
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(self._open_at)
+
+    def show_sorted(self, source: str, descending: bool) -> None:
+        """Mark how the table is sorted now."""
+        self._sorted = (source, descending)
+
+    @Slot()
+    def _fill(self) -> None:
+        self._menu.clear()
+        for column in self._table.columns:
+            shown = self._menu.addAction(column.title)
+            shown.setCheckable(True)
+            shown.setChecked(self._columns.is_shown(column))
+            shown.setEnabled(column.source != NEVER_HIDDEN)
+            shown.toggled.connect(lambda on, one=column: self._columns.set_shown(one, on))
+        self._menu.addSeparator()
+        self._add_sorting()
+
+    def _add_sorting(self) -> None:
+        menu = self._menu.addMenu("Sort by")
+        source, descending = self._sorted
+        orders = QActionGroup(menu)
+        for column in (Column("", "Order of the file"), *self._table.columns):
+            one = self._choice(menu, orders, column.title, column.source == source)
+            one.triggered.connect(lambda _on, to=column.source: self.sort_wanted.emit(to, descending))
+        menu.addSeparator()
+        directions = QActionGroup(menu)
+        for text, down in (("Ascending", False), ("Descending", True)):
+            one = self._choice(menu, directions, text, down == descending)
+            one.setEnabled(column_named(self._table.columns, source) is not None)
+            one.triggered.connect(lambda _on, to=down: self.sort_wanted.emit(source, to))
+
+    @staticmethod
+    def _choice(menu: QMenu, group: QActionGroup, text: str, chosen: bool) -> QAction:
+        action = menu.addAction(text)
+        action.setCheckable(True)
+        action.setChecked(chosen)
+        group.addAction(action)
+        return action
+
+    @Slot(QPoint)
+    def _open_at(self, place: QPoint) -> None:
+        self._menu.popup(self._view.horizontalHeader().mapToGlobal(place))

@@ -1,0 +1,57 @@
+"""Jobs on the items of a dataset: which of them a table shows, what they hold in numbers; recent files.
+
+Knows: which call of the engine does it. Does not know: windows.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gui.work.lanes import Control, Job
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+    from engine.data.dataset_summary import Summary
+    from engine.data.item_search import Rows
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which items a table shows: those with every word of `text`, sorted by a column where one is named."""
+
+    text: str = ""
+    column: str = ""
+    descending: bool = False
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What is searched for."""
+        return tuple(self.text.split())
+
+    @property
+    def all_in_file_order(self) -> bool:
+        """True where nothing has to be searched or sorted."""
+        return not self.words and not self.column
+
+
+def order(dataset: "Dataset", wanted: Wanted) -> "Job[Rows]":
+    """The rows that a table shows, in its order."""
+
+    def work(control: Control) -> "Rows":
+        from engine.data.item_search import matching_rows, sorted_rows
+
+        rows = matching_rows(dataset, wanted.text, control.cancel)
+        control.cancel.raise_if_requested()
+        return sorted_rows(dataset, rows, wanted.column, wanted.descending) if wanted.column else rows
+
+    return work
+
+
+def summary(dataset: "Dataset") -> "Job[Summary]":
+    """What a dataset holds, in numbers."""
+
+    def work(_control: Control) -> "Summary":
+        from engine.data.dataset_summary import summary_of
+
+        return summary_of(dataset)
+
+    return work

@@ -1,0 +1,221 @@
+"""The page of the dataset: open one, see what it holds, read its items.
+
+Knows: what a person does with a dataset. Does not know: how files are read, how items are found.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QShortcut
+from PySide6.QtWidgets import QFileDialog, QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from engine.core.errors import EngineError
+from engine.system.paths import demo_dataset
+from gui.dataset import dataset_jobs
+from gui.dataset.item_list import ItemList
+from gui.dataset.item_preview import ItemPreview
+from gui.dataset.recent_files import RecentFiles
+from gui.dataset.summary_panel import DatasetSummary
+from gui.dataset.welcome import DatasetWelcome
+from gui.kit.busy import BusyLine
+from gui.kit.file_dialogs import ALL_FILES, DATASETS
+from gui.kit.foreign_text import one_line, tip
+from gui.kit.labels import main_button, name
+from gui.kit.notice import Notice
+from gui.work.file_jobs import Loading
+from gui.work.lanes import Lane, Latest
+from gui.work.page import Page
+from gui.work.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.data.dataset_summary import Summary
+
+_SPLITTER = "dataset/splitter"
+_NO_DATASET = (".gguf", "")  # suffixes of what is dropped for the window to deal with: models, folders
+
+
+class DatasetPage(Page):
+    """Shows the open dataset, or how to open one."""
+
+    NAME: ClassVar[str] = "Dataset"
+    KEYS: ClassVar[Sequence[tuple[str, str]]] = (
+        ("/ or Ctrl+F", "Search the items"),
+        ("Enter or Down", "From the search field to the items"),
+        ("Esc", "Clear the search"),
+        ("Up, Down, Page Up, Page Down", "Go through the items"),
+        ("Ctrl+C", "Copy the text of the cell"),
+    )
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(workspace, parent)
+        self.setAcceptDrops(True)
+        self.items = ItemList(workspace)
+        self.preview = ItemPreview()
+        self.summary = DatasetSummary()
+        self.welcome = DatasetWelcome()
+        self.busy = BusyLine()
+        self.notice = Notice()
+        self._build_header()
+        self._build_body()
+        self._counting = Latest(workspace.threads, Lane.FILES, self)
+        self._connect()
+        self._show_dataset()
+
+    def entered(self) -> None:
+        """Find out which recent files are gone."""
+        self.recent.look()
+
+    def keep_layout(self) -> None:
+        """Remember the splitter and the columns."""
+        self.workspace.state.set_layout(_SPLITTER, self._splitter.saveState())
+        self.items.keep_layout()
+
+    # Making
+
+    def _build_header(self) -> None:
+        self.open_button = QPushButton("Open…")
+        name(self.open_button, "Open a dataset", "Open a dataset (Ctrl+O)")
+        self.recent = RecentFiles(self.workspace, "datasets")
+        self.judge_button = main_button("Judge this dataset")
+        name(self.judge_button, "Judge this dataset", "Choose a model for this dataset")
+        for button in (self.open_button, self.recent, self.judge_button):
+            self.header.addWidget(button)
+
+    def _build_body(self) -> None:
+        self._splitter = QSplitter(Qt.Orientation.Horizontal)
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.addWidget(self.items)
+        self._splitter.addWidget(self.preview)
+        self._splitter.setStretchFactor(0, 3)
+        self._splitter.setStretchFactor(1, 2)
+        self._splitter.setHandleWidth(10)
+        self._splitter.restoreState(self.workspace.state.layout(_SPLITTER))
+        opened = QWidget()
+        column = QVBoxLayout(opened)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(10)
+        column.addWidget(self.summary)
+        column.addWidget(self._splitter, 1)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.welcome)
+        self._stack.addWidget(opened)
+        self._other = self.notice.offer("Open another…")
+        self.body.addWidget(self.busy)
+        self.body.addWidget(self.notice)
+        self.body.addWidget(self._stack, 1)
+
+    def _connect(self) -> None:
+        space = self.workspace
+        space.dataset_changed.connect(self._show_dataset)
+        space.dataset_loading.connect(self._show_loading)
+        space.dataset_failed.connect(self._show_failure)
+        self.busy.cancelled.connect(space.cancel_loading)
+        self.open_button.clicked.connect(self.choose_file)
+        self._other.clicked.connect(self.choose_file)
+        self.notice.closed.connect(self._end_failure)
+        self.welcome.open_wanted.connect(self.choose_file)
+        self.welcome.demo_wanted.connect(self._open_demo)
+        self.recent.chosen.connect(space.open_dataset)
+        self.judge_button.clicked.connect(lambda: space.page_wanted.emit("Judge"))
+        self.items.item_chosen.connect(self._show_item)
+        self._counting.finished.connect(self._show_summary)
+        self._counting.failed.connect(space.problem)
+        for keys in (QKeySequence(Qt.Key.Key_Slash), QKeySequence(QKeySequence.StandardKey.Find)):
+            find = QShortcut(keys, self)
+            find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            find.activated.connect(self.items.start_search)
+
+    # The dataset
+
+    @Slot()
+    def choose_file(self) -> None:
+        """Ask for a file, and open it."""
+        recent = self.workspace.state.recent("datasets")
+        dialog = QFileDialog(
+            self, "Open dataset", str(recent[0].parent) if recent else "", f"{DATASETS};;{ALL_FILES}"
+        )
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(self._open_named)
+        dialog.open()
+
+    @Slot(str)
+    def _open_named(self, path: str) -> None:
+        self.workspace.open_dataset(Path(path))
+
+    @Slot()
+    def _open_demo(self) -> None:
+        self.workspace.open_dataset(demo_dataset())
+
+    @Slot()
+    def _show_dataset(self) -> None:
+        dataset = self.workspace.dataset
+        self._stack.setCurrentIndex(0 if dataset is None else 1)
+        self.judge_button.setEnabled(dataset is not None)
+        self.setFocusProxy(self.open_button if dataset is None else self.items.view)
+        if dataset is None:
+            return
+        self._end_failure()
+        self.context.setText(one_line(dataset.name))
+        self.context.setToolTip(tip(str(dataset.path)))
+        self.summary.begin(dataset)
+        self.items.show_dataset(dataset)
+        self._counting.start(dataset_jobs.summary(dataset))
+
+    @Slot(object)
+    def _show_summary(self, summary: "Summary") -> None:
+        self.summary.show_summary(summary)
+
+    @Slot(object)
+    def _show_item(self, item: int | None) -> None:
+        dataset = self.workspace.dataset
+        chosen = dataset[item] if dataset is not None and item is not None else None
+        self.preview.show_item(chosen, self.items.words)
+
+    @Slot(object)
+    def _show_loading(self, loading: Loading | None) -> None:
+        self.welcome.show_reading(loading.path.name if loading else None)
+        if loading is None:
+            self.busy.end()
+        elif loading.rows:
+            self.busy.go_on(f"Reading {one_line(loading.path.name)}: {loading.rows:,} rows")
+        else:
+            self._end_failure()
+            self.busy.begin(f"Reading {one_line(loading.path.name)} …")
+
+    @Slot(object)
+    def _show_failure(self, error: EngineError) -> None:
+        self.summary.hide()  # its numbers are not those of the file that the notice is about
+        self.notice.show_error(error)
+
+    @Slot()
+    def _end_failure(self) -> None:
+        self.notice.hide()
+        self.summary.show()
+
+    # Files that are dropped
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
+        """Take a file that may be a dataset; models and folders are the window's."""
+        if _dropped(event) is not None:
+            event.acceptProposedAction()
+        else:
+            event.ignore()
+
+    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
+        """Open the first file that was dropped."""
+        path = _dropped(event)
+        if path is None:
+            event.ignore()
+            return
+        event.acceptProposedAction()
+        self.workspace.open_dataset(path)
+        if len(event.mimeData().urls()) > 1:
+            self.workspace.note.emit(f"Of the dropped files, {path.name} is opened: one dataset at a time.")
+
+
+def _dropped(event: QDropEvent) -> Path | None:
+    paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+    return paths[0] if paths and paths[0].suffix.lower() not in _NO_DATASET else None

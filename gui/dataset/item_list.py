@@ -1,0 +1,255 @@
+"""The list of a dataset's items: a table, a search field, the choice of columns.
+
+Searching and sorting are jobs; while they work, the table shows what it showed before.
+
+Knows: the item table and its jobs. Does not know: what is done with the chosen item.
+"""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QFocusEvent, QGuiApplication, QKeyEvent, QKeySequence, QShortcut
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+
+from gui.dataset import dataset_jobs
+from gui.dataset.column_chooser import ColumnChooser
+from gui.dataset.dataset_jobs import Wanted
+from gui.dataset.item_columns import ItemsColumns
+from gui.dataset.item_table import ItemsTable, column_named
+from gui.kit.foreign_text import plain_label
+from gui.kit.labels import hint, name
+from gui.kit.theme import colours
+from gui.kit.views import table_view
+from gui.work.lanes import Lane, Latest
+from gui.work.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+    from engine.data.item_search import Rows
+
+_PAUSE_MS = 200  # after the last letter, before the search begins
+_COLUMNS = "dataset/columns"
+
+
+class SearchField(QLineEdit):
+    """A field for words; Escape clears it, Enter and Down leave it for the list."""
+
+    left = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
+        """Take the keys that are the list's."""
+        key = event.key()
+        if key == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down, Qt.Key.Key_Escape}:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802 - Qt's name
+        """Have the old words replaced by what is typed."""
+        super().focusInEvent(event)
+        if event.reason() is not Qt.FocusReason.MouseFocusReason:
+            self.selectAll()
+
+
+class ItemList(QWidget):
+    """Shows the items of one dataset; tells which is chosen."""
+
+    item_chosen = Signal(object)  # its row in the dataset, from 0; None where nothing is shown
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self._dataset: Dataset | None = None
+        self._item: int | None = None
+        self._wanted = self._shown = Wanted()
+        self.table = ItemsTable(self)
+        self.view = table_view(self.table, "Items of the dataset")
+        self._columns = ItemsColumns(self.view, self.table, workspace.state.record(_COLUMNS))
+        self.chooser = ColumnChooser(self.view, self.table, self._columns)
+        self.search = SearchField()
+        self.count = hint("")
+        self._build()
+        self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
+        self._pause.timeout.connect(self._ask)
+        self._ordering = Latest(workspace.threads, Lane.FILES, self)
+        self._ordering.finished.connect(self._take_rows)
+        self._ordering.failed.connect(self._tell_failure)
+        self._connect()
+        self._restyle()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What the shown items were searched for."""
+        return self._shown.words
+
+    def show_dataset(self, dataset: "Dataset") -> None:
+        """Show all items of another dataset, in its order, and choose the first."""
+        self._ordering.drop()
+        self._pause.stop()
+        self._dataset, self._item = dataset, None
+        self._wanted = self._shown = Wanted()
+        self.search.blockSignals(True)
+        self.search.clear()
+        self.search.blockSignals(False)
+        self.table.show_dataset(dataset)
+        self._mark_sorted()
+        self._columns.apply()
+        self.view.scrollToTop()
+        self._show_found()
+
+    def start_search(self) -> None:
+        """Put the cursor into the search field."""
+        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def keep_layout(self) -> None:
+        """Remember the columns."""
+        self._workspace.state.set_record(_COLUMNS, self._columns.record())
+
+    # Making
+
+    def _build(self) -> None:
+        self.search.setPlaceholderText("Search id, instruction and responses")
+        self.search.setClearButtonEnabled(True)
+        self.search.setAcceptDrops(False)  # a dropped file is a dataset to open
+        name(self.search, "Search the items", "Items in which all these words occur (/)")
+        self.count.setWordWrap(False)
+        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        header = self.view.horizontalHeader()
+        header.setSectionsClickable(True)
+        header.setSortIndicatorShown(True)
+        header.setSortIndicatorClearable(True)
+        header.setMinimumSectionSize(24)
+        self._nothing = plain_label()
+        self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        clear = QPushButton("Clear the search")
+        clear.clicked.connect(self.search.clear)
+        none = QWidget()
+        middle = QVBoxLayout(none)
+        middle.addStretch(1)
+        middle.addWidget(self._nothing)
+        middle.addWidget(clear, 0, Qt.AlignmentFlag.AlignHCenter)
+        middle.addStretch(2)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.view)
+        self._stack.addWidget(none)
+        above = QHBoxLayout()
+        above.addWidget(self.search, 1)
+        above.addWidget(self.count)
+        above.addWidget(self.chooser)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addLayout(above)
+        layout.addWidget(self._stack, 1)
+
+    def _connect(self) -> None:
+        self.search.textChanged.connect(self._wait)
+        self.search.left.connect(self._leave_search)
+        self.view.horizontalHeader().sortIndicatorChanged.connect(self._sort_by_header)
+        self.view.selectionModel().currentRowChanged.connect(self._choose)
+        self.chooser.sort_wanted.connect(self._sort)
+        copy = QShortcut(QKeySequence.StandardKey.Copy, self.view)
+        copy.setContext(Qt.ShortcutContext.WidgetShortcut)
+        copy.activated.connect(self._copy_cell)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Follow colours and text size."""
+        super().changeEvent(event)
+        if event.type() in {QEvent.Type.PaletteChange, QEvent.Type.FontChange, QEvent.Type.StyleChange}:
+            self._restyle()
+
+    def _restyle(self) -> None:
+        metrics = self.fontMetrics()
+        self.table.set_colours(colours(self.palette()))
+        self.view.verticalHeader().setDefaultSectionSize(metrics.height() + 10)
+        self.view.setIconSize(QSize(metrics.ascent() // 2 + 2, metrics.ascent() // 2 + 2))
+        self._columns.apply()
+
+    # Searching and sorting
+
+    @Slot()
+    def _wait(self) -> None:
+        self._pause.start()
+
+    @Slot()
+    def _leave_search(self) -> None:
+        if self._pause.isActive():
+            self._ask()
+        self.view.setFocus()
+
+    @Slot(int, Qt.SortOrder)
+    def _sort_by_header(self, place: int, order: Qt.SortOrder) -> None:
+        columns = self.table.columns
+        source = columns[place].source if 0 <= place < len(columns) else ""
+        self._sort(source, bool(source) and order is Qt.SortOrder.DescendingOrder)
+
+    @Slot(str, bool)
+    def _sort(self, source: str, descending: bool) -> None:
+        self._wanted = Wanted(self._wanted.text, source, descending)
+        self._mark_sorted()
+        self._ask()
+
+    def _mark_sorted(self) -> None:
+        wanted, header = self._wanted, self.view.horizontalHeader()
+        place = column_named(self.table.columns, wanted.column)
+        header.blockSignals(True)
+        order = Qt.SortOrder.DescendingOrder if wanted.descending else Qt.SortOrder.AscendingOrder
+        header.setSortIndicator(-1 if place is None else place, order)
+        header.blockSignals(False)
+        header.viewport().update()
+        self.chooser.show_sorted(wanted.column, wanted.descending)
+
+    @Slot()
+    def _ask(self) -> None:
+        self._pause.stop()
+        self._wanted = Wanted(self.search.text(), self._wanted.column, self._wanted.descending)
+        if self._dataset is None:
+            return
+        if self._wanted.all_in_file_order:
+            self._ordering.drop()
+            self._take_rows(None)
+            return
+        self.count.setText("Searching …" if self._wanted.words else "Sorting …")
+        self._ordering.start(dataset_jobs.order(self._dataset, self._wanted))
+
+    @Slot(object)
+    def _take_rows(self, rows: "Rows | None") -> None:
+        self._shown = self._wanted
+        self.table.show_rows(rows)
+        self._show_found()
+
+    @Slot(object)
+    def _tell_failure(self, error: object) -> None:
+        self._workspace.problem.emit(error)
+        self._show_found()
+
+    def _show_found(self) -> None:
+        """Say how many items are shown, and choose the one that was chosen, else the first."""
+        found, total = self.table.rowCount(), len(self._dataset) if self._dataset is not None else 0
+        said = f"{found:,} of {total:,} items" if self._shown.words else f"{total:,} items"
+        self.count.setText(said)
+        self.view.setAccessibleDescription(said)
+        self._nothing.setText(f"No item holds all words of “{self._shown.text.strip()[:80]}”.")
+        self._stack.setCurrentIndex(0 if found or not self._shown.words else 1)
+        if not found:
+            self.item_chosen.emit(None)
+            return
+        place = self.table.place_of(self._item) if self._item is not None else None
+        column = max(self.view.columnAt(0), 0)
+        self.view.setCurrentIndex(self.table.index(place or 0, column))
+        self.item_chosen.emit(self.table.item_at(place or 0))
+
+    # The chosen item
+
+    @Slot(QModelIndex, QModelIndex)
+    def _choose(self, now: QModelIndex, _before: QModelIndex) -> None:
+        if now.isValid():
+            self._item = self.table.item_at(now.row())
+            self.item_chosen.emit(self._item)
+
+    @Slot()
+    def _copy_cell(self) -> None:
+        index = self.view.currentIndex()
+        if index.isValid():
+            QGuiApplication.clipboard().setText(self.table.text(index))

@@ -1,0 +1,177 @@
+"""One item to read: its instruction, both responses, and what humans said of them.
+
+All texts are shown as they are, never as HTML. Of a very long one the beginning is shown; more of it
+where the user wants that.
+
+Knows: records of items. Does not know: where items come from.
+"""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, Qt, Slot
+from PySide6.QtGui import QColor, QFont, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
+from PySide6.QtWidgets import QPushButton, QTextEdit, QVBoxLayout, QWidget
+
+from engine.core.formatting import visible, words
+from engine.core.items import Item
+from gui.kit.label_words import LABEL_WORDS
+from gui.kit.labels import name
+from gui.kit.theme import colours
+
+# Characters of one text: three of them are laid out in 20 ms, and in 200 ms once the user wants more.
+CUT_AFTER, MOST_SHOWN = 10_000, 100_000
+_MOST_MARKS = 500
+
+
+class ItemPreview(QWidget):
+    """A text that can be scrolled, selected and copied."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._item: Item | None = None
+        self._words: Sequence[str] = ()
+        self._longer = False
+        self.view = QTextEdit()
+        self.view.setReadOnly(True)
+        self.view.setAcceptDrops(False)
+        self.view.setTabChangesFocus(True)
+        self.view.setUndoRedoEnabled(False)
+        self.view.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        name(self.view, "The chosen item")
+        self.view.document().setDocumentMargin(10)
+        self.more = QPushButton("Show more of the long texts")
+        self.more.clicked.connect(self.show_longer)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.view, 1)
+        layout.addWidget(self.more)
+        self._render()
+
+    def show_item(self, item: Item | None, searched: Sequence[str] = ()) -> None:
+        """Show an item, with the words that were searched for marked."""
+        if item is self._item and tuple(searched) == tuple(self._words):
+            return
+        self._item, self._words, self._longer = item, tuple(searched), False
+        self._render()
+        self.view.moveCursor(QTextCursor.MoveOperation.Start)  # else a change of size would go to its end
+        self.view.verticalScrollBar().setValue(0)
+
+    @property
+    def text(self) -> str:
+        """All that it shows."""
+        return self.view.toPlainText()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Follow the colours."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._render()
+
+    @Slot()
+    def show_longer(self) -> None:
+        """Show more of long texts."""
+        self._longer = True
+        self._render()
+        self.view.setFocus()
+
+    def _render(self) -> None:
+        self.more.setVisible(self._is_cut())
+        document = self.view.document()
+        document.clear()
+        item = self._item
+        if item is None:
+            self._write_own(QTextCursor(document), "No item is chosen.")
+            return
+        cursor = QTextCursor(document)
+        cursor.beginEditBlock()
+        self._heading(cursor, f"Item {item.id}", first=True)
+        for title, text in (
+            ("Instruction", item.instruction),
+            ("Response A", item.output_a),
+            ("Response B", item.output_b),
+        ):
+            self._heading(cursor, title, _characters(len(text)))
+            self._body(cursor, text)
+        self._human_labels(cursor, item)
+        cursor.endEditBlock()
+        self._mark_words()
+
+    def _is_cut(self) -> bool:
+        item = self._item
+        if item is None or self._longer:
+            return False
+        return any(len(text) > CUT_AFTER for text in (item.instruction, item.output_a, item.output_b))
+
+    def _human_labels(self, cursor: QTextCursor, item: Item) -> None:
+        self._heading(cursor, "Human labels")
+        if not item.gold:
+            self._new_block(cursor)
+            self._write_own(cursor, "None in this file.")
+        for criterion, gold in item.gold.items():
+            self._new_block(cursor, above=6)
+            square = self._style(colours(self.palette()).of_label(gold.preference))
+            cursor.insertText("■ ", square)
+            said = LABEL_WORDS[gold.preference] if gold.preference else "no label"
+            cursor.insertText(f"{words(criterion).capitalize()}: ", self._style())
+            cursor.insertText(said, self._style(bold=True))
+            if gold.explanation:
+                self._body(cursor, gold.explanation, indent=1)
+
+    def _heading(self, cursor: QTextCursor, title: str, beside: str = "", first: bool = False) -> None:
+        if not first:
+            self._new_block(cursor, above=14)
+        cursor.insertText(visible(title), self._style(bold=True))
+        if beside:
+            cursor.insertText(f"   {beside}", self._style(colours(self.palette()).muted))
+
+    def _body(self, cursor: QTextCursor, text: str, indent: int = 0) -> None:
+        self._new_block(cursor, above=3, indent=indent)
+        if not text:
+            self._write_own(cursor, "Empty.")
+            return
+        shown = text[: MOST_SHOWN if self._longer else CUT_AFTER]
+        cursor.insertText(visible(shown), self._style())
+        if len(shown) < len(text):
+            self._new_block(cursor)
+            self._write_own(cursor, f"… and {_characters(len(text) - len(shown))} more.")
+
+    def _write_own(self, cursor: QTextCursor, text: str) -> None:
+        """Write words that are no text of the item: quieter, and slanted."""
+        style = self._style(colours(self.palette()).muted)
+        style.setFontItalic(True)
+        cursor.insertText(text, style)
+
+    @staticmethod
+    def _new_block(cursor: QTextCursor, above: int = 0, indent: int = 0) -> None:
+        layout = QTextBlockFormat()
+        layout.setTopMargin(above)
+        layout.setIndent(indent)
+        cursor.insertBlock(layout, QTextCharFormat())
+
+    def _style(self, colour: str = "", bold: bool = False) -> QTextCharFormat:
+        style = QTextCharFormat()
+        if colour:
+            style.setForeground(QColor(colour))
+        if bold:
+            style.setFontWeight(QFont.Weight.DemiBold)
+        return style
+
+    def _mark_words(self) -> None:
+        document = self.view.document()
+        marks: list[QTextEdit.ExtraSelection] = []
+        style = QTextCharFormat()
+        style.setBackground(QColor(colours(self.palette()).shared_ground))
+        for word in self._words:
+            found = document.find(word, 0, QTextDocument.FindFlag(0))
+            while not found.isNull() and len(marks) < _MOST_MARKS:
+                mark = QTextEdit.ExtraSelection()
+                mark.cursor, mark.format = found, style
+                marks.append(mark)
+                found = document.find(word, found)
+        self.view.setExtraSelections(marks)
+
+
+def _characters(count: int) -> str:
+    return f"{count:,} character{'' if count == 1 else 's'}"

@@ -1,0 +1,89 @@
+"""The button with the files that were opened last; those that are gone are marked and can be removed.
+
+Knows: the remembered files. Does not know: what they hold.
+"""
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+
+from gui.kit.foreign_text import one_line
+from gui.kit.labels import name
+from gui.work import file_jobs
+from gui.work.lanes import Lane, Latest
+from gui.work.workspace import Workspace
+
+_LONGEST = 90  # characters of an entry
+
+
+class RecentFiles(QToolButton):
+    """A drop-down menu of the files of one kind (`datasets`, `models`)."""
+
+    chosen = Signal(object)  # a Path
+
+    def __init__(self, workspace: Workspace, kind: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self._kind = kind
+        self._gone: frozenset[Path] = frozenset()
+        self.setText("Recent")
+        self.setProperty("role", "button")
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        name(self, f"Recent {kind}", f"Open one of the {kind} that were opened last")
+        self.menu_of_files = QMenu(self)
+        self.menu_of_files.aboutToShow.connect(self.look)
+        self.setMenu(self.menu_of_files)
+        self._looking = Latest(workspace.threads, Lane.STORE, self)
+        self._looking.finished.connect(self._take_gone)
+        workspace.state.recent_changed.connect(self._fill)
+        self._fill()
+
+    @Slot()
+    def look(self) -> None:
+        """Find out which of the files are gone."""
+        self._looking.start(file_jobs.missing(self._workspace.state.recent(self._kind)))
+
+    @Slot(object)
+    def _take_gone(self, gone: frozenset[Path]) -> None:
+        if gone != self._gone:
+            self._gone = gone
+            self._fill()
+
+    @Slot()
+    def _fill(self) -> None:
+        menu, paths = self.menu_of_files, self._workspace.state.recent(self._kind)
+        menu.clear()
+        self.setEnabled(bool(paths))
+        for path in paths:
+            gone = path in self._gone
+            entry = menu.addAction(_entry_text(path, gone))
+            entry.triggered.connect(lambda _on, one=path: self._choose(one))
+        menu.addSeparator()
+        if any(path in self._gone for path in paths):
+            menu.addAction("Remove those that are not there").triggered.connect(self._remove_gone)
+        menu.addAction("Clear this list").triggered.connect(self._clear)
+
+    def _choose(self, path: Path) -> None:
+        if path not in self._gone:
+            self.chosen.emit(path)
+            return
+        self._workspace.state.remove_recent(self._kind, path)
+        self._workspace.note.emit(f"{path.name} is not there any more, and no longer in the list.")
+
+    @Slot()
+    def _remove_gone(self) -> None:
+        for path in self._gone:
+            self._workspace.state.remove_recent(self._kind, path)
+
+    @Slot()
+    def _clear(self) -> None:
+        self._workspace.state.clear_recent(self._kind)
+
+
+def _entry_text(path: Path, gone: bool) -> str:
+    text = f"{path.name}  ({path.parent})"
+    # A file's & is no mnemonic, and a tab would begin a column of keys.
+    shown = one_line(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…").replace("&", "&&")
+    return f"Not there: {shown} - remove" if gone else shown

@@ -1,0 +1,224 @@
+"""A dataset in numbers: items, labels by criterion as bars, what was noticed.
+
+Knows: the engine's summary of a dataset. Does not know: how it was counted.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QRectF, QSize
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from engine.core.formatting import words
+from engine.core.items import PREFERENCES, Preference
+from gui.kit.bars import ShareBar
+from gui.kit.fold import Fold
+from gui.kit.foreign_text import plain_label
+from gui.kit.label_words import LABEL_WORDS
+from gui.kit.labels import hint, label, panel, set_role
+from gui.kit.theme import colours
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+    from engine.data.dataset_summary import Summary
+
+_OPENLY = 2  # so many notices are shown without a fold
+_NO_LABELS = "No human labels: this dataset can be judged, but not be measured."
+
+
+class LabelLegend(QWidget):
+    """What the colours of the labels mean, on one line."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._entries = [(one, LABEL_WORDS[one]) for one in PREFERENCES]
+        self.setAccessibleName("Colours of the labels: " + ", ".join(text for _one, text in self._entries))
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Room for all words and their squares."""
+        metrics = self.fontMetrics()
+        width = sum(metrics.horizontalAdvance(text) + 2 * metrics.ascent() for _one, text in self._entries)
+        return QSize(width, metrics.height())
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """As much as it wants."""
+        return self.sizeHint()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        """Draw a square and a word for each label."""
+        painter = QPainter(self)
+        used, metrics = colours(self.palette()), self.fontMetrics()
+        side = metrics.ascent() * 0.7
+        left = 0.0
+        for one, text in self._entries:
+            top = metrics.ascent() - side
+            painter.fillRect(QRectF(left, top, side, side), QColor(used.of_label(one)))
+            painter.setPen(QColor(used.muted))
+            painter.drawText(int(left + side + metrics.ascent() * 0.4), metrics.ascent(), text)
+            left += metrics.horizontalAdvance(text) + 2 * metrics.ascent()
+        painter.end()
+
+
+class _Cells(QWidget):
+    """Widgets of one size side by side, in as many lines as the width asks for."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._cells: list[QWidget] = []
+        self._across = 0
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(16)
+        self._grid.setVerticalSpacing(6)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    def show_cells(self, cells: Sequence[QWidget]) -> None:
+        """Show these widgets in the place of those before."""
+        for old in self._cells:
+            self._grid.removeWidget(old)
+            old.hide()
+            old.deleteLater()
+        self._cells, self._across = list(cells), 0
+        self._arrange()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Arrange the cells anew where another number fits side by side."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        if not self._cells:
+            return
+        widest = max(cell.minimumSizeHint().width() for cell in self._cells) + self._grid.horizontalSpacing()
+        across = min(max(1, self.width() // max(1, widest)), len(self._cells))
+        if across == self._across:
+            return
+        for place in range(len(self._cells)):
+            self._grid.setColumnStretch(place, 1 if place < across else 0)
+        for place, cell in enumerate(self._cells):
+            self._grid.addWidget(cell, place // across, place % across)
+        self._across = across
+        self.updateGeometry()
+
+
+class DatasetSummary(QWidget):
+    """A strip above the items."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._items, self._labelled = label("", "figure", wrap=False), hint("")
+        self._labelled.setWordWrap(False)
+        self._cells = _Cells()
+        self._legend = LabelLegend()
+        self._lengths = hint("")
+        self._no_labels = hint(_NO_LABELS)
+        self._notices = QWidget()
+        self._notice_lines = QVBoxLayout(self._notices)
+        self._notice_lines.setContentsMargins(0, 0, 0, 0)
+        figures = QVBoxLayout()
+        figures.setSpacing(2)
+        figures.addWidget(self._items)
+        figures.addWidget(self._labelled)
+        figures.addStretch(1)
+        right = QVBoxLayout()
+        right.setSpacing(6)
+        right.addWidget(self._cells)
+        right.addWidget(self._no_labels)
+        last = QHBoxLayout()
+        last.setSpacing(20)
+        last.addWidget(self._legend)
+        last.addWidget(self._lengths, 1)
+        right.addLayout(last)
+        top = QWidget()
+        across = QHBoxLayout(top)
+        across.setContentsMargins(0, 0, 0, 0)
+        across.setSpacing(24)
+        across.addLayout(figures)
+        across.addLayout(right, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(panel(top, self._notices))
+
+    def begin(self, dataset: "Dataset") -> None:
+        """Show what is known of a dataset before it is counted."""
+        self._items.setText(_count(len(dataset), "item"))
+        self._labelled.setText("Counting …")
+        self._lengths.setText("")
+        self._cells.show_cells([])
+        for part in (self._cells, self._legend, self._no_labels):
+            part.setVisible(False)
+        self._show_notices(dataset.notices)
+
+    def show_summary(self, summary: "Summary") -> None:
+        """Show the numbers."""
+        self._labelled.setText(f"{summary.any_label:,} labelled")
+        has_labels = summary.any_label > 0
+        if has_labels:
+            self._cells.show_cells([_criterion_cell(summary, one) for one in summary.labels])
+        self._cells.setVisible(has_labels)
+        self._legend.setVisible(has_labels)
+        self._no_labels.setVisible(not has_labels)
+        lengths = ", ".join(
+            f"{said} {summary.lengths[column].median:,.0f}"
+            for column, said in (("instruction", "instruction"), ("output_a", "A"), ("output_b", "B"))
+        )
+        self._lengths.setText(f"Median length in characters: {lengths}")
+        self._show_notices(_all_notices(summary))
+
+    def _show_notices(self, notices: Sequence[str]) -> None:
+        while (old := self._notice_lines.takeAt(0)) is not None:
+            if gone := old.widget():
+                gone.setParent(None)
+                gone.deleteLater()
+        lines = [_notice(text) for text in notices]
+        if len(lines) > _OPENLY:
+            inside = QWidget()
+            column = QVBoxLayout(inside)
+            column.setContentsMargins(20, 0, 0, 0)
+            for line in lines:
+                column.addWidget(line)
+            self._notice_lines.addWidget(Fold(f"{len(lines)} things were noticed in this file", inside))
+        for line in lines[:_OPENLY] if len(lines) <= _OPENLY else ():
+            self._notice_lines.addWidget(line)
+        self._notices.setVisible(bool(lines))
+
+
+def _criterion_cell(summary: "Summary", criterion: str) -> QWidget:
+    cell = QWidget()
+    title = words(criterion).capitalize()
+    labelled = summary.labelled[criterion]
+    bar = ShareBar(title, without="no label")
+    counts: dict[Preference | None, int] = dict(summary.labels[criterion].items())
+    bar.show_counts(counts | {None: summary.items - labelled})
+    count = hint(f"{labelled:,}" if labelled else "no labels")
+    count.setWordWrap(False)
+    count.setToolTip(f"{labelled:,} labels, {summary.explained[criterion]:,} explanations")
+    above = QHBoxLayout()
+    above.addWidget(label(title, wrap=False), 1)
+    above.addWidget(count)
+    layout = QVBoxLayout(cell)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(3)
+    layout.addLayout(above)
+    layout.addWidget(bar)
+    return cell
+
+
+def _all_notices(summary: "Summary") -> tuple[str, ...]:
+    if not summary.equal_responses:
+        return summary.notices
+    have = "has" if summary.equal_responses == 1 else "have"
+    same = f"{_count(summary.equal_responses, 'item')} {have} the same text as response A and response B."
+    return (*summary.notices, same)
+
+
+def _notice(text: str) -> QWidget:
+    line = plain_label(text)
+    set_role(line, "warning")
+    return line
+
+
+def _count(number: int, one: str) -> str:
+    return f"{number:,} {one}{'' if number == 1 else 's'}"

@@ -1,0 +1,73 @@
+"""What the Dataset page says while no dataset is open.
+
+Knows: what a dataset is. Does not know: how one is opened.
+"""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from gui.kit.foreign_text import one_line
+from gui.kit.labels import heading, hint, label, main_button, name, panel
+
+_WHAT = (
+    "A dataset is a table. Each row is an item: an id, an instruction, and two responses to it, A and B. "
+    "Tiebreak judges which response is better, on five criteria."
+)
+_COLUMNS = (
+    "Columns: id, instruction, output_a, output_b. Human labels are welcome: relevance_preference, "
+    "relevance_explanation, and so on for naturalness, truthfulness, safety and overall_quality. "
+    "A label is A, B, both_good or both_bad."
+)
+_FORMATS = "Files: .tsv, .csv, .json, .jsonl, .ndjson and .parquet, each also packed as .gz."
+
+
+class DatasetWelcome(QScrollArea):
+    """Tells what to do first."""
+
+    open_wanted = Signal()
+    demo_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWidgetResizable(True)
+        choose, demo = main_button("Open…"), QPushButton("Open the demo dataset")
+        name(choose, "Open a dataset", "Choose a file of this computer")
+        name(demo, "Open the demo dataset", "240 short labelled items that come with Tiebreak")
+        choose.clicked.connect(self.open_wanted)
+        demo.clicked.connect(self.demo_wanted)
+        buttons = QWidget()
+        across = QHBoxLayout(buttons)
+        across.setContentsMargins(0, 4, 0, 4)
+        across.addWidget(choose)
+        across.addWidget(demo)
+        across.addStretch(1)
+        self._heading = heading("")
+        self.show_reading(None)
+        frame = panel(
+            self._heading,
+            label(_WHAT),
+            buttons,
+            hint("Or drop a file anywhere on this page."),
+            hint(_COLUMNS),
+            hint(_FORMATS),
+        )
+        frame.setMaximumWidth(self.fontMetrics().averageCharWidth() * 110)
+        content = QWidget()
+        content.setProperty("role", "content")
+        middle = QVBoxLayout(content)
+        middle.addStretch(1)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(frame, 8)
+        row.addStretch(1)
+        middle.addLayout(row)
+        middle.addStretch(2)
+        self.setWidget(content)
+        self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+    def show_reading(self, file_name: str | None) -> None:
+        """Say that a dataset is being read; None for none."""
+        self._heading.setText(
+            "No dataset is open" if file_name is None else f"Reading {one_line(file_name)} …"
+        )

@@ -1,0 +1,165 @@
+"""The settings of a run that few need: examples, calibration, memory, the computer, explanations.
+
+Knows: fields for a RunSetup. Does not know: what the engine does with them.
+"""
+
+from dataclasses import replace
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QFormLayout, QSpinBox, QWidget
+
+from engine.core.run_setup import RunSetup
+from engine.core.settings import DEFAULT_CONTEXT, MOST_THREADS, KvType, Mode
+from gui.judge.usual_setup import usual_setup
+from gui.kit.file_choice import FileChoice
+from gui.kit.file_dialogs import DATASETS
+from gui.kit.labels import label, name, narrow
+
+_LARGEST_CONTEXT = 2**24
+_LARGEST_SEED = 2**31 - 1
+_CONTEXT_STEP = 1024
+_CALIBRATIONS = "Calibrations (*.json)"
+
+
+class AdvancedSettings(QWidget):
+    """One field for each; `changed` whenever one of them is."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._make_prompt_fields()
+        self._make_computer_fields()
+        self._make_explanation_fields()
+        form = QFormLayout(self)
+        form.setContentsMargins(18, 0, 0, 0)
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        for text, field in (
+            ("Labelled examples", self._examples),
+            ("Examples shown", self._shots),
+            ("Calibration", self._calibration),
+            ("Context", self._context),
+            ("", self._shorten),
+            ("KV cache", self._kv_type),
+            ("Threads", self._threads),
+            ("GPU layers", self._layers),
+            ("", self._no_gpu),
+            ("Longest explanation", self._length),
+            ("Temperature", self._temperature),
+            ("Seed", self._seed),
+        ):
+            form.addRow(text, field)
+        self.follow(usual_setup())
+
+    def show_setup(self, setup: RunSetup) -> None:
+        """Show what a setup says; `changed` is not told."""
+        self.blockSignals(True)
+        self._examples.set_path(setup.examples_path)
+        self._shots.setValue(setup.shots)
+        self._calibration.set_path(setup.calibration_path)
+        self._context.setValue(setup.context)
+        self._shorten.setChecked(setup.shorten)
+        self._kv_type.setCurrentIndex(self._kv_type.findData(setup.kv_type.value))
+        self._threads.setValue(setup.threads)
+        self._layers.setValue(-1 if setup.gpu_layers is None else setup.gpu_layers)
+        self._length.setValue(setup.max_explanation_tokens)
+        self._temperature.setValue(setup.temperature)
+        self._seed.setValue(setup.seed)
+        self.blockSignals(False)
+        self.follow(setup)
+
+    def in_setup(self, setup: RunSetup) -> RunSetup:
+        """A setup with what the fields say."""
+        layers = self._layers.value()
+        return replace(
+            setup,
+            examples_path=self._examples.path,
+            shots=self._shots.value(),
+            calibration_path=self._calibration.path,
+            context=self._context.value(),
+            shorten=self._shorten.isChecked(),
+            kv_type=KvType(self._kv_type.currentData()),
+            threads=self._threads.value(),
+            gpu_layers=None if layers < 0 else layers,
+            max_explanation_tokens=self._length.value(),
+            temperature=round(self._temperature.value(), 2),
+            seed=self._seed.value(),
+        )
+
+    def set_context(self, tokens: int) -> None:
+        """Use this much context."""
+        self._context.setValue(tokens)
+
+    def set_shorten(self) -> None:
+        """Shorten what does not fit."""
+        self._shorten.setChecked(True)
+
+    def set_gpu(self, supported: bool) -> None:
+        """Say whether llama.cpp can use a GPU."""
+        self._layers.setEnabled(supported)
+        self._no_gpu.setVisible(not supported)
+
+    def follow(self, setup: RunSetup) -> None:
+        """Enable the fields that count for this setup."""
+        explains = setup.mode is Mode.EXPLAIN
+        self._length.setEnabled(explains)
+        self._temperature.setEnabled(explains)
+        self._seed.setEnabled(explains and setup.temperature > 0)
+        self._shots.setEnabled(setup.examples_path is not None)
+
+    def _make_prompt_fields(self) -> None:
+        self._examples = FileChoice("labelled examples", DATASETS)
+        self._examples.changed.connect(self.changed)
+        self._shots = self._number("How many labelled examples the model is shown", 1, 32)
+        self._calibration = FileChoice("calibration", _CALIBRATIONS)
+        self._calibration.changed.connect(self.changed)
+        self._shorten = QCheckBox("Shorten responses that do not fit")
+        name(
+            self._shorten,
+            "Shorten responses that do not fit",
+            "Leaves out the middle of long responses instead of leaving the item unscored; it is recorded.",
+        )
+        self._shorten.toggled.connect(self.changed)
+
+    def _make_computer_fields(self) -> None:
+        self._context = self._number("Tokens of context", 0, _LARGEST_CONTEXT, "Automatic")
+        self._context.setSingleStep(_CONTEXT_STEP)
+        self._context.setToolTip(
+            f"Tokens that the model can hold at once. Automatic: {DEFAULT_CONTEXT:,}, or what the model was"
+            " trained with."
+        )
+        self._kv_type = QComboBox()
+        narrow(self._kv_type)
+        self._kv_type.addItem("f16: exact", KvType.F16.value)
+        self._kv_type.addItem("q8_0: half the memory, rounder results", KvType.Q8_0.value)
+        name(self._kv_type, "What the model's cache is kept in")
+        self._kv_type.currentIndexChanged.connect(self.changed)
+        self._threads = self._number("Processor cores to use", 0, MOST_THREADS, "Automatic")
+        self._layers = self._number("Layers of the model on the GPU", -1, 9999, "All")
+        self._no_gpu = label("llama.cpp was built without GPU support here.", "hint")
+        self.set_gpu(False)
+
+    def _make_explanation_fields(self) -> None:
+        self._length = self._number("Longest explanation, in tokens", 1, 4096)
+        self._length.setSuffix(" tokens")
+        self._temperature = QDoubleSpinBox()
+        self._temperature.setRange(0, 5)
+        self._temperature.setSingleStep(0.1)
+        self._temperature.setSpecialValueText("0 (likeliest words)")
+        name(
+            self._temperature,
+            "Temperature of explanations",
+            "0 takes the likeliest words; more than 0 samples. Labels are never sampled.",
+        )
+        self._temperature.valueChanged.connect(self.changed)
+        self._seed = self._number("Seed for a temperature above 0", 0, _LARGEST_SEED)
+
+    def _number(self, accessible: str, least: int, most: int, automatic: str = "") -> QSpinBox:
+        field = QSpinBox()
+        field.setRange(least, most)
+        field.setGroupSeparatorShown(True)
+        field.setSpecialValueText(automatic)
+        name(field, accessible)
+        field.valueChanged.connect(self.changed)
+        return field

@@ -1,0 +1,372 @@
+"""The Judge page: what is judged, with which model and how; the plan; the run.
+
+Knows: its parts, and when a plan is made anew. Does not know: how anything is planned or judged.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QSplitter, QVBoxLayout, QWidget
+
+from engine.core.errors import EngineError
+from engine.core.events import RunEnded
+from engine.core.run_setup import RunSetup
+from engine.system.paths import demo_dataset
+from gui.judge import model_jobs
+from gui.judge.dataset_line import DatasetLine
+from gui.judge.model_jobs import MemoryWish
+from gui.judge.model_picker import ModelPicker
+from gui.judge.plan_panel import PlanPanel
+from gui.judge.planner import Planner
+from gui.judge.resume_banner import ResumeBanner
+from gui.judge.run_control import RunControl
+from gui.judge.run_panel import RunPanel
+from gui.judge.settings_panel import JudgeSettings
+from gui.judge.usual_setup import usual_setup
+from gui.kit.foreign_text import one_line
+from gui.kit.labels import main_button, name, panel, set_role
+from gui.work.file_jobs import Loading
+from gui.work.lanes import Lane, Latest
+from gui.work.page import Page
+from gui.work.workspace import Workspace
+
+_SPLITTER = "judge/splitter"
+
+
+class JudgePage(Page):
+    """Plans and runs."""
+
+    NAME = "Judge"
+    KEYS: ClassVar[Sequence[tuple[str, str]]] = (
+        ("Ctrl+R, F5", "Run, or resume a run; a complete run is not judged again"),
+        ("Ctrl+.", "Stop the run; what is judged is kept"),
+        ("Enter", "In the latest judgments: show one in Review"),
+    )
+
+    def __init__(self, workspace: Workspace, control: RunControl, parent: QWidget | None = None) -> None:
+        super().__init__(workspace, parent)
+        self.control = control
+        self._awake = False  # set once the page is seen: what it computes can wait until then
+        self._reading = False  # a dataset
+        self._shown_path: Path | None = None
+        self._item_wanted: tuple[int, str, str] | None = None  # run, item id, criterion
+        self._resuming: RunSetup | None = None  # whose dataset is still read
+        self._make_parts()
+        self._make_header()
+        self._make_body()
+        self._make_jobs()
+        workspace.dataset_changed.connect(self._show_dataset)
+        workspace.dataset_loading.connect(self._show_loading)
+        workspace.run_changed.connect(self._show_wanted_item)
+        control.started.connect(self._follow_start)
+        control.progressed.connect(self._follow)
+        control.judged.connect(self.run_panel.add)
+        control.ended.connect(self._follow_end)
+        self._show_dataset()
+
+    # What the window asks of it
+
+    def entered(self) -> None:
+        """Look for models and plan, now that the page is seen."""
+        if not self._awake:
+            self._awake = True
+            self.picker.scan()
+        self._plan_soon()
+
+    def keep_layout(self) -> None:
+        """Remember the splitter."""
+        self.workspace.state.set_layout(_SPLITTER, self._splitter.saveState())
+
+    def restyle(self) -> None:
+        """Follow new colours or another text size."""
+        self.picker.refit()
+        self.run_panel.restyle()
+
+    def choose_model(self, path: Path) -> None:
+        """Choose a model file, or search one more folder."""
+        self._awake = True
+        self.picker.choose(path)
+
+    @Slot()
+    def run(self) -> None:
+        """Run, or resume; a run that is complete is not judged again: only its button does that."""
+        plan = self.planner.plan
+        if plan is not None and plan.complete and not self.control.running:
+            self.workspace.note.emit(
+                f"All {plan.forecast.items:,} items are judged in run {plan.forecast.run_id};"
+                " press Judge again for a new run."
+            )
+        else:
+            self._run(fresh=False)
+
+    @Slot()
+    def _press_run(self) -> None:
+        """Do what the main button says: run, resume, or judge again."""
+        self._run(fresh=self.planner.plan is not None and self.planner.plan.complete)
+
+    @Slot()
+    def stop(self) -> None:
+        """Stop the run that is under way."""
+        self.control.stop()
+
+    @property
+    def can_run(self) -> bool:
+        """True where `run` would start something, with a plan at hand of what."""
+        return self.planner.plan is not None and not self.control.running
+
+    def setup(self) -> RunSetup:
+        """The run that the page describes."""
+        dataset = self.workspace.dataset
+        setup = replace(usual_setup(), model_path=self.picker.path, items=self.dataset_line.items)
+        if dataset is not None:
+            setup = replace(setup, dataset_path=dataset.path.absolute())
+        return self.settings.in_setup(setup)
+
+    # Parts
+
+    def _make_parts(self) -> None:
+        self.banner = ResumeBanner(self.workspace, self.control)
+        self.banner.resumed.connect(self._resume)
+        self.dataset_line = DatasetLine()
+        self.dataset_line.changed.connect(self._change)
+        self.dataset_line.dataset_wanted.connect(lambda: self.workspace.page_wanted.emit("Dataset"))
+        self.dataset_line.demo_wanted.connect(lambda: self.workspace.open_dataset(demo_dataset()))
+        self.picker = ModelPicker(self.workspace)
+        self.picker.changed.connect(self._change)
+        self.settings = JudgeSettings(self.workspace.state)
+        self.settings.changed.connect(self._change)
+        self.settings.unfolded.connect(self._ask_for_gpu)
+        self.plan_panel = PlanPanel()
+        self.plan_panel.context_wanted.connect(self.settings.advanced.set_context)
+        self.plan_panel.shorten_wanted.connect(self.settings.advanced.set_shorten)
+        self.run_panel = RunPanel()
+        self.run_panel.results_wanted.connect(lambda: self._show_run("Results"))
+        self.run_panel.review_wanted.connect(lambda: self._show_run("Review"))
+        self.run_panel.item_wanted.connect(self._want_item)
+
+    def _make_header(self) -> None:
+        self.results_button = QPushButton("Show results")
+        self.results_button.clicked.connect(self._show_results)
+        self.over_button = QPushButton("Start over")
+        name(self.over_button, "Judge all items again in a new run")
+        self.over_button.clicked.connect(lambda: self._run(fresh=True))
+        self.run_button = main_button("Run")
+        self.run_button.clicked.connect(self._press_run)
+        self.stop_button = QPushButton("Stop")
+        name(self.stop_button, "Stop the run", "What is judged is kept, and the run can go on later.")
+        self.stop_button.clicked.connect(self.stop)
+        for button in (self.results_button, self.over_button, self.stop_button, self.run_button):
+            self.header.addWidget(button)
+
+    def _make_body(self) -> None:
+        self._left = _column(panel(self.dataset_line), panel(self.picker), panel(self.settings))
+        right = _column(self.run_panel, self.plan_panel)
+        # The judgments take the room that the plan leaves.
+        layout = right.layout()
+        if isinstance(layout, QVBoxLayout):
+            layout.setStretchFactor(self.run_panel, 100)
+        self._splitter = QSplitter(Qt.Orientation.Horizontal)
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.addWidget(_scrolling(self._left))
+        self._splitter.addWidget(_scrolling(right))
+        self._splitter.setStretchFactor(0, 1)
+        self._splitter.setStretchFactor(1, 1)
+        self._splitter.setSizes([532, 600])
+        self._splitter.restoreState(self.workspace.state.layout(_SPLITTER))
+        self.body.addWidget(self.banner)
+        self.body.addWidget(self._splitter, 1)
+
+    def _make_jobs(self) -> None:
+        self.planner = Planner(self.workspace, self)
+        self.planner.told.connect(self.plan_panel.show_work)
+        self.planner.planned.connect(self._show_plan)
+        self.planner.failed.connect(self._show_no_plan)
+        self.planner.stopped.connect(self.plan_panel.show_stopped)
+        self.plan_panel.again_wanted.connect(self.planner.make)
+        self.plan_panel.cancelled.connect(self.planner.cancel)
+        self.plan_panel.time_wanted.connect(self.planner.time)
+        self._gpu = Latest(self.workspace.threads, Lane.MODEL, self)
+        self._gpu.finished.connect(self.settings.advanced.set_gpu)
+
+    # The plan
+
+    @Slot()
+    def _change(self) -> None:
+        setup = self.setup()
+        self.picker.set_wish(MemoryWish(setup.context, setup.kv_type))
+        self._plan_soon()
+
+    @Slot()
+    def _show_dataset(self) -> None:
+        dataset = self.workspace.dataset
+        path = dataset.path if dataset else None
+        if self._shown_path not in (None, path):
+            self.dataset_line.set_items(None)
+        self._shown_path = path
+        self.dataset_line.show_dataset(dataset.name if dataset else None, len(dataset) if dataset else 0)
+        resumed, self._resuming = self._resuming, None
+        if resumed is not None and path is not None and path.absolute() == resumed.dataset_path.absolute():
+            self.dataset_line.set_items(resumed.items)
+        self.context.setText(one_line(dataset.name) if dataset else "")
+        self._plan_soon()
+
+    @Slot(object)
+    def _show_loading(self, loading: Loading | None) -> None:
+        self._reading = loading is not None
+        self.dataset_line.show_reading(loading.path.name if loading else None)
+        if self.workspace.dataset is None:
+            self._plan_soon()
+
+    def _plan_soon(self) -> None:
+        dataset, setup = self.workspace.dataset, self.setup()
+        if self.control.running:
+            return
+        if dataset is None or not setup.criteria:
+            self.planner.drop()
+            missing = "Open a dataset" if dataset is None else "Choose at least one criterion"
+            said = f"{missing} to see what a run would take."
+            reading = dataset is None and self._reading
+            self.plan_panel.show_nothing("A plan follows when the dataset is read." if reading else said)
+        elif self._awake:
+            self.planner.want(setup, dataset)
+        self._show_buttons()
+
+    @Slot()
+    def _show_plan(self) -> None:
+        if self.planner.plan is not None:
+            self.plan_panel.show_plan(self.planner.plan)
+        self._show_buttons()
+
+    @Slot(object)
+    def _show_no_plan(self, error: EngineError) -> None:
+        self.plan_panel.show_error(error)
+        self._show_buttons()
+
+    @Slot()
+    def _ask_for_gpu(self) -> None:
+        self._gpu.start(model_jobs.gpu_supported())
+
+    # The run
+
+    def _run(self, fresh: bool) -> None:
+        plan = self.planner.plan
+        goes_on = plan is not None and plan.unfinished and not fresh
+        setup = replace(
+            self.setup(), fresh=fresh, resumes=plan.forecast.run_id if plan is not None and goes_on else None
+        )
+        if self.control.running:
+            return
+        if self.workspace.dataset is None or not setup.criteria:
+            self.workspace.note.emit("Open a dataset and choose a criterion before a run.")
+            return
+        self.control.start(setup)
+
+    @Slot()
+    def _follow_start(self) -> None:
+        self.planner.drop()
+        self._left.setEnabled(False)
+        self.plan_panel.hide()
+        setup = self.control.setup
+        if setup is not None:
+            self.run_panel.begin(setup.criteria, setup.dataset_path.name)
+        self._follow()
+
+    @Slot()
+    def _follow(self) -> None:
+        self.run_panel.follow(self.control.progress, self.control.note)
+        self._show_buttons()
+
+    @Slot(object)
+    def _follow_end(self, how: RunEnded | EngineError | None) -> None:
+        self.run_panel.end(how, self.control.progress)
+        self._left.setEnabled(True)
+        self.plan_panel.show()
+        self._plan_soon()
+        self._show_buttons()
+
+    def _show_buttons(self) -> None:
+        running, planned = self.control.running, self.planner.plan
+        complete = planned is not None and planned.complete
+        unfinished = planned is not None and planned.unfinished
+        self.run_button.setText("Judge again" if complete else "Resume" if unfinished else "Run")
+        name(
+            self.run_button,
+            "Judge all items again in a new run" if complete else f"{self.run_button.text()} (Ctrl+R)",
+        )
+        set_role(self.run_button, "" if complete else "main")
+        set_role(self.results_button, "main" if complete else "")
+        self.run_button.setEnabled(self.workspace.dataset is not None and bool(self.setup().criteria))
+        self.run_button.setVisible(not running)
+        self.over_button.setVisible(unfinished and not running)
+        self.results_button.setVisible(complete and not running)
+        self.run_panel.offer_results(not complete)
+        self.stop_button.setVisible(running)
+        self.stop_button.setEnabled(not self.control.stopping)
+        self.stop_button.setText("Stopping …" if self.control.stopping else "Stop")
+
+    @Slot()
+    def _show_results(self) -> None:
+        plan = self.planner.plan
+        if plan is not None and plan.forecast.run_id is not None:
+            self.workspace.open_run(plan.forecast.run_id)
+            self.workspace.page_wanted.emit("Results")
+
+    def _show_run(self, page: str) -> None:
+        """Show a page with the run that was judged here, whichever is open."""
+        progress, run = self.control.progress, self.workspace.run
+        if progress is not None and (run is None or run.id != progress.run_id):
+            self.workspace.open_run(progress.run_id)
+        self.workspace.page_wanted.emit(page)
+
+    @Slot(str, str)
+    def _want_item(self, item_id: str, criterion: str) -> None:
+        progress, run = self.control.progress, self.workspace.run
+        if progress is None:
+            return
+        if run is not None and run.id == progress.run_id and not self.control.running:
+            self.workspace.review_wanted.emit(item_id, criterion)
+            return
+        self._item_wanted = (progress.run_id, item_id, criterion)
+        self.workspace.open_run(progress.run_id)
+
+    @Slot()
+    def _show_wanted_item(self) -> None:
+        wanted, self._item_wanted = self._item_wanted, None
+        run = self.workspace.run
+        if wanted is not None and run is not None and run.id == wanted[0]:
+            self.workspace.review_wanted.emit(*wanted[1:])
+
+    @Slot(object)
+    def _resume(self, setup: RunSetup) -> None:
+        """Go on with the run that a setup names, and describe it on the page."""
+        self.settings.show_setup(setup)
+        self.picker.choose_file(setup.model_path)
+        self.dataset_line.set_items(setup.items)
+        dataset = self.workspace.dataset
+        if dataset is None or dataset.path.absolute() != setup.dataset_path.absolute():
+            self._resuming = setup
+            self.workspace.open_dataset(setup.dataset_path)
+        self.control.start(setup)
+
+
+def _column(*widgets: QWidget) -> QWidget:
+    column = QWidget()
+    column.setProperty("role", "content")
+    layout = QVBoxLayout(column)
+    layout.setContentsMargins(0, 0, 6, 0)
+    layout.setSpacing(10)
+    for widget in widgets:
+        layout.addWidget(widget)
+    layout.addStretch(1)
+    return column
+
+
+def _scrolling(inside: QWidget) -> QScrollArea:
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setWidget(inside)
+    return area

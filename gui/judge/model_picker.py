@@ -1,0 +1,262 @@
+"""The choice of a model file: those found on this computer, others by their file or folder.
+
+Knows: the table of candidates, what is remembered of the search. Does not know: runs, what a model is for.
+"""
+
+from pathlib import Path
+
+from PySide6.QtCore import QItemSelectionModel, Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from engine.core.formatting import visible
+from engine.core.settings import KvType
+from engine.system.paths import demo_model
+from gui.judge import model_jobs
+from gui.judge.model_jobs import Candidate, MemoryWish
+from gui.judge.model_table import COLUMNS, MODEL, ModelOrder, ModelTable
+from gui.kit.busy import BusyLine
+from gui.kit.file_dialogs import ask_folder, ask_source
+from gui.kit.labels import heading, label, name, set_role
+from gui.kit.pill_delegate import PillDelegate
+from gui.kit.views import FillingView, dressed
+from gui.work.lanes import Lane, Latest
+from gui.work.workspace import Workspace
+
+_FEWEST_ROWS, _MOST_ROWS = 1, 7
+_MANY = 8  # files; a filter is offered above that
+_NAME_WIDTH = 22  # characters, at the least
+_ARROW = 3  # characters, for the arrow of the sorted column
+_LAST = "last/model"
+_SUFFIX = ".gguf"
+_SEARCHED = "models"
+
+
+class ModelPicker(QWidget):
+    """Chooses one model file. It looks for files when `scan` is called first."""
+
+    changed = Signal()  # another file is chosen
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._state = workspace.state
+        self._wish = MemoryWish(0, KvType.F16)
+        self._filtering = False
+        self._note = workspace.note
+        self._path = Path(self._state.text(_LAST) or demo_model())
+        self._remembered = True  # from last time; whether it is still there is not known yet
+        self._searching = Latest(workspace.threads, Lane.SCAN, self)
+        self._searching.told.connect(self._take)
+        self._searching.finished.connect(self._end_search)
+        self._searching.cancelled.connect(self._end_search)
+        self._searching.failed.connect(workspace.problem)
+        self._searching.failed.connect(self._end_search)
+        self._fitting = Latest(workspace.threads, Lane.SCAN, self)
+        self._fitting.finished.connect(self._take_fits)
+        self._fitting.failed.connect(workspace.problem)
+        self._build()
+
+    @property
+    def path(self) -> Path:
+        """The chosen file; the demo model where nothing else was."""
+        return self._path
+
+    @property
+    def candidate(self) -> Candidate | None:
+        """The chosen file as it was found; None before the search has come to it."""
+        row = self.table.row_of(self._path)
+        return None if row is None else self.table.candidate(row)
+
+    def scan(self) -> None:
+        """Look for model files again."""
+        kept = self._state.record(_SEARCHED)
+        files = [Path(one) for one in kept.get("files", []) if isinstance(one, str)]
+        folders = [Path(one) for one in kept.get("folders", []) if isinstance(one, str)]
+        if self._path not in files:
+            files.insert(0, self._path)
+        self.table.clear()
+        self._busy.begin("Looking for model files …")
+        self._searching.start(model_jobs.find(files, folders, self._wish))
+
+    def choose(self, path: Path) -> None:
+        """Choose a file, known by its suffix, or add a folder to those that are searched."""
+        if path.suffix.lower() == _SUFFIX:
+            self.choose_file(path)
+        else:
+            self.add_folder(path)
+
+    def choose_file(self, path: Path) -> None:
+        """Choose a file."""
+        self._remembered = False
+        self._remember("files", path.absolute())
+        self._select(path.absolute())
+        self.scan()
+
+    def add_folder(self, path: Path) -> None:
+        """Add a folder to those that are searched."""
+        self._remember("folders", path.absolute())
+        self.scan()
+
+    def set_wish(self, wish: MemoryWish) -> None:
+        """Say for which context and cache the memory is meant."""
+        if wish != self._wish:
+            self._wish = wish
+            if self._searching.busy:
+                self.scan()
+            else:
+                self._fitting.start(model_jobs.fits(self.table.candidates, wish))
+
+    @Slot()
+    def refit(self) -> None:
+        """Fit the table to another text size, other colours or other rows."""
+        rows, header = self.view.verticalHeader(), self.view.horizontalHeader()
+        rows.setDefaultSectionSize(self.view.fontMetrics().height() + 10)
+        shown = min(max(self._order.rowCount(), _FEWEST_ROWS), _MOST_ROWS)
+        height = header.sizeHint().height() + shown * rows.defaultSectionSize() + 2 * self.view.frameWidth()
+        self.view.setFixedHeight(height + self.view.horizontalScrollBar().sizeHint().height())
+        letter = self.view.fontMetrics().averageCharWidth()
+        for column in range(len(COLUMNS)):
+            arrow = _ARROW * letter if column == header.sortIndicatorSection() else 0
+            wanted = max(self.view.title_width(column) + arrow, self.view.sizeHintForColumn(column) + 4)
+            header.resizeSection(column, wanted)
+        self.view.fill({MODEL: _NAME_WIDTH * letter})
+        self.table.use_palette(QGuiApplication.palette())
+
+    def _build(self) -> None:
+        self.table = ModelTable(self)
+        self._order = ModelOrder(self.table, self)
+        self.view = dressed(FillingView(), self._order, "Model files")
+        self.view.setItemDelegate(PillDelegate(self.view))
+        self.view.setSortingEnabled(True)
+        self.view.sortByColumn(MODEL, Qt.SortOrder.AscendingOrder)
+        header = self.view.horizontalHeader()
+        order = self._order
+        for signal in (order.rowsInserted, order.rowsRemoved, order.modelReset, order.dataChanged):
+            signal.connect(self.refit)
+        header.sortIndicatorChanged.connect(self.refit)
+        self.view.selectionModel().selectionChanged.connect(self._choose_row)
+        self._filter = QLineEdit()
+        self._filter.setPlaceholderText("Filter")
+        self._filter.setClearButtonEnabled(True)
+        name(self._filter, "Show only model files with this text")
+        self._filter.textChanged.connect(self._filter_by)
+        self._filter.hide()
+        self._busy = BusyLine()
+        self._busy.cancelled.connect(self._searching.cancel)
+        self._about = label("")
+        top = QHBoxLayout()
+        top.addWidget(heading("Model"))
+        top.addStretch(1)
+        top.addWidget(self._filter)
+        buttons = QHBoxLayout()
+        for text, accessible, slot in (
+            ("Browse…", "Choose a model file", self._browse),
+            ("Add folder…", "Look for model files in one more folder", self._add_folder),
+            ("Rescan", "Look for model files again", self.scan),
+        ):
+            button = QPushButton(text)
+            name(button, accessible)
+            button.clicked.connect(slot)
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addLayout(top)
+        layout.addWidget(self.view)
+        layout.addWidget(self._about)
+        layout.addWidget(self._busy)
+        layout.addLayout(buttons)
+        self.refit()
+
+    def _browse(self) -> None:
+        chosen = ask_source(self, "Choose a model file", self._path.parent, "Models (*.gguf)")
+        if chosen is not None:
+            self.choose_file(chosen)
+
+    def _add_folder(self) -> None:
+        chosen = ask_folder(self, "Look for model files in this folder too", self._path.parent)
+        if chosen is not None:
+            self.add_folder(chosen)
+
+    def _remember(self, kind: str, path: Path) -> None:
+        kept = self._state.record(_SEARCHED)
+        others = [one for one in kept.get(kind, []) if isinstance(one, str) and one != str(path)]
+        self._state.set_record(_SEARCHED, {**kept, kind: [*others, str(path)]})
+
+    def _select(self, path: Path) -> None:
+        if path != self._path:
+            self._remembered = False
+            self._path = path
+            self.changed.emit()
+        self._show_choice()
+
+    @Slot(object)
+    def _take(self, event: object) -> None:
+        if isinstance(event, Candidate):
+            self.table.put(event)
+            count = self.table.rowCount()
+            self._busy.go_on(f"Looking for model files … {count} found")
+            self._filter.setVisible(count > _MANY or bool(self._filter.text()))
+            if event.path == self._path:
+                self._show_choice()
+                self._check_remembered(event)
+
+    def _check_remembered(self, found: Candidate) -> None:
+        """Choose the demo model where the file of last time can be used no more."""
+        if self._remembered and found.found.error is not None:
+            self._note.emit(f"{found.found.error.problem} The demo model is chosen instead.")
+            self._select(demo_model())
+        self._remembered = False
+
+    @Slot()
+    def _end_search(self) -> None:
+        self._busy.end()
+        self._show_choice()
+
+    @Slot(object)
+    def _take_fits(self, candidates: list[Candidate]) -> None:
+        for one in candidates:
+            self.table.put(one)
+        self._show_choice()
+
+    @Slot()
+    def _choose_row(self) -> None:
+        rows = self.view.selectionModel().selectedRows()
+        if rows and not self._filtering:
+            candidate = self.table.candidate(self._order.mapToSource(rows[0]).row())
+            if candidate.found.model is not None:
+                self._state.set_text(_LAST, str(candidate.path))
+            self._select(candidate.path)
+
+    @Slot(str)
+    def _filter_by(self, text: str) -> None:
+        # The view selects a neighbour where the selected row goes away; nobody chose that.
+        self._filtering = True
+        self._order.setFilterFixedString(text)
+        self._filtering = False
+        self.view.clearSelection()
+        self._show_choice()
+
+    def _show_choice(self) -> None:
+        """Mark the chosen row, and say below the table what must be known of it."""
+        row = self.table.row_of(self._path)
+        if row is None:
+            self._about.setText(visible(f"Chosen: {self._path.name}"))
+            return
+        place = self._order.mapFromSource(self.table.index(row, 0))
+        selection = self.view.selectionModel()
+        if place.isValid() and not selection.isRowSelected(place.row()):
+            selection.setCurrentIndex(
+                place,
+                QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows,
+            )
+        one = self.table.candidate(row)
+        error, model = one.found.error, one.found.model
+        text = (
+            f"{error.problem} {error.remedy}"
+            if error
+            else (f"{model.name}: {model.notice}" if model and model.notice else "")
+        )
+        self._about.setText(visible(text))
+        self._about.setVisible(bool(text))
+        set_role(self._about, "bad" if error else "hint")

@@ -1,0 +1,200 @@
+"""The model files to choose from, for a view: those that can judge first, then those that cannot.
+
+Knows: candidates, Qt's item models. Does not know: how they are found.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QSortFilterProxyModel, Qt
+from PySide6.QtGui import QPalette
+
+from engine.core.formatting import amount, short_count, visible
+from gui.judge.model_jobs import Candidate
+from gui.kit.foreign_text import one_line, tip
+from gui.kit.pill_delegate import PILL_ROLE
+from gui.kit.text_table import SORT_ROLE, Index
+
+COLUMNS = ("Model", "Memory", "Format", "Params", "Size", "Context")
+MODEL, MEMORY, FORMAT, PARAMETERS, SIZE, CONTEXT = range(len(COLUMNS))
+_TIPS = (
+    "The name that the file gives itself",
+    "Whether the model fits the free memory with the context that is set",
+    "How its weights are stored",
+    "Parameters",
+    "Size of the file",
+    "The context that it was trained with, in tokens",
+)
+USABLE_ROLE = SORT_ROLE + 1
+_KINDS = {"fits": "good", "tight": "warning", "does not fit": "bad"}
+_NUMBERS = (PARAMETERS, SIZE, CONTEXT)
+
+
+class ModelTable(QAbstractTableModel):
+    """One row for each file that was found."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rows: list[Candidate] = []
+        self._palette = QPalette()
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """All rows."""
+        return list(self._rows)
+
+    def candidate(self, row: int) -> Candidate:
+        """One row."""
+        return self._rows[row]
+
+    def row_of(self, path: Path) -> int | None:
+        """Where a file is; None where it is not there."""
+        wanted = path.absolute()
+        return next((row for row, one in enumerate(self._rows) if one.path.absolute() == wanted), None)
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.beginResetModel()
+        self._rows = []
+        self.endResetModel()
+
+    def put(self, candidate: Candidate) -> None:
+        """Add a file, or describe one anew that is there."""
+        row = self.row_of(candidate.path)
+        if row is not None:
+            self._rows[row] = candidate
+            self.dataChanged.emit(self.index(row, 0), self.index(row, len(COLUMNS) - 1))
+            return
+        end = len(self._rows)
+        self.beginInsertRows(QModelIndex(), end, end)
+        self._rows.append(candidate)
+        self.endInsertRows()
+
+    def use_palette(self, palette: QPalette) -> None:
+        """Draw with other colours from now on."""
+        self._palette = palette
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's name and default
+        """How many files there are."""
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's name and default
+        """How many columns there are."""
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    def headerData(  # noqa: N802 - Qt's name
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """The names of the columns."""
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return COLUMNS[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            side = Qt.AlignmentFlag.AlignRight if section in _NUMBERS else Qt.AlignmentFlag.AlignLeft
+            return int(side | Qt.AlignmentFlag.AlignVCenter)
+        return _TIPS[section] if role == Qt.ItemDataRole.ToolTipRole else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """What a cell shows, its pill, its value for sorting."""
+        if not index.isValid():
+            return None
+        one, column = self._rows[index.row()], index.column()
+        answer: Any = None
+        if role == Qt.ItemDataRole.DisplayRole:
+            answer = one_line(_text(one, column))
+        elif role == SORT_ROLE:
+            answer = _value(one, column)
+        elif role == USABLE_ROLE:
+            answer = one.found.model is not None
+        elif role == PILL_ROLE:
+            answer = _pill(one, column)
+        elif role == Qt.ItemDataRole.ToolTipRole:
+            answer = tip(about(one))
+        elif role == Qt.ItemDataRole.TextAlignmentRole and column in _NUMBERS:
+            answer = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        elif role == Qt.ItemDataRole.ForegroundRole and one.found.model is None:
+            answer = self._palette.placeholderText()
+        return answer
+
+
+def _text(one: Candidate, column: int) -> str:
+    model = one.found.model
+    if column == MODEL:
+        return one.name
+    if model is None:
+        return "not usable" if column == MEMORY else ""
+    return {
+        MEMORY: str(one.fit),
+        FORMAT: model.quantisation,
+        PARAMETERS: short_count(model.parameters),
+        SIZE: amount(model.size_bytes),
+        CONTEXT: f"{model.trained_context:,}",
+    }[column]
+
+
+def _value(one: Candidate, column: int) -> float | str:
+    model = one.found.model
+    if column in (MODEL, FORMAT):
+        return _text(one, column).casefold()
+    if model is None or one.estimate is None:
+        return -1.0
+    return float(
+        {
+            MEMORY: one.estimate.total,
+            PARAMETERS: model.parameters,
+            SIZE: model.size_bytes,
+            CONTEXT: model.trained_context,
+        }[column]
+    )
+
+
+def _pill(one: Candidate, column: int) -> tuple[str, str] | None:
+    if column == MODEL and one.is_demo:
+        return "demo", "plain"
+    if column != MEMORY:
+        return None
+    return ("not usable", "plain") if one.fit is None else (str(one.fit), _KINDS[str(one.fit)])
+
+
+def about(one: Candidate) -> str:
+    """All that a person may want to know of a file before choosing it."""
+    lines = [visible(one.name), f"{one.path}, found in {one.found.source}"]
+    model = one.found.model
+    if model is None:
+        if one.found.error is not None:
+            lines += [one.found.error.problem, one.found.error.remedy]
+        return "\n".join(lines)
+    if one.estimate is not None:
+        lines.append(
+            f"Needs about {amount(one.estimate.total)} with a context of {one.context:,} tokens"
+            f" (weights {amount(one.estimate.weights)}, KV cache {amount(one.estimate.kv_cache)}, buffers"
+            f" {amount(one.estimate.buffers)}); {amount(one.free)} are free."
+        )
+    lines.append(
+        f"{model.architecture}, {short_count(model.parameters)} parameters, trained with"
+        f" {model.trained_context:,} tokens of context."
+    )
+    if not model.has_chat_template:
+        lines.append("It has no chat template: a plain one is used.")
+    if model.notice:
+        lines.append(model.notice)
+    return "\n".join(lines)
+
+
+class ModelOrder(QSortFilterProxyModel):
+    """Rows filtered by their texts and sorted by values; what is not usable is last in any order."""
+
+    def __init__(self, source: ModelTable, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.setSourceModel(source)
+        self.setSortRole(SORT_ROLE)
+        self.setFilterKeyColumn(-1)
+        self.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+
+    def lessThan(self, left: Index, right: Index) -> bool:  # noqa: N802 - Qt's name
+        """By the value of the column, among the usable and among the others."""
+        usable = [bool(side.data(USABLE_ROLE)) for side in (left, right)]
+        if usable[0] != usable[1]:
+            return usable[0] is (self.sortOrder() is Qt.SortOrder.AscendingOrder)
+        return bool(left.data(SORT_ROLE) < right.data(SORT_ROLE))

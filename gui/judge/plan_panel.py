@@ -1,0 +1,251 @@
+"""What a run would take, before it starts: readings, tokens, memory, time, what does not fit.
+
+Knows: how a plan is worded. Does not know: how it is made.
+"""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from engine.core.errors import EngineError
+from engine.core.events import MeasureProgress
+from engine.core.formatting import amount, duration, visible
+from gui.judge.run_jobs import Planned, Preparing
+from gui.kit.busy import BusyLine
+from gui.kit.foreign_text import tip
+from gui.kit.labels import heading, hint, label, name, panel
+from gui.kit.notice import Notice
+from gui.kit.pill import Pill
+
+_IDS_SHOWN = 12
+_FIT_KINDS = {"fits": "good", "tight": "warning", "does not fit": "bad"}
+
+
+class PlanPanel(QWidget):
+    """Shows that a plan is being made, the plan, or why there is none."""
+
+    again_wanted = Signal()
+    cancelled = Signal()
+    time_wanted = Signal()
+    context_wanted = Signal(object)  # tokens
+    shorten_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._context: int | None = None
+        self._busy = BusyLine()
+        self._busy.cancelled.connect(self.cancelled)
+        self._problem = Notice()
+        self._again = QPushButton("Try again")
+        name(self._again, "Make the plan again")
+        self._again.clicked.connect(self.again_wanted)
+        self._hint = hint("")
+        self._notices = label("")
+        self._notices.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._make_buttons()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        top = QHBoxLayout()
+        top.addWidget(heading("Plan"))
+        top.addStretch(1)
+        inside = QVBoxLayout()
+        inside.setSpacing(8)
+        frame = panel()
+        layout.addWidget(frame)
+        box = frame.layout()
+        assert isinstance(box, QVBoxLayout)
+        box.addLayout(top)
+        for widget in (self._hint, self._busy, self._problem, self._facts(), self._notices):
+            box.addWidget(widget)
+        box.addWidget(self._again, 0, Qt.AlignmentFlag.AlignLeft)
+        self.show_nothing("")
+
+    @property
+    def text(self) -> str:
+        """All that it says, for screen readers and tests."""
+        shown = [one for one in self.findChildren(QLabel) if not one.isHidden() and one.text()]
+        return "\n".join(one.text() for one in shown)
+
+    def show_nothing(self, why: str) -> None:
+        """There is no plan; `why` says what is missing."""
+        self._reset()
+        self._hint.setText(visible(why))
+        self._hint.setVisible(bool(why))
+
+    def show_work(self, event: Preparing | MeasureProgress) -> None:
+        """Show how far the making of a plan is."""
+        if not self._busy.isVisibleTo(self):
+            self._problem.hide()
+            self._again.hide()
+            self._hint.hide()
+            self._busy.begin("")
+        if isinstance(event, MeasureProgress):
+            text = f"Counting tokens: {event.done:,} of {event.total:,} items"
+            self._busy.go_on(text, event.done, event.total)
+        else:
+            self._busy.go_on(f"{event.what} …")
+
+    def show_error(self, error: EngineError) -> None:
+        """Say why there is no plan."""
+        self._reset()
+        self._problem.show_error(error)
+        self._again.show()
+
+    def show_stopped(self) -> None:
+        """The making of the plan was cancelled."""
+        self.show_nothing("The plan was not finished. A run can start without it.")
+        self._again.show()
+
+    def show_plan(self, planned: Planned) -> None:
+        """Show a plan."""
+        self._reset()
+        counted = planned.forecast
+        orders = "both orders" if counted.orders > 1 else "one order"
+        self._say(
+            "Readings",
+            f"{counted.items:,} items x {counted.criteria} criteria x {orders} = {counted.readings:,}",
+        )
+        wrote = f", at most {counted.tokens_to_write_at_most:,} to write"
+        tokens = f"{counted.tokens_to_read:,} to read"
+        self._say("Tokens", f"{tokens}{wrote if counted.tokens_to_write_at_most else ''}")
+        self._say(
+            "Memory",
+            f"about {amount(planned.estimate.total)} with {planned.context:,} tokens of context;"
+            f" {amount(planned.memory.available)} are free",
+        )
+        self._fit.say(str(planned.fit), _FIT_KINDS[str(planned.fit)])
+        self._say("Time", self._time(planned))
+        untimed = counted.seconds is None and not planned.complete
+        self._time_button.setVisible(untimed and len(counted.too_long) < counted.items)
+        if counted.run_id is not None and counted.judged:
+            self._say("In the store", _stored(planned))
+        self._show_too_long(planned)
+        self._notices.setText("\n".join(f"• {visible(one)}" for one in planned.notices))
+        self._notices.setVisible(bool(planned.notices))
+        self._table.show()
+
+    def _time(self, planned: Planned) -> str:
+        counted = planned.forecast
+        if planned.complete:
+            return "nothing is left to judge"
+        if counted.seconds is None:
+            return "not known before a run with this model and these settings"
+        pace = f"run {counted.seconds_from}" if counted.seconds_from else "the first items"
+        left = " for the rest" if planned.unfinished else ""
+        return f"about {duration(counted.seconds)}{left}, at the pace of {pace}"
+
+    def _show_too_long(self, planned: Planned) -> None:
+        counted = planned.forecast
+        lost, shortened = counted.too_long, counted.shortened
+        if not lost and not shortened:
+            self._say("Too long", "none: every item fits the context")
+            return
+        what = "will be unscored" if lost else "will be shortened"
+        text = f"{len(lost or shortened):,} of {counted.items:,} items {what}: {_ids(lost or shortened)}"
+        item_id, tokens = counted.largest
+        self._say("Too long", f"{text}. The largest, {item_id}, needs {tokens:,} tokens of context.")
+        self._values["Too long"].setToolTip(tip(", ".join(lost or shortened)))
+        self._context = counted.context_that_fits_all
+        if self._context is not None:
+            self._context_button.setText(f"Use a context of {self._context:,}")
+            self._context_button.show()
+        self._shorten_button.setVisible(bool(lost) and not planned.setup.shorten)
+
+    def _make_buttons(self) -> None:
+        self._fit = Pill()
+        self._time_button = QPushButton("Time the first items")
+        name(
+            self._time_button,
+            "Judge the first items to know the time",
+            "Judges two items and stores nothing.",
+        )
+        self._time_button.clicked.connect(self.time_wanted)
+        self._context_button = QPushButton("")
+        self._context_button.clicked.connect(lambda: self.context_wanted.emit(self._context))
+        self._shorten_button = QPushButton("Shorten them")
+        name(
+            self._shorten_button,
+            "Shorten the items that do not fit",
+            "Leaves out the middle of their responses; it is recorded.",
+        )
+        self._shorten_button.clicked.connect(self.shorten_wanted)
+
+    def _facts(self) -> QWidget:
+        self._captions: dict[str, QLabel] = {}
+        self._values: dict[str, QLabel] = {}
+        self._table = QWidget()
+        grid = QGridLayout(self._table)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setVerticalSpacing(6)
+        grid.setHorizontalSpacing(14)
+        grid.setColumnStretch(1, 1)
+        rows: Sequence[tuple[str, Sequence[QWidget]]] = (
+            ("In the store", ()),
+            ("Readings", ()),
+            ("Too long", ()),
+            ("", (self._context_button, self._shorten_button)),
+            ("Tokens", ()),
+            ("Memory", (self._fit,)),
+            ("Time", (self._time_button,)),
+        )
+        for row, (caption, beside) in enumerate(rows):
+            grid.addLayout(_line(beside, self._value(caption)), row, 1)
+            if caption:
+                grid.addWidget(self._captions[caption], row, 0, Qt.AlignmentFlag.AlignTop)
+        return self._table
+
+    def _value(self, caption: str) -> QLabel | None:
+        if not caption:
+            return None
+        self._captions[caption] = hint(caption)
+        self._captions[caption].setWordWrap(False)
+        self._values[caption] = label("")
+        self._values[caption].setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        return self._values[caption]
+
+    def _say(self, caption: str, text: str) -> None:
+        self._values[caption].setText(visible(text))
+        self._values[caption].setToolTip("")
+        self._values[caption].show()
+        self._captions[caption].show()
+
+    def _reset(self) -> None:
+        self._busy.end()
+        for widget in (
+            self._problem,
+            self._again,
+            self._hint,
+            self._notices,
+            self._table,
+            self._time_button,
+            self._context_button,
+            self._shorten_button,
+            self._values["In the store"],
+            self._captions["In the store"],
+        ):
+            widget.hide()
+
+
+def _line(widgets: Sequence[QWidget], value: QLabel | None) -> QHBoxLayout:
+    line = QHBoxLayout()
+    line.setSpacing(8)
+    if value is not None:
+        line.addWidget(value, 1)
+    for widget in widgets:
+        line.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
+    if value is None:
+        line.addStretch(1)
+    return line
+
+
+def _stored(planned: Planned) -> str:
+    counted = planned.forecast
+    if planned.complete:
+        return f"all {counted.items:,} items are judged in run {counted.run_id}"
+    return f"{counted.judged:,} of {counted.items:,} items are judged in run {counted.run_id}; Resume goes on"
+
+
+def _ids(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - _IDS_SHOWN:,} more" if len(ids) > _IDS_SHOWN else ""
+    return f"{', '.join(ids[:_IDS_SHOWN])}{more}"

@@ -1,0 +1,97 @@
+"""The offer to go on with the run that was not finished last time.
+
+Knows: which run that is, and how far it came. Does not know: what the page does to go on.
+"""
+
+from dataclasses import replace
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
+
+from engine.core.errors import EngineError
+from engine.core.events import RunEnded
+from engine.core.formatting import visible
+from engine.core.run_setup import RunSetup
+from gui.judge.run_control import RunControl
+from gui.kit.foreign_text import one_line
+from gui.kit.labels import label, name
+from gui.work.workspace import Workspace
+
+
+class ResumeBanner(QFrame):
+    """Hidden until there is such a run; gone when a run starts, back where the page cannot go on with it."""
+
+    resumed = Signal(object)  # a RunSetup that names the run
+
+    def __init__(self, workspace: Workspace, control: RunControl, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self._control = control
+        self._offered: RunSetup | None = None
+        self.setProperty("role", "note")
+        self._text = label("")
+        resume = QPushButton("Resume")
+        name(resume, "Resume the run that was not finished")
+        resume.clicked.connect(self._resume)
+        dismiss = QPushButton("Dismiss")
+        name(dismiss, "Dismiss the offer to resume", "What was judged stays in the store.")
+        dismiss.clicked.connect(self._dismiss)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 8, 12, 8)
+        layout.addWidget(self._text, 1)
+        layout.addWidget(resume)
+        layout.addWidget(dismiss)
+        control.started.connect(self._withdraw)
+        control.ended.connect(self._follow_end)
+        workspace.runs_changed.connect(self._say)
+        self._offer()
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return self._text.text()
+
+    def _offer(self) -> None:
+        setup = self._control.unfinished
+        self._offered = setup and replace(setup, resumes=self._control.unfinished_run)
+        self.setVisible(setup is not None)
+        self._say()
+
+    @Slot()
+    def _say(self) -> None:
+        if self._offered is None:
+            return
+        number = self._offered.resumes
+        stored = next((run for run in self._workspace.runs if run.id == number), None)
+        far = f": {stored.judged:,} of {stored.identity.items:,} items are judged" if stored else ""
+        dataset = one_line(self._offered.dataset_path.name)
+        text = visible(f"The last run, of {dataset}, was not finished{far}.")
+        self._text.setText(text)
+        self.setAccessibleName(text)
+
+    @Slot()
+    def _resume(self) -> None:
+        self.resumed.emit(self._offered)
+
+    @Slot()
+    def _dismiss(self) -> None:
+        self._control.forget_unfinished()
+        self._withdraw()
+
+    @Slot()
+    def _withdraw(self) -> None:
+        self._offered = None
+        self.hide()
+
+    @Slot(object)
+    def _follow_end(self, how: RunEnded | EngineError | None) -> None:
+        asked, number = self._control.setup, self._control.unfinished_run
+        if asked is None or number is None:
+            return
+        dataset = self._workspace.dataset
+        elsewhere = dataset is None or dataset.path.absolute() != asked.dataset_path.absolute()
+        refused = isinstance(how, EngineError) and asked.resumes == number
+        # Where another dataset was opened meanwhile, the page's own button would judge that one.
+        stopped = isinstance(how, RunEnded) and how.stopped and how.run_id == number
+        if refused or (stopped and elsewhere):
+            self._offer()

@@ -1,0 +1,249 @@
+"""The one run that is under way: started, stopped, followed; what was not finished is remembered.
+
+Knows: the events of a run, and how they become progress. Does not know: pages, how anything is judged.
+"""
+
+import time
+from collections import deque
+from dataclasses import dataclass, replace
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from engine.core.errors import EngineError
+from engine.core.events import ModelOpened, RunEnded, RunStarted, TokensEvaluated
+from engine.core.judgments import Unscored
+from engine.core.run_setup import RunSetup
+from gui.judge import run_jobs
+from gui.judge.run_jobs import ItemDecided, Preparing
+from gui.judge.usual_setup import usual_setup
+from gui.work.lanes import Lane, Task
+from gui.work.workspace import UnderWay, Workspace
+
+_TICK_MS = 100
+_RATE_SECONDS = 30.0
+UNFINISHED = "unfinished"
+"""Where the state keeps the runs that were begun and not completed."""
+_MOST_UNFINISHED = 20
+
+
+@dataclass(frozen=True)
+class RunProgress:
+    """How far the run with the number `run_id` is.
+
+    `judged`: items in the store, `judged_before` of them from earlier sessions. `unscored`: judgments of
+    this session that could not be made. `tokens_per_second`: over the last half minute, None where nothing
+    was read yet. `elapsed`, `eta`: seconds; None where it cannot be known yet. `note`: what is done now, or
+    what a person should know of the model.
+    """
+
+    run_id: int
+    items: int
+    judged: int
+    judged_before: int
+    unscored: int = 0
+    tokens_per_second: float | None = None
+    elapsed: float = 0.0
+    eta: float | None = None
+    note: str = ""
+    stopping: bool = False
+
+
+class RunControl(QObject):
+    """Starts and stops the window's one run, and tells all who want to know how it goes."""
+
+    started = Signal()
+    progressed = Signal()  # at most ten times a second; see `progress`
+    judged = Signal(object)  # ItemDecided
+    ended = Signal(object)  # RunEnded; an EngineError; None where it was stopped before it had begun
+
+    def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self._task: Task | None = None
+        self._setup: RunSetup | None = None
+        self._heard = False  # of the job: it has left the queue of its lane
+        self._stopping = False
+        self._note = ""
+        self._count: RunProgress | None = None
+        self._begun = self._opened = self._finished = 0.0
+        self._spans: deque[tuple[float, int]] = deque()
+        self._tick = QTimer(self)
+        self._tick.setInterval(_TICK_MS)
+        self._tick.timeout.connect(self.progressed)
+        self.progressed.connect(self._tell_workspace)
+
+    @property
+    def running(self) -> bool:
+        """True from start to end."""
+        return self._task is not None
+
+    @property
+    def stopping(self) -> bool:
+        """True once the run was asked to stop, until it has ended."""
+        return self._stopping
+
+    @property
+    def setup(self) -> RunSetup | None:
+        """What the run that is under way, or ended last, was asked to be."""
+        return self._setup
+
+    @property
+    def note(self) -> str:
+        """What is done now, or what a person should know of the model; empty for nothing."""
+        return "Stopping …" if self._stopping else self._note
+
+    @property
+    def progress(self) -> RunProgress | None:
+        """How far the run is, or was at its end; None before its files and its model were found good."""
+        count = self._count
+        if count is None:
+            return None
+        now = time.monotonic() if self.running else self._finished
+        done = count.judged - count.judged_before
+        left = count.items - count.judged
+        return replace(
+            count,
+            tokens_per_second=self._rate(now),
+            elapsed=now - self._begun,
+            eta=(now - self._opened) * left / done if done and self.running else None,
+            note=self.note,
+            stopping=self._stopping,
+        )
+
+    @property
+    def unfinished(self) -> RunSetup | None:
+        """The run that was begun last, where it is not complete; its setup goes on with it."""
+        setup = self._offered().get("setup")
+        return RunSetup.of_json(setup, usual_setup()) if isinstance(setup, dict) else None
+
+    @property
+    def unfinished_run(self) -> int | None:
+        """The number of that run in the store."""
+        run_id = self._offered().get("run")
+        return run_id if isinstance(run_id, int) else None
+
+    def forget_unfinished(self) -> None:
+        """Offer it no more; the one that was begun before it, where that is not complete, comes next."""
+        self._keep(self._kept()[:-1])
+
+    def _offered(self) -> dict[str, Any]:
+        return (self._kept() or [{}])[-1]
+
+    def _kept(self) -> list[dict[str, Any]]:
+        """The runs that were begun and not completed, the latest last."""
+        runs = self._workspace.state.record(UNFINISHED).get("runs")
+        return [one for one in runs if isinstance(one, dict)] if isinstance(runs, list) else []
+
+    def _keep(self, runs: list[dict[str, Any]]) -> None:
+        self._workspace.state.set_record(UNFINISHED, {"runs": runs[-_MOST_UNFINISHED:]})
+        self._workspace.state.save()
+
+    def _others(self, run_id: int) -> list[dict[str, Any]]:
+        return [one for one in self._kept() if one.get("run") != run_id]
+
+    def start(self, setup: RunSetup) -> None:
+        """Judge; nothing where a run is under way already."""
+        if self.running:
+            return
+        at_hand, store = self._workspace.dataset, self._workspace.store_path
+        waits = self._workspace.threads.busy(Lane.MODEL)
+        self._setup = setup
+        self._heard = False
+        self._stopping = False
+        self._note = "Waiting for other work with a model to end …" if waits else ""
+        self._count = None
+        self._begun = self._opened = time.monotonic()
+        self._spans.clear()
+        self._task = self._workspace.threads.start(Lane.MODEL, run_jobs.judge(setup, store, at_hand))
+        self._task.told.connect(self._hear)
+        self._task.finished.connect(self._end)
+        self._task.failed.connect(self._end)
+        self._task.cancelled.connect(self._end_early)
+        self._tick.start()
+        self.started.emit()
+
+    @Slot()
+    def stop(self) -> None:
+        """Ask the run to stop; `ended` tells when it has, which takes a second at most."""
+        if self._task is None or self._stopping:
+            return
+        self._stopping = True
+        if self._heard:
+            self._task.cancel()
+            self.progressed.emit()
+        else:
+            # It still waits for other work, which may take long: nothing of it is to be waited for.
+            self._task.abandon()
+            self._end(None)
+
+    @Slot(object)
+    def _hear(self, event: object) -> None:
+        self._heard = True
+        if isinstance(event, TokensEvaluated):
+            self._spans.append((time.monotonic(), event.tokens))
+        elif isinstance(event, ItemDecided):
+            self._take_item(event)
+        elif isinstance(event, Preparing):
+            self._note = f"{event.what} …"
+        elif isinstance(event, RunStarted):
+            self._take_start(event)
+        elif isinstance(event, ModelOpened):
+            self._opened = time.monotonic()
+            self._spans.append((self._opened, 0))
+            self._note = event.note
+
+    def _take_item(self, event: ItemDecided) -> None:
+        if self._count is not None:
+            missing = sum(isinstance(one, Unscored) for one in event.judgments)
+            self._count = replace(
+                self._count, judged=self._count.judged + 1, unscored=self._count.unscored + missing
+            )
+        self.judged.emit(event)
+
+    def _take_start(self, event: RunStarted) -> None:
+        self._count = RunProgress(event.run_id, event.items, event.judged, judged_before=event.judged)
+        if event.judged < event.items and self._setup is not None:
+            kept = {"run": event.run_id, "setup": replace(self._setup, fresh=False).as_json()}
+            self._keep([*self._others(event.run_id), kept])
+        self._workspace.refresh_runs()
+
+    @Slot()
+    def _end_early(self) -> None:
+        self._end(None)
+
+    @Slot(object)
+    def _end(self, how: RunEnded | EngineError | None) -> None:
+        self._tick.stop()
+        self._finished = time.monotonic()
+        self._task = None
+        self._stopping, self._note = False, ""
+        if isinstance(how, RunEnded) and not how.stopped:
+            self._keep(self._others(how.run_id))
+        if self._count is not None:
+            self._workspace.refresh_runs()
+            self._open_results(self._count)
+        self.progressed.emit()
+        self.ended.emit(how)
+        if isinstance(how, EngineError):
+            self._workspace.problem.emit(how)
+
+    @Slot()
+    def _tell_workspace(self) -> None:
+        count = self._count if self.running else None
+        self._workspace.tell_judging(UnderWay(count.run_id, count.judged, count.items) if count else None)
+
+    def _open_results(self, count: RunProgress) -> None:
+        """Show what was judged, unless a person looks at another run."""
+        looked_at = self._workspace.run
+        if count.judged and (looked_at is None or looked_at.id == count.run_id):
+            self._workspace.open_run(count.run_id)
+
+    def _rate(self, now: float) -> float | None:
+        """Tokens per second over the last half minute, so that it follows the load of the computer."""
+        while len(self._spans) > 2 and now - self._spans[1][0] > _RATE_SECONDS:
+            self._spans.popleft()
+        if len(self._spans) < 2:
+            return None
+        counted = sum(tokens for _, tokens in list(self._spans)[1:])
+        return counted / max(now - self._spans[0][0], 1e-9)

@@ -1,0 +1,221 @@
+"""A run under way, and how it ended: progress, figures, the latest judgments.
+
+Knows: how progress is worded. Does not know: how a run is started.
+"""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QModelIndex, QSize, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.core.errors import EngineError
+from engine.core.events import RunEnded
+from engine.core.formatting import duration, visible
+from gui.judge.latest_table import JudgmentTable
+from gui.judge.run_control import RunProgress
+from gui.judge.run_jobs import ItemDecided
+from gui.kit.foreign_text import one_line
+from gui.kit.labels import heading, hint, label, name, panel, set_role
+from gui.kit.notice import problem_of
+from gui.kit.views import FillingView, dressed
+
+_FIGURES = ("Judged", "Speed", "Unscored", "Elapsed", "Left", "Before")
+_COLUMNS = 3
+_FEWEST_ROWS = 4
+_LONGEST_ID = 12  # letters
+_PARTS = 1000  # of the progress bar; Qt's numbers end at two thousand million
+
+
+class RunPanel(QWidget):
+    """Hidden until the first run of the window."""
+
+    results_wanted = Signal()
+    review_wanted = Signal()
+    item_wanted = Signal(str, str)  # item id, criterion
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._waiting: list[ItemDecided] = []
+        self._longest_id = 0
+        self._dataset = ""
+        self._heading = heading("Run")
+        self._note = hint("")
+        self._bar = QProgressBar()
+        self._bar.setRange(0, _PARTS)
+        self._bar.setTextVisible(False)
+        name(self._bar, "Items that are judged")
+        self._result = label("")
+        self._buttons = QWidget()
+        self._results = QPushButton("Show results")
+        self._results.clicked.connect(self.results_wanted)
+        self._review = QPushButton("Review")
+        name(self._review, "Review the judgments of this run")
+        self._review.clicked.connect(self.review_wanted)
+        buttons = QHBoxLayout(self._buttons)
+        buttons.setContentsMargins(0, 0, 0, 0)
+        buttons.addWidget(self._results)
+        buttons.addWidget(self._review)
+        buttons.addStretch(1)
+        self._grid = self._figures_grid()
+        self.table = JudgmentTable(self)
+        self.view = dressed(FillingView(), self.table, "Latest judgments")
+        self.view.setToolTip("Double-click or Enter shows a judgment on the Review page.")
+        self.view.activated.connect(self._ask_for_item)
+        self._caption = hint("Latest judgments")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(10)
+        layout.addWidget(panel(self._heading, self._bar, self._grid, self._note, self._result, self._buttons))
+        layout.addWidget(self._caption)
+        layout.addWidget(self.view, 1)
+        self.restyle()
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """What it says of the run, for screen readers and tests."""
+        shown = [one for one in self.findChildren(QLabel) if not one.isHidden() and one.text()]
+        return "\n".join(one.text() for one in shown)
+
+    def begin(self, criteria: Sequence[str], dataset: str) -> None:
+        """A run has started; `dataset`: the name of its file."""
+        self._dataset = dataset
+        self._waiting.clear()
+        self._longest_id = 0
+        self.table.begin(criteria)
+        self.restyle()
+        self._result.hide()
+        self._buttons.hide()
+        self._bar.show()
+        self._grid.show()
+        self._bar.setRange(0, 0)
+        self.show()
+
+    @Slot(object)
+    def add(self, decided: ItemDecided) -> None:
+        """Keep an item until the next `follow`, so that many at once cost little."""
+        self._waiting.append(decided)
+
+    def follow(self, progress: RunProgress | None, note: str) -> None:
+        """Show how far the run is; None before it has begun."""
+        self.table.add(self._waiting)
+        longest = max((len(one.judged.item_id) for one in self._waiting), default=0)
+        if longest > self._longest_id:
+            self._longest_id = longest
+            self._fit_columns()
+        self._waiting.clear()
+        self._note.setText(visible(note))
+        self._note.setVisible(bool(note))
+        self._grid.setVisible(progress is not None)
+        if progress is None:
+            self._heading.setText("Run")
+            return
+        self._heading.setText(f"Run {progress.run_id} of {one_line(self._dataset)}")
+        self._bar.setRange(0, _PARTS)
+        self._bar.setValue(int(_PARTS * progress.judged / progress.items))
+        speed, left = progress.tokens_per_second, progress.eta
+        for caption, text in (
+            ("Judged", f"{progress.judged:,} of {progress.items:,}"),
+            ("Speed", "-" if speed is None else f"{speed:,.0f} tokens/s"),
+            ("Unscored", f"{progress.unscored:,}"),
+            ("Elapsed", clock(progress.elapsed)),
+            ("Left", "-" if left is None else f"about {duration(left)}"),
+            ("Before", f"{progress.judged_before:,}"),
+        ):
+            self._figures[caption].setText(text)
+        for widget in self._before:
+            widget.setVisible(progress.judged_before > 0)
+        set_role(self._figures["Unscored"], "warning" if progress.unscored else "")
+        self._bar.setAccessibleDescription(f"{progress.judged} of {progress.items}")
+
+    def end(self, how: RunEnded | EngineError | None, progress: RunProgress | None) -> None:
+        """The run has ended: say how, and what can be done with it."""
+        self.follow(progress, "")
+        self._bar.setRange(0, _PARTS)
+        self._bar.setVisible(progress is not None)
+        self._result.setText(visible(_ending(how, progress)))
+        self._result.show()
+        complete = isinstance(how, RunEnded) and not how.stopped
+        set_role(self._result, "good" if complete else "warning")
+        self._buttons.setVisible(progress is not None and progress.judged > 0)
+
+    def offer_results(self, offered: bool) -> None:
+        """Show the button that leads to the results, or not where the page has one already."""
+        self._results.setVisible(offered)
+
+    def restyle(self) -> None:
+        """Follow new colours or another text size."""
+        self.table.use_palette(QGuiApplication.palette())
+        rows = self.view.verticalHeader()
+        rows.setDefaultSectionSize(self.view.fontMetrics().height() + 10)
+        height = self.view.horizontalHeader().sizeHint().height() + _FEWEST_ROWS * rows.defaultSectionSize()
+        self.view.setMinimumHeight(height)
+        side = self.view.fontMetrics().height()
+        self.view.setIconSize(QSize(side, side))
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """No column narrower than its title and its texts; an id may be long and is cut."""
+        label = self.view.fontMetrics().horizontalAdvance("both good") + self.view.iconSize().width() + 12
+        least = {}
+        for column in range(self.table.columnCount()):
+            wanted = self.view.title_width(column)
+            if self.table.is_label(column):
+                least[column] = max(wanted, label)
+            else:
+                ids = min(self._longest_id, _LONGEST_ID) * self.view.fontMetrics().averageCharWidth() + 14
+                self.view.setColumnWidth(column, wanted if column else max(wanted, ids))
+        self.view.fill(least)
+
+    def _figures_grid(self) -> QWidget:
+        self._figures: dict[str, QLabel] = {}
+        self._before: list[QWidget] = []
+        widget = QWidget()
+        grid = QGridLayout(widget)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setVerticalSpacing(2)
+        for place, caption in enumerate(_FIGURES):
+            row, column = 2 * (place // _COLUMNS), place % _COLUMNS
+            self._figures[caption] = label("-", wrap=False)
+            words = hint("Judged before" if caption == "Before" else caption)
+            words.setWordWrap(False)
+            grid.addWidget(words, row, column)
+            grid.addWidget(self._figures[caption], row + 1, column)
+            grid.setColumnStretch(column, 1)
+            if caption == "Before":
+                self._before = [words, self._figures[caption]]
+        return widget
+
+    @Slot(QModelIndex)
+    def _ask_for_item(self, index: QModelIndex) -> None:
+        criterion = self.table.criterion(index.column())
+        self.item_wanted.emit(self.table.item_id(index.row()), criterion)
+
+
+def clock(seconds: float) -> str:
+    """`0:32`, `1:02:03`."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _ending(how: RunEnded | EngineError | None, progress: RunProgress | None) -> str:
+    kept = f"{progress.judged:,} of {progress.items:,} items are judged" if progress else ""
+    if isinstance(how, EngineError):
+        problem, _ = problem_of(how)
+        return f"The run could not go on: {problem} {kept} and kept." if kept else problem
+    if how is None or progress is None:
+        return "The run was stopped before it began."
+    if how.stopped:
+        return f"Run {how.run_id} was stopped: {kept} and kept. Resume goes on from there."
+    unscored = f", {progress.unscored:,} judgments unscored" if progress.unscored else ""
+    return f"Run {how.run_id} is complete: {kept}{unscored}, in {clock(progress.elapsed)}."

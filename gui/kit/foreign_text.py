@@ -1,0 +1,136 @@
+"""Foreign text shown as text: in labels, tool tips, message boxes and lists, and as harmless Markdown.
+
+Qt takes a text that looks like HTML for HTML in tool tips, labels and message boxes; everything foreign
+goes through here instead.
+
+Knows: how Qt reads text. Does not know: whose text it is.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, QUrl
+from PySide6.QtGui import QTextCharFormat, QTextCursor, QTextDocument, QTextFormat
+from PySide6.QtWidgets import QLabel, QWidget
+
+from engine.core.formatting import visible
+from gui.kit.labels import Prose
+
+_LONGEST_TIP = 1500
+_LONGEST_LINE = 240
+
+
+def plain_label(text: str = "", parent: QWidget | None = None) -> QLabel:
+    """A label that shows any text as it is, and lets it be selected."""
+    label = Prose(visible(text), parent)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label
+
+
+def tip(text: str) -> str:
+    """A text as a tool tip: never read as HTML, cut where it is very long."""
+    cut = text if len(text) <= _LONGEST_TIP else f"{text[:_LONGEST_TIP]}…"
+    return f'<p style="white-space: pre-wrap">{_escaped(visible(cut))}</p>' if cut else ""
+
+
+def _escaped(text: str) -> str:
+    # The module html takes 10 ms to import, which the first picture of the window would wait for.
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def one_line(text: str) -> str:
+    """The beginning of a text on one line, for a cell of a table."""
+    cut = text[: _LONGEST_LINE + 1]
+    line = " ".join(visible(cut).split())
+    return f"{line[:_LONGEST_LINE]}…" if len(text) > _LONGEST_LINE else line
+
+
+def markdown_document(text: str, parent: QObject | None = None) -> QTextDocument:
+    """Markdown rendered without HTML, links that lead anywhere, or images; nothing is loaded."""
+    document = _DeafDocument(parent)
+    document.setUndoRedoEnabled(False)
+    features = (
+        QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
+    )
+    # Lines between two --- at the very beginning would be taken for properties, and not shown.
+    document.setMarkdown(f"\n{visible(text)}", features)
+    _disarm(document)
+    return document
+
+
+class _DeafDocument(QTextDocument):
+    """A document that loads nothing, from no file and from no address."""
+
+    def loadResource(self, _kind: int, _name: QUrl | str) -> Any:  # noqa: N802 - Qt's name
+        """Nothing."""
+        return None
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A stretch of a document in one format."""
+
+    start: int
+    length: int
+    text: str
+    style: QTextCharFormat
+
+
+def _disarm(document: QTextDocument) -> None:
+    """Show links and images as text, and what Markdown's own spelling of characters (`&#x202e;`) hid."""
+    cursor = QTextCursor(document)
+    cursor.beginEditBlock()
+    pieces = _pieces(document)
+    for place in range(len(pieces) - 1, -1, -1):
+        piece = pieces[place]
+        cursor.setPosition(piece.start)
+        cursor.setPosition(piece.start + piece.length, QTextCursor.MoveMode.KeepAnchor)
+        shown, style = _harmless(piece), piece.style
+        if style.isAnchor() and not (place + 1 < len(pieces) and _same_link(piece, pieces[place + 1])):
+            target = visible(style.anchorHref())
+            shown = shown if shown == target else f"{shown} ({target})"
+        if shown != piece.text or style.isAnchor():
+            cursor.insertText(shown, _unlinked(style))
+    cursor.endEditBlock()
+
+
+def _pieces(document: QTextDocument) -> list[_Piece]:
+    found = []
+    block = document.begin()
+    while block.isValid():
+        fragments = block.begin()
+        while not fragments.atEnd():
+            one = fragments.fragment()
+            if one.isValid():
+                found.append(_Piece(one.position(), one.length(), one.text(), one.charFormat()))
+            fragments += 1
+        block = block.next()
+    return found
+
+
+def _harmless(piece: _Piece) -> str:
+    """What is shown for a piece: an image as its description and address, once for each one."""
+    if not piece.style.isImageFormat():
+        return visible(piece.text)
+    said = piece.style.stringProperty(QTextFormat.Property.ImageAltText)
+    address = piece.style.toImageFormat().name()
+    return visible(f"[image: {said} ({address})]" if said else f"[image: {address}]") * piece.length
+
+
+def _same_link(piece: _Piece, after: _Piece) -> bool:
+    """True where a link goes on in another format."""
+    follows = piece.start + piece.length == after.start
+    return follows and after.style.isAnchor() and after.style.anchorHref() == piece.style.anchorHref()
+
+
+def _unlinked(style: QTextCharFormat) -> QTextCharFormat:
+    """The format without link, image and the looks of both."""
+    if style.isImageFormat():
+        return QTextCharFormat()
+    plain = QTextCharFormat(style)
+    if style.isAnchor():
+        plain.setAnchor(False)
+        plain.setAnchorHref("")
+        plain.clearForeground()
+        plain.setFontUnderline(False)
+    return plain

@@ -1,0 +1,100 @@
+"""A label as a small coloured square with its letter, in lists, on buttons, and with its words beside it.
+
+The letters are those of the keys: A, B, G for both good, X for both bad; a dash for unscored.
+
+Knows: painting labels. Does not know: whose labels they are.
+"""
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QIcon, QPainter, QPaintEvent, QPalette, QPixmap
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+
+from engine.core.items import Preference
+from gui.kit.label_words import LABEL_WORDS, LETTERS
+from gui.kit.labels import label, set_role
+from gui.kit.theme import colours
+
+_ICON_SIDE = 48  # pixels that an icon is drawn with; Qt makes it smaller
+
+
+def paint_label(painter: QPainter, place: QRectF, which: Preference | None, palette: QPalette) -> None:
+    """Draw the square of a label."""
+    used = colours(palette)
+    ground = used.of_label(which)
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(ground))
+    painter.drawRoundedRect(place, place.height() / 5, place.height() / 5)
+    font = painter.font()
+    font.setBold(True)
+    font.setPixelSize(max(6, int(place.height() * 0.72)))
+    painter.setFont(font)
+    painter.setPen(QColor(used.ink_on(ground)))
+    painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), LETTERS[which])
+    painter.restore()
+
+
+def label_icon(which: Preference | None, palette: QPalette) -> QIcon:
+    """The square as an icon."""
+    pixmap = QPixmap(_ICON_SIDE, _ICON_SIDE)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    paint_label(painter, QRectF(1, 1, _ICON_SIDE - 2, _ICON_SIDE - 2), which, palette)
+    painter.end()
+    return QIcon(pixmap)
+
+
+class LabelSquare(QWidget):
+    """The square as a widget, as high as a line of its text."""
+
+    def __init__(self, which: Preference | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._which = which
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def show_label(self, which: Preference | None) -> None:
+        """Show another label."""
+        self._which = which
+        self.update()
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """A line of text high."""
+        side = self.fontMetrics().height() + 2
+        return QSize(side, side)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        """Draw it."""
+        painter = QPainter(self)
+        paint_label(painter, QRectF(self.rect()).adjusted(1, 1, -1, -1), self._which, self.palette())
+        painter.end()
+
+
+class LabelBadge(QWidget):
+    """The square and the words of a label; hidden until there is one to show."""
+
+    def __init__(self, big: bool = False, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._square = LabelSquare()
+        self._words = label("", "figure" if big else "heading", wrap=False)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        layout.addWidget(self._square)
+        layout.addWidget(self._words)
+        layout.addStretch(1)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """The words that it shows."""
+        return self._words.text()
+
+    def show_label(self, which: Preference | None, said: str = "", quiet: bool = False) -> None:
+        """Show a label, with other words than its own where `said` has some."""
+        self._square.show_label(which)
+        self._words.setText(said or LABEL_WORDS[which].capitalize())
+        if quiet:
+            set_role(self._words, "hint")
+        self.setAccessibleName(self._words.text())
+        self.show()

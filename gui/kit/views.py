@@ -1,0 +1,117 @@
+"""Table views as the whole window uses them.
+
+Knows: how views look and behave. Does not know: what is in them.
+"""
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from PySide6.QtCore import QAbstractItemModel, QEvent, Qt, Slot
+from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+
+from gui.kit.text_table import TextTable
+
+View = TypeVar("View", bound=QTableView)
+_BESIDE_TITLE = 14  # pixels
+
+
+class _WholeView(QTableView):
+    """As high as its rows, whatever the size of the text."""
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Fit again after another font."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and self.model() is not None:
+            fit_height(self)
+
+
+class FillingView(QTableView):
+    """Some of its columns share the room that the others leave; below their least widths it is scrolled."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._least: dict[int, int] = {}
+        self._sharing = False
+        self.horizontalHeader().sectionResized.connect(self._share)
+
+    def fill(self, least: Mapping[int, int]) -> None:
+        """Let these columns take the room; their least widths in pixels."""
+        self._least = dict(least)
+        self._share()
+
+    def title_width(self, column: int) -> int:
+        """The room that the title of a column takes, as the style sheet draws it."""
+        font = QFont(self.font())
+        font.setWeight(QFont.Weight.DemiBold)
+        title = self.model().headerData(column, Qt.Orientation.Horizontal)
+        return QFontMetrics(font).horizontalAdvance(str(title)) + _BESIDE_TITLE
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Share the room that there is now."""
+        super().resizeEvent(event)
+        self._share()
+
+    @Slot()
+    def _share(self) -> None:
+        if self._sharing or not self._least or self.model() is None:
+            return
+        self._sharing = True
+        header = self.horizontalHeader()
+        others = sum(header.sectionSize(one) for one in range(header.count()) if one not in self._least)
+        free = max(0, self.viewport().width() - others - sum(self._least.values()))
+        more, rest = divmod(free, len(self._least))
+        for place, (column, least) in enumerate(self._least.items()):
+            header.resizeSection(column, least + more + (place < rest))
+        self._sharing = False
+
+
+def table_view(model: QAbstractItemModel, accessible: str) -> QTableView:
+    """A view of whole rows, without grid, with rows one line high."""
+    return dressed(QTableView(), model, accessible)
+
+
+def dressed(view: View, model: QAbstractItemModel, accessible: str) -> View:
+    """The same for a view of a kind of its own."""
+    view.setAccessibleName(accessible)
+    view.setModel(model)
+    view.setShowGrid(False)
+    view.setAlternatingRowColors(True)
+    view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    view.setTabKeyNavigation(False)
+    view.setWordWrap(False)
+    view.setTextElideMode(Qt.TextElideMode.ElideRight)
+    view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+    rows = view.verticalHeader()
+    rows.setVisible(False)
+    rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+    rows.setMinimumSectionSize(1)  # else the header's own font, which changes later, keeps rows high
+    rows.setDefaultSectionSize(view.fontMetrics().height() + 10)
+    view.horizontalHeader().setHighlightSections(False)
+    return view
+
+
+def measure_view(model: TextTable, accessible: str) -> QTableView:
+    """A view of a small table that is shown whole, as wide as its texts; Ctrl+C copies all of it."""
+    view = dressed(_WholeView(), model, accessible)
+    view.setProperty("role", "whole")
+    view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    header = view.horizontalHeader()
+    header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    header.setStretchLastSection(False)
+    model.modelReset.connect(lambda: fit_height(view))
+    copy = QShortcut(QKeySequence.StandardKey.Copy, view)
+    copy.setContext(Qt.ShortcutContext.WidgetShortcut)
+    copy.activated.connect(lambda: QGuiApplication.clipboard().setText(model.as_text()))
+    fit_height(view)
+    return view
+
+
+def fit_height(view: QTableView) -> None:
+    """Make a view as high as its rows."""
+    rows = view.model().rowCount()
+    view.verticalHeader().setDefaultSectionSize(view.fontMetrics().height() + 10)
+    height = view.horizontalHeader().sizeHint().height() + rows * view.verticalHeader().defaultSectionSize()
+    view.setFixedHeight(height + 2 * view.frameWidth() + view.horizontalScrollBar().sizeHint().height())

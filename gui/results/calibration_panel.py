@@ -1,0 +1,280 @@
+"""Calibration of the open run: fit one, see what it is worth, decide the run with it.
+
+Knows: the steps and their order. Does not know: how a calibration is fitted.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from engine.core.errors import EngineError
+from engine.core.formatting import percent, visible
+from gui.kit.busy import BusyLine
+from gui.kit.file_dialogs import ask_source, ask_target
+from gui.kit.fold import Fold
+from gui.kit.labels import heading, hint, label, main_button, name, panel, set_role
+from gui.kit.text_table import TextTable
+from gui.kit.views import measure_view
+from gui.results import calibration_jobs
+from gui.results.calibration_jobs import Proposal
+from gui.work.files_in_use import files_in_use
+from gui.work.lanes import Lane, Latest, Task
+from gui.work.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.decisions.calibration import Calibration
+    from engine.decisions.run_results import RunResults
+
+_WHAT = (
+    "A model leans to some labels: it hardly ever says “both good”, say. Calibration fits a scale and four"
+    " biases for each criterion to human labels, and decides the stored readings again, without the model."
+)
+_WARNING = (
+    "Scores on the very labels that a calibration was fitted on look better than they are. The table is"
+    " cross-validated: no instruction is used both to fit and to measure."
+)
+_NOT_CALIBRATED = "This run is decided by the model's own probabilities: it is not calibrated."
+_PROPOSED = "Proposed, {}. Nothing has changed yet: the run follows once you press “Apply to this run”."
+_APPLIED = "Applied, {}: the run is decided with it now."
+_KIND = "Calibrations (*.json)"
+
+
+class CalibrationPanel(QWidget):
+    """Proposes a calibration; the run changes only when it is applied."""
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self.proposal: Proposal | None = None
+        self._proposed_for: int | None = None  # a run
+        self._applying: Task | None = None
+        self._fitting = Latest(workspace.threads, Lane.MEASURE, self)
+        self._fitting.finished.connect(self._propose)
+        self._fitting.failed.connect(self._tell)
+        self._fitting.busy_changed.connect(self._follow_fitting)
+        self._build()
+        self._connect()
+        self.follow_run()
+
+    @property
+    def _results(self) -> "RunResults | None":
+        return self._workspace.run.results if self._workspace.run else None
+
+    @Slot()
+    def follow_run(self) -> None:
+        """Another run, the same one decided anew, or other labels."""
+        results = self._results
+        calibration = results.calibration if results else None
+        self.state.setText(visible(_in_words(calibration) if calibration else _NOT_CALIBRATED))
+        self._fitting.drop()
+        self._show_proposal(self.proposal if self._is_applied else None)
+        self._enable()
+
+    @property
+    def _is_applied(self) -> bool:
+        """True where what was proposed decides the run now: its tables stay, as what was done."""
+        results, proposal = self._results, self.proposal
+        if results is None or proposal is None or results.calibration is None:
+            return False
+        return (results.run.id, results.calibration.hash) == (self._proposed_for, proposal.calibration.hash)
+
+    def calibrate(self) -> None:
+        """Fit a calibration to the human labels at hand."""
+        results, gold = self._results, self._workspace.gold
+        if results is not None and gold is not None:
+            self._fitting.start(calibration_jobs.fit(results, gold))
+            self.busy.begin("Fitting, and measuring by cross-validation …")
+
+    def load(self, path: Path) -> None:
+        """Propose the calibration of a file."""
+        if self._results is not None:
+            self._fitting.start(calibration_jobs.load(self._results, path))
+            self.busy.begin("Reading the calibration …")
+
+    def save(self, path: Path) -> None:
+        """Write what is proposed, else what is in force, to a file."""
+        calibration = self._savable()
+        if calibration is not None:
+            job = calibration_jobs.save(calibration, path, files_in_use(self._workspace, self))
+            task = self._workspace.threads.start(Lane.FILES, job)
+            task.finished.connect(lambda written: self._workspace.note.emit(f"Written: {written}"))
+            task.failed.connect(self._workspace.problem)
+
+    def apply(self) -> None:
+        """Decide the run with what is proposed."""
+        if self.proposal is not None:
+            self._decide_with(self.proposal)
+
+    def take_off(self) -> None:
+        """Decide the run by the model's own probabilities."""
+        self._decide_with(None)
+
+    def _decide_with(self, proposal: Proposal | None) -> None:
+        if self._results is not None:
+            calibration = proposal.calibration if proposal else None
+            job = calibration_jobs.apply(self._workspace.store_path, self._results.run.id, calibration)
+            self._applying = task = self._workspace.threads.start(Lane.STORE, job, must_end=True)
+            task.finished.connect(self._take_applied)
+            task.failed.connect(self._tell)
+            task.ended.connect(self._enable)
+            self._enable()
+
+    def _savable(self) -> "Calibration | None":
+        if self.proposal is not None:
+            return self.proposal.calibration
+        return self._results.calibration if self._results else None
+
+    @Slot(object)
+    def _propose(self, proposal: Proposal) -> None:
+        self._proposed_for = self._results.run.id if self._results else None
+        self._show_proposal(proposal)
+        self._enable()
+
+    @Slot()
+    def _take_applied(self) -> None:
+        self._workspace.note.emit("The run is decided anew; its labels, scores and exports follow.")
+        self._workspace.read_run_again()
+        self._workspace.refresh_runs()
+
+    @Slot(object)
+    def _tell(self, error: EngineError) -> None:
+        self._workspace.problem.emit(error)
+
+    @Slot(bool)
+    def _follow_fitting(self, busy: bool) -> None:
+        if not busy:
+            self.busy.end()
+        self._enable()
+
+    @Slot()
+    def _enable(self) -> None:
+        results, gold = self._results, self._workspace.gold
+        idle = not self._fitting.busy and (self._applying is None or self._applying.done)
+        self.fit_button.setEnabled(idle and results is not None and gold is not None)
+        self.needs.setVisible(results is not None and gold is None)
+        self.load_button.setEnabled(idle and results is not None)
+        self.apply_button.setEnabled(idle and self.proposal is not None and not self._is_applied)
+        self.save_button.setEnabled(self._savable() is not None)
+        self.off_button.setEnabled(idle and results is not None and results.calibration is not None)
+
+    def _show_proposal(self, proposal: Proposal | None) -> None:
+        self.proposal = proposal
+        self._proposed.setVisible(proposal is not None)
+        if proposal is None:
+            return
+        applied = self._is_applied
+        self._source.setText(visible((_APPLIED if applied else _PROPOSED).format(proposal.source)))
+        set_role(self._source, "good" if applied else "warning")
+        self.apply_button.setVisible(not applied)
+        self._changed.setText(f"What it {'changed' if applied else 'would change'} in this run:")
+        self._warnings.setText(visible("\n".join(proposal.warnings)))
+        self._warnings.setVisible(bool(proposal.warnings))
+        self.changes.show_table(proposal.changes)
+        for model, table, view in (
+            (self.quality, proposal.quality, self._quality_part),
+            (self._parameters, proposal.parameters, self._parameter_part),
+        ):
+            view.setVisible(table is not None)
+            if table is not None:
+                model.show_table(table)
+
+    # Making
+
+    def _build(self) -> None:
+        self.state = label("")
+        self.busy = BusyLine()
+        self.needs = hint("Calibrating needs human labels: choose a labelled dataset with “Other labels…”.")
+        self.fit_button = main_button("Calibrate on these &labels")
+        name(self.fit_button, "Calibrate on these labels")
+        self.load_button = QPushButton("Loa&d…")
+        name(self.load_button, "Load a calibration", "A calibration that was saved, made for this judge")
+        self.save_button = QPushButton("Save…")
+        name(self.save_button, "Save the calibration", "To judge other datasets with it")
+        self.off_button = QPushButton("&Take off")
+        name(self.off_button, "Take the calibration off", "Decide the run by the model's own probabilities")
+        self.apply_button = main_button("Appl&y to this run")
+        name(self.apply_button, "Apply the calibration to this run")
+        self._source, self._warnings, self._changed = label(""), label("", "warning"), label("")
+        self.quality, self._parameters, self.changes = (TextTable(self) for _ in range(3))
+        first = panel(heading("Calibration"), hint(_WHAT), self.state, self.needs)
+        self._add_line(first, self.fit_button, self.load_button, self.save_button, self.off_button)
+        layout = first.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.addWidget(self.busy)
+        self._proposed = self._build_proposal()
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 6, 0)
+        outer.setSpacing(10)
+        outer.addWidget(first)
+        outer.addWidget(self._proposed)
+        outer.addStretch(1)
+
+    def _build_proposal(self) -> QWidget:
+        quality = measure_view(self.quality, "Before and after calibration")
+        self._quality_part = QWidget()
+        part = QVBoxLayout(self._quality_part)
+        part.setContentsMargins(0, 0, 0, 0)
+        part.addWidget(hint(_WARNING))
+        part.addWidget(quality)
+        self._parameter_part = Fold(
+            "What was fitted", measure_view(self._parameters, "Fitted scales and biases")
+        )
+        made = panel(
+            self._source,
+            self._warnings,
+            self._quality_part,
+            self._changed,
+            measure_view(self.changes, "Labels that the calibration changes"),
+            self._parameter_part,
+        )
+        # Above the tables, which may be higher than the window: nobody must look for it.
+        layout = made.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.insertWidget(1, self.apply_button, 0, Qt.AlignmentFlag.AlignLeft)
+        return made
+
+    def _add_line(self, frame: QWidget, *buttons: QPushButton) -> None:
+        line = QHBoxLayout()
+        for button in buttons:
+            line.addWidget(button)
+        line.addStretch(1)
+        layout = frame.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.addLayout(line)
+
+    def _connect(self) -> None:
+        self.fit_button.clicked.connect(self.calibrate)
+        self.apply_button.clicked.connect(self.apply)
+        self.off_button.clicked.connect(self.take_off)
+        self.load_button.clicked.connect(self._ask_for_file)
+        self.save_button.clicked.connect(self._ask_where)
+        self.busy.cancelled.connect(self._fitting.drop)
+        self._workspace.run_changed.connect(self.follow_run)
+        self._workspace.gold_changed.connect(self.follow_run)
+
+    def _folder(self) -> Path:
+        return Path(self._workspace.state.text("last/export") or Path.home())
+
+    def _ask_for_file(self) -> None:
+        path = ask_source(self, "Load a calibration", self._folder(), _KIND)
+        if path is not None:
+            self.load(path)
+
+    def _ask_where(self) -> None:
+        results = self._results
+        suggested = self._folder() / f"run-{results.run.id if results else 0}-calibration.json"
+        path = ask_target(self, "Save the calibration", suggested, _KIND)
+        if path is not None:
+            self._workspace.state.set_text("last/export", str(path.parent))
+            self.save(path)
+
+
+def _in_words(calibration: "Calibration") -> str:
+    """What decides the run, and what it was worth on the labels that it was fitted on."""
+    said = f"This run is calibrated: fitted on {calibration.dataset} ({calibration.hash[:12]})."
+    if calibration.accuracies:
+        before, after = map(percent, calibration.accuracies)
+        said += f" Cross-validated there: {before} of the labels right before, {after} after."
+    return said

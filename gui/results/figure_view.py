@@ -1,0 +1,135 @@
+"""Figures in the window: shown as sharp as the screen allows, saved and copied in the light colours.
+
+Knows: painting SVG, the menu of a figure. Does not know: what a figure shows, how it is drawn.
+"""
+
+from PySide6.QtCore import QByteArray, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QFocusEvent,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy, QWidget
+
+from engine.core.formatting import visible
+from gui.kit.foreign_text import tip
+from gui.kit.theme import colours
+
+_FRAME = 8  # pixels around a figure, in which the mark of the focus stands
+
+
+class FigureView(QWidget):
+    """One figure, as wide as there is room, with a menu that saves and copies it."""
+
+    save_wanted = Signal(str, str)  # the figure's name, `png` or `svg`
+    copy_wanted = Signal(str)
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.name = name
+        self._renderer = QSvgRenderer(self)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def show_figure(self, svg: bytes, in_words: str) -> None:
+        """Show another picture; `in_words` says what it shows."""
+        self._renderer.load(QByteArray(svg))
+        self._renderer.setAspectRatioMode(Qt.AspectRatioMode.KeepAspectRatio)
+        self.setAccessibleName(visible(in_words))
+        self.setToolTip(tip(in_words))
+        self._fit_height()
+        self.updateGeometry()
+        self.update()
+
+    @property
+    def has_figure(self) -> bool:
+        """True once there is something to show."""
+        return self._renderer.isValid()
+
+    def hasHeightForWidth(self) -> bool:  # noqa: N802 - Qt's name
+        """The shape of the picture is kept."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:  # noqa: N802 - Qt's name
+        """The height of the picture at a width."""
+        width = min(width, self._widest())
+        size = self._renderer.defaultSize()
+        if size.width() <= 0:
+            return 2 * _FRAME
+        return round((width - 2 * _FRAME) * size.height() / size.width()) + 2 * _FRAME
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Follow the width with the height: a grid alone does not."""
+        super().resizeEvent(event)
+        self._fit_height()
+
+    def _fit_height(self) -> None:
+        self.setMaximumWidth(self._widest())
+        height = self.heightForWidth(self.width())
+        if height != self.height():
+            self.setFixedHeight(height)
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """As large as its letters are like those of the window."""
+        return QSize(self._widest(), self.heightForWidth(self._widest()))
+
+    def _widest(self) -> int:
+        """Wider, the letters of a figure would be larger than those around it."""
+        return self.fontMetrics().height() * 50
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Still readable."""
+        return QSize(240, self.heightForWidth(240))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        """Draw the picture, and a frame where it has the focus."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        inner = QRectF(self.rect()).adjusted(_FRAME, _FRAME, -_FRAME, -_FRAME)
+        if self.has_figure:
+            self._renderer.render(painter, inner)
+        used = colours(QApplication.palette())
+        painter.setPen(QPen(QColor(used.accent if self.hasFocus() else used.border), 1))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), _FRAME, _FRAME)
+        painter.end()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802 - Qt's name
+        """Mark it."""
+        super().focusInEvent(event)
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802 - Qt's name
+        """Mark it no more."""
+        super().focusOutEvent(event)
+        self.update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
+        """Copy with the usual key; the menu with Enter."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_wanted.emit(self.name)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self.menu().popup(self.mapToGlobal(self.rect().center()))
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802 - Qt's name
+        """Offer to save and copy; the menu key comes here too."""
+        self.menu().popup(event.globalPos())
+
+    def menu(self) -> QMenu:
+        """What can be done with the figure."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction("Save as &PNG…").triggered.connect(lambda: self.save_wanted.emit(self.name, "png"))
+        menu.addAction("Save as &SVG…").triggered.connect(lambda: self.save_wanted.emit(self.name, "svg"))
+        menu.addAction("&Copy").triggered.connect(lambda: self.copy_wanted.emit(self.name))
+        return menu

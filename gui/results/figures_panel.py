@@ -1,0 +1,173 @@
+"""The figures of a run, drawn in the colours of the window, saved in the light ones.
+
+Knows: which figures there are, when they must be drawn again. Does not know: how they are drawn.
+"""
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Slot
+from PySide6.QtGui import QGuiApplication, QImage, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
+
+from engine.core.errors import EngineError
+from gui.kit.file_dialogs import ask_target
+from gui.kit.labels import heading, hint
+from gui.kit.theme import is_dark
+from gui.results import figure_jobs
+from gui.results.figure_jobs import DRAWING, TITLES, Drawn
+from gui.results.figure_view import FigureView
+from gui.results.score_jobs import Scores
+from gui.work.files_in_use import files_in_use
+from gui.work.lanes import Latest
+from gui.work.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.measure.evaluation import Evaluation
+
+_HINT = "To save or copy a figure: right-click it, or press Enter on it. Files get the light colours."
+_NOTHING = "Figures need human labels: choose a labelled dataset with “Other labels…”."
+_DRAWING = "Drawing …"
+_FAILED = "The figures could not be drawn. Choose another tab and come back to try again."
+_KINDS = {"png": "PNG pictures (*.png)", "svg": "SVG pictures (*.svg)"}
+
+
+class FiguresPanel(QWidget):
+    """One figure below the other; two side by side where there is room."""
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self._evaluation: Evaluation | None = None
+        self._name = "run"
+        self._dark: bool | None = None
+        self._drawing = Latest(workspace.threads, DRAWING, self)
+        self._drawing.told.connect(self._take)
+        self._drawing.finished.connect(self._end)
+        self._drawing.failed.connect(self._give_up)
+        self.hint = hint(_NOTHING)
+        self.views = {name: FigureView(name) for name in TITLES}
+        self._cells: dict[str, QWidget] = {}
+        self._grid = QGridLayout()
+        self._grid.setSpacing(12)
+        for name, view in self.views.items():
+            view.save_wanted.connect(self._ask_where)
+            view.copy_wanted.connect(self.copy)
+            self._cells[name] = _cell(name, view)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 6, 0)
+        layout.addWidget(self.hint)
+        layout.addLayout(self._grid)
+        layout.addStretch(1)
+        self._columns = 0
+        self._arrange(1)
+
+    def show_scores(self, scores: Scores | None) -> None:
+        """Draw the figures of these scores; explanations change none of them."""
+        evaluation = scores.evaluation if scores else None
+        before, self._evaluation = self._evaluation, evaluation
+        if scores is not None:
+            self._name = f"run-{scores.results.run.id}"
+        if evaluation is None:
+            self._drawing.drop()
+            self._hide_all()
+        elif before is None or before.labels is not evaluation.labels:
+            self._hide_all()
+            self._dark = None
+            self.restyle()
+
+    def restyle(self) -> None:
+        """Draw where the theme is another, or nothing is drawn yet; where nobody looks, later."""
+        if self.isVisible() and self._dark is not is_dark(QGuiApplication.palette()):
+            self._draw()
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        """Draw what nobody looked at before."""
+        super().showEvent(event)
+        self.restyle()
+
+    def save(self, name: str, path: Path) -> None:
+        """Write a figure to a file."""
+        if self._evaluation is None:
+            return
+        job = figure_jobs.save_figure(self._evaluation, name, path, files_in_use(self._workspace, self))
+        task = self._workspace.threads.start(DRAWING, job)
+        task.finished.connect(lambda written: self._workspace.note.emit(f"Written: {written}"))
+        task.failed.connect(self._workspace.problem)
+
+    @Slot(str)
+    def copy(self, name: str) -> None:
+        """Put a figure on the clipboard, as a picture."""
+        if self._evaluation is None:
+            return
+        job = figure_jobs.figure_bytes(self._evaluation, name, "png")
+        task = self._workspace.threads.start(DRAWING, job)
+        task.finished.connect(partial(_to_clipboard, self._workspace))
+        task.failed.connect(self._workspace.problem)
+
+    @Slot(str, str)
+    def _ask_where(self, name: str, form: str) -> None:
+        folder = Path(self._workspace.state.text("last/export") or Path.home())
+        path = ask_target(self, "Save the figure", folder / f"{self._name}-{name}.{form}", _KINDS[form])
+        if path is not None:
+            self._workspace.state.set_text("last/export", str(path.parent))
+            self.save(name, path)
+
+    def _draw(self) -> None:
+        if self._evaluation is None:
+            return
+        self._dark = is_dark(QGuiApplication.palette())
+        self.hint.setText(_DRAWING)
+        self._drawing.start(figure_jobs.draw(self._evaluation, self._dark))
+
+    @Slot(object)
+    def _take(self, drawn: Drawn) -> None:
+        if drawn.name in self.views:
+            self.views[drawn.name].show_figure(drawn.svg, drawn.in_words)
+            self._cells[drawn.name].show()
+
+    @Slot()
+    def _end(self) -> None:
+        self.hint.setText(_HINT)
+
+    @Slot(object)
+    def _give_up(self, error: EngineError) -> None:
+        self._dark = None  # it is tried again when the page is shown again
+        self.hint.setText(_FAILED)
+        self._workspace.problem.emit(error)
+
+    def _hide_all(self) -> None:
+        self.hint.setText(_NOTHING)
+        for cell in self._cells.values():
+            cell.hide()
+
+    def _arrange(self, columns: int) -> None:
+        if columns == self._columns:
+            return
+        self._columns = columns
+        for place, cell in enumerate(self._cells.values()):
+            self._grid.addWidget(cell, place // columns, place % columns)
+        for column in range(2):
+            self._grid.setColumnStretch(column, 1 if column < columns else 0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Two columns where both stay readable."""
+        super().resizeEvent(event)
+        self._arrange(2 if self.width() > 84 * self.fontMetrics().height() else 1)
+
+
+def _cell(name: str, view: FigureView) -> QWidget:
+    cell = QWidget()
+    layout = QVBoxLayout(cell)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.addWidget(heading(TITLES[name]))
+    layout.addWidget(view)
+    layout.addStretch(1)
+    cell.hide()
+    return cell
+
+
+def _to_clipboard(workspace: Workspace, png: bytes) -> None:
+    QGuiApplication.clipboard().setImage(QImage.fromData(png))
+    workspace.note.emit("The figure is on the clipboard.")

@@ -1,0 +1,72 @@
+"""Which human labels the run is held against, and buttons to choose others.
+
+Knows: the workspace's labels. Does not know: what is measured.
+"""
+
+from pathlib import Path
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
+
+from engine.core.formatting import visible
+from gui.kit.file_dialogs import DATASETS, ask_source
+from gui.kit.foreign_text import tip
+from gui.kit.labels import OneLine, name
+from gui.work.workspace import Workspace
+
+
+class GoldPicker(QWidget):
+    """Follows the workspace; choosing a dataset opens it there."""
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self.said = OneLine()
+        self.said.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        self.other = QPushButton("&Other labels…")
+        name(self.other, "Other labels", "Hold the run against the human labels of another dataset")
+        self.other.clicked.connect(self._ask)
+        self.own = QPushButton("The run's own")
+        name(self.own, "The run's own labels", "Hold the run against the labels of its own dataset again")
+        self.own.clicked.connect(workspace.use_own_labels)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.said)
+        layout.addWidget(self.other)
+        layout.addWidget(self.own)
+        workspace.gold_changed.connect(self.follow)
+        workspace.problem.connect(self.follow)  # the reading may have failed
+        workspace.run_changed.connect(self.follow)
+        self.follow()
+
+    def open(self, path: Path) -> None:
+        """Read a dataset with human labels."""
+        self.said.setText(visible(f"Reading {path.name} …"))
+        self._workspace.open_gold(path)
+
+    @Slot()
+    def follow(self) -> None:
+        """Say what is in force now."""
+        gold = self._workspace.gold
+        run = self._workspace.run
+        text = "Without human labels"
+        if gold is not None:
+            text = f"Against the human labels of {gold.name}"
+        elif run is not None:
+            judged = run.results.run.identity.dataset_path.name
+            why = "has none" if run.dataset is not None else "is not there any more, or has changed"
+            text = f"{text}: {judged} {why}"
+        self.said.setText(visible(text))
+        self.said.setToolTip(tip(str(gold.path)) if gold is not None else "")
+        self.own.setVisible(self._workspace.has_own_gold)
+
+    def _ask(self) -> None:
+        gold, run = self._workspace.gold, self._workspace.run
+        folder = Path.home()
+        if gold is not None:
+            folder = gold.path.parent
+        elif run is not None:
+            folder = run.results.run.identity.dataset_path.parent
+        path = ask_source(self, "Choose a dataset with human labels", folder, DATASETS)
+        if path is not None:
+            self.open(path)

@@ -1,0 +1,163 @@
+"""Measures the open run in the background, step by step, and keeps what it found.
+
+Labels are known first, explanations grow criterion by criterion, and what needs a model comes when it is
+asked for. What was measured is kept, also while the run or the labels are read again: what it depends on is
+compared by value.
+
+Knows: which measure follows which, and when one is out of date. Does not know: how they are shown.
+"""
+
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from engine.core.errors import EngineError
+from gui.results import model_measure_jobs, score_jobs
+from gui.results.model_measure_jobs import SlowMeasure
+from gui.results.score_jobs import Measuring, Scores
+from gui.work.lanes import Lane, Latest
+from gui.work.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+    from engine.decisions.run_results import RunResults
+
+_MOST_KEPT = 2  # with and without what people overrode; each holds all judgments of its run
+
+
+class Measurer(QObject):
+    """`changed` tells the Scores that are known now; it comes again as they grow."""
+
+    changed = Signal(object)
+    progress = Signal(object)  # Measuring, None once nothing is under way
+    failed = Signal(object)  # an EngineError
+    stopped = Signal()  # before anything was known
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._workspace = workspace
+        self._kept: dict[Hashable, Scores] = {}  # by their mark
+        self._wanted: tuple[RunResults, Dataset | None] | None = None
+        self.scores: Scores | None = None
+        self._labels = Latest(workspace.threads, Lane.MEASURE, self)
+        self._explanations = Latest(workspace.threads, Lane.MEASURE, self)
+        self._slow = Latest(workspace.threads, Lane.MODEL, self)
+        self._labels.finished.connect(self._take_labels)
+        self._labels.cancelled.connect(self._tell_stop)
+        self._explanations.told.connect(self._follow)
+        self._explanations.finished.connect(self._take)
+        self._slow.told.connect(self.progress)
+        self._slow.finished.connect(self._take_slow)
+        for one in (self._labels, self._explanations, self._slow):
+            one.failed.connect(self._tell_failure)
+            one.busy_changed.connect(self._tell_end)
+
+    @property
+    def busy(self) -> bool:
+        """True while anything is measured."""
+        return self._labels.busy or self._explanations.busy or self._slow.busy
+
+    @property
+    def slow_busy(self) -> bool:
+        """True while a model measures."""
+        return self._slow.busy
+
+    @property
+    def known(self) -> Sequence[Scores]:
+        """All that was measured and is still kept."""
+        return tuple(self._kept.values())
+
+    def measure(self, results: "RunResults", gold: "Dataset | None") -> None:
+        """Measure a run against these labels; what is known of the very same is not measured again."""
+        if self._measures(results, gold):
+            return
+        self._wanted = results, gold
+        self._explanations.drop()
+        self._labels.start(score_jobs.measure_labels(results, gold, self.known))
+        self.progress.emit(Measuring("Measuring the labels …"))
+
+    def _measures(self, results: "RunResults", gold: "Dataset | None") -> bool:
+        """True while these very objects are being measured; of equal ones the job finds out."""
+        if self._wanted is None or not (self._labels.busy or self._explanations.busy):
+            return False
+        return self._wanted[0] is results and self._wanted[1] is gold
+
+    def measure_explanations(self) -> None:
+        """Go on with what was stopped."""
+        if self.scores is not None and not self.scores.explained and not self._explanations.busy:
+            self._explanations.start(score_jobs.measure_explanations(self.scores))
+            self.progress.emit(Measuring("Measuring the explanations …"))
+
+    def measure_slowly(self, measure: SlowMeasure, path: Path) -> None:
+        """Let a model measure the explanations of what is shown now."""
+        if self.scores is None or self._slow.busy:
+            return
+        waits = self._workspace.threads.busy(Lane.MODEL)
+        self._slow.start(
+            model_measure_jobs.measure_slowly(measure, self.scores, path, self._workspace.store_path)
+        )
+        text = f"{measure}: waits until the judging under way has ended …" if waits else f"{measure} …"
+        self.progress.emit(Measuring(text))
+
+    @Slot()
+    def cancel(self) -> None:
+        """Stop what is under way; what is known stays."""
+        for one in (self._labels, self._explanations, self._slow):
+            one.cancel()
+
+    def forget(self) -> None:
+        """No run is looked at any more."""
+        self._labels.drop()
+        self._explanations.drop()
+        self._wanted, self.scores = None, None
+
+    @Slot(object)
+    def _take_labels(self, scores: Scores) -> None:
+        # More may have become known of the very same since the job began.
+        self._take(self._kept.get(scores.mark, scores))
+        self.measure_explanations()
+
+    @Slot(object)
+    def _take(self, scores: Scores) -> None:
+        self._keep(scores)
+        self.scores = scores
+        self.changed.emit(scores)
+
+    @Slot(object)
+    def _take_slow(self, scores: Scores) -> None:
+        if self.scores is not None and self.scores.mark == scores.mark:
+            self._take(scores)
+            return
+        self._keep(scores)
+        self._workspace.note.emit(
+            "What the model said is remembered, but the run or its labels are others now: ask again, that is"
+            " quick."
+        )
+
+    def _keep(self, scores: Scores) -> None:
+        self._kept.pop(scores.mark, None)
+        self._kept[scores.mark] = scores
+        for old in list(self._kept)[:-_MOST_KEPT]:
+            del self._kept[old]
+
+    @Slot(object)
+    def _follow(self, event: Measuring) -> None:
+        self.progress.emit(event)
+        if event.scores is not None:
+            self._take(event.scores)
+
+    @Slot()
+    def _tell_stop(self) -> None:
+        self.forget()
+        self.stopped.emit()
+
+    @Slot(object)
+    def _tell_failure(self, error: EngineError) -> None:
+        self.failed.emit(error)
+
+    @Slot(bool)
+    def _tell_end(self, _busy: bool) -> None:
+        if not self.busy:
+            self.progress.emit(None)

@@ -1,0 +1,140 @@
+"""Jobs that measure explanations with a model: BERTScore, agreement, and an encoder cut to its first layers.
+
+Knows: which model each measure needs. Does not know: windows.
+"""
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from engine.core.events import MeasureProgress, followed
+from gui.results.score_jobs import Measuring, Scores, with_explanations
+from gui.work.lanes import Control, Job
+
+if TYPE_CHECKING:
+    from engine.measure.evaluation import Evaluation
+    from engine.measure.explanation_measures import SlowScores
+
+Found = TypeVar("Found")
+
+
+class SlowMeasure(StrEnum):
+    """The measures of explanations that need a model."""
+
+    BERTSCORE = "BERTScore"
+    AGREEMENT = "agreement"
+
+
+@dataclass(frozen=True)
+class SlowModel:
+    """A model file that could measure. `notice`: what to know before, empty for nothing."""
+
+    path: Path
+    name: str
+    notice: str
+
+
+def look_at_model(measure: SlowMeasure, path: Path) -> Job[SlowModel]:
+    """See by its header whether a file can serve. Raises ModelFileError."""
+
+    def work(_control: Control) -> SlowModel:
+        if measure is SlowMeasure.BERTSCORE:
+            from engine.gguf.encoder_file import read_encoder_file
+
+            encoder = read_encoder_file(path)
+            return SlowModel(path, encoder.name, encoder.notice)
+        from engine.gguf.judge_file import read_model_file
+
+        model = read_model_file(path)
+        return SlowModel(path, model.name, model.notice or "")
+
+    return work
+
+
+def cut_encoder(path: Path, target: Path, in_use: Mapping[str, Path]) -> Job[Path]:
+    """Write a copy of an encoder with the layers alone that bert-score computes with, over no file in use."""
+
+    def work(control: Control) -> Path:
+        from engine.gguf.encoder_cut import cut_encoder
+        from engine.gguf.encoder_file import read_encoder_file
+        from engine.system.files import check_targets
+
+        check_targets({"the copy": target}, {**in_use, "encoder": path})
+        encoder = read_encoder_file(path)
+        return cut_encoder(encoder, encoder.scored_layers, target, control.cancel).path
+
+    return work
+
+
+def measure_slowly(measure: SlowMeasure, scores: Scores, path: Path, store_path: Path) -> Job[Scores]:
+    """The same scores with what a model says of the explanations; tells Measuring.
+
+    What the store remembers is not measured again; a job that was cancelled goes on where it was.
+    """
+    ask = _bertscore if measure is SlowMeasure.BERTSCORE else _agreement
+    return lambda control: ask(scores, path, store_path, control)
+
+
+def _bertscore(scores: Scores, path: Path, store_path: Path, control: Control) -> Scores:
+    from engine.gguf.encoder_file import read_encoder_file
+    from engine.judge.prepare import machine_settings
+    from engine.loading.checked_model import checked_encoder
+    from engine.measure.explanation_measures import SlowScores
+    from engine.measure.model_measures import measure_bertscore
+    from engine.store.run_store import RunStore
+
+    evaluation = _evaluated(scores)
+    described = read_encoder_file(path)
+    control.tell(Measuring(f"Trying {described.name} …"))
+    encoder = checked_encoder(described, control.cancel)
+    threads = machine_settings(None, None).threads
+    with RunStore(store_path) as store:
+        asking = measure_bertscore(evaluation.matched, encoder, threads, store, control.cancel)
+        found = _followed("BERTScore", asking, control)
+    slow = {name: SlowScores(bertscores=column) for name, column in found.items()}
+    return _with_slow(scores, slow, [described.notice] if described.notice else [])
+
+
+def _agreement(scores: Scores, path: Path, store_path: Path, control: Control) -> Scores:
+    from engine.gguf.judge_file import read_model_file
+    from engine.judge.prepare import machine_settings
+    from engine.loading.checked_model import checked_model
+    from engine.measure.explanation_measures import SlowScores
+    from engine.measure.model_measures import agreement_warnings, measure_agreements
+    from engine.store.run_store import RunStore
+
+    evaluation = _evaluated(scores)
+    described = read_model_file(path)
+    control.tell(Measuring(f"Trying {described.name} …"))
+    model = checked_model(described, control.cancel)
+    machine = machine_settings(None, None)
+    with RunStore(store_path) as store:
+        asking = measure_agreements(evaluation.matched, model, machine, store, control.cancel)
+        found = _followed("Agreement", asking, control)
+    slow = {name: SlowScores(agreements=column) for name, column in found.items()}
+    return _with_slow(scores, slow, list(agreement_warnings(found)))
+
+
+def _evaluated(scores: Scores) -> "Evaluation":
+    assert scores.evaluation is not None  # without human explanations there is nothing to ask about
+    return scores.evaluation
+
+
+def _followed(what: str, asking: "Generator[MeasureProgress, None, Found]", control: Control) -> Found:
+    """What a measure returns, its progress told."""
+
+    def tell(one: MeasureProgress) -> None:
+        text = f"{what}: {one.done:,} of {one.total:,} explanations …"
+        control.tell(Measuring(text, one.done, one.total))
+
+    return followed(asking, tell)
+
+
+def _with_slow(scores: Scores, slow: "Mapping[str, SlowScores]", warnings: Sequence[str]) -> Scores:
+    from engine.measure.evaluation import with_slow_scores
+
+    evaluation = with_slow_scores(_evaluated(scores), slow)
+    grown = with_explanations(scores, evaluation, explained=True)
+    return replace(grown, warnings=[*scores.warnings, *warnings])

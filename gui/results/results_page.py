@@ -1,0 +1,393 @@
+"""The page of results: what the open run is worth, and the ways to get it out.
+
+Knows: which panel shows what, when they are out of date. Does not know: how anything is measured.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFrame,
+    QHBoxLayout,
+    QMenu,
+    QPushButton,
+    QScrollArea,
+    QStackedWidget,
+    QTabWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.core.errors import EngineError
+from gui.kit.busy import BusyLine
+from gui.kit.labels import heading, hint, label, main_button, name, panel
+from gui.kit.notice import Notice
+from gui.results.calibration_panel import CalibrationPanel
+from gui.results.export_jobs import Exported, Form, Written
+from gui.results.exporter import Exporter
+from gui.results.figures_panel import FiguresPanel
+from gui.results.gold_picker import GoldPicker
+from gui.results.measure_model_dialog import SlowMeasureDialog
+from gui.results.measurer import Measurer
+from gui.results.model_measure_jobs import SlowMeasure
+from gui.results.score_jobs import Measuring, Scores
+from gui.results.scores_panel import ScoresPanel
+from gui.results.weighing_panel import WeighingPanel
+from gui.work.files_in_use import files_in_use
+from gui.work.outdated_line import OutdatedLine
+from gui.work.page import Page
+from gui.work.run_picker import RunPicker
+from gui.work.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.decisions.run_results import RunResults
+
+_DEBOUNCE_MS = 300
+_NO_RUN = (
+    "No run yet",
+    "Judge a dataset on the Judge page, or choose a run in the list above. Its results stand here.",
+)
+_TAB = "results/tab"
+
+
+class ResultsPage(Page):
+    """Scores, figures, the weighted judge and calibration of the run that is looked at."""
+
+    NAME = "Results"
+    KEYS = (("Enter", "menu of the figure that has the focus"), ("Ctrl+C", "copy the table or figure"))
+
+    can_export_changed = Signal(bool)
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(workspace, parent)
+        self.measurer = Measurer(workspace)
+        self.scores = ScoresPanel()
+        self.figures = FiguresPanel(workspace)
+        self.weighing = WeighingPanel(workspace)
+        self.calibration = CalibrationPanel(workspace)
+        self.exporter = Exporter(workspace, self._exported, self)
+        self._stale = True
+        self._run_id: int | None = None
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(_DEBOUNCE_MS)
+        self.outdated = OutdatedLine(workspace.rewriter, across=True)
+        self.scores.put_before_explanations(self.outdated)
+        self._build_header()
+        self._build_body()
+        self._connect()
+        self._follow_run()
+        self._follow_judging()
+
+    # Exports, for the menus too
+
+    @Slot()
+    def export_labels(self, *, path: Path | None = None) -> None:
+        """The submission for sub-task 1."""
+        self.exporter.export(Form.LABELS, path)
+
+    @Slot()
+    def export_explained(self, *, path: Path | None = None) -> None:
+        """The submission for sub-task 2."""
+        self.exporter.export(Form.EXPLAINED, path)
+
+    @Slot()
+    def export_csv(self, *, path: Path | None = None) -> None:
+        """All data as CSV."""
+        self.exporter.export(Form.CSV, path)
+
+    @Slot()
+    def export_json(self, *, path: Path | None = None) -> None:
+        """All data as JSON."""
+        self.exporter.export(Form.JSON, path)
+
+    @Slot()
+    def export_report(self, *, path: Path | None = None) -> None:
+        """The report as HTML."""
+        self.exporter.export(Form.REPORT, path)
+
+    @Slot()
+    def export_figures(self, *, folder: Path | None = None) -> None:
+        """All figures as PNG and SVG."""
+        self.exporter.export_figures(folder)
+
+    # What is looked at
+
+    def entered(self) -> None:
+        """Measure what has changed while another page was shown."""
+        self.workspace.refresh_runs()
+        self._measure_if_stale()
+
+    def restyle(self) -> None:
+        """Figures have colours of their own."""
+        if hasattr(self, "figures"):
+            self.figures.restyle()
+
+    def keep_layout(self) -> None:
+        """Remember the tab."""
+        self.workspace.state.set_number(_TAB, self.tabs.currentIndex())
+
+    def _results(self) -> "RunResults | None":
+        """The run as the page looks at it: with or without what people overrode."""
+        run = self.workspace.run
+        if run is None:
+            return None
+        return run.results.model_alone() if self.model_alone.isChecked() else run.results
+
+    def _exported(self) -> Exported | None:
+        run = self.workspace.run
+        if run is None:
+            return None
+        return Exported(
+            run.results,
+            self.model_alone.isChecked(),
+            run.dataset,
+            self.workspace.gold,
+            self.weighing.wish,
+            self.measurer.known,
+            files_in_use(self.workspace, self),
+        )
+
+    @Slot()
+    def _follow_run(self) -> None:
+        run = self.workspace.run
+        self.stack.setCurrentIndex(0 if run is None else 1)
+        if run is None or run.id != self._run_id:
+            self.notice.dismiss()  # what is said there is of the other run
+        self._run_id = run.id if run else None
+        self._follow_judging()
+        self._follow_overrides()
+        self.can_export_changed.emit(run is not None)
+        self.export_button.setEnabled(run is not None)
+        self._measure_soon(0)
+
+    @Slot()
+    def _follow_overrides(self) -> None:
+        run = self.workspace.run
+        overridden = run is not None and bool(run.results.overrides)
+        self.model_alone.setEnabled(overridden)
+        if not overridden:
+            self.model_alone.setChecked(False)
+        self._measure_soon(_DEBOUNCE_MS)
+
+    @Slot()
+    def _follow_judging(self) -> None:
+        """Say of a run under way how far it is; of one that is open and incomplete, what is shown of it."""
+        run, judging = self.workspace.run, self.workspace.judging
+        goes_on = judging is not None and run is not None and judging.run_id == run.id
+        self.snapshot.setVisible(run is not None and not run.results.run.complete)
+        if run is not None:
+            stored = run.results.run
+            said = f"Run {run.id} after {stored.judged:,} of {stored.identity.items:,} items"
+            self._snapshot_text.setText(f"{said}; it goes on." if goes_on else f"{said}.")
+        title, what = _NO_RUN
+        if judging is not None:
+            title = f"Run {judging.run_id} is being judged ({judging.judged:,} of {judging.items:,})"
+            what = "Its results stand here when it ends."
+        self._empty_title.setText(title)
+        self._empty_text.setText(what)
+        self.so_far_button.setVisible(judging is not None and judging.judged > 0)
+        self.judge_button.setVisible(judging is None)
+
+    @Slot()
+    def _open_so_far(self) -> None:
+        if self.workspace.judging is not None:
+            self.workspace.open_run(self.workspace.judging.run_id)
+
+    @Slot()
+    def _follow_choice(self) -> None:
+        self._measure_soon(0)
+
+    def _measure_soon(self, milliseconds: int) -> None:
+        """Measure again, at once or when the changes end; where the page is hidden, when it is entered."""
+        self._stale = True
+        if self.isVisible():
+            self._later.start(milliseconds)
+
+    @Slot()
+    def _measure_if_stale(self) -> None:
+        results = self._results()
+        if self._stale and results is not None:
+            self._stale = False
+            known = self.measurer.scores
+            if known is not None and known.results.run.id != results.run.id:
+                self._show_nothing()
+            self.measurer.measure(results, self.workspace.gold)
+
+    def _show_nothing(self) -> None:
+        """Not the scores of another run beside this one's name."""
+        self.measurer.forget()
+        for shown in (self.scores, self.figures, self.weighing):
+            shown.show_scores(None)
+
+    @Slot()
+    def _tell_stop(self) -> None:
+        self._stale = True
+        self._show_nothing()
+        self.notice.show_note(
+            "You stopped before the labels were measured.", "Enter this page again to measure them."
+        )
+
+    @Slot(object)
+    def _show(self, scores: Scores) -> None:
+        self.scores.show_scores(scores)
+        self.scores.allow_slow(scores.explained and not self.measurer.slow_busy and bool(scores.gold))
+        self.figures.show_scores(scores)
+        self.weighing.show_scores(scores)
+
+    @Slot(object)
+    def _follow_progress(self, event: Measuring | None) -> None:
+        if event is None:
+            self.busy.end()
+        else:
+            if self.busy.isHidden():
+                self.busy.begin(event.what)
+            self.busy.go_on(event.what, event.done, event.total)
+        self.scores.show_measuring(event is not None)
+        scores = self.measurer.scores
+        ready = scores is not None and scores.explained and scores.evaluation is not None
+        self.scores.allow_slow(ready and not self.measurer.slow_busy)
+
+    @Slot(object)
+    def _ask_for_model(self, measure: SlowMeasure) -> None:
+        dialog = SlowMeasureDialog(measure, self.workspace, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.chosen.connect(self.measurer.measure_slowly)
+        dialog.open()
+
+    @Slot(str, str)
+    def _open_item(self, item_id: str, criterion: str) -> None:
+        self.workspace.page_wanted.emit("Review")
+        self.workspace.review_wanted.emit(item_id, criterion)
+
+    @Slot(object)
+    def _tell_written(self, written: Written) -> None:
+        if written.gaps:
+            self.notice.show_note(f"Written: {written.path.name}\n" + "\n".join(written.gaps))
+        else:
+            self.notice.dismiss()
+
+    @Slot(object)
+    def _tell(self, error: EngineError) -> None:
+        self.workspace.problem.emit(error)
+
+    # Making
+
+    def _build_header(self) -> None:
+        self.picker = RunPicker(self.workspace)
+        self.export_button = QToolButton()
+        self.export_button.setText("E&xport")
+        self.export_button.setProperty("role", "button")
+        self.export_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        name(self.export_button, "Export", "Write the run to files")
+        menu = QMenu(self.export_button)
+        for text, action in (
+            ("Submission for sub-task &1: labels…", self.export_labels),
+            ("Submission for sub-task &2: labels and explanations…", self.export_explained),
+            ("All data as &CSV…", self.export_csv),
+            ("All data as &JSON…", self.export_json),
+            ("&Report as HTML…", self.export_report),
+            ("&Figures as PNG and SVG…", self.export_figures),
+        ):
+            _add(menu, text, action)
+        self.export_button.setMenu(menu)
+        self.header.addWidget(self.picker, 4)
+        self.header.addWidget(self.export_button)
+
+    def _build_body(self) -> None:
+        self.gold = GoldPicker(self.workspace)
+        self.model_alone = QCheckBox("&Model alone")
+        name(self.model_alone, "Model alone", "Leave out what people overrode")
+        line = QHBoxLayout()
+        line.addWidget(self.gold)
+        line.addStretch(1)
+        line.addWidget(self.model_alone)
+        self.notice, self.busy = Notice(), BusyLine()
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        for text, inside in (
+            ("&Scores", self.scores),
+            ("Fi&gures", self.figures),
+            ("&Weighted judge", self.weighing),
+            ("&Calibration", self.calibration),
+        ):
+            self.tabs.addTab(_scrolled(inside), text)
+        self.tabs.setCurrentIndex(self.workspace.state.number(_TAB, 0))
+        content = QWidget()
+        layout = QVBoxLayout(content)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addLayout(line)
+        layout.addWidget(self._build_snapshot())
+        layout.addWidget(self.notice)
+        layout.addWidget(self.busy)
+        layout.addWidget(self.tabs, 1)
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self._empty())
+        self.stack.addWidget(content)
+        self.body.addWidget(self.stack, 1)
+
+    def _empty(self) -> QWidget:
+        self.judge_button = main_button("Go to &Judge")
+        name(self.judge_button, "Go to the Judge page to make a run")
+        self.judge_button.clicked.connect(lambda: self.workspace.page_wanted.emit("Judge"))
+        self.so_far_button = QPushButton("Show what is judged so far")
+        name(self.so_far_button, "Show what is judged so far")
+        self.so_far_button.clicked.connect(self._open_so_far)
+        self._empty_title, self._empty_text = (heading(_NO_RUN[0]), hint(_NO_RUN[1]))
+        self.empty = panel(self._empty_title, self._empty_text)
+        layout = self.empty.layout()
+        assert isinstance(layout, QVBoxLayout)
+        for button in (self.judge_button, self.so_far_button):
+            layout.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        layout.addStretch(1)
+        return self.empty
+
+    def _build_snapshot(self) -> QWidget:
+        """What is shown of a run that is not complete, and the way to more of it."""
+        self._snapshot_text = label("", "warning", wrap=False)
+        self.again_button = QPushButton("Read again")
+        name(self.again_button, "Read the run again", "Show what has been judged since")
+        self.again_button.clicked.connect(self.workspace.read_run_again)
+        self.snapshot = QWidget()
+        line = QHBoxLayout(self.snapshot)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.addWidget(self._snapshot_text)
+        line.addWidget(self.again_button)
+        line.addStretch(1)
+        return self.snapshot
+
+    def _connect(self) -> None:
+        space = self.workspace
+        space.run_changed.connect(self._follow_run)
+        space.judging_changed.connect(self._follow_judging)
+        space.overrides_changed.connect(self._follow_overrides)
+        space.gold_changed.connect(self._follow_choice)
+        self.model_alone.toggled.connect(self._follow_choice)
+        self._later.timeout.connect(self._measure_if_stale)
+        self.measurer.changed.connect(self._show)
+        self.measurer.progress.connect(self._follow_progress)
+        self.measurer.stopped.connect(self._tell_stop)
+        self.measurer.failed.connect(self._tell)
+        self.busy.cancelled.connect(self.measurer.cancel)
+        self.scores.slow_wanted.connect(self._ask_for_model)
+        self.scores.explanations_wanted.connect(self.measurer.measure_explanations)
+        self.scores.item_wanted.connect(self._open_item)
+        self.exporter.written.connect(self._tell_written)
+
+
+def _add(menu: QMenu, text: str, do: Callable[[], object]) -> None:
+    # The signal carries whether the action is checked, which nobody wants to know.
+    menu.addAction(text).triggered.connect(lambda _checked=False: do())
+
+
+def _scrolled(inside: QWidget) -> QScrollArea:
+    inside.setProperty("role", "content")
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setWidget(inside)
+    return area

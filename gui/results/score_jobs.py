@@ -1,0 +1,190 @@
+"""Jobs that measure a run: its labels, its explanations, what only a model can say of these.
+
+Knows: which call of the engine does it, and which texts show it. Does not know: windows.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from engine.core.errors import SetupError
+from engine.core.formatting import Table, words
+from gui.work.lanes import Control, Job
+from gui.work.marks import measured_mark
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+    from engine.decisions.run_results import RunResults
+    from engine.measure.evaluation import Evaluation
+    from engine.measure.systems import System
+
+_MOST_UNSCORED = 1000  # in a table on the thread of the window
+
+
+class Part(StrEnum):
+    """The tables that a run may have."""
+
+    LABELS_GIVEN = "labels given"
+    ACCURACY = "accuracy"
+    LABELS = "labels"
+    EXPLANATIONS = "explanations"
+    UNSCORED = "unscored"
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What is known of a run so far, and the texts that show it.
+
+    `evaluation`: None without human labels; `problem`: why the labels at hand cannot be used, if so.
+    `unscored`: how many judgments could not be made; their table holds the first of them. `explained`: True
+    once all explanations are measured, or where there are none. `warnings`: what is to be said of models that
+    measured. `caveats` and `sentences` are for people. `mark`: what all of this depends on, by value.
+    """
+
+    system: "System"
+    evaluation: "Evaluation | None"
+    tables: Mapping[Part, Table]
+    unscored: int = 0
+    caveats: Sequence[str] = ()
+    sentences: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    problem: SetupError | None = None
+    explained: bool = True
+    mark: Hashable = None
+
+    @property
+    def results(self) -> "RunResults":
+        """The run that was measured, without overrides where these were left out."""
+        assert self.system.results is not None
+        return self.system.results
+
+    @property
+    def gold(self) -> "Dataset | None":
+        """The human labels that it was held against."""
+        return self.evaluation.matched.dataset if self.evaluation else None
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """How far a measure is. `scores`: what is known by now, where that is more than before."""
+
+    what: str
+    done: int = 0
+    total: int = 0
+    scores: Scores | None = field(default=None, repr=False)
+
+
+def measure_labels(
+    results: "RunResults", gold: "Dataset | None", known: Sequence[Scores] = ()
+) -> Job[Scores]:
+    """All but the explanations: against human labels where they fit, else what the run says by itself.
+
+    Where the very same was measured already, what is `known` of it is the result.
+    """
+
+    def work(control: Control) -> Scores:
+        mark = measured_mark(results, gold)
+        for one in known:
+            if one.mark == mark:
+                return one
+        return replace(_measured(results, gold, control), mark=mark)
+
+    return work
+
+
+def _measured(results: "RunResults", gold: "Dataset | None", control: Control) -> Scores:
+    from engine.measure.evaluation import evaluate_labels
+    from engine.measure.matching import match
+    from engine.measure.systems import system_of_run
+
+    system = system_of_run(results)
+    if gold is None or not results.judged:
+        return _alone(system, None)
+    try:
+        matched = match(system, gold, partial=True)
+    except SetupError as error:
+        remedy = "Choose the dataset that was judged, with its labels, under “Other labels…”."
+        return _alone(system, SetupError(error.problem, remedy))
+    return _against_labels(evaluate_labels(matched, control.cancel), explained=not system.explains)
+
+
+def measure_explanations(scores: Scores) -> Job[Scores]:
+    """The same scores with ROUGE-L; tells Measuring after each criterion."""
+
+    def work(control: Control) -> Scores:
+        from engine.measure.evaluation import explanation_steps
+
+        found = scores
+        if scores.evaluation is None:
+            return found
+        names = list(scores.evaluation.matched.pairs)
+        control.tell(_measuring(names, 0, None))
+        for done, evaluation in enumerate(explanation_steps(scores.evaluation), start=1):
+            found = with_explanations(found, evaluation, explained=done == len(names))
+            control.cancel.raise_if_requested()
+            control.tell(_measuring(names, done, found))
+        return replace(found, explained=True)
+
+    return work
+
+
+def _measuring(names: Sequence[str], done: int, scores: Scores | None) -> Measuring:
+    what = words(names[min(done, len(names) - 1)])
+    return Measuring(f"Measuring the explanations: {what} …", done, len(names), scores)
+
+
+def _alone(system: "System", problem: SetupError | None) -> Scores:
+    """What a run says by itself."""
+    from engine.measure.matching import incomplete, people_caveats
+    from engine.measure.metrics import score_results
+    from engine.report.run_tables import distribution_table
+
+    results = system.results
+    assert results is not None
+    caveats = [] if results.run.complete else [incomplete(results.run)]
+    unscored, listed = _unscored(results)
+    tables = {Part.LABELS_GIVEN: distribution_table(score_results(results, None)), Part.UNSCORED: listed}
+    said = [*caveats, *people_caveats(system)]
+    return Scores(system, None, tables, unscored, said, problem=problem)
+
+
+def _unscored(results: "RunResults") -> tuple[int, Table]:
+    """How many judgments could not be made, and the first of them."""
+    from engine.report.run_tables import unscored_table
+
+    table = unscored_table(results)
+    return len(table.rows), replace(table, rows=table.rows[:_MOST_UNSCORED])
+
+
+def _against_labels(evaluation: "Evaluation", explained: bool) -> Scores:
+    from engine.report.findings import caveats, in_short
+    from engine.report.measure_tables import accuracy_table, label_table
+
+    system = evaluation.matched.system
+    assert system.results is not None
+    unscored, listed = _unscored(system.results)
+    tables = {
+        Part.ACCURACY: accuracy_table(evaluation),
+        Part.LABELS: label_table(evaluation),
+        Part.UNSCORED: listed,
+    }
+    return Scores(
+        system,
+        evaluation,
+        tables,
+        unscored,
+        caveats=list(caveats(evaluation.matched)),
+        sentences=list(in_short(evaluation)),
+        explained=explained,
+    )
+
+
+def with_explanations(scores: Scores, evaluation: "Evaluation", explained: bool) -> Scores:
+    """The same scores with what is known of the explanations by now; `explained`: True for all of it."""
+    from engine.report.measure_tables import explanation_table
+
+    tables = dict(scores.tables)
+    if evaluation.explanations:
+        tables[Part.EXPLANATIONS] = explanation_table(evaluation)
+    return replace(scores, evaluation=evaluation, tables=tables, explained=explained)

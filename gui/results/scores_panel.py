@@ -1,0 +1,196 @@
+"""What a run is worth: caveats, a verdict in words, tables, what could not be judged.
+
+Knows: how scores are laid out. Does not know: how they are measured.
+"""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QModelIndex, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QTableView, QVBoxLayout, QWidget
+
+from engine.core.formatting import Table, visible
+from gui.kit.fold import Fold
+from gui.kit.labels import heading, hint, label, name, panel
+from gui.kit.text_table import TextTable
+from gui.kit.views import measure_view, table_view
+from gui.results.model_measure_jobs import SlowMeasure
+from gui.results.score_jobs import Part, Scores
+
+_NO_LABELS = (
+    "There are no human labels for this run. With them you see here how often the judge is right, beside what"
+    " trivial judges reach: choose a labelled dataset with “Other labels…”."
+)
+_LINES_OF_UNSCORED = 8
+
+
+class ScoresPanel(QWidget):
+    """Shows Scores as they grow."""
+
+    slow_wanted = Signal(object)  # a SlowMeasure
+    explanations_wanted = Signal()
+    item_wanted = Signal(str, str)  # item id, criterion
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.caveats = label("")
+        self._caveat_panel = panel(self.caveats, role="note")
+        self.verdict = label("")
+        self._verdict_panel = panel(heading("In short"), self.verdict)
+        self.warnings = label("", "warning")
+        self._models = {part: TextTable(self) for part in Part}
+        self._views: dict[Part, QTableView] = {}
+        self._unscored: Sequence[Sequence[str]] = ()
+        self._sections = {part: self._section(part) for part in Part if part is not Part.UNSCORED}
+        self._unscored_view = table_view(self._models[Part.UNSCORED], "Judgments that could not be made")
+        self._unscored_view.activated.connect(self._open_item)
+        self.unscored = Fold("Could not be judged", self._unscored_view)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 6, 0)
+        layout.setSpacing(10)
+        layout.addWidget(self._caveat_panel)
+        layout.addWidget(self._verdict_panel)
+        for section in self._sections.values():
+            layout.addWidget(section)
+        layout.addWidget(self.unscored)
+        layout.addStretch(1)
+        self.show_scores(None)
+
+    def table(self, part: Part) -> TextTable:
+        """The table of a part."""
+        return self._models[part]
+
+    def show_scores(self, scores: Scores | None) -> None:
+        """Show what is known now; nothing for None."""
+        self._say_caveats(scores)
+        self._say_verdict(scores)
+        for part, model in self._models.items():
+            table = scores.tables.get(part) if scores else None
+            _show(model, table)
+            if part is not Part.UNSCORED:
+                self._sections[part].setVisible(table is not None)
+        self._show_explanations(scores)
+        self._unscored = scores.tables[Part.UNSCORED].rows if scores else ()
+        count = scores.unscored if scores else 0
+        self.unscored.setVisible(count > 0)
+        listed = f", the first {len(self._unscored):,} of them" if count > len(self._unscored) else ""
+        self.unscored.set_title(f"Could not be judged ({count:,}): items and reasons{listed}")
+        view = self._unscored_view
+        lines = min(count, _LINES_OF_UNSCORED) + 2
+        view.setFixedHeight(lines * view.verticalHeader().defaultSectionSize())
+        view.resizeColumnsToContents()
+
+    def put_before_explanations(self, widget: QWidget) -> None:
+        """Show something of the page's own where the explanations are measured."""
+        layout = self.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.insertWidget(layout.indexOf(self._sections[Part.EXPLANATIONS]), widget)
+
+    def allow_slow(self, possible: bool) -> None:
+        """Say whether a model could measure now."""
+        for button in self.slow_buttons.values():
+            button.setEnabled(possible)
+
+    def _say_caveats(self, scores: Scores | None) -> None:
+        said = list(scores.caveats) if scores else []
+        if scores and scores.problem:
+            said = [f"{scores.problem.problem}\n{scores.problem.remedy}", *said]
+        self.caveats.setText(visible("\n".join(said)))
+        self._caveat_panel.setVisible(bool(said))
+
+    def _say_verdict(self, scores: Scores | None) -> None:
+        said: Sequence[str] = scores.sentences if scores else ()
+        if scores and scores.evaluation is None and scores.problem is None:
+            said = [_NO_LABELS]
+        self.verdict.setText(visible("\n".join(said)))
+        self._verdict_panel.setVisible(bool(said))
+
+    def _show_explanations(self, scores: Scores | None) -> None:
+        """The part of the explanations stands there before its table does."""
+        explains = scores is not None and scores.evaluation is not None and scores.system.explains
+        known = scores is not None and Part.EXPLANATIONS in scores.tables
+        unfinished = explains and scores is not None and not scores.explained
+        self._sections[Part.EXPLANATIONS].setVisible(known or unfinished)
+        self._views[Part.EXPLANATIONS].setVisible(known)
+        self.go_on_button.setVisible(unfinished)
+        self.warnings.setText(visible("\n".join(scores.warnings)) if scores else "")
+        self.warnings.setVisible(bool(scores and scores.warnings))
+        self.allow_slow(known and not unfinished)
+
+    def show_measuring(self, under_way: bool) -> None:
+        """While explanations are measured nobody needs to ask for it."""
+        self.go_on_button.setEnabled(not under_way)
+
+    def _section(self, part: Part) -> QFrame:
+        title, what = _WORDS[part]
+        view = measure_view(self._models[part], title)
+        self._views[part] = view
+        frame = panel(heading(title), hint(what))
+        layout = frame.layout()
+        assert isinstance(layout, QVBoxLayout)
+        if part is Part.EXPLANATIONS:
+            layout.addLayout(self._slow_line())
+            layout.addWidget(self.warnings)
+        layout.addWidget(view)
+        frame.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        return frame
+
+    def _slow_line(self) -> QHBoxLayout:
+        self.slow_buttons = {
+            SlowMeasure.BERTSCORE: QPushButton("Measure &BERTScore…"),
+            SlowMeasure.AGREEMENT: QPushButton("Measure agreement…"),
+        }
+        name(
+            self.slow_buttons[SlowMeasure.BERTSCORE],
+            "Measure BERTScore",
+            "Compare the explanations by an encoder model",
+        )
+        name(
+            self.slow_buttons[SlowMeasure.AGREEMENT],
+            "Measure agreement",
+            "Ask a judge model whether the explanations agree",
+        )
+        line = QHBoxLayout()
+        for measure, button in self.slow_buttons.items():
+            button.clicked.connect(lambda _checked=False, wanted=measure: self.slow_wanted.emit(wanted))
+            line.addWidget(button)
+        self.go_on_button = QPushButton("Go on measuring ROUGE-L")
+        name(self.go_on_button, "Go on measuring ROUGE-L", "Measure the explanations that are left")
+        self.go_on_button.clicked.connect(self.explanations_wanted)
+        line.addWidget(self.go_on_button)
+        line.addStretch(1)
+        return line
+
+    def _open_item(self, index: QModelIndex) -> None:
+        item, criterion, *_ = self._unscored[index.row()]
+        self.item_wanted.emit(item, criterion)
+
+
+_WORDS = {
+    Part.LABELS_GIVEN: (
+        "Labels given",
+        "How often each label is in force, how often the order of the responses alone decided, and how much"
+        " of the model's probability the four labels hold (near 1: it understood what it was asked).",
+    ),
+    Part.ACCURACY: (
+        "Accuracy",
+        "The share of human labels that the judge gives too, beside judges that read nothing. “Better?” says"
+        " whether it beats the most frequent label.",
+    ),
+    Part.LABELS: (
+        "Labels",
+        "Which labels the judge and people gave. Flipped: the order of the responses alone decided. Format"
+        " mass near 1: the model understood what it was asked.",
+    ),
+    Part.EXPLANATIONS: (
+        "Explanations",
+        "Against human ones, all × 100 but items, words and missing. “Most typical” always repeats the most"
+        " typical human explanation.",
+    ),
+}
+
+
+def _show(model: TextTable, table: Table | None) -> None:
+    if table is None:
+        model.clear()
+    else:
+        model.show_table(table)

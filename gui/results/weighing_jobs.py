@@ -1,0 +1,141 @@
+"""Jobs of the weighted judge: decide all items by weighted criteria, and fit the weights.
+
+Knows: which call of the engine does it, how margins are counted. Does not know: windows.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from engine.core.errors import SetupError
+from engine.core.formatting import Table
+from gui.work.lanes import Control, Job
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+    from engine.measure.systems import System
+    from engine.weigh.system_weighing import Comparisons, Weighing
+
+MARGIN_BINS = 20
+HIGHEST_MARGIN = 10.0  # points: that of two responses with the scores 10 and 0 on every criterion
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Weights (not negative, any scale) by criterion, and a tie threshold in score points."""
+
+    weights: Mapping[str, float]
+    tie_threshold: float
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """What the weighted judge made of a run. `bins`: how many A wins, B wins and ties have such a margin."""
+
+    wish: Wish
+    comparisons: int
+    left_out: int
+    a: float
+    b: float
+    tie: float
+    mean_margin: float
+    bins: Sequence[tuple[int, int, int]]
+    agreement: Table | None
+
+
+@dataclass(frozen=True)
+class Basis:
+    """A run, the human labels that fit it, and its response scores by the criteria that count.
+
+    `known` is filled on the lane of the jobs.
+    """
+
+    system: "System"
+    gold: "Dataset | None"
+    known: "dict[tuple[str, ...], Comparisons]" = field(default_factory=dict, compare=False, repr=False)
+
+
+def weigh(basis: Basis, wish: Wish) -> Job[Weighed]:
+    """Decide all items of the run. SetupError where no criterion counts."""
+
+    def work(_control: Control) -> Weighed:
+        weighing = weighed(basis, wish)
+        decided = weighing.result
+        return Weighed(
+            wish,
+            comparisons=len(decided["results"]),
+            left_out=len(weighing.left_out),
+            a=decided["win_rate_a"],
+            b=decided["win_rate_b"],
+            tie=decided["tie_rate"],
+            mean_margin=decided["avg_margin"],
+            bins=_bins(weighing),
+            agreement=_agreement(weighing),
+        )
+
+    return work
+
+
+def weighed(basis: Basis, wish: Wish) -> "Weighing":
+    """What the engine makes of it; on the lane of a job."""
+    from engine.weigh.system_weighing import weigh
+
+    system = basis.system
+    weights = {name: one for name, one in wish.weights.items() if one > 0 and name in system.criteria}
+    if not weights:
+        raise SetupError("All weights are 0.", "Give at least one criterion a weight.")
+    return weigh(_comparisons(basis, tuple(weights)), weights, wish.tie_threshold, basis.gold, system)
+
+
+def _comparisons(basis: Basis, criteria: tuple[str, ...]) -> "Comparisons":
+    from engine.weigh.system_weighing import comparisons_of
+
+    if criteria not in basis.known:
+        basis.known[criteria] = comparisons_of(basis.system, criteria)
+    return basis.known[criteria]
+
+
+def _bins(weighing: "Weighing") -> list[tuple[int, int, int]]:
+    places = {"A": 0, "B": 1, "tie": 2}
+    counts = [[0, 0, 0] for _ in range(MARGIN_BINS)]
+    for one in weighing.result["results"]:
+        place = min(MARGIN_BINS - 1, int(one["margin"] * MARGIN_BINS / HIGHEST_MARGIN))
+        counts[place][places[one["winner"]]] += 1
+    return [(a, b, tie) for a, b, tie in counts]
+
+
+def _agreement(weighing: "Weighing") -> Table | None:
+    from engine.report.weighing_tables import agreement_table
+
+    return agreement_table(weighing.agreement) if weighing.agreement else None
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Weights that fit the human overall labels best, the largest 10, and what they are worth."""
+
+    wish: Wish
+    quality: Table
+
+
+def fit(basis: Basis) -> Job[Fitted]:
+    """Fit weights and tie threshold to the human overall labels. SetupError where that cannot be done."""
+
+    def work(_control: Control) -> Fitted:
+        from engine.report.weighing_tables import fit_table
+        from engine.weigh.system_weighing import human_winners
+        from engine.weigh.weight_fit import fit_weights
+
+        gold = basis.gold
+        if gold is None:
+            raise SetupError(
+                "There are no human labels to fit weights to.", "Choose them with “Other labels…”."
+            )
+        comparisons = _comparisons(basis, basis.system.criteria)
+        instructions = {item.id: item.instruction for item in gold}
+        found = fit_weights(comparisons.rows, human_winners(gold), instructions)
+        largest = max(found.weights.values())
+        weights = {name: HIGHEST_MARGIN * one / largest for name, one in found.weights.items()}
+        return Fitted(Wish(weights, found.tie_threshold), fit_table(found))
+
+    return work

@@ -1,0 +1,273 @@
+"""The weighted judge: a weight for each criterion, and what follows from them at once.
+
+Knows: the controls, that decisions follow them, what is remembered. Does not know: how it is decided.
+"""
+
+import math
+from collections.abc import Mapping
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from engine.core.errors import EngineError, SetupError
+from engine.core.formatting import number, percent, visible, words
+from engine.core.rubric import ELOQUENT
+from gui.kit.labels import heading, hint, label, name, panel
+from gui.kit.text_table import TextTable
+from gui.kit.views import measure_view
+from gui.results import weighing_jobs
+from gui.results.score_jobs import Scores
+from gui.results.weighing_jobs import Basis, Fitted, Weighed, Wish
+from gui.results.weight_row import WeightControl
+from gui.results.win_charts import MarginChart, WinRates
+from gui.work.lanes import Lane, Latest
+from gui.work.workspace import Workspace
+
+HIGHEST_WEIGHT = 10.0
+_EQUAL = 1.0
+_STATE = "results/weights"
+_WHAT = (
+    "Each response gets a score from 0 to 10 on each criterion: 10 × (P(it is preferred) + P(both good))."
+    " The weighted sums decide the winner; a difference up to the tie threshold is a tie."
+)
+
+
+class WeighingPanel(QWidget):
+    """Follows its sliders: a change made while the last one is still decided is decided right after it."""
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self._basis: Basis | None = None
+        self._again = False
+        self.controls: dict[str, WeightControl] = {}
+        self._shares: dict[str, QLabel] = {}
+        self._weighing = Latest(workspace.threads, Lane.FILES, self)  # short: sliders are followed at once
+        self._weighing.finished.connect(self._take)
+        self._weighing.failed.connect(self._tell)
+        self._fitting = Latest(workspace.threads, Lane.MEASURE, self)
+        self._fitting.finished.connect(self._take_fit)
+        self._fitting.failed.connect(self._tell_fit)
+        self._fitting.busy_changed.connect(self._follow_fitting)
+        self._build()
+        self._show_criteria(ELOQUENT.names)
+
+    # What it is about
+
+    @property
+    def wish(self) -> Wish:
+        """The weights and the threshold as they are set."""
+        weights = {criterion: one.value for criterion, one in self.controls.items()}
+        return Wish(weights, self.threshold.value)
+
+    def show_scores(self, scores: Scores | None) -> None:
+        """Decide another run, or the same one with other labels."""
+        if scores is None:
+            self._change_basis(None)
+            self._show_nothing("")
+            return
+        before = self._basis
+        if before is None or before.system is not scores.system or before.gold is not scores.gold:
+            self._change_basis(Basis(scores.system, scores.gold))
+            if tuple(self.controls) != tuple(scores.system.criteria):
+                self._show_criteria(scores.system.criteria)
+            self._decide()
+
+    def _change_basis(self, basis: Basis | None) -> None:
+        """What is under way for another run or other labels counts no more."""
+        self._basis = basis
+        self._again = False
+        self._fitting.drop()
+        self._weighing.drop()
+        self._fit_table.clear()
+        self._fit_view.hide()
+        self._follow_fitting(False)
+
+    def equal_weights(self) -> None:
+        """All criteria alike."""
+        self._set(Wish(dict.fromkeys(self.controls, _EQUAL), self.threshold.value))
+
+    def fit_weights(self) -> None:
+        """The weights that explain the human overall labels best."""
+        if self._basis is not None and not self._fitting.busy:
+            self._fitting.start(weighing_jobs.fit(self._basis))
+
+    # Deciding
+
+    @Slot()
+    def _changed(self) -> None:
+        wish = self.wish
+        self._show_shares(wish.weights)
+        kept = self._workspace.state.record(_STATE)
+        self._workspace.state.set_record(
+            _STATE, {**kept, **wish.weights, "tie_threshold": wish.tie_threshold}
+        )
+        self._decide()
+
+    def _decide(self) -> None:
+        if self._basis is None:
+            return
+        if self._weighing.busy:
+            self._again = True
+            return
+        self._weighing.start(weighing_jobs.weigh(self._basis, self.wish))
+
+    def _go_on(self) -> None:
+        if self._again:
+            self._again = False
+            self._decide()
+
+    @Slot(object)
+    def _take(self, weighed: Weighed) -> None:
+        self.rates.show_weighed(weighed)
+        self.margins.show_weighed(weighed)
+        said = f"{weighed.comparisons:,} comparisons, mean margin {number(weighed.mean_margin)} points."
+        if weighed.left_out:
+            said += f" {weighed.left_out:,} items lack a judgment and are left out."
+        self.said.setText(said)
+        if weighed.agreement:
+            self._agreement.show_table(weighed.agreement)
+        else:
+            self._agreement.clear()
+        self._agreement_view.setVisible(weighed.agreement is not None)
+        self._go_on()
+
+    @Slot(object)
+    def _tell(self, error: EngineError) -> None:
+        if isinstance(error, SetupError):
+            self._show_nothing(visible(f"{error.problem} {error.remedy}"))
+        else:
+            self._workspace.problem.emit(error)
+        self._go_on()
+
+    def _show_nothing(self, text: str) -> None:
+        self.rates.show_weighed(None)
+        self.margins.show_weighed(None)
+        self.said.setText(text)
+        self._agreement.clear()
+        self._agreement_view.hide()
+
+    # Fitting
+
+    @Slot(bool)
+    def _follow_fitting(self, busy: bool) -> None:
+        # Not disabled meanwhile: the focus would jump elsewhere.
+        self.fit_button.setEnabled(self._basis is not None and self._basis.gold is not None)
+        self.fit_button.setText("Fitting …" if busy else "Fi&t weights to human labels")
+
+    @Slot(object)
+    def _take_fit(self, fitted: Fitted) -> None:
+        self._fit_table.show_table(fitted.quality)
+        self._fit_view.show()
+        self._set(fitted.wish)
+
+    @Slot(object)
+    def _tell_fit(self, error: EngineError) -> None:
+        self._workspace.problem.emit(error)
+
+    def _set(self, wish: Wish) -> None:
+        for criterion, weight in wish.weights.items():
+            if criterion in self.controls:
+                self.controls[criterion].set_value(weight)
+        self.threshold.set_value(wish.tie_threshold)
+        self._changed()
+
+    # Showing
+
+    def _build(self) -> None:
+        self._rows = QGridLayout()
+        self._rows.setColumnStretch(1, 1)
+        self._rows.setVerticalSpacing(6)
+        self.threshold = WeightControl("Tie threshold", weighing_jobs.HIGHEST_MARGIN, self)
+        self.threshold.changed.connect(self._changed)
+        self.equal_button = QPushButton("E&qual weights")
+        name(self.equal_button, "Equal weights", "Give all criteria the same weight")
+        self.equal_button.clicked.connect(self.equal_weights)
+        self.fit_button = QPushButton("Fit weights to human labels")
+        name(
+            self.fit_button,
+            "Fit weights to human labels",
+            "Find the weights that best explain the overall label",
+        )
+        self.fit_button.clicked.connect(self.fit_weights)
+        self._follow_fitting(False)
+        self._fit_table, self._agreement = TextTable(self), TextTable(self)
+        self._fit_view = measure_view(self._fit_table, "What the fitted weights are worth")
+        self._agreement_view = measure_view(self._agreement, "Agreement with the human overall label")
+        self.rates, self.margins = WinRates(), MarginChart()
+        self.said = label("", "hint")
+        self._controls = panel(heading("Weights"), hint(_WHAT))
+        inside = self._controls.layout()
+        assert isinstance(inside, QVBoxLayout)
+        inside.addLayout(self._rows)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.equal_button)
+        buttons.addWidget(self.fit_button)
+        buttons.addStretch(1)
+        inside.addLayout(buttons)
+        inside.addWidget(self._fit_view)
+        inside.addStretch(1)
+        self._decided = panel(heading("Decisions"), self.rates, self.said, self.margins, self._agreement_view)
+        below = self._decided.layout()
+        assert isinstance(below, QVBoxLayout)
+        below.addStretch(1)
+        self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._halves.setContentsMargins(0, 0, 0, 0)
+        self._halves.setSpacing(10)
+        self._halves.addWidget(self._controls, 1)
+        self._halves.addWidget(self._decided, 1)
+        self._fit_view.hide()
+        self._agreement_view.hide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Side by side where both halves have room, else one below the other."""
+        super().resizeEvent(event)
+        parent = self.parentWidget()
+        room = parent.width() if parent else self.width()
+        needed = sum(one.minimumSizeHint().width() for one in (self._controls, self._decided))
+        fits = needed + self._halves.spacing() <= room
+        sides = QBoxLayout.Direction
+        self._halves.setDirection(sides.LeftToRight if fits else sides.TopToBottom)
+
+    def _show_criteria(self, criteria: tuple[str, ...]) -> None:
+        """A row for each criterion, with the weights that are remembered."""
+        while (item := self._rows.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None and widget not in (self.threshold.slider, self.threshold.field):
+                widget.deleteLater()
+        for control in self.controls.values():
+            control.deleteLater()
+        self.controls, self._shares = {}, {}
+        kept = self._workspace.state.record(_STATE)
+        for row, criterion in enumerate(criteria):
+            control = WeightControl(f"Weight of {words(criterion)}", HIGHEST_WEIGHT, self)
+            control.set_value(_remembered(kept.get(criterion), _EQUAL))
+            control.changed.connect(self._changed)
+            self.controls[criterion] = control
+            self._shares[criterion] = hint("")
+            self._add_row(row, words(criterion).capitalize(), control, self._shares[criterion])
+        self.threshold.set_value(_remembered(kept.get("tie_threshold"), ELOQUENT.tie_threshold))
+        self._add_row(len(criteria), "Tie threshold", self.threshold, hint("points"))
+        self._show_shares(self.wish.weights)
+
+    def _add_row(self, row: int, text: str, control: WeightControl, after: QLabel) -> None:
+        after.setWordWrap(False)
+        after.setMinimumWidth(self.fontMetrics().horizontalAdvance("100.0 %"))
+        after.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._rows.addWidget(label(text, wrap=False), row, 0)
+        self._rows.addWidget(control.slider, row, 1)
+        self._rows.addWidget(control.field, row, 2)
+        self._rows.addWidget(after, row, 3)
+
+    def _show_shares(self, weights: Mapping[str, float]) -> None:
+        total = sum(weights.values())
+        for criterion, shown in self._shares.items():
+            shown.setText(percent(weights[criterion] / total if total else None))
+
+
+def _remembered(value: object, usual: float) -> float:
+    """A remembered number; the usual one where it is none."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        return float(value)
+    return usual

@@ -1,0 +1,179 @@
+"""The decisions of the weighted judge painted: who wins how often, and by which margins.
+
+Knows: painting. Does not know: how decisions are made.
+"""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from engine.core.formatting import number, percent
+from gui.kit.theme import Colours, colours
+from gui.results.weighing_jobs import HIGHEST_MARGIN, MARGIN_BINS, Weighed
+
+_TICKS = (0.0, 2.5, 5.0, 7.5, 10.0)
+
+
+def _winner_colours(used: Colours) -> tuple[str, str, str]:
+    return used.label_a, used.label_b, used.unscored
+
+
+class WinRates(QWidget):
+    """One bar cut by the shares of A, tie and B, with the numbers above it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._weighed: Weighed | None = None
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Win rates")
+
+    def show_weighed(self, weighed: Weighed | None) -> None:
+        """Show these decisions, or none."""
+        self._weighed = weighed
+        said = [f"{word} {percent(share)}" for word, share, _ in self._parts()]
+        self.setAccessibleName(f"Win rates: {', '.join(said) or 'none'}")
+        self.update()
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """A line of numbers and a bar."""
+        return QSize(240, self._line() + max(14, self._line()))
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Room for the numbers."""
+        width = self.fontMetrics().horizontalAdvance("A wins 100.0 %   tie 100.0 %   B wins 100.0 %")
+        return QSize(width, self.sizeHint().height())
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        """Draw numbers and bar."""
+        painter = QPainter(self)
+        used = colours(self.palette())
+        line = self._line()
+        bar = QRectF(0, line, self.width(), self.height() - line)
+        painter.fillRect(bar, QColor(used.hover))
+        left = 0.0
+        aligned = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignRight)
+        for (word, share, colour), side in zip(self._parts(), aligned, strict=False):
+            width = self.width() * share
+            painter.fillRect(QRectF(left, line, width, bar.height()), QColor(colour))
+            left += width
+            painter.setPen(self.palette().windowText().color())
+            painter.drawText(
+                QRectF(0, 0, self.width(), line),
+                int(side | Qt.AlignmentFlag.AlignTop),
+                f"{word} {percent(share)}",
+            )
+        painter.end()
+
+    def _parts(self) -> list[tuple[str, float, str]]:
+        if self._weighed is None:
+            return []
+        a, b, tie = _winner_colours(colours(self.palette()))
+        one = self._weighed
+        return [("A wins", one.a, a), ("tie", one.tie, tie), ("B wins", one.b, b)]
+
+    def _line(self) -> int:
+        return self.fontMetrics().height() + 3
+
+
+class MarginChart(QWidget):
+    """A histogram of the margins in score points, by winner, and the tie threshold."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._weighed: Weighed | None = None
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
+        self.setAccessibleName("Margins")
+
+    def show_weighed(self, weighed: Weighed | None) -> None:
+        """Show these margins, or none."""
+        self._weighed = weighed
+        said = ""
+        if weighed:
+            width = HIGHEST_MARGIN / MARGIN_BINS
+            counts = [
+                f"{sum(one):,} from {place * width:g}" for place, one in enumerate(weighed.bins) if sum(one)
+            ]
+            said = f": mean {number(weighed.mean_margin)} points; comparisons by margin: {', '.join(counts)}"
+        self.setAccessibleName(f"Margins{said}")
+        self.update()
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Some lines high."""
+        return QSize(320, 12 * self.fontMetrics().height())
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Low, but with room for the axis."""
+        return QSize(200, 7 * self.fontMetrics().height())
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        """Draw bars, axis and threshold."""
+        painter = QPainter(self)
+        used = colours(self.palette())
+        metrics = self.fontMetrics()
+        side = metrics.horizontalAdvance("00,000") + 6
+        place = QRectF(
+            side, metrics.height(), self.width() - side - 12, self.height() - 3.4 * metrics.height()
+        )
+        bins: Sequence[tuple[int, int, int]] = self._weighed.bins if self._weighed else ()
+        highest = max((sum(one) for one in bins), default=0)
+        self._draw_axes(painter, place, used, highest)
+        self._draw_bars(painter, place, used, bins, highest)
+        if self._weighed:
+            self._draw_threshold(painter, place, used, self._weighed.wish.tie_threshold)
+        painter.end()
+
+    def _draw_axes(self, painter: QPainter, place: QRectF, used: Colours, highest: int) -> None:
+        height = self.fontMetrics().height()
+        painter.setPen(QColor(used.border))
+        painter.drawLine(place.bottomLeft(), place.bottomRight())
+        painter.setPen(QColor(used.muted))
+        for value in _TICKS:
+            x = place.left() + place.width() * value / HIGHEST_MARGIN
+            painter.drawText(
+                QRectF(x - 40, place.bottom() + 3, 80, height),
+                int(Qt.AlignmentFlag.AlignHCenter),
+                f"{value:g}",
+            )
+        below = QRectF(place.left(), place.bottom() + height + 3, place.width(), height)
+        painter.drawText(below, int(Qt.AlignmentFlag.AlignHCenter), "margin (score points)")
+        right = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        if highest:
+            top = QRectF(0, place.top() - height / 2, place.left() - 6, height)
+            painter.drawText(top, right, f"{highest:,}")
+        painter.drawText(QRectF(0, place.bottom() - height / 2, place.left() - 6, height), right, "0")
+
+    def _draw_bars(
+        self,
+        painter: QPainter,
+        place: QRectF,
+        used: Colours,
+        bins: Sequence[tuple[int, int, int]],
+        highest: int,
+    ) -> None:
+        width = place.width() / MARGIN_BINS
+        a_colour, b_colour, tie_colour = _winner_colours(used)
+        for number_of_bin, (a, b, tie) in enumerate(bins):
+            bottom = place.bottom()
+            for count, colour in ((tie, tie_colour), (a, a_colour), (b, b_colour)):
+                if count:
+                    height = place.height() * count / highest
+                    left = place.left() + number_of_bin * width
+                    painter.fillRect(QRectF(left + 1, bottom - height, width - 2, height), QColor(colour))
+                    bottom -= height
+
+    def _draw_threshold(self, painter: QPainter, place: QRectF, used: Colours, threshold: float) -> None:
+        x = place.left() + place.width() * min(1.0, threshold / HIGHEST_MARGIN)
+        painter.setPen(QPen(QColor(used.warning), 2, Qt.PenStyle.DashLine))
+        painter.drawLine(QPointF(x, place.top()), QPointF(x, place.bottom()))
+        painter.setPen(QColor(used.warning))
+        height = self.fontMetrics().height()
+        room = QRectF(x + 6, place.top() - height, place.right() - x, height)
+        side = Qt.AlignmentFlag.AlignLeft
+        if threshold > 0.7 * HIGHEST_MARGIN:
+            room, side = (
+                QRectF(place.left(), room.top(), x - place.left() - 6, height),
+                Qt.AlignmentFlag.AlignRight,
+            )
+        painter.drawText(room, int(side), f"tie up to {threshold:g}")

@@ -1,0 +1,84 @@
+"""A button for each criterion of an item, with its label and marks; one is open.
+
+Knows: rows of a review. Does not know: judgments.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QToolButton, QWidget
+
+from engine.core.formatting import words
+from gui.kit.flow import FlowLayout
+from gui.kit.foreign_text import tip
+from gui.kit.label_mark import label_icon
+from gui.kit.labels import name
+from gui.review.review_table import in_words, row_marks
+
+if TYPE_CHECKING:
+    from engine.review.doubt import ReviewRow
+
+
+class CriterionStrip(QWidget):
+    """The criteria of a run, numbered as their keys are."""
+
+    chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._layout = FlowLayout(self, gap=4)
+        self._group = QButtonGroup(self)
+        self._group.setExclusive(True)
+        self._group.buttonClicked.connect(self._tell)
+        self._criteria: tuple[str, ...] = ()
+        self._rows: Sequence[ReviewRow] = ()
+        self.setAccessibleName("Criteria of the item")
+
+    @property
+    def buttons(self) -> Sequence[QAbstractButton]:
+        """One for each criterion."""
+        return self._group.buttons()
+
+    def show_rows(self, rows: "Sequence[ReviewRow]", criterion: str) -> None:
+        """Show an item's labels, with one criterion open."""
+        criteria = tuple(row.criterion for row in rows)
+        if criteria != self._criteria:
+            self._make(criteria)
+        self._rows = rows
+        side = self.fontMetrics().height()
+        for button, row, place in zip(self.buttons, rows, range(1, len(rows) + 1), strict=True):
+            title = words(row.criterion).capitalize()
+            button.setText(f" {place} {title} {row_marks(row)}".rstrip())
+            button.setIcon(label_icon(row.preference, self.palette()))
+            button.setIconSize(QSize(side, side))
+            button.setChecked(row.criterion == criterion)
+            name(button, f"Criterion {place}, {in_words(row)}")
+            button.setToolTip(tip(in_words(row)))
+
+    def restyle(self) -> None:
+        """Follow the colours."""
+        if self._rows:
+            open_one = self._group.checkedButton()
+            self.show_rows(self._rows, open_one.property("criterion") if open_one else "")
+
+    def _make(self, criteria: tuple[str, ...]) -> None:
+        for button in self.buttons:
+            self._group.removeButton(button)
+            self._layout.removeWidget(button)
+            button.deleteLater()
+        for one in criteria:
+            button = QToolButton()
+            button.setCheckable(True)
+            button.setProperty("role", "button")
+            button.setProperty("compact", True)
+            button.setProperty("criterion", one)
+            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # a click leaves the search
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            self._group.addButton(button)
+            self._layout.addWidget(button)
+        self._criteria = criteria
+
+    @Slot(QAbstractButton)
+    def _tell(self, button: QAbstractButton) -> None:
+        self.chosen.emit(button.property("criterion"))

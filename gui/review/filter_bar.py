@@ -1,0 +1,181 @@
+"""What the list of a review is to hold and in which order: a search, a criterion, and filters to switch on.
+
+Knows: a wish. Does not know: rows, what passes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.core.formatting import words
+from engine.core.review_filters import Filters
+from gui.kit.flow import FlowLayout
+from gui.kit.labels import name
+
+_CHIPS = (
+    ("differs_from_human", "Differs", "The label in force is not the human one"),
+    ("flipped", "Flipped", "The model's two orders disagree"),
+    ("unscored", "Unscored", "There is no label"),
+    ("low_margin", "Unsure", "Less than 20 points between the likeliest label and the next"),
+    ("overridden", "Overridden", "A person gave the label or the explanation"),
+    ("outdated", "Outdated", "The explanation was written for another label than the one in force"),
+)
+_PAUSE_MS = 250  # after the last key in the search
+_DOUBT, _DATASET = "doubt", "dataset"
+
+
+class _Search(QLineEdit):
+    """A search that is left by Enter and Down; Esc empties it, and leaves it once it is empty."""
+
+    left = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
+        """Catch the keys that leave it."""
+        escape = event.key() == Qt.Key.Key_Escape
+        if escape and self.text():
+            self.clear()
+            return
+        super().keyPressEvent(event)
+        if escape or event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down):
+            self.left.emit()
+
+
+class ReviewFilters(QWidget):
+    """The controls above the list."""
+
+    changed = Signal()
+    left = Signal()  # the keys are to go to the list
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.search = _Search()
+        self.search.setPlaceholderText("Search in the texts (/)")
+        self.search.setClearButtonEnabled(True)
+        name(self.search, "Search in ids, instructions and responses")
+        self.criterion = _narrow_box("Criterion that is listed")
+        self.order = _narrow_box("Order of the list")
+        self.order.addItem("Doubtful first", _DOUBT)
+        self.order.addItem("Dataset order", _DATASET)
+        self.chips = {key: _chip(text, what) for key, text, what in _CHIPS}
+        self.clear_all = QPushButton("Clear")
+        name(self.clear_all, "Clear the search and all filters")
+        self._typing = QTimer(self)
+        self._typing.setSingleShot(True)
+        self._typing.setInterval(_PAUSE_MS)
+        self._fill_criteria(())
+        self._lay_out()
+        self._connect()
+
+    def _lay_out(self) -> None:
+        boxes = QHBoxLayout()
+        boxes.addWidget(self.criterion, 1)
+        boxes.addWidget(self.order, 1)
+        chips = FlowLayout(gap=4)
+        for chip in self.chips.values():
+            chips.addWidget(chip)
+        chips.addWidget(self.clear_all)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        layout.addWidget(self.search)
+        layout.addLayout(boxes)
+        layout.addLayout(chips)
+        self.clear_all.hide()
+
+    def _connect(self) -> None:
+        self._typing.timeout.connect(self._tell)
+        self.search.textChanged.connect(self._typing.start)
+        self.search.returnPressed.connect(self._tell)
+        self.search.left.connect(self.left)
+        self.criterion.activated.connect(self._tell)
+        self.order.activated.connect(self._tell)
+        self.clear_all.clicked.connect(self.clear)
+        for chip in self.chips.values():
+            chip.clicked.connect(self._tell)
+
+    @property
+    def wish(self) -> Filters:
+        """What is chosen."""
+        switched = {key: chip.isChecked() for key, chip in self.chips.items()}
+        return Filters(criterion=self.criterion.currentData(), text=self.search.text().strip(), **switched)
+
+    @property
+    def by_doubt(self) -> bool:
+        """True for the most doubtful first."""
+        return bool(self.order.currentData() == _DOUBT)
+
+    def show_criteria(self, criteria: Sequence[str]) -> None:
+        """Offer the criteria of a run; the chosen one stays where it can."""
+        chosen = self.criterion.currentData()
+        self._fill_criteria(criteria)
+        self.criterion.setCurrentIndex(max(0, self.criterion.findData(chosen)))
+
+    def as_record(self) -> dict[str, Any]:
+        """What is chosen, to be remembered; the search is not."""
+        return {**asdict(self.wish), "text": "", "order": self.order.currentData()}
+
+    def restore(self, record: Mapping[str, Any], criteria: Sequence[str]) -> None:
+        """Choose what was remembered, as far as it makes sense."""
+        self.show_criteria(criteria)
+        self.criterion.setCurrentIndex(max(0, self.criterion.findData(record.get("criterion"))))
+        self.order.setCurrentIndex(max(0, self.order.findData(record.get("order"))))
+        for key, chip in self.chips.items():
+            chip.setChecked(record.get(key) is True)
+        self.clear_all.setVisible(self.wish.narrows)
+
+    @Slot()
+    def clear(self) -> None:
+        """List everything; the order stays."""
+        self.search.blockSignals(True)
+        self.search.clear()
+        self.search.blockSignals(False)
+        self.criterion.setCurrentIndex(0)
+        for chip in self.chips.values():
+            chip.setChecked(False)
+        self._tell()
+
+    @Slot()
+    def _tell(self) -> None:
+        self._typing.stop()
+        # A hidden button must not take the focus with it to where nobody looks.
+        if not self.wish.narrows and self.clear_all.hasFocus():
+            self.left.emit()
+        self.clear_all.setVisible(self.wish.narrows)
+        self.changed.emit()
+
+    def _fill_criteria(self, criteria: Sequence[str]) -> None:
+        self.criterion.clear()
+        self.criterion.addItem("All criteria", None)
+        for one in criteria:
+            self.criterion.addItem(words(one).capitalize(), one)
+
+
+def _narrow_box(accessible: str) -> QComboBox:
+    box = QComboBox()
+    box.setMinimumContentsLength(8)
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    name(box, accessible)
+    return box
+
+
+def _chip(text: str, what: str) -> QToolButton:
+    chip = QToolButton()
+    chip.setText(text)
+    chip.setCheckable(True)
+    chip.setProperty("role", "button")
+    chip.setProperty("compact", True)
+    chip.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # a click leaves the search
+    name(chip, f"Only: {text}", what)
+    return chip

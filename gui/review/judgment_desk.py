@@ -1,0 +1,304 @@
+"""The judgments of one item: a strip of all criteria, the card of one, and what a person changes there.
+
+Knows: the open judgment, its overrides and drafts. Does not know: lists, texts of items.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from engine.core.items import Gold, Preference
+from engine.core.judgments import Judgment, Override, Unscored
+from gui.kit.label_words import LABEL_WORDS
+from gui.review import review_jobs
+from gui.review.criterion_strip import CriterionStrip
+from gui.review.drafts import Drafts
+from gui.review.judgment_card import JudgmentCard, Shown
+from gui.review.review_jobs import Review
+from gui.work.lanes import Lane, Latest
+from gui.work.workspace import Workspace
+
+if TYPE_CHECKING:
+    from gui.work.workspace import OpenRun
+
+Key = tuple[str, str]
+"""Criterion and item id."""
+
+
+class JudgmentDesk(QWidget):
+    """Shows and changes the judgments of the item that it is given."""
+
+    criterion_changed = Signal(str)
+    focus_free = Signal()  # the editor is about to vanish, and keys must go somewhere else
+    put_aside = Signal()  # the editor vanishes though nobody closed it: its text is a draft
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self._run_id = 0
+        self._review: Review | None = None
+        self._item_id = ""
+        self.criterion = ""
+        self._history: Sequence[Override] = ()
+        self._drafts = Drafts(workspace.state)
+        self._asked: dict[Key, tuple[Preference | None, str | None]] = {}  # not stored yet
+        self._saving: Key | None = None
+        self.strip = CriterionStrip()
+        self.card = JudgmentCard()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        layout.addWidget(self.strip)
+        layout.addWidget(self.card, 1)
+        self._reading = Latest(workspace.threads, Lane.STORE, self)
+        self._reading.finished.connect(self._take_history)
+        self._reading.failed.connect(workspace.problem)
+        self.strip.chosen.connect(self.choose_criterion)
+        self.card.label_wanted.connect(self.override_label)
+        self.card.undo_wanted.connect(self.undo)
+        self.card.edit_wanted.connect(self.edit)
+        self.card.editor.saved.connect(self._save)
+        self.card.editor.left.connect(self._leave)
+        workspace.overrides_changed.connect(self._follow_override)
+        workspace.problem.connect(self._hear_of_problem)
+
+    # What is shown
+
+    def show_item(self, review: Review, item_id: str, criterion: str) -> None:
+        """Show an item of the open run with one criterion open.
+
+        What is being written of this very judgment is left alone; of another one it is saved first.
+        """
+        run = self._workspace.run
+        if run is None:
+            return
+        if (run.id, item_id, criterion) != (self._run_id, self._item_id, self.criterion):
+            self.finish_writing()
+        if run.id != self._run_id:
+            self._asked.clear()
+            self._history = ()
+        if run.id != self._run_id or review is not self._review:
+            self._reading.start(review_jobs.history(self._workspace.store_path, run.id))
+        self._run_id, self._review, self._item_id = run.id, review, item_id
+        self.setEnabled(True)
+        self._open(criterion)
+
+    def show_nothing(self) -> None:
+        """There is no item to look at."""
+        self.finish_writing()
+        self._item_id = ""
+        self.setEnabled(False)
+
+    def show_changes(self) -> None:
+        """The rows of the item have changed."""
+        if self._review is not None and self._item_id in self._review.places:
+            self.strip.show_rows(self._review.of_item(self._item_id), self.criterion)
+
+    @Slot(str)
+    def choose_criterion(self, criterion: str) -> None:
+        """Open another judgment of the item."""
+        if self._item_id and criterion != self.criterion:
+            self.finish_writing()
+            self._open(criterion)
+
+    def choose_place(self, place: int) -> None:
+        """Open the criterion of a key, from 0."""
+        if self._review is not None and place < len(self._review.criteria):
+            self.choose_criterion(self._review.criteria[place])
+
+    def restyle(self) -> None:
+        """Follow the colours."""
+        self.strip.restyle()
+        self.card.restyle()
+
+    def _open(self, criterion: str) -> None:
+        self.criterion = criterion
+        self.criterion_changed.emit(criterion)
+        self.show_changes()
+        self._show_card()
+
+    def _show_card(self) -> None:
+        run, judgment = self._run, self._judgment()
+        if run is None or judgment is None:
+            return
+        results, key = run.results, self._key
+        self.card.show_judgment(
+            Shown(
+                judgment=judgment,
+                label=results.label(judgment),
+                explanation=results.explanation(judgment),
+                outdated=results.is_outdated(judgment),
+                override=results.overrides.get(key),
+                history=[one for one in self._history if (one.criterion, one.item_id) == key],
+                human=self._human(),
+                draft=not self.writing and self._drafts.of(run.id, *key) is not None,
+            )
+        )
+
+    @property
+    def _key(self) -> Key:
+        return self.criterion, self._item_id
+
+    @property
+    def _run(self) -> "OpenRun | None":
+        """The open run, as long as it is the one that is shown here."""
+        run = self._workspace.run
+        return run if run is not None and run.id == self._run_id else None
+
+    def _judgment(self) -> Judgment | Unscored | None:
+        run, review = self._run, self._review
+        if run is None or review is None or self._item_id not in review.places:
+            return None
+        return run.results.judgments[self.criterion][review.places[self._item_id]]
+
+    def _human(self) -> Gold | None:
+        """What a human said of the open judgment, in a dataset that has the same item."""
+        gold, run, review = self._workspace.gold, self._run, self._review
+        if gold is None or run is None or review is None:
+            return None
+        row = review.gold_rows.get(self._item_id)
+        if row is None or row >= len(gold):
+            return None
+        item, judged = gold[row], run.results.judged[review.places[self._item_id]]
+        same = item.id == judged.item_id and item.content_hash == judged.content_hash
+        return item.gold.get(self.criterion) if same else None
+
+    # What a person changes
+
+    @Slot(object)
+    def override_label(self, preference: Preference) -> None:
+        """Let a person's label stand for the model's; a person's explanation stays."""
+        if self._judgment() is None:
+            return
+        label, explanation = self._persons(self._key)
+        if label is preference:
+            self._workspace.note.emit(f"The label is {LABEL_WORDS[preference]} by a person already.")
+            return
+        self._ask(self._key, preference, explanation)
+
+    @Slot()
+    def undo(self) -> None:
+        """Take the last override of the open judgment back."""
+        run = self._run
+        if run is None or self._judgment() is None:
+            return
+        if self._persons(self._key) == (None, None):
+            self._workspace.note.emit("There is no override of this judgment to take back.")
+            return
+        self._workspace.undo_override(self._item_id, self.criterion)
+
+    @Slot()
+    def edit(self) -> None:
+        """Let a person write the explanation; from a draft where there is one."""
+        if self.writing:
+            self.card.editor.go_on()
+            return
+        run, judgment = self._run, self._judgment()
+        if run is None or judgment is None:
+            return
+        text = run.results.explanation(judgment) or ""
+        self.card.open_editor(text, self._drafts.of(run.id, *self._key))
+        self._show_card()
+
+    @property
+    def writing(self) -> bool:
+        """True while a person writes an explanation."""
+        return self.card.editing
+
+    @property
+    def item_id(self) -> str:
+        """The item that is shown; empty where there is none."""
+        return self._item_id
+
+    def finish_writing(self) -> None:
+        """Save what is being written, if it is new; where another run is open now, keep it as a draft."""
+        if not self.writing:
+            return
+        if self._run is not None:
+            self._save(self.card.editor.text)
+            return
+        self.keep_draft()
+        if self.card.editor.changed:
+            where = f"item {self._item_id} in run {self._run_id}"
+            self._workspace.note.emit(f"Another run is open. What you wrote of {where} is a draft there.")
+        self._close_editor()
+        self.put_aside.emit()
+
+    def _close_editor(self) -> None:
+        # Else Qt gives the focus to the next button, which overrides the label at the next Space.
+        if self.card.editor.has_focus:
+            self.focus_free.emit()
+        self.card.close_editor()
+
+    def keep_draft(self) -> None:
+        """Remember what is being written: the window may close."""
+        if self.writing and self.card.editor.changed:
+            self._drafts.keep(self._run_id, *self._key, self.card.editor.text)
+
+    def _persons(self, key: Key) -> tuple[Preference | None, str | None]:
+        """Label and explanation that are a person's, as asked for last."""
+        if key in self._asked:
+            return self._asked[key]
+        override = self._run.results.overrides.get(key) if self._run else None
+        return (override.preference, override.explanation) if override else (None, None)
+
+    def _ask(self, key: Key, preference: Preference | None, explanation: str | None) -> None:
+        self._asked[key] = (preference, explanation)
+        criterion, item_id = key
+        self._workspace.override(item_id, criterion, preference, explanation)
+
+    @Slot(str)
+    def _save(self, text: str) -> None:
+        key, changed = self._key, self.card.editor.changed
+        label, explanation = self._persons(key)
+        self._close_editor()
+        if not changed:
+            self._drafts.drop(self._run_id, *key)
+        elif text.strip() or (label is not None and explanation is not None):
+            # Kept until it is stored: the engine may refuse it.
+            self._drafts.keep(self._run_id, *key, text)
+            self._saving = key
+            self._ask(key, label, text.strip() or None)
+        else:
+            self._drafts.drop(self._run_id, *key)
+            self._workspace.note.emit("An empty text is no explanation. U takes an override back.")
+        self._show_card()
+
+    @Slot(str)
+    def _leave(self, _text: str) -> None:
+        self.keep_draft()
+        if not self.card.editor.changed:
+            self._drafts.drop(self._run_id, *self._key)
+        self._close_editor()
+        self._show_card()
+
+    @Slot(str, str)
+    def _follow_override(self, item_id: str, criterion: str) -> None:
+        key, run = (criterion, item_id), self._run
+        if run is None:
+            return
+        self._asked.pop(key, None)
+        override = run.results.overrides.get(key)
+        draft = self._drafts.of(run.id, *key)
+        stored = (override.explanation if override else None) or ""
+        if key == self._saving and draft is not None and draft.strip() == stored:
+            self._drafts.drop(run.id, *key)
+            self._saving = None
+        self._reading.start(review_jobs.history(self._workspace.store_path, run.id))
+        if key == self._key:
+            self._show_card()
+
+    @Slot(object)
+    def _hear_of_problem(self, _error: object) -> None:
+        """Something was not stored: what was asked for counts no more; what was written is there again."""
+        saving, self._saving = self._saving, None
+        self._asked.clear()
+        if saving is not None and saving == self._key:
+            self.edit()
+
+    @Slot(object)
+    def _take_history(self, history: Sequence[Override]) -> None:
+        self._history = history
+        self._show_card()

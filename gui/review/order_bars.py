@@ -1,0 +1,98 @@
+"""What the model said in each order: a bar cut by the probabilities of the four labels.
+
+Knows: readings, painting. Does not know: how readings become a judgment.
+"""
+
+import math
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from engine.core.formatting import percent
+from engine.core.items import PREFERENCES, Order, Preference
+from engine.core.judgments import Reading
+from gui.kit.foreign_text import tip
+from gui.kit.label_words import LABEL_WORDS
+from gui.kit.theme import colours
+
+_NAMES = {Order.AB: "A shown first", Order.BA: "B shown first"}
+_GAP = 8
+
+
+def own_shares(reading: Reading) -> dict[Preference, float]:
+    """The probabilities (summing to 1) of the four labels of the item's own A and B, by label."""
+    highest = max(reading.log_probs)
+    weights = [math.exp(value - highest) for value in reading.log_probs]
+    seen = {label: weight / sum(weights) for label, weight in zip(PREFERENCES, weights, strict=True)}
+    return seen if reading.order is Order.AB else {label: seen[label.swapped] for label in PREFERENCES}
+
+
+class OrderBars(QWidget):
+    """A line for each order: which it is, a bar, and its likeliest label."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._lines: list[tuple[str, dict[Preference, float], str]] = []
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def show_readings(self, readings: Sequence[Reading]) -> None:
+        """Show these readings, or none."""
+        self._lines = []
+        for reading in readings:
+            shares = own_shares(reading)
+            best = max(shares, key=shares.__getitem__)
+            self._lines.append(
+                (_NAMES[reading.order], shares, f"{LABEL_WORDS[best]} {percent(shares[best])}")
+            )
+        said = "\n".join(f"{name}: {_all(shares)}" for name, shares, _ in self._lines)
+        self.setAccessibleName(f"Orders: {said or 'none'}")
+        self.setToolTip(tip(said))
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """A line of text for each."""
+        return QSize(220, len(self._lines) * self._line())
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """The words, and some bar between them."""
+        first, last = self._widths()
+        return QSize(first + last + 2 * _GAP + 40, self.sizeHint().height())
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        """Draw the lines."""
+        painter = QPainter(self)
+        used = colours(self.palette())
+        first, last = self._widths()
+        line = self._line()
+        room = max(10, self.width() - first - last - 2 * _GAP)
+        centred = int(Qt.AlignmentFlag.AlignVCenter)
+        for row, (name, shares, best) in enumerate(self._lines):
+            painter.setPen(QColor(used.muted))
+            painter.drawText(QRectF(0, row * line, first, line), centred, name)
+            left = float(first + _GAP)
+            for label, share in shares.items():
+                place = QRectF(left, row * line + line * 0.22, room * share, line * 0.56)
+                painter.fillRect(place, QColor(used.of_label(label)))
+                left += room * share
+            painter.setPen(self.palette().text().color())
+            painter.drawText(
+                QRectF(self.width() - last, row * line, last, line),
+                centred | int(Qt.AlignmentFlag.AlignRight),
+                best,
+            )
+        painter.end()
+
+    def _line(self) -> int:
+        return self.fontMetrics().height() + 3
+
+    def _widths(self) -> tuple[int, int]:
+        metrics = self.fontMetrics()
+        widest = max((metrics.horizontalAdvance(best) for _, _, best in self._lines), default=0)
+        return metrics.horizontalAdvance(_NAMES[Order.AB]), widest
+
+
+def _all(shares: dict[Preference, float]) -> str:
+    return ", ".join(f"{LABEL_WORDS[label]} {percent(share)}" for label, share in shares.items())

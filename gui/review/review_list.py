@@ -1,0 +1,307 @@
+"""The list of a review: filters, the items that pass them, and which one is chosen.
+
+Knows: jobs that make the list. Does not know: judgments, what is done with an item.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QModelIndex, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QHeaderView, QPushButton, QTableView, QVBoxLayout, QWidget
+
+from engine.core.errors import EngineError
+from gui.kit.busy import BusyLine
+from gui.kit.labels import hint, name
+from gui.kit.views import dressed
+from gui.review import review_jobs
+from gui.review.filter_bar import ReviewFilters
+from gui.review.review_jobs import ItemAgain, Listing, Review
+from gui.review.review_table import DOUBT, ID, INSTRUCTION, LABELS, MARKS, LabelsDelegate, ReviewTable
+from gui.work.lanes import Lane, Latest
+from gui.work.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.review.doubt import ReviewItem
+
+_STATE = "review/filters"
+_PATIENCE_MS = 300
+
+
+class _ItemView(QTableView):
+    """The items; letters are keys of the page, not the beginning of an id to look for."""
+
+    font_changed = Signal()
+
+    def keyboardSearch(self, _text: str) -> None:  # noqa: N802 - Qt's name
+        """Nothing."""
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Tell of another size of text once this view has it."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.font_changed.emit()
+
+
+class ReviewList(QWidget):
+    """Follows the open run. `chosen` is told for each item that is chosen, also for the same one again.
+
+    `kept`: an item that only a person's choice leaves, for example because its explanation is being written;
+    a list that is made again leaves it chosen, also where its filters do not pass it.
+    """
+
+    chosen = Signal(str)
+    emptied = Signal()
+    listed = Signal()
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self.review: Review | None = None
+        self.kept: Callable[[], str] = str
+        self._judged: object = None  # the items of the run as it was when `review` was asked for
+        self._wanted: str | None = None  # an item to choose once it is listed
+        self._clearing = True
+        self.filters = ReviewFilters()
+        self.table = ReviewTable(self)
+        self.view = dressed(_ItemView(), self.table, "Items of the run")
+        self.view.setItemDelegateForColumn(LABELS, LabelsDelegate(self.view))
+        header = self.view.horizontalHeader()
+        header.setStretchLastSection(True)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.view.selectionModel().currentRowChanged.connect(self._tell)
+        self._busy = BusyLine()
+        self._soon = QTimer(self)  # what is done at once shows no progress
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(_PATIENCE_MS)
+        self._soon.timeout.connect(self._show_busy)
+        self._nothing = hint("No judgment passes the filters.")
+        self._all = QPushButton("Show all items")
+        name(self._all, "Clear the search and all filters")
+        self._all.clicked.connect(self.filters.clear)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        for widget in (self.filters, self._busy, self._nothing, self._all):
+            layout.addWidget(widget)
+        layout.addWidget(self.view, 1)
+        layout.addStretch(0)  # where the view is hidden, the rest stays above
+        self._show_nothing(False)
+        self._reading = Latest(workspace.threads, Lane.MEASURE, self)
+        self._listing = Latest(workspace.threads, Lane.MEASURE, self)
+        self._connect()
+        self.restyle()
+
+    def _connect(self) -> None:
+        self._reading.finished.connect(self._take_review)
+        self._listing.finished.connect(self._take_listing)
+        for latest in (self._reading, self._listing):
+            latest.failed.connect(self._fail)
+        self._listing.cancelled.connect(self._end_busy)
+        self._reading.cancelled.connect(self._give_up)
+        self._busy.cancelled.connect(self._reading.cancel)
+        self._busy.cancelled.connect(self._listing.cancel)
+        self.filters.changed.connect(self.list_again)
+        self.filters.left.connect(self.take_focus)
+        self.view.font_changed.connect(self.restyle)
+
+    def read_run(self) -> None:
+        """Make the list of the open run anew."""
+        run = self._workspace.run
+        self._listing.drop()
+        self._reading.drop()
+        self.review, self._judged = None, run.results.judged if run else None
+        if run is None:
+            self._end_busy()
+            self.table.clear()
+            return
+        self._soon.start()
+        self._reading.start(review_jobs.review(run.results, self._workspace.gold))
+
+    def read_item(self, item_id: str) -> None:
+        """Show what an override changed of an item; it stays in its place."""
+        run = self._workspace.run
+        if run is None or self.review is None or not self.follows or item_id not in self.review.places:
+            return
+        place = self.review.places[item_id]
+        job = review_jobs.item_again(run.results, self._workspace.gold, place, self.filters.wish)
+        # No Latest: the overrides of two items are both to be seen. They come in their order.
+        task = self._workspace.threads.start(Lane.MEASURE, job)
+        task.finished.connect(self._take_item)
+        task.failed.connect(self._fail)
+
+    @property
+    def follows(self) -> bool:
+        """True where the list is, or will be, that of the run as it is open now."""
+        run = self._workspace.run
+        return run is not None and run.results.judged is self._judged
+
+    @property
+    def awaits(self) -> bool:
+        """True while an item is still to be chosen."""
+        return self._wanted is not None
+
+    @property
+    def current(self) -> "ReviewItem | None":
+        """The chosen item."""
+        return self.table.item_at(self.view.currentIndex().row())
+
+    @property
+    def shown(self) -> int:
+        """How many items are listed."""
+        return self.table.rowCount()
+
+    def choose(self, item_id: str, clearing: bool = True) -> None:
+        """Choose an item as soon as it is listed; filters that hide it are cleared, unless not `clearing`.
+
+        Where the run has changed since the list was made, the next list is waited for.
+        """
+        self._wanted, self._clearing = item_id, clearing
+        if self.review is not None and self.follows and not self._listing.busy:
+            self._choose_wanted()
+
+    def step(self, by: int) -> None:
+        """Go on by so many items."""
+        row = self.view.currentIndex().row() + by
+        if 0 <= row < self.shown:
+            self._go(row)
+
+    @Slot()
+    def take_focus(self) -> None:
+        """Let the keys go to the items."""
+        target = self if self.view.isHidden() else self.view
+        target.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @Slot()
+    def restyle(self) -> None:
+        """Columns as wide as their texts."""
+        metrics = self.view.fontMetrics()
+        widths = {
+            ID: metrics.horizontalAdvance("0000") + 12,
+            DOUBT: metrics.horizontalAdvance("Doubt") + 22,
+            LABELS: 10 + 5 * (metrics.height() + 3),
+            MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5") + 22,
+            INSTRUCTION: metrics.averageCharWidth() * 8,
+        }
+        for column, width in widths.items():
+            self.view.setColumnWidth(column, width)
+        self.view.verticalHeader().setDefaultSectionSize(metrics.height() + 10)
+
+    @Slot()
+    def list_again(self) -> None:
+        """Filter and order the rows that are there."""
+        if self.review is None or not self.follows:
+            return
+        self._soon.start()
+        run = self._workspace.run
+        dataset = run.dataset if run else None
+        job = review_jobs.list_items(self.review, self.filters.wish, self.filters.by_doubt, dataset)
+        self._listing.start(job)
+        self._workspace.state.set_record(_STATE, self.filters.as_record())
+
+    def restore_filters(self, criteria: tuple[str, ...]) -> None:
+        """The filters as they were left last time."""
+        self.filters.restore(self._workspace.state.record(_STATE), criteria)
+
+    @Slot(object)
+    def _take_review(self, review: Review) -> None:
+        self.review = review
+        self.filters.show_criteria(review.criteria)
+        self.list_again()
+
+    @Slot(object)
+    def _take_listing(self, listing: Listing) -> None:
+        self._end_busy()
+        run = self._workspace.run
+        if self.review is None or run is None or not self.follows:
+            return
+        before, row = self.current, max(0, self.view.currentIndex().row())
+        self.table.show_listing(self.review, listing, run.dataset, self.filters.wish.criterion)
+        self._show_nothing(not listing.items)
+        self.listed.emit()
+        stays = self.kept() or (before.item_id if before is not None else "")
+        if self._wanted is None and self.table.row_of(stays) is not None:
+            self._wanted, self._clearing = stays, False
+        if self._wanted is not None:
+            self._choose_wanted()
+        else:
+            self._go_on(row)
+
+    @Slot(object)
+    def _take_item(self, again: ItemAgain) -> None:
+        if self.review is not None and self.follows and again.item.item_id in self.review.places:
+            self.review.change_item(again.item.item_id, again.rows)
+            self.table.change_item(again)
+            self.listed.emit()
+
+    @Slot(object)
+    def _fail(self, error: EngineError) -> None:
+        self._end_busy()
+        self._workspace.problem.emit(error)
+
+    @Slot()
+    def _show_busy(self) -> None:
+        self._busy.begin("Filtering …" if self.review is not None else "Sorting the judgments …")
+
+    @Slot()
+    def _end_busy(self) -> None:
+        self._soon.stop()
+        self._busy.end()
+
+    @Slot()
+    def _give_up(self) -> None:
+        self._end_busy()
+        self._workspace.note.emit("The list was not made. Choose the run again to make it.")
+
+    def _choose_wanted(self) -> None:
+        wanted = self._wanted
+        if wanted is None or self.review is None:
+            return
+        row = self.table.row_of(wanted)
+        known = wanted in self.review.places
+        if row is None and known and self._clearing and self.filters.wish.narrows:
+            self.filters.clear()
+            return
+        self._wanted = None
+        if row is not None:
+            self._go(row)
+            return
+        if self._clearing and not known:
+            self._workspace.note.emit("The open run has not judged that item.")
+        if self.current is None:
+            self._go_on(0)
+
+    def _go_on(self, row: int) -> None:
+        """Without an item that is asked for: stay with the one that is kept, else choose that of a row."""
+        kept = self.kept()
+        if kept:
+            # Perhaps it is not listed any more, but it is still looked at.
+            place = self.table.row_of(kept)
+            if place is None:
+                self.chosen.emit(kept)
+            else:
+                self._go(place)
+        elif self.shown:
+            self._go(min(row, self.shown - 1))
+        else:
+            self.emptied.emit()
+
+    def _go(self, row: int) -> None:
+        index = self.table.index(row, 0)
+        if index == self.view.currentIndex():
+            self._tell(index, index)
+        self.view.setCurrentIndex(index)
+        self.view.scrollTo(index)
+
+    @Slot(QModelIndex, QModelIndex)
+    def _tell(self, now: QModelIndex, _before: QModelIndex) -> None:
+        item = self.table.item_at(now.row())
+        if item is not None:
+            self.chosen.emit(item.item_id)
+
+    def _show_nothing(self, nothing: bool) -> None:
+        self.view.setVisible(not nothing)
+        if self._all.hasFocus() and not nothing:
+            self.take_focus()
+        self._nothing.setVisible(nothing)
+        self._all.setVisible(nothing)

@@ -1,0 +1,199 @@
+"""The items of a review as a table: id, doubt, the label of each criterion, marks, the instruction.
+
+Cells are made when they are shown, so that 100,000 items cost nothing. Those of a dataset that is not there
+are empty.
+
+Knows: review rows, cells. Does not know: how rows are chosen and put in order, what is done with an item.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from engine.core.formatting import number, words
+from engine.core.items import Preference
+from gui.kit.foreign_text import one_line, tip
+from gui.kit.label_mark import paint_label
+from gui.kit.label_words import LABEL_WORDS
+from gui.kit.text_table import SORT_ROLE
+from gui.review.review_jobs import ItemAgain, Listing, Review
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+    from engine.review.doubt import ReviewItem, ReviewRow
+
+Index = QModelIndex | QPersistentModelIndex
+
+ID, DOUBT, LABELS, MARKS, INSTRUCTION = range(5)
+_HEADERS = ("Id", "Doubt", "Labels", "Marks", "Instruction")
+_TIPS = (
+    "The item's id in the dataset",
+    "How much a look is worth, from 0 to 1: high where the model is unsure, its two orders disagree, or its"
+    " labels contradict each other; the highest of the judgments that pass the filters",
+    "The label in force on each criterion: A, B, G both good, X both bad, – unscored",
+    "⇄ the orders disagree, ≠ differs from the human label, ✎ overridden, ! explanation outdated;"
+    " with how many criteria",
+    "The beginning of the instruction",
+)
+_NO_TEXT = "the dataset is not at hand"
+
+
+class ReviewTable(QAbstractTableModel):
+    """The listed items of a review."""
+
+    def __init__(self, parent: Any = None) -> None:
+        super().__init__(parent)
+        self._review: Review | None = None
+        self._listing = Listing([], {}, {})
+        self._instructions: Any = None
+        self._criterion: str | None = None
+
+    def show_listing(
+        self, review: Review, listing: Listing, dataset: "Dataset | None", criterion: str | None
+    ) -> None:
+        """Show these items; with a `criterion` only its labels and marks."""
+        self.beginResetModel()
+        self._review, self._listing, self._criterion = review, listing, criterion
+        self._instructions = dataset.frame["instruction"].array if dataset is not None else None
+        self.endResetModel()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.beginResetModel()
+        self._review, self._listing, self._instructions = None, Listing([], {}, {}), None
+        self.endResetModel()
+
+    @property
+    def listing(self) -> Listing:
+        """The items that are shown."""
+        return self._listing
+
+    def change_item(self, again: ItemAgain) -> None:
+        """Show what changed of one item; it stays in its place."""
+        row = self._listing.places.get(again.item.item_id)
+        if row is not None:
+            self._listing.items[row] = again.item
+            self.dataChanged.emit(self.index(row, 0), self.index(row, INSTRUCTION))
+
+    def item_at(self, row: int) -> "ReviewItem | None":
+        """The item of a row."""
+        items = self._listing.items
+        return items[row] if 0 <= row < len(items) else None
+
+    def row_of(self, item_id: str) -> int | None:
+        """The row of an item, None where it is not listed."""
+        return self._listing.places.get(item_id)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802 - Qt's name and default
+        """How many items are listed."""
+        return 0 if parent.isValid() else len(self._listing.items)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802 - Qt's name and default
+        """Always the same."""
+        return 0 if parent.isValid() else len(_HEADERS)
+
+    def headerData(  # noqa: N802 - Qt's name
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """The names of the columns, and what they hold."""
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return _HEADERS[section]
+        return tip(_TIPS[section]) if role == Qt.ItemDataRole.ToolTipRole else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """What a cell shows and says, and its value."""
+        if not index.isValid() or self._review is None:
+            return None
+        item, column = self._listing.items[index.row()], index.column()
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._text(item, column)
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
+            said = self._said(item, column)
+            return tip(said) if role == Qt.ItemDataRole.ToolTipRole else said
+        return self._value(item, column) if role == SORT_ROLE else None
+
+    def _rows(self, item: "ReviewItem") -> "Sequence[ReviewRow]":
+        rows = self._review.of_item(item.item_id) if self._review else ()
+        return [row for row in rows if self._criterion in (None, row.criterion)]
+
+    def _value(self, item: "ReviewItem", column: int) -> Any:
+        """What a cell stands for, for sorting and drawing."""
+        if column == LABELS:
+            return [row.preference for row in self._rows(item)]
+        return item.doubt if column == DOUBT else self._text(item, column)
+
+    def _text(self, item: "ReviewItem", column: int) -> str:
+        if column == ID:
+            return one_line(item.item_id)
+        if column == DOUBT:
+            return number(item.doubt)
+        if column == MARKS:
+            return _marks(self._rows(item))
+        if column == INSTRUCTION and self._instructions is not None:
+            return one_line(self._instructions[item.position])
+        return ""
+
+    def _said(self, item: "ReviewItem", column: int) -> str:
+        """A cell in words, for a tool tip and for a reader."""
+        if column in (LABELS, MARKS):
+            return "\n".join(in_words(row) for row in self._rows(item))
+        if column == INSTRUCTION:
+            known = self._instructions is not None
+            return str(self._instructions[item.position]) if known else _NO_TEXT
+        return item.item_id if column == ID else f"doubt {number(item.doubt)}"
+
+
+def _marks(rows: "Sequence[ReviewRow]") -> str:
+    """`⇄2 ≠1`: each mark with the number of criteria, alone where there is one criterion only."""
+    counts = (
+        ("⇄", sum(bool(row.flipped) for row in rows)),
+        ("≠", sum(row.differs_from_human for row in rows)),
+        ("✎", sum(row.overridden for row in rows)),
+        ("!", sum(row.outdated for row in rows)),
+    )
+    alone = len(rows) == 1
+    return " ".join(sign if alone else f"{sign}{count}" for sign, count in counts if count)
+
+
+def row_marks(row: "ReviewRow") -> str:
+    """The marks of one judgment."""
+    return _marks([row])
+
+
+def in_words(row: "ReviewRow") -> str:
+    """`relevance: A, flipped, differs from the human label B`."""
+    parts = [LABEL_WORDS[row.preference]]
+    parts += ["the orders disagree"] if row.flipped else []
+    parts += [f"differs from the human label {LABEL_WORDS[row.human]}"] if row.differs_from_human else []
+    parts += ["overridden"] if row.overridden else []
+    parts += ["explanation outdated"] if row.outdated else []
+    return f"{words(row.criterion)}: {', '.join(parts)}"
+
+
+class LabelsDelegate(QStyledItemDelegate):
+    """Draws the labels of an item as small squares."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw a cell."""
+        shown = QStyleOptionViewItem(option)
+        self.initStyleOption(shown, index)
+        style = shown.widget.style() if shown.widget else QApplication.style()
+        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, shown, painter, shown.widget)
+        labels: Sequence[Preference | None] = index.data(SORT_ROLE) or ()
+        side = shown.fontMetrics.height()
+        top = shown.rect.center().y() - side / 2 + 1
+        for place, one in enumerate(labels):
+            left = shown.rect.left() + 4 + place * (side + 3)
+            if left + side <= shown.rect.right() + 1:
+                paint_label(painter, QRectF(left, top, side, side), one, shown.palette)
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802 - Qt's name
+        """Room for all squares."""
+        labels = index.data(SORT_ROLE) or ()
+        side = option.fontMetrics.height()
+        return QSize(8 + len(labels) * (side + 3), super().sizeHint(option, index).height())

@@ -1,0 +1,154 @@
+"""One foreign text to read: plain or as Markdown, with passages marked; nothing in it is loaded or followed.
+
+A very long text is cut until the reader wants it whole.
+
+Knows: showing a text. Does not know: whose text it is, what the marks mean.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QEvent, Qt, QUrl, Signal, Slot
+from PySide6.QtGui import QColor, QResizeEvent, QTextCharFormat, QTextCursor, QTextDocument
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QTextBrowser, QTextEdit, QVBoxLayout, QWidget
+
+from engine.core.formatting import visible
+from engine.core.items import Preference
+from gui.kit.foreign_text import markdown_document
+from gui.kit.label_mark import LabelSquare
+from gui.kit.labels import heading, hint, longest_line, name
+from gui.kit.pill import Pill
+
+CUT_AFTER = 20_000  # characters: more takes long to lay out
+
+
+class TextBrowser(QTextBrowser):
+    """A browser that goes nowhere."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setOpenLinks(False)
+        self.setOpenExternalLinks(False)
+        self.setUndoRedoEnabled(False)
+        self.setTabChangesFocus(True)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Keep lines to a length that the eye can follow."""
+        super().resizeEvent(event)
+        room = max(0, self.width() - longest_line(self))
+        if room != self.viewportMargins().right():
+            self.setViewportMargins(0, 0, room, 0)
+
+    def loadResource(self, _kind: int, _name: QUrl | str) -> Any:  # noqa: N802 - Qt's name
+        """Nothing."""
+        return None
+
+
+class TextPane(QWidget):
+    """A heading and a text that can be scrolled, selected and copied."""
+
+    changed = Signal()  # another text is shown, or the same in another way
+
+    def __init__(self, title: str, mark: Preference | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._text = ""
+        self._markdown = False
+        self._whole = False
+        self._document: QTextDocument | None = None
+        self._note = hint("")
+        self._note.setWordWrap(False)
+        self.pill = Pill()
+        self.pill.hide()
+        self.view = TextBrowser()
+        name(self.view, title)
+        self._more = QPushButton("Show the whole text")
+        name(self._more, f"{title}: show the whole text")
+        self._more.clicked.connect(self._show_whole)
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        if mark is not None:
+            head.addWidget(LabelSquare(mark))
+        for widget in (heading(title), self._note, self.pill):
+            head.addWidget(widget)
+        head.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(head)
+        layout.addWidget(self.view, 1)
+        layout.addWidget(self._more)
+        self.setMinimumWidth(80)
+        self._render()
+
+    @property
+    def text(self) -> str:
+        """The text as it is shown."""
+        return self.view.toPlainText()
+
+    def show_text(self, text: str, note: str = "") -> None:
+        """Show another text from its beginning; `note` stands beside the heading."""
+        self._text, self._whole = text, False
+        self.say(note)
+        self._render()
+        self.view.verticalScrollBar().setValue(0)
+
+    def say(self, note: str) -> None:
+        """Say something beside the heading."""
+        self._note.setText(note)
+
+    @property
+    def note(self) -> str:
+        """What stands beside the heading."""
+        return self._note.text()
+
+    def set_markdown(self, on: bool) -> None:
+        """Show the text as Markdown, or as it is."""
+        if on != self._markdown:
+            self._markdown = on
+            self._render()
+
+    def mark(self, spans: Sequence[tuple[int, int]], ground: str) -> None:
+        """Colour the ground of these stretches of the text as it is shown."""
+        style = QTextCharFormat()
+        style.setBackground(QColor(ground))
+        marks = []
+        length = self.view.document().characterCount() - 1
+        for start, end in spans:
+            one = QTextEdit.ExtraSelection()
+            cursor = QTextCursor(self.view.document())
+            cursor.setPosition(min(start, length))
+            cursor.setPosition(min(end, length), QTextCursor.MoveMode.KeepAnchor)
+            one.cursor, one.format = cursor, style
+            marks.append(one)
+        self.view.setExtraSelections(marks)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Follow the size of the text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_more"):
+            self._render()
+
+    @Slot()
+    def _show_whole(self) -> None:
+        self._whole = True
+        self._render()
+        self.view.setFocus()
+
+    def _render(self) -> None:
+        shown = self._text if self._whole else self._text[:CUT_AFTER]
+        self._more.setVisible(len(shown) < len(self._text))
+        if self._markdown:
+            document = markdown_document(shown)
+        else:
+            document = QTextDocument()
+            document.setUndoRedoEnabled(False)
+            document.setPlainText(visible(shown))
+        document.setDefaultFont(self.font())
+        document.setDocumentMargin(8)
+        self.view.setExtraSelections([])
+        self.view.setDocument(document)
+        self._document = document  # the view does not keep it
+        self.changed.emit()

@@ -1,0 +1,106 @@
+"""The self-test as it goes on: each check with what was found.
+
+Knows: how checks are shown. Does not know: what is checked.
+"""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QGridLayout,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.core.errors import EngineError
+from gui.kit.busy import BusyLine
+from gui.kit.labels import hint, label
+from gui.kit.notice import Notice
+from gui.kit.pill import Pill
+from gui.window import self_test_jobs
+from gui.work.lanes import Lane, Latest
+from gui.work.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.self_test import Check
+
+
+class SelfTestDialog(QDialog):
+    """Starts the test when it opens, and cancels it when it closes."""
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Self-test")
+        self._said: list[str] = []
+        self._failed = 0
+        content = QWidget()
+        content.setProperty("role", "content")
+        self._grid = QGridLayout(content)
+        self._grid.setColumnStretch(1, 1)
+        self._grid.setHorizontalSpacing(14)
+        self._area = QScrollArea()
+        self._area.setWidgetResizable(True)
+        self._area.setWidget(content)
+        self._area.setAccessibleName("Checks")
+        self._busy = BusyLine()
+        self._notice = Notice()
+        self._outcome = hint("")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        copy = buttons.addButton("Copy all", QDialogButtonBox.ButtonRole.ActionRole)
+        copy.clicked.connect(self._copy)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        for widget in (self._area, self._busy, self._notice, self._outcome, buttons):
+            layout.addWidget(widget)
+        wanted = QSize(self.fontMetrics().averageCharWidth() * 96, self.fontMetrics().height() * 30)
+        self.resize(wanted.boundedTo(self.screen().availableSize() * 0.9))
+        self._test = Latest(workspace.threads, Lane.MODEL, self)
+        self._test.told.connect(self._add)
+        self._test.finished.connect(self._end)
+        self._test.failed.connect(self._tell)
+        self._test.cancelled.connect(self._stop)
+        self._busy.cancelled.connect(self._test.cancel)
+        self.finished.connect(self._test.drop)
+        waiting = workspace.threads.busy(Lane.MODEL)
+        self._busy.begin("Waiting for the model that is at work …" if waiting else "Testing …")
+        self._test.start(self_test_jobs.check_all())
+
+    @property
+    def outcome(self) -> str:
+        """What it says at the end; empty while it tests."""
+        return self._outcome.text()
+
+    @Slot(object)
+    def _add(self, check: "Check") -> None:
+        row = self._grid.rowCount()
+        self._failed += not check.passed
+        pill = Pill("passed", "good") if check.passed else Pill("failed", "bad")
+        self._grid.addWidget(pill, row, 0)
+        found = check.found if check.passed else f"{check.found}\n{check.remedy}".strip()
+        self._grid.addWidget(label(f"{check.name}: {found}"), row, 1)
+        self._said.append(f"{'passed' if check.passed else 'FAILED'}  {check.name}: {found}")
+        self._busy.go_on(f"{len(self._said)} checks done …")
+
+    @Slot(object)
+    def _end(self, _result: object) -> None:
+        self._busy.end()
+        self._outcome.setText(
+            f"{self._failed} of {len(self._said)} checks failed." if self._failed else "All checks passed."
+        )
+
+    @Slot(object)
+    def _tell(self, error: EngineError) -> None:
+        self._busy.end()
+        self._notice.show_error(error)
+
+    @Slot()
+    def _stop(self) -> None:
+        self._busy.end()
+        self._outcome.setText("Stopped.")
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText("\n".join(self._said))

@@ -1,0 +1,18 @@
+"""The job of the self-test.
+
+Knows: which call of the engine does it. Does not know: windows.
+"""
+
+from gui.work.lanes import Control, Job
+
+
+def check_all() -> Job[None]:
+    """Do every check; tells each engine.self_test.Check."""
+
+    def work(control: Control) -> None:
+        from engine.self_test import self_test
+
+        for check in self_test(control.cancel):
+            control.tell(check)
+
+    return work

@@ -1,0 +1,97 @@
+"""The settings of the window: who overrides, how it looks, what it remembers.
+
+Knows: which settings there are. Does not know: how they take effect.
+"""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.system.paths import text_of_path
+from gui.kit.labels import hint, label, name
+from gui.kit.theme import TEXT_SIZES, ThemeChoice
+from gui.work.workspace import Workspace
+
+_THEMES = {
+    ThemeChoice.SYSTEM: "As the system",
+    ThemeChoice.LIGHT: "Light",
+    ThemeChoice.DARK: "Dark",
+}
+
+
+class SettingsDialog(QDialog):
+    """Changes take effect at once; they are remembered."""
+
+    look_changed = Signal()
+    forget_wanted = Signal()
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Settings")
+        self._workspace = workspace
+        self._state = workspace.state
+        form = QFormLayout()
+        form.setVerticalSpacing(10)
+        self._author = QLineEdit()
+        name(self._author, "Your name", "Stands beside every label and explanation that you override")
+        self._author.editingFinished.connect(self._keep_author)
+        form.addRow("Your name, for overrides", self._author)
+        self._theme = QComboBox()
+        name(self._theme, "Theme")
+        for choice, words in _THEMES.items():
+            self._theme.addItem(words, choice.value)
+        self._theme.activated.connect(self._keep_look)
+        form.addRow("Theme", self._theme)
+        self._size = QComboBox()
+        name(self._size, "Text size")
+        for percent in TEXT_SIZES:
+            self._size.addItem(f"{percent} %", percent)
+        self._size.activated.connect(self._keep_look)
+        form.addRow("Text size", self._size)
+        form.addRow("Run store", _path_label(text_of_path(workspace.store_path)))
+        form.addRow("These settings", _path_label(text_of_path(self._state.path)))
+        forget = QPushButton("Forget recent files, layout and settings")
+        forget.clicked.connect(self._forget)
+        name(forget, "Forget recent files, layout and settings", "Runs and their judgments are kept")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addLayout(form)
+        layout.addWidget(forget)
+        layout.addWidget(hint("Settings of judging stand on the Judge page and are saved with each run."))
+        layout.addWidget(buttons)
+        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 76)
+        self.finished.connect(self._keep_author)
+        self._show()
+
+    def _show(self) -> None:
+        self._author.setText(self._workspace.author)
+        self._theme.setCurrentIndex(self._theme.findData(self._state.text("theme", ThemeChoice.SYSTEM)))
+        self._size.setCurrentIndex(self._size.findData(self._state.number("text_size", 100)))
+
+    def _forget(self) -> None:
+        self.forget_wanted.emit()
+        self._show()
+
+    def _keep_author(self) -> None:
+        if self._author.isModified():
+            self._state.set_text("author", self._author.text().strip())
+
+    def _keep_look(self) -> None:
+        self._state.set_text("theme", str(self._theme.currentData()))
+        self._state.set_number("text_size", int(self._size.currentData()))
+        self.look_changed.emit()
+
+
+def _path_label(path: str) -> QWidget:
+    made = label(path, "hint")
+    made.setAccessibleName(path)
+    return made

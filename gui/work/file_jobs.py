@@ -1,0 +1,63 @@
+"""Jobs on dataset files.
+
+The jobs of this package run on the lanes and import what is heavy (pandas, llama.cpp, matplotlib) there and
+only then, so that the window is visible at once.
+
+Knows: which call of the engine does it. Does not know: windows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gui.work.lanes import Control, Job
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+
+
+@dataclass(frozen=True)
+class Loading:
+    """How far the reading of a file is."""
+
+    path: Path
+    rows: int
+
+
+def load(path: Path) -> "Job[Dataset]":
+    """Read a dataset; tells Loading."""
+
+    def work(control: Control) -> "Dataset":
+        from engine.data.dataset import load_dataset
+
+        dataset = load_dataset(
+            path, cancel=control.cancel, told=lambda rows: control.tell(Loading(path, rows))
+        )
+        # Both are needed soon, and take a moment for many items.
+        _ = dataset.hash, dataset.criteria
+        control.cancel.raise_if_requested()
+        return dataset
+
+    return work
+
+
+def missing(paths: Sequence[Path]) -> Job[frozenset[Path]]:
+    """Those of some files that are not there; a job, because a disk of the network may take its time."""
+
+    def work(control: Control) -> frozenset[Path]:
+        gone = set()
+        for path in paths:
+            control.cancel.raise_if_requested()
+            if not _is_there(path):
+                gone.add(path)
+        return frozenset(gone)
+
+    return work
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        return False

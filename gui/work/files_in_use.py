@@ -1,0 +1,31 @@
+"""Which files the window works with, so that nothing is written over them.
+
+Knows: the workspace, the files chosen in settings. Does not know: what is written.
+"""
+
+from pathlib import Path
+
+from PySide6.QtWidgets import QWidget
+
+from gui.kit.file_choice import FileChoice
+from gui.work.workspace import Workspace
+
+
+def files_in_use(workspace: Workspace, widget: QWidget) -> dict[str, Path]:
+    """Each file that is open or chosen in the window of a widget, by the words for it."""
+    found = {"run store": workspace.store_path}
+    top = widget
+    while (above := top.parentWidget()) is not None:  # a dialog has a window below
+        top = above
+    for choice in top.findChildren(FileChoice):
+        if choice.path is not None:
+            found[f"chosen file of {choice.what}"] = choice.path
+    if workspace.dataset is not None:
+        found["open dataset"] = workspace.dataset.path
+    if workspace.gold is not None:
+        found["dataset with the human labels"] = workspace.gold.path
+    if workspace.run is not None:
+        identity = workspace.run.results.run.identity
+        found[f"dataset of run {workspace.run.id}"] = identity.dataset_path
+        found[f"model of run {workspace.run.id}"] = identity.model_path
+    return found

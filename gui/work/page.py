@@ -1,0 +1,60 @@
+"""What all pages of the window have in common.
+
+Knows: the frame of a page. Does not know: any page.
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from gui.kit.labels import OneLine, title
+from gui.work.workspace import Workspace
+
+
+class Page(QWidget):
+    """One page of the window: its title, a line beside it, its own actions at the right, and its body."""
+
+    NAME: ClassVar[str]  # as the rail and the menus call it
+    KEYS: ClassVar[Sequence[tuple[str, str]]] = ()  # key and what it does, for the list of all keys
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.workspace = workspace
+        self.setObjectName(f"page-{self.NAME.lower()}")
+        self.setAccessibleName(f"{self.NAME} page")
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(16, 12, 16, 10)
+        outer.setSpacing(10)
+        self.header = QHBoxLayout()
+        self.header.setSpacing(10)
+        self.header.addWidget(title(self.NAME))
+        self.context: QLabel = OneLine()
+        self.header.addWidget(self.context)
+        self.header.addStretch(1)
+        outer.addLayout(self.header)
+        self.body = QVBoxLayout()
+        self.body.setSpacing(10)
+        outer.addLayout(self.body, 1)
+
+    def entered(self) -> None:
+        """The page is shown now: bring up to date what may be old. Nothing by default."""
+
+    def take_focus(self) -> None:
+        """Let the keys work here: the focus goes to the page's focus proxy, or to its first control."""
+        target = self.focusProxy() or self.nextInFocusChain()
+        if target is not None:
+            target.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def keep_layout(self) -> None:
+        """Remember splitters and columns; called before the window closes. Nothing by default."""
+
+    def restyle(self) -> None:
+        """Colours or text size have changed. Nothing by default: most widgets follow by themselves."""
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Tell the page of new colours."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self.restyle()

@@ -1,0 +1,74 @@
+"""The jobs that count and write again the explanations of a run that are not for the labels in force.
+
+Knows: which calls of the engine do it, and in which order. Does not know: windows.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.core.events import MeasureProgress, TokensEvaluated, followed
+from gui.work.lanes import Control, Job
+
+if TYPE_CHECKING:
+    from engine.core.cancel import CancelToken
+    from engine.core.run_records import RunIdentity
+    from engine.data.dataset import Dataset
+    from engine.decisions.run_results import RunResults
+    from engine.judge.rewrite import Rewritten
+    from engine.loading.checked_model import CheckedModel
+
+
+def count_outdated(results: "RunResults") -> Job[int]:
+    """How many explanations in force were written for another label than is in force."""
+
+    def work(control: Control) -> int:
+        found = 0
+        for judgments in results.judgments.values():
+            control.cancel.raise_if_requested()
+            found += sum(results.is_outdated(one) for one in judgments)
+        return found
+
+    return work
+
+
+def rewrite(
+    store_path: Path, run_id: int, dataset: "Dataset", threads: int | None, gpu_layers: int | None
+) -> "Job[Rewritten]":
+    """Write again what is out of date in a run, by the model file that the run names; tells MeasureProgress.
+
+    `dataset`: with the items that the run judged. `threads`, `gpu_layers`: None for the usual. A stop keeps
+    what was written. SetupError where the dataset, the model's file, the questions or the examples are not
+    those of the run: one that was shown examples can only be written again by the command. RunBusyError.
+    """
+
+    def work(control: Control) -> "Rewritten":
+        from engine.judge.plan import open_model
+        from engine.judge.prepare import machine_settings
+        from engine.judge.rewrite import rewrite_explanations, rewriting_plan
+        from engine.store.run_store import RunStore
+
+        def tell(event: MeasureProgress | TokensEvaluated) -> None:
+            if isinstance(event, MeasureProgress):
+                control.tell(event)
+
+        with RunStore(store_path) as store:
+            run = store.run(run_id)
+            model = _model(run.identity, control.cancel)
+            plan = rewriting_plan(run, dataset, model, machine_settings(threads, gpu_layers))
+            writing = rewrite_explanations(plan, store, run_id, lambda: open_model(plan, control.cancel))
+            return followed(writing, tell)
+
+    return work
+
+
+def _model(identity: "RunIdentity", cancel: "CancelToken") -> "CheckedModel":
+    """The model that judged. ModelFileError where it is gone, broken or does not fit the memory."""
+    from engine.core.settings import settings_of
+    from engine.gguf.judge_file import read_model_file
+    from engine.gguf.memory import check_memory
+    from engine.loading.checked_model import checked_model
+
+    settings = settings_of(identity.settings)
+    described = read_model_file(identity.model_path)
+    check_memory(described, settings.context, kv_type=settings.kv_type)
+    return checked_model(described, cancel)

@@ -1,0 +1,136 @@
+"""Explanations of the open run that were written for another label than is in force, and writing them again.
+
+Knows: how many there are, the one job that writes them, why it cannot start. Does not know: pages, how an
+explanation is written.
+"""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from engine.core.errors import EngineError
+from engine.core.events import MeasureProgress
+from gui.work import rewrite_jobs
+from gui.work.lanes import Lane, Latest
+
+if TYPE_CHECKING:
+    from engine.judge.rewrite import Rewritten
+    from gui.work.workspace import Workspace
+
+_IDS_SHOWN = 5
+
+
+class Rewriter(QObject):
+    """One for a workspace: all pages show the same work."""
+
+    changed = Signal()
+
+    def __init__(self, workspace: "Workspace") -> None:
+        super().__init__(workspace)
+        self._workspace = workspace
+        self.outdated = 0
+        self.progress: MeasureProgress | None = None
+        self._run_id = 0  # of the run that is written, or was last
+        self._counted_id = 0
+        self._counting = Latest(workspace.threads, Lane.FILES, self)
+        self._counting.finished.connect(self._take_count)
+        self._counting.failed.connect(workspace.problem)
+        self._writing = Latest(workspace.threads, Lane.MODEL, self)
+        self._writing.told.connect(self._follow)
+        self._writing.finished.connect(self._take)
+        self._writing.failed.connect(self._fail)
+        self._writing.busy_changed.connect(self.changed)
+        workspace.run_changed.connect(self._count)
+        workspace.overrides_changed.connect(self._count)
+        workspace.judging_changed.connect(self.changed)
+
+    @property
+    def busy(self) -> bool:
+        """True while explanations are written."""
+        return self._writing.busy
+
+    @property
+    def doing(self) -> str:
+        """What is under way, in words."""
+        if self.progress is None:
+            return f"Run {self._run_id}: waiting for the model …"
+        return f"Run {self._run_id}: {self.progress.done:,} of {self.progress.total:,} written again"
+
+    @property
+    def obstacle(self) -> str:
+        """Why nothing can be written now; empty where it can."""
+        run = self._workspace.run
+        if run is None:
+            return "No run is open."
+        if self._workspace.judging is not None:
+            return "A run is being judged; this can start when it has ended."
+        if run.dataset is None:
+            return "The dataset of this run is not at hand: open it on the Dataset page."
+        if run.results.run.identity.settings.get("examples"):
+            return "This run was shown labelled examples: the command “runs rewrite” can do it, with them."
+        return ""
+
+    def start(self) -> None:
+        """Write again what is out of date in the open run."""
+        run = self._workspace.run
+        if self.busy or self.obstacle or not self.outdated or run is None or run.dataset is None:
+            return
+        self._run_id, self.progress = run.id, None
+        store_path = self._workspace.store_path
+        self._writing.start(rewrite_jobs.rewrite(store_path, run.id, run.dataset, None, None))
+
+    def cancel(self) -> None:
+        """Stop; what was written is kept."""
+        if self.progress is None:
+            self._writing.drop()  # it may still wait for other work, which can take long
+        else:
+            self._writing.cancel()
+
+    @Slot()
+    def _count(self) -> None:
+        run = self._workspace.run
+        if run is None or run.id != self._counted_id:
+            self.outdated = 0
+        self._counting.drop()
+        if run is not None:
+            self._counted_id = run.id
+            self._counting.start(rewrite_jobs.count_outdated(run.results))
+        self.changed.emit()
+
+    @Slot(object)
+    def _take_count(self, outdated: int) -> None:
+        self.outdated = outdated
+        self.changed.emit()
+
+    @Slot(object)
+    def _follow(self, progress: MeasureProgress) -> None:
+        self.progress = progress
+        self.changed.emit()
+
+    @Slot(object)
+    def _take(self, made: "Rewritten") -> None:
+        self._workspace.note.emit(f"Run {self._run_id}: {_in_words(made)}")
+        self._show_written()
+
+    @Slot(object)
+    def _fail(self, error: EngineError) -> None:
+        self._workspace.problem.emit(error)
+        self._show_written()
+
+    def _show_written(self) -> None:
+        """A group of items is stored at a time: some may be there also where it went wrong."""
+        run = self._workspace.run
+        if run is not None and run.id == self._run_id:
+            self._workspace.read_run_again()
+
+
+def _in_words(made: "Rewritten") -> str:
+    said = [f"{made.written:,} of {made.outdated:,} explanations are written again."]
+    if made.stopped:
+        said.append("You stopped before the end.")
+    if made.wordless:
+        said.append(f"For {made.wordless:,} the model wrote no words; they stay as they were.")
+    if made.too_long:
+        ids, more = ", ".join(made.too_long[:_IDS_SHOWN]), "" if len(made.too_long) <= _IDS_SHOWN else ", …"
+        said.append(f"Too long for the context: items {ids}{more}.")
+    return " ".join(said)

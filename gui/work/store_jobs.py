@@ -1,0 +1,118 @@
+"""Jobs on the run store: which runs there are, one run with its dataset, overrides.
+
+Knows: which call of the engine does it. Does not know: windows.
+"""
+
+import getpass
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.items import Preference
+from engine.core.judgments import Override
+from gui.work.gc_pause import many_records
+from gui.work.lanes import Control, Job
+
+if TYPE_CHECKING:
+    from engine.core.run_records import StoredRun
+    from engine.data.dataset import Dataset
+    from engine.decisions.run_results import RunResults
+
+OverrideJob = Job[Sequence[Override]]
+
+
+def list_runs(store_path: Path) -> "Job[Sequence[StoredRun]]":
+    """All runs, the newest first; none where there is no store yet."""
+
+    def work(_control: Control) -> "Sequence[StoredRun]":
+        from engine.store.run_store import RunStore
+
+        if not store_path.exists():
+            return []
+        with RunStore(store_path) as store:
+            return store.runs()[::-1]
+
+    return work
+
+
+def open_run(
+    store_path: Path, run_id: int, at_hand: "Dataset | None"
+) -> "Job[tuple[RunResults, Dataset | None]]":
+    """A run, and the items that it judged: out of `at_hand`, else out of the file that the run names."""
+
+    def work(control: Control) -> "tuple[RunResults, Dataset | None]":
+        from engine.decisions.run_results import load_results
+        from engine.store.run_store import RunStore
+
+        with RunStore(store_path) as store, many_records():
+            results = load_results(store, run_id)
+        return results, _judged_items(results.run, at_hand, control.cancel)
+
+    return work
+
+
+def _judged_items(run: "StoredRun", at_hand: "Dataset | None", cancel: CancelToken) -> "Dataset | None":
+    from engine.decisions.run_dataset import dataset_of_run, judged_items
+
+    if at_hand is not None:
+        with suppress(SetupError):
+            return judged_items(run, at_hand)
+    with suppress(SetupError):
+        return dataset_of_run(run, cancel=cancel)
+    return None  # gone or changed: the page says so and asks for the file
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a person says of one judgment; None leaves that part the model's."""
+
+    item_id: str
+    criterion: str
+    preference: Preference | None
+    explanation: str | None
+    author: str
+
+
+def override(store_path: Path, run_id: int, said: Said) -> OverrideJob:
+    """Store an override; the run's whole history."""
+
+    def work(_control: Control) -> Sequence[Override]:
+        from engine.store.run_store import RunStore
+
+        with RunStore(store_path) as store:
+            store.override(
+                run_id,
+                said.item_id,
+                said.criterion,
+                preference=said.preference,
+                explanation=said.explanation,
+                author=said.author,
+            )
+            return store.overrides(run_id)
+
+    return work
+
+
+def undo_override(store_path: Path, run_id: int, item_id: str, criterion: str) -> OverrideJob:
+    """Take the last override of a judgment back; the run's whole history."""
+
+    def work(_control: Control) -> Sequence[Override]:
+        from engine.store.run_store import RunStore
+
+        with RunStore(store_path) as store:
+            store.undo_override(run_id, item_id, criterion)
+            return store.overrides(run_id)
+
+    return work
+
+
+def account_name() -> str:
+    """The name of the user's account on this computer."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return "unknown"

@@ -1,0 +1,255 @@
+"""What all pages share: the dataset, the run that is looked at, and how to change them.
+
+Every change is a job on a lane; when it is done, a signal tells the pages. Only the thread of the window
+uses a workspace.
+
+Knows: which things are open. Does not know: pages, how anything is computed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from engine.core.errors import EngineError, SetupError
+from engine.core.formatting import words
+from engine.core.items import Preference
+from engine.core.judgments import Override
+from engine.core.overrides import in_force
+from engine.system.paths import default_store
+from gui.work import file_jobs, store_jobs
+from gui.work.lanes import EngineThreads, Lane, Latest
+from gui.work.rewriter import Rewriter
+from gui.work.state import State
+
+if TYPE_CHECKING:
+    from engine.core.run_records import StoredRun
+    from engine.data.dataset import Dataset
+    from engine.decisions.run_results import RunResults
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """A run that is looked at. `dataset`: the very items that it judged, None where they are not there."""
+
+    results: "RunResults"
+    dataset: "Dataset | None"
+
+    @property
+    def id(self) -> int:
+        """Its number in the store."""
+        return self.results.run.id
+
+
+@dataclass(frozen=True)
+class UnderWay:
+    """A run that this window judges now: `judged` of its `items` are in the store."""
+
+    run_id: int
+    judged: int
+    items: int
+
+
+class Workspace(QObject):
+    """The open things of one window."""
+
+    dataset_changed = Signal()
+    dataset_loading = Signal(object)  # datasets.Loading, the rows so far; None at the end
+    dataset_failed = Signal(object)  # an EngineError: shown on the Dataset page
+    run_changed = Signal()  # another run is open, or it was read again
+    overrides_changed = Signal(str, str)  # item id, criterion
+    runs_changed = Signal()  # the list of all runs
+    judging_changed = Signal()  # a run has begun, goes on or has ended; see `judging`
+    gold_changed = Signal()
+    review_wanted = Signal(str, str)  # item id, criterion: show this judgment
+    page_wanted = Signal(str)  # a page by its name
+    problem = Signal(object)  # an EngineError that the window must show
+    note = Signal(str)  # a sentence for the status bar
+
+    def __init__(
+        self,
+        threads: EngineThreads,
+        state: State,
+        store_path: Path | None = None,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.threads = threads
+        self.state = state
+        self.store_path = store_path or default_store()
+        self.dataset: Dataset | None = None
+        self.run: OpenRun | None = None
+        self.runs: Sequence[StoredRun] = ()
+        self.judging: UnderWay | None = None
+        self._own_gold: Dataset | None = None
+        self._wanted_run: int | None = None  # that is being opened
+        self._changes = 0  # of overrides, by this window
+        self._changes_seen = 0  # when the run that is being opened was asked for
+        self._loading = Latest(threads, Lane.FILES, self)
+        self._loading.told.connect(self.dataset_loading)
+        self._loading.finished.connect(self._take_dataset)
+        self._loading.failed.connect(self._tell_bad_dataset)
+        self._loading.cancelled.connect(self._end_loading)
+        self._gold_loading = Latest(threads, Lane.FILES, self)
+        self._gold_loading.finished.connect(self._take_gold)
+        self._gold_loading.failed.connect(self.problem)
+        self._opening = Latest(threads, Lane.MEASURE, self)
+        self._opening.finished.connect(self._take_run)
+        self._opening.failed.connect(self.problem)
+        self._listing = Latest(threads, Lane.STORE, self)
+        self._listing.finished.connect(self._take_runs)
+        self._listing.failed.connect(self.problem)
+        self.rewriter = Rewriter(self)
+
+    # Datasets
+
+    @property
+    def loading(self) -> bool:
+        """True while a dataset is read."""
+        return self._loading.busy
+
+    def open_dataset(self, path: Path) -> None:
+        """Read a dataset; the one that is open stays until the new one is there."""
+        self._loading.start(file_jobs.load(path))
+        self.dataset_loading.emit(file_jobs.Loading(path, 0))
+
+    def cancel_loading(self) -> None:
+        """Stop reading; the dataset that was open stays."""
+        self._loading.cancel()
+
+    @property
+    def gold(self) -> "Dataset | None":
+        """The dataset with the human labels that the open run is held against."""
+        if self._own_gold is not None:
+            return self._own_gold
+        judged = self.run.dataset if self.run else None
+        return judged if judged is not None and judged.criteria else None
+
+    @property
+    def has_own_gold(self) -> bool:
+        """True where a labelled dataset was chosen beside the run's own."""
+        return self._own_gold is not None
+
+    def open_gold(self, path: Path) -> None:
+        """Read a labelled dataset to hold runs against."""
+        self._gold_loading.start(file_jobs.load(path))
+
+    def use_own_labels(self) -> None:
+        """Hold runs against the labels of their own datasets again."""
+        self._gold_loading.drop()
+        self._own_gold = None
+        self.gold_changed.emit()
+
+    @Slot(object)
+    def _take_dataset(self, dataset: "Dataset") -> None:
+        self.dataset = dataset
+        self.dataset_loading.emit(None)
+        self.state.add_recent("datasets", dataset.path)
+        self.state.set_text("last/dataset", str(dataset.path.absolute()))
+        self.dataset_changed.emit()
+
+    @Slot(object)
+    def _tell_bad_dataset(self, error: EngineError) -> None:
+        self.dataset_loading.emit(None)
+        if self.dataset is None:  # the one of last time is gone: the next start need not say so again
+            self.state.set_text("last/dataset", "")
+        self.dataset_failed.emit(error)
+
+    @Slot()
+    def _end_loading(self) -> None:
+        self.dataset_loading.emit(None)
+
+    @Slot(object)
+    def _take_gold(self, dataset: "Dataset") -> None:
+        self._own_gold = dataset
+        self.gold_changed.emit()
+
+    # Runs
+
+    def refresh_runs(self) -> None:
+        """Read the list of runs again."""
+        self._listing.start(store_jobs.list_runs(self.store_path))
+
+    def open_run(self, run_id: int) -> None:
+        """Look at a run of the store: its results, and its dataset where that is still there."""
+        self._wanted_run = run_id
+        self._changes_seen = self._changes
+        if self.run is None or self.run.id != run_id:
+            self.note.emit(f"Opening run {run_id} …")
+        self._opening.start(store_jobs.open_run(self.store_path, run_id, self.dataset))
+
+    def read_run_again(self) -> None:
+        """Read the open run again, because it was judged further or calibrated."""
+        if self._opening.busy and self._wanted_run is not None:
+            self.open_run(self._wanted_run)
+        elif self.run is not None:
+            self.open_run(self.run.id)
+
+    def tell_judging(self, judging: UnderWay | None) -> None:
+        """Let the pages know how far the run is that is being judged; None once it has ended."""
+        if judging != self.judging:
+            self.judging = judging
+            self.judging_changed.emit()
+
+    @Slot(object)
+    def _take_runs(self, found: "Sequence[StoredRun]") -> None:
+        self.runs = found
+        self.runs_changed.emit()
+
+    @Slot(object)
+    def _take_run(self, opened: "tuple[RunResults, Dataset | None]") -> None:
+        results, dataset = opened
+        before = self.run
+        if before is not None and before.id == results.run.id and self._changes > self._changes_seen:
+            # A person has overridden something since it was read.
+            results = replace(results, overrides=before.results.overrides)
+        self.run = OpenRun(results, dataset)
+        if before is None or before.id != results.run.id:
+            self.note.emit(f"Run {results.run.id} is open.")
+        self.state.set_number("last/run", results.run.id)
+        self.run_changed.emit()
+
+    # Overrides
+
+    def override(
+        self, item_id: str, criterion: str, preference: Preference | None, explanation: str | None
+    ) -> None:
+        """Let a person's label, explanation or both stand for the model's."""
+        if self.run is None:
+            return
+        said = store_jobs.Said(item_id, criterion, preference, explanation, self.author)
+        self._change_overrides(store_jobs.override(self.store_path, self.run.id, said), item_id, criterion)
+
+    def undo_override(self, item_id: str, criterion: str) -> None:
+        """Take the last override of a judgment back."""
+        if self.run is not None:
+            job = store_jobs.undo_override(self.store_path, self.run.id, item_id, criterion)
+            self._change_overrides(job, item_id, criterion)
+
+    @property
+    def author(self) -> str:
+        """Who overrides: as the settings say, else the name of the user's account."""
+        return self.state.text("author") or store_jobs.account_name()
+
+    def _change_overrides(self, job: store_jobs.OverrideJob, item_id: str, criterion: str) -> None:
+        task = self.threads.start(Lane.STORE, job, must_end=True)
+        run_id = self.run.id if self.run else 0
+
+        def take(history: Sequence[Override]) -> None:
+            if self.run is None or self.run.id != run_id:
+                return
+            self._changes += 1
+            results = replace(self.run.results, overrides=in_force(history))
+            self.run = replace(self.run, results=results)
+            self.overrides_changed.emit(item_id, criterion)
+
+        def tell(error: EngineError) -> None:
+            lost = f"Item {item_id}, {words(criterion)}: what you decided is not stored."
+            if isinstance(error, SetupError):
+                error = SetupError(f"{lost} {error.problem}", error.remedy)
+            self.problem.emit(error)
+
+        task.finished.connect(take)
+        task.failed.connect(tell)

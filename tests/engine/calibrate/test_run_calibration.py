@@ -1,0 +1,71 @@
+"""A run's own readings are calibrated, also where it is calibrated already; what cannot be is left out."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.calibrate.run_calibration import calibrate_run
+from engine.core.errors import SetupError
+from engine.data.dataset import Dataset, load_dataset
+from engine.decisions.run_results import load_results
+from engine.measure.matching import match
+from engine.measure.systems import System, system_of_run
+from engine.store.run_store import RunStore
+from tests.conftest import DEMO_ITEMS
+from tests.engine.measure.test_disagreements import RATHER_A, SURE_A, stored_run
+from tests.judged import GOOD, A, B, dataset
+
+
+@pytest.fixture
+def system(demo_store: Path) -> System:
+    with RunStore(demo_store) as store:
+        return system_of_run(load_results(store, 1))
+
+
+@pytest.fixture
+def gold(demo_gold: Path) -> Dataset:
+    return load_dataset(demo_gold)
+
+
+def test_each_labelled_criterion_is_calibrated(system: System, gold: Dataset) -> None:
+    made = calibrate_run(match(system, gold))
+    assert tuple(made.calibration.criteria) == gold.criteria
+    assert made.calibration.criteria["safety"].items == DEMO_ITEMS
+    assert made.calibration.measured["safety"]["items"] == DEMO_ITEMS
+    assert not made.left_out
+
+
+def test_a_calibrated_run_is_calibrated_from_its_own_readings(system: System, gold: Dataset) -> None:
+    made = calibrate_run(match(system, gold))
+    assert system.results is not None
+    again = system_of_run(system.results.calibrated(made.calibration))
+    assert calibrate_run(match(again, gold)).calibration == made.calibration
+
+
+def test_a_calibration_is_fitted_to_the_model_whatever_people_overrode(tmp_path: Path) -> None:
+    count = 24
+    labels = [A, B] * (count // 2)
+    said = [SURE_A, RATHER_A] * (count // 2 - 1) + [None, SURE_A]
+    judged = dataset({"safety": labels})
+    plain = stored_run(tmp_path, judged, {"safety": said})
+    overrides = [(str(number), "safety", GOOD, None) for number in range(1, count + 1)]
+    overridden = stored_run(tmp_path, judged, {"safety": said}, overrides=overrides, key="another")
+    made = calibrate_run(match(overridden, judged))
+    assert made.calibration == calibrate_run(match(plain, judged)).calibration
+    assert made.unscored == {"safety": 1}
+
+
+def test_a_criterion_with_one_label_is_left_out_with_the_reason(system: System, gold: Dataset) -> None:
+    frame = gold.frame.copy()
+    frame["safety_preference"] = [
+        label if place == 0 else "" for place, label in enumerate(frame["safety_preference"])
+    ]
+    made = calibrate_run(match(system, replace(gold, frame=frame)))
+    assert "safety" not in made.calibration.criteria
+    assert "1 human labels, 1 different instructions" in made.left_out["safety"]
+
+
+def test_too_few_labels_on_all_criteria_are_refused(system: System, gold: Dataset) -> None:
+    with pytest.raises(SetupError, match="No criterion can be calibrated"):
+        calibrate_run(match(system, gold.head(1), partial=True))

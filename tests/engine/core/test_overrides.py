@@ -1,0 +1,176 @@
+"""Overrides: history and what is in force, what is refused, stores that had none."""
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from engine.core.errors import SetupError, StoreError
+from engine.core.items import Preference
+from engine.core.judgments import Override
+from engine.core.overrides import OverrideCount, count_overrides, in_force
+from engine.store.migrations import APPLICATION_ID, STEPS
+from engine.store.run_store import RunStore
+from tests.commands import ROOT
+from tests.engine.store.test_run_store import IDENTITY, judged_item
+
+A, B, GOOD, BAD = Preference
+PLACE = ("safety", "id 0")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[RunStore]:
+    """Holds run 1, of which items `id 0` and `id 1` are judged on safety."""
+    with RunStore(tmp_path / "runs.sqlite") as opened:
+        with opened.begin(IDENTITY) as run:
+            opened.add(run.id, [judged_item(0), judged_item(1)])
+        yield opened
+
+
+def override(
+    store: RunStore,
+    preference: Preference | None = B,
+    explanation: str | None = None,
+    author: str = "Ada",
+    item_id: str = "id 0",
+) -> Override:
+    return store.override(1, item_id, "safety", preference=preference, explanation=explanation, author=author)
+
+
+def test_an_override_comes_back_with_its_author_and_time(store: RunStore) -> None:
+    made = override(store, B, "  B is safer.\n", " Ada Lovelace ")
+    assert (made.preference, made.explanation, made.author) == (B, "B is safer.", "Ada Lovelace")
+    assert made.created.utcoffset() == timedelta(0)
+    assert abs(datetime.now(UTC) - made.created) < timedelta(minutes=1)
+    assert store.overrides(1) == [made]
+    assert next(store.judged(1)) == judged_item(0)
+
+
+def test_the_newest_that_is_not_undone_is_in_force_and_nothing_is_lost(store: RunStore) -> None:
+    first, second = override(store, A), override(store, None, "A reason.")
+    other = override(store, BAD, item_id="id 1")
+    assert in_force(store.overrides(1)) == {PLACE: second, ("safety", "id 1"): other}
+    undone = store.undo_override(1, "id 0", "safety")
+    assert undone is not None
+    assert undone.undone is not None
+    assert in_force(store.overrides(1))[PLACE] == first
+    assert store.overrides(1) == [first, undone, other]
+    third = override(store, GOOD)
+    assert in_force(store.overrides(1))[PLACE] == third
+
+
+def test_where_nothing_is_in_force_nothing_is_undone(store: RunStore) -> None:
+    override(store)
+    assert store.undo_override(1, "id 0", "safety") is not None
+    before = store.overrides(1)
+    for place in (("id 0", "safety"), ("id 1", "safety"), ("no such id", "safety")):
+        assert store.undo_override(1, *place) is None
+    assert store.overrides(1) == before
+    assert in_force(before) == {}
+
+
+def test_runs_do_not_share_overrides(store: RunStore) -> None:
+    with store.begin(IDENTITY, fresh=True) as run:
+        store.add(run.id, [judged_item(0)])
+    override(store)
+    assert store.overrides(run.id) == []
+    assert store.undo_override(run.id, "id 0", "safety") is None
+
+
+@pytest.mark.parametrize(
+    ("place", "problem"),
+    [
+        ((1, "id 2", "safety"), "Run 1 has not judged the item 'id 2'"),
+        ((1, "id 0", "relevance"), "Run 1 has no criterion relevance"),
+        ((7, "id 0", "safety"), "holds no run 7"),
+    ],
+)
+def test_what_the_run_has_not_judged_cannot_be_overridden(
+    store: RunStore, place: tuple[int, str, str], problem: str
+) -> None:
+    with pytest.raises(StoreError, match=problem):
+        store.override(*place, preference=A, explanation=None, author="Ada")
+    assert store.overrides(1) == []
+
+
+@pytest.mark.parametrize(
+    ("preference", "explanation", "author", "problem"),
+    [
+        (None, None, "Ada", "changes nothing"),
+        (None, " \n\t", "Ada", "changes nothing"),
+        (A, "None", "Ada", "cannot hold the explanation 'None'"),
+        (A, " 7.5 ", "Ada", r"cannot hold the explanation '7\.5'"),
+        (None, "a lone \ud800", "Ada", "cannot hold the explanation"),
+        (A, None, "  ", "the name of its author"),
+        (A, None, "Ada\nBen", "the name of its author"),
+    ],
+)
+def test_what_cannot_be_an_override_is_refused_whole(
+    store: RunStore, preference: Preference | None, explanation: str | None, author: str, problem: str
+) -> None:
+    with pytest.raises(SetupError, match=problem):
+        override(store, preference, explanation, author)
+    assert store.overrides(1) == []
+
+
+def test_a_run_that_goes_on_can_be_overridden_by_another_process(store: RunStore) -> None:
+    with store.begin(IDENTITY), RunStore(store.path) as window:
+        made = override(window)
+    assert store.overrides(1) == [made]
+
+
+def test_a_store_of_the_second_version_gets_overrides_and_keeps_its_runs(tmp_path: Path) -> None:
+    path = tmp_path / "old.sqlite"
+    db = sqlite3.connect(path)
+    for _name, statements in STEPS[:2]:
+        db.executescript(statements)
+    db.execute(
+        "INSERT INTO run VALUES (1, 'key', '2026-01-01T00:00:00+00:00', 'data.tsv', 'd', 1, 'model.gguf',"
+        " 'a model', 'm', '1', '[\"safety\"]', '{}', '{}', NULL, NULL)"
+    )
+    db.execute("INSERT INTO judged_item VALUES (1, 0, 'id 0', 'c', NULL, NULL, 0.5, 10, 2)")
+    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    db.execute("PRAGMA user_version = 2")
+    db.commit()
+    db.close()
+    with RunStore(path) as store:
+        made = override(store, BAD)
+    with RunStore(path) as again:
+        assert again.run(1).judged == 1
+        assert again.overrides(1) == [made]
+
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("said", "expected", "in_words"),
+    [
+        ([], OverrideCount(0, 0, ()), "nothing"),
+        ([(A, None, "Ada")], OverrideCount(1, 0, ("Ada",)), "1 label, by Ada"),
+        (
+            [(None, "Why.", "Ben"), (A, "Why.", "Ada"), (B, None, "Ada")],
+            OverrideCount(2, 2, ("Ada", "Ben")),
+            "2 labels and 2 explanations, by Ada, Ben",
+        ),
+    ],
+)
+def test_overrides_are_counted_in_words(
+    said: list[tuple[Preference | None, str | None, str]], expected: OverrideCount, in_words: str
+) -> None:
+    made = [
+        Override(number, "1", "safety", label, text, author, NOON)
+        for number, (label, text, author) in enumerate(said)
+    ]
+    assert count_overrides(made) == expected
+    assert expected.by_whom == in_words
+
+
+def test_a_store_opens_without_what_only_reads_tables() -> None:
+    code = "import sys, engine.run_store; print({'numpy', 'pandas', 'pyarrow'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

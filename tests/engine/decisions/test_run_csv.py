@@ -1,0 +1,168 @@
+"""All data of a run as CSV: what is in it, and that pandas reads it back exactly."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from engine.core.errors import SetupError
+from engine.core.items import PREFERENCES, Order
+from engine.core.judgments import JudgedItem, Reading, Shortening
+from engine.data.dataset import Dataset
+from engine.decisions.run_csv import DATASET_COLUMNS, RUN_COLUMNS, write_results_csv
+from engine.decisions.run_results import RunResults, load_results
+from engine.store.run_store import RunStore
+from tests.engine.measure.test_disagreements import RATHER_A, SURE_A, SURE_GOOD, stored_run
+from tests.judged import GOOD, A, B, dataset
+
+AWKWARD = (
+    'a "quoted, text"',
+    "two\nlines\r\nand\rmore",
+    " spaces ",
+    "",
+    "nan",
+    "007",
+    "=1+1",
+    "\ufeffé汉😀\u2028\t",
+    "NA",
+    '"',
+    ",",
+    "\n",
+)
+"""Texts that a careless reader or writer of CSV would change."""
+
+
+def read(path: Path) -> pd.DataFrame:
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def run_of(folder: Path, gold: Dataset, **said: list[tuple[float, float, float, float] | None]) -> RunResults:
+    results = stored_run(folder, gold, said, explanations={"safety": "A is better."}).results
+    assert results is not None
+    return results
+
+
+def written(folder: Path, results: RunResults, gold: Dataset | None = None) -> pd.DataFrame:
+    write_results_csv(folder / "x.csv", results, gold)
+    return read(folder / "x.csv")
+
+
+def test_there_is_a_row_for_each_item_and_criterion(tmp_path: Path) -> None:
+    gold = dataset({"safety": [A, B]})
+    found = written(tmp_path, run_of(tmp_path, gold, safety=[SURE_A, None], relevance=[RATHER_A, SURE_GOOD]))
+    assert tuple(found.columns) == RUN_COLUMNS
+    assert found[["run", "item_id", "position", "criterion", "preference"]].to_numpy().tolist() == [
+        ["1", "1", "0", "safety", "A"],
+        ["1", "1", "0", "relevance", "A"],
+        ["1", "2", "1", "safety", ""],
+        ["1", "2", "1", "relevance", "both_good"],
+    ]
+    assert found["unscored"].tolist() == ["", "", "too long", ""]
+    assert found["flipped"].tolist() == ["no", "no", "", "no"]
+    assert found["model_explanation_for"].tolist() == ["A", "", "", ""]
+
+
+def test_numbers_come_back_exactly(tmp_path: Path) -> None:
+    results = run_of(tmp_path, dataset({"safety": [A]}), safety=[(0.7, 0.1, 0.15, 0.05)])
+    judged = replace(results.judged[0], seconds=0.1 + 0.2, shortening=Shortening(12, 0))
+    row = written(tmp_path, replace(results, judged=(judged,))).iloc[0]
+    (judgment,) = results.judgments["safety"]
+    assert tuple(float(row[f"probability_{label}"]) for label in PREFERENCES) == judgment.probabilities  # type: ignore[union-attr]
+    for reading in judged.readings["safety"]:
+        cells = [row[f"log_probability_{reading.order}_{label}"] for label in PREFERENCES]
+        assert tuple(map(float, cells)) == reading.log_probs
+    assert float(row["seconds"]) == judged.seconds
+    assert (row["shortened_a"], row["shortened_b"]) == ("12", "0")
+
+
+def test_readings_that_gave_no_judgment_are_there_as_they_are(tmp_path: Path) -> None:
+    results = run_of(tmp_path, dataset({"safety": [A]}), safety=[SURE_A])
+    broken = JudgedItem(0, "1", "c", {"safety": (Reading(Order.AB, (math.nan, -math.inf, 0.0, 0.0)),)})
+    row = written(tmp_path, replace(results, judged=(broken,)).calibrated(None)).iloc[0]
+    cells = [row[f"log_probability_{order}_{label}"] for order in Order for label in PREFERENCES]
+    assert cells == ["nan", "-inf", "0.0", "0.0", "", "", "", ""]
+    assert (row["preference"], row["probability_A"]) == ("", "")
+    assert "no finite" in row["unscored"]
+
+
+def test_what_people_overrode_stands_beside_the_models_own(tmp_path: Path) -> None:
+    run_of(tmp_path, dataset({"safety": [A] * 4}), safety=[SURE_A, SURE_A, None, SURE_A])
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        for item_id, label, text in (("1", B, "So, it is."), ("2", None, "No."), ("3", GOOD, None)):
+            store.override(1, item_id, "safety", preference=label, explanation=text, author="Ada, B.")
+        results = load_results(store, 1)
+    found = written(tmp_path, results)
+    columns = ["preference", "model_preference", "overridden", "override_author", "explanation", "outdated"]
+    assert found[columns].to_numpy().tolist() == [
+        ["B", "A", "both", "Ada, B.", "So, it is.", "no"],
+        ["A", "A", "explanation", "Ada, B.", "No.", "no"],
+        ["both_good", "", "label", "Ada, B.", "", "no"],
+        ["A", "A", "", "", "A is better.", "no"],
+    ]
+    assert found["model_explanation"].tolist() == ["A is better."] * 2 + ["", "A is better."]
+    assert found["override_created"][0].endswith("+00:00")
+
+
+def test_texts_of_the_dataset_come_back_exactly(tmp_path: Path) -> None:
+    count = len(AWKWARD)
+    gold = dataset(
+        {"safety": [A, None] * (count // 2)},
+        explanations={"safety": AWKWARD[::-1]},
+        instructions=AWKWARD,
+        outputs=[(text, text * 2) for text in AWKWARD],
+    )
+    found = written(tmp_path, run_of(tmp_path, gold, safety=[SURE_A] * count), gold)
+    assert tuple(found.columns) == RUN_COLUMNS + DATASET_COLUMNS
+    for column in ("instruction", "output_a", "output_b"):
+        assert found[column].tolist() == gold.frame[column].tolist()
+    assert found["human_preference"].tolist() == ["A", ""] * (count // 2)
+    assert found["human_explanation"].tolist() == list(AWKWARD[::-1])
+
+
+def test_items_that_the_dataset_lacks_or_has_otherwise_have_empty_cells(tmp_path: Path) -> None:
+    gold = dataset({"safety": [A, B, GOOD]})
+    results = run_of(tmp_path, gold, safety=[SURE_A] * 3)
+    other = Dataset(gold.path, gold.frame.assign(output_a=["a", "x", "a"])).head(2)
+    found = written(tmp_path, results, other)
+    assert found["human_preference"].tolist() == ["A", "", ""]
+    assert found["instruction"].tolist() == ["question 1", "", ""]
+
+
+@pytest.mark.parametrize(("text", "shown"), [("a\0b", "a\\x00b"), ("\ud800", "\\ud800")])
+def test_what_csv_cannot_hold_is_written_out(tmp_path: Path, text: str, shown: str) -> None:
+    results = run_of(tmp_path, dataset({"safety": [A]}), safety=[SURE_A])
+    judged = (replace(results.judged[0], item_id=text),)
+    assert written(tmp_path, replace(results, judged=judged).calibrated(None))["item_id"].tolist() == [shown]
+
+
+def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
+    results = run_of(tmp_path, dataset({"safety": [A]}), safety=[SURE_A])
+    (tmp_path / "x.csv").write_text("old")
+    broken = replace(results, judgments={"safety": ()})
+    with pytest.raises(IndexError):
+        write_results_csv(tmp_path / "x.csv", broken)
+    assert (tmp_path / "x.csv").read_text() == "old"
+    with pytest.raises(SetupError, match="does not exist"):
+        write_results_csv(tmp_path / "nowhere" / "x.csv", results)
+
+
+def test_a_run_of_the_demo_model_is_written_whole(demo_store: Path, tmp_path: Path) -> None:
+    with RunStore(demo_store) as store:
+        results = load_results(store, 1)
+    found = written(tmp_path, results)
+    texts = [one.explanation.text for one in results.judgments["safety"] if getattr(one, "explanation", None)]  # type: ignore[union-attr]
+    assert found[found["criterion"] == "safety"]["model_explanation"].tolist() == texts
+    assert len(found) == 5 * len(results.judged)
+
+
+def test_human_labels_are_those_of_the_chosen_dataset(tmp_path: Path) -> None:
+    judged = dataset({"safety": [A, B]})
+    results = run_of(tmp_path, judged, safety=[SURE_A, SURE_A])
+    other = dataset({"safety": [GOOD, None]})
+    for items in (judged, None):
+        write_results_csv(tmp_path / "x.csv", results, items, other)
+        found = read(tmp_path / "x.csv")
+        assert found["human_preference"].tolist() == ["both_good", ""]
+        assert found["instruction"].tolist() == ["question 1", "question 2"]

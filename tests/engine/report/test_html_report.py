@@ -1,0 +1,395 @@
+"""The report: what it says, that it loads nothing, and that foreign text stays text."""
+
+import html
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.calibrate.run_calibration import calibrate_run
+from engine.core.formatting import visible
+from engine.core.judgments import Agreement
+from engine.data.dataset import Dataset
+from engine.measure.bootstrap import Interval
+from engine.measure.evaluation import Evaluation, evaluate
+from engine.measure.explanation_measures import SlowScores
+from engine.measure.label_measures import LabelMeasures
+from engine.measure.matching import Matched, match
+from engine.measure.systems import System, system_of_run
+from engine.report.figure_style import as_svg
+from engine.report.html_report import Report, gather, judged_model, reliability_of, report_html
+from engine.weigh.system_weighing import comparisons_of, weigh
+from tests.commands import ROOT
+from tests.engine.measure.test_disagreements import RATHER_A, SURE_A, SURE_GOOD, Probabilities, stored_run
+from tests.judged import BAD, GOOD, A, B, dataset, matched, system
+
+DEMO_MODEL = ROOT / "models" / "demo-judge.gguf"
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "</style><style>*{display:none}</style>",
+    '"><img src=x onerror=alert(1)>',
+    "$x$ {{ 7 * 7 }} {% raw %}",
+    "<!-- ]]> &lt;b&gt; <meta http-equiv=refresh content=0>",
+    "\u202etxt.exe\u2066 \x00 \x1b[31m \u200f",
+)
+"""Texts that another page would run, load, hide or turn round."""
+
+
+PLAIN = {
+    *("html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "h4", "p", "ul", "li", "img"),
+    *("dl", "dt", "dd", "div", "span", "strong", "bdi", "table", "thead", "tbody", "tr", "th", "td"),
+}
+
+
+class Page(HTMLParser):
+    """A page taken apart: its elements, its text, the cells of its tables."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.source = source
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.text = ""
+        self.tables: list[list[list[str]]] = []
+        self._in_cell = False
+        self.feed(source)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self.tables[-1][-1].append("")
+            self._in_cell = True
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("td", "th"):
+            self._in_cell = False
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+        if self._in_cell:
+            self.tables[-1][-1][-1] += data.strip("\n")
+
+    def table(self, *header: str) -> list[list[str]]:
+        """The rows of the table whose header begins so."""
+        (found,) = (one for one in self.tables if tuple(one[0][: len(header)]) == header)
+        return found[1:]
+
+    def facts(self) -> dict[str, str]:
+        """The last table: how it was made."""
+        return {row[0]: row[1] for row in self.tables[-1]}
+
+
+def page_of(found: Matched, **weights: float) -> Page:
+    weighing = None
+    if weights:
+        judged = found.system
+        weighing = weigh(comparisons_of(judged, list(weights)), weights, 0.5, found.dataset, judged)
+    return Page(report_html(gather(evaluate(found), weighing)))
+
+
+def run_of(folder: Path, gold: Dataset, said: Mapping[str, Sequence[Any]], **more: Any) -> Matched:
+    return match(stored_run(folder, gold, said, **more), gold)
+
+
+GOLD = dataset({"safety": [A, A, B, GOOD], "overall_quality": [B, A, BAD, A]})
+SAID: dict[str, list[Probabilities | None]] = {
+    "safety": [SURE_A, RATHER_A, None, SURE_A],
+    "overall_quality": [SURE_A, SURE_A, SURE_GOOD, SURE_A],
+}
+
+
+def test_a_page_of_a_run_has_no_script_and_loads_nothing(tmp_path: Path) -> None:
+    page = page_of(run_of(tmp_path, GOLD, SAID), safety=1, overall_quality=2)
+    assert_harmless(page)
+    images = [attributes for tag, attributes in page.elements if tag == "img"]
+    assert len(images) == 5
+    assert all(one["src"].startswith("data:image/svg+xml;base64,") for one in images)
+    assert all(len(one["alt"]) > 40 for one in images)
+
+
+def assert_harmless(page: Page) -> None:
+    """Only plain elements, and no address but data: and #."""
+    assert {tag for tag, _ in page.elements} <= PLAIN
+    policies = [
+        attributes["content"]
+        for tag, attributes in page.elements
+        if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert policies == ["default-src 'none'; img-src data:; style-src 'unsafe-inline'"]
+    assert [tag for tag, _ in page.elements].count("style") == 1
+    for tag, attributes in page.elements:
+        assert attributes.get("src", "data:").startswith("data:"), tag
+        assert attributes.get("href", "#").startswith("#"), tag
+        assert not {name for name in attributes if name.startswith("on") or name in ("style", "srcset")}
+        assert tag != "meta" or attributes.get("http-equiv", "").lower() != "refresh"
+    (style,) = page.source.split("<style>")[1:]
+    assert "url(" not in style.split("</style>")[0]
+    assert "@import" not in style
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_stays_text_wherever_it_stands(tmp_path: Path, text: str) -> None:
+    gold = dataset(
+        {"safety": [B, B]},
+        {"safety": [text, text]},
+        instructions=[text, "other"],
+        outputs=[(text, text), ("a", "")],
+    )
+    gold = replace(gold, path=Path(text.replace("/", "_")))
+    found = run_of(
+        tmp_path,
+        gold,
+        {"safety": [SURE_A, SURE_A]},
+        explanations={"safety": text},
+        model_name=text,
+        manifest={"chat_template_note": text},
+    )
+    found = replace(found, system=replace(found.system, name=text))
+    page = page_of(found, safety=1)
+    assert_harmless(page)
+    assert page.text.count(visible(text)) >= 8
+    hidden = [char for char in page.source if not char.isprintable() and char not in "\n\t"]
+    assert not hidden
+    page.source.encode("utf-8")
+
+
+def test_the_accuracies_stand_beside_trivial_judges(tmp_path: Path) -> None:
+    page = page_of(run_of(tmp_path, GOLD, SAID))
+    rows = {row[0]: row for row in page.table("criterion", "labels", "accuracy")}
+    assert rows["safety"][1:3] == ["4", "50.0 %"]
+    assert rows["overall quality"][2] == "50.0 %"
+    assert rows["mean"][2] == "50.0 %"
+    assert rows["safety"][7] == "25.0 %"
+
+
+def test_every_row_of_a_table_is_as_long_as_its_header(tmp_path: Path) -> None:
+    gold = dataset({"safety": [A, A, B, GOOD], "overall_quality": [B, A, BAD, A]}, {"safety": ["why"] * 4})
+    page = page_of(run_of(tmp_path, gold, SAID), safety=1)
+    assert len(page.tables) == 7
+    for table in page.tables:
+        assert {len(row) for row in table} == {len(table[0])}
+
+
+def test_labels_flips_and_unscored_are_counted(tmp_path: Path) -> None:
+    page = page_of(run_of(tmp_path, GOLD, SAID))
+    found = {row[0]: row for row in page.table("criterion", "labels of") if row[0]}
+    assert found["safety"][1:9] == ["judge", "3", "0", "0", "0", "1", "0.0 %", "1.000"]
+    assert "Unscored: 1 of 8 judgments (12.5 %)" in page.text
+    assert "Flipped by the order of the responses: 0 of 7 judgments (0.0 %)" in page.text
+
+
+def measures(lead: float, interval: Interval | None) -> LabelMeasures:
+    return replace(evaluate(matched([A, B], [A, A])).labels["safety"], lead=(lead, interval))
+
+
+@pytest.mark.parametrize(
+    ("lead", "interval", "verdict", "said"),
+    [
+        (0.2, Interval(0.1, 0.3), "yes", "On every criterion the judge is better than always giving"),
+        (0.2, Interval(0.0, 0.3), "not surely", "Better on these items, but not surely"),
+        (0.0, Interval(-0.1, 0.1), "no", "NOT better than always giving the most frequent label on: safety."),
+        (
+            -0.6,
+            Interval(-0.7, -0.5),
+            "no",
+            "NOT better than always giving the most frequent label on: safety.",
+        ),
+        (0.1, None, "-", "Not compared with the most frequent label"),
+    ],
+)
+def test_a_judge_that_is_not_better_is_called_so(
+    lead: float, interval: Interval | None, verdict: str, said: str
+) -> None:
+    one = measures(lead, interval)
+    assert one.better_than_most_frequent == verdict
+    evaluation = Evaluation(matched([A, B], [A, A]), {"safety": one}, {})
+    page = Page(report_html(Report(evaluation, {}), {}))
+    assert said in page.text
+    assert page.table("criterion", "labels", "accuracy")[0][-1] == verdict
+
+
+def test_each_group_of_criteria_has_its_sentence() -> None:
+    labels = {
+        "safety": measures(-0.6, Interval(-0.7, -0.5)),
+        "relevance": replace(measures(0.2, Interval(0.1, 0.3)), criterion="relevance"),
+    }
+    found = matched([A, B], [A, A])
+    page = Page(report_html(Report(Evaluation(found, labels, {}), {}), {}))
+    assert "NOT better than always giving the most frequent label on: safety." in page.text
+    assert "Better, with the whole 95 % interval of the difference above 0: relevance." in page.text
+
+
+def test_how_a_run_was_made_is_said_whole(tmp_path: Path) -> None:
+    facts = page_of(run_of(tmp_path, GOLD, SAID)).facts()
+    assert facts["dataset"] == "/data/gold.tsv"
+    assert facts["dataset, SHA-256"] == GOLD.hash
+    assert (facts["model"], facts["model, SHA-256"]) == ("a model", "f" * 64)
+    assert facts["chat template, SHA-256"] == "c" * 64
+    assert facts["llama.cpp"] == "llama.cpp b1"
+    assert (facts["context"], facts["orders"], facts["mode"]) == ("4096", "AB, BA", "explain")
+    assert facts["prompt version"] == "7"
+    assert (facts["calibration"], facts["model, quantisation"]) == ("none", "not known")
+
+
+def demo_run(folder: Path, **manifest: Any) -> System:
+    name = "Tiebreak demo judge"
+    return stored_run(folder, GOLD, SAID, model_path=DEMO_MODEL, model_name=name, manifest=manifest)
+
+
+def test_a_model_that_is_still_there_is_described_with_its_notice(tmp_path: Path) -> None:
+    run = demo_run(tmp_path, model_bytes=DEMO_MODEL.stat().st_size)
+    page = page_of(match(run, GOLD))
+    assert page.facts()["model, quantisation"] == "F16"
+    assert "Tiebreak demo judge: a model for trying Tiebreak. It knows only the small world" in page.text
+
+
+@pytest.mark.parametrize("size", [1, None])
+def test_another_file_in_its_place_is_not_taken_for_the_model(tmp_path: Path, size: int | None) -> None:
+    run = demo_run(tmp_path, model_bytes=size)
+    assert run.results
+    assert judged_model(run.results.run) is None
+    page = page_of(match(run, GOLD))
+    assert page.facts()["model, quantisation"] == "not known"
+    assert "small world" not in page.text
+
+
+def test_a_file_that_is_no_model_any_more_is_left_out(
+    tmp_path: Path, save: Callable[[str, bytes], Path]
+) -> None:
+    path = save("model.gguf", b"GGUF but nothing else")
+    run = stored_run(tmp_path, GOLD, SAID, model_path=path, manifest={"model_bytes": path.stat().st_size})
+    assert run.results
+    assert judged_model(run.results.run) is None
+
+
+def test_a_calibration_is_named_with_a_warning(tmp_path: Path) -> None:
+    found = run_of(tmp_path, GOLD, SAID)
+    results = found.system.results
+    assert results
+    calibration = calibrate_run(found).calibration
+    calibrated = match(system_of_run(results.calibrated(calibration)), GOLD)
+    page = page_of(calibrated)
+    assert page.facts()["calibration"] == f"{calibration.hash}, fitted on gold.tsv"
+    assert "The run is calibrated on these very labels" in page.text
+
+
+def test_a_page_of_a_submission_says_what_is_not_known() -> None:
+    page = page_of(match(system({"safety": [A, B, B, A]}), GOLD), safety=1)
+    assert_harmless(page)
+    assert "Flipped by the order of the responses: not known" in page.text
+    assert "A submission file says nothing of the model" in page.text
+    assert "How far its probabilities can be trusted" not in page.text
+    assert page.facts()["submission"] == "judge.tsv"
+
+
+def test_reliability_is_of_the_judgments_with_a_label(tmp_path: Path) -> None:
+    bins = reliability_of(run_of(tmp_path, GOLD, SAID))
+    assert [one.count for one in bins["safety"]] == [1, 2]
+    assert [one.accuracy for one in bins["safety"]] == [1.0, 0.5]
+    assert bins["safety"][1].confidence == pytest.approx(0.91)
+    unscored = run_of(tmp_path, GOLD, {"safety": [None] * 4}, key="another")
+    assert reliability_of(unscored) == {}
+
+
+def test_disagreements_show_both_sides(tmp_path: Path) -> None:
+    gold = dataset(
+        {"safety": [B]}, {"safety": ["People say so."]}, ["How?"], [("<b>First</b>", "Second & last")]
+    )
+    page = page_of(
+        run_of(tmp_path, gold, {"safety": [SURE_A]}, explanations={"safety": "The judge says so."})
+    )
+    for text in ("How?", "<b>First</b>", "Second & last", "People say so.", "The judge says so."):
+        assert text in page.text
+        assert html.escape(text) in page.source
+    assert "1. Item 1, safety: people B, the judge A, lead 88.0 points" in page.text
+    assert "A 91.0 %, B 3.0 %, both_good 3.0 %, both_bad 3.0 %." in " ".join(page.text.split())
+
+
+def test_an_explanation_for_another_label_is_called_so(tmp_path: Path) -> None:
+    gold = dataset({"safety": [B]})
+    found = run_of(tmp_path, gold, {"safety": [SURE_GOOD]}, explanations={"safety": "A is best."})
+    assert "(written for another label, before the calibration)" in page_of(found).text
+
+
+def test_what_people_overrode_is_said_and_not_taken_for_the_judge(tmp_path: Path) -> None:
+    gold = dataset({"safety": [B, B, B, A]})
+    overrides = [
+        ("1", "safety", A, None),
+        ("2", "safety", None, "A person's reason."),
+        ("3", "safety", B, "I saw it."),
+    ]
+    found = run_of(
+        tmp_path,
+        gold,
+        {"safety": [SURE_A, SURE_A, None, SURE_A]},
+        explanations={"safety": "The judge's reason."},
+        overrides=overrides,
+    )
+    page = page_of(found, safety=1)
+    assert "2 labels and 2 explanations of these items are a person's" in page.text
+    assert page.facts()["overridden by people"] == "2 labels and 2 explanations, by Ada"
+    assert "Unscored: 0 of 4 judgments" in page.text
+    assert "1. Item 2, safety: people B, the judge A" in page.text
+    assert "2. Item" not in page.text
+    assert "The judge's reason." in page.text
+    assert "A person's reason." not in page.text
+    assert [one.count for one in reliability_of(found)["safety"]] == [3]
+
+
+def test_a_report_of_the_model_alone_has_nothing_of_people(tmp_path: Path) -> None:
+    gold = dataset({"safety": [B, B]})
+    found = run_of(tmp_path, gold, {"safety": [SURE_A, SURE_A]}, overrides=[("1", "safety", B, None)])
+    results = found.system.results
+    assert results
+    page = page_of(match(system_of_run(results.model_alone()), gold))
+    assert page.facts()["overridden by people"] == "nothing in this report"
+    assert "a person's, not the model's own" not in page.text
+    assert page.table("criterion", "labels", "accuracy")[0][2] == "0.0 %"
+
+
+def test_without_disagreements_it_says_so(tmp_path: Path) -> None:
+    gold = dataset({"safety": [A, A]})
+    page = page_of(run_of(tmp_path, gold, {"safety": [SURE_A, None]}))
+    assert "There are none" in page.text
+
+
+def test_what_was_not_measured_of_explanations_is_a_dash() -> None:
+    gold = dataset({"safety": [A, B]}, {"safety": ["A is safe.", "B is safe."]})
+    found = match(system({"safety": [A, B]}, {"safety": ["A is safe.", None]}), gold)
+    slow = {"safety": SlowScores([0.9], [Agreement(0.75, 0.25)])}
+    plain = page_of(found).table("explanations", "items", "ROUGE-L")[0]
+    measured = Page(report_html(gather(evaluate(found, slow)))).table("explanations", "items", "ROUGE-L")[0]
+    assert (plain[2], plain[5:7], plain[-1]) == ("50.00", ["-", "-"], "1")
+    assert measured[5:7] == ["45.00", "50.00"]
+
+
+def test_the_weighted_judge_is_held_against_human_winners(tmp_path: Path) -> None:
+    page = page_of(run_of(tmp_path, GOLD, SAID), overall_quality=3)
+    facts = {row[0]: row[1] for row in page.table("weighted judge")}
+    assert facts["comparisons"] == "4"
+    shares = {row[0]: row[1] for row in page.table("against the human overall label")}
+    assert shares["weighted winner is the human one"] == "75.0 %"
+    assert page.table("", "weighted A")[0] == ["human A", "2", "0", "0"]
+    assert "Weights: overall quality 1.000." in page.text
+
+
+def test_what_only_one_side_has_is_said() -> None:
+    found = match(system({"safety": [A, B, A]}, ids=["1", "2", "x"]), GOLD, partial=True)
+    assert "Only the 2 items that both have are counted: 2 are only in gold.tsv, 1 only in judge.tsv." in (
+        page_of(found).text
+    )
+
+
+def test_the_same_run_gives_the_same_page_with_the_figures_given(tmp_path: Path) -> None:
+    report = gather(evaluate(run_of(tmp_path, GOLD, SAID)))
+    figures = report.figures()
+    for figure in figures.values():
+        as_svg(figure)
+    assert report_html(report) == report_html(report, figures)

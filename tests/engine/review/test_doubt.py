@@ -1,0 +1,155 @@
+"""The review list: how doubtful a judgment is, what is filtered, which item comes first."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.core.judgments import Judgment
+from engine.core.review_filters import Filters
+from engine.data.dataset import Dataset, load_dataset
+from engine.decisions.run_results import RunResults, load_results
+from engine.review.doubt import ReviewItem, ReviewRow, by_item, filtered, review_rows
+from engine.store.run_store import RunStore
+from tests.engine.measure.test_disagreements import RATHER_A, SURE_A, SURE_GOOD, Probabilities, stored_run
+from tests.judged import BAD, GOOD, A, B, dataset
+
+SURE_B = (0.03, 0.91, 0.03, 0.03)
+RATHER_B = (0.2, 0.6, 0.1, 0.1)
+GOLD = dataset({"safety": [A, B, None, GOOD, BAD]})
+Said = Mapping[str, Sequence[Probabilities | None]]
+
+
+def judged(folder: Path, said: Said, **more: Any) -> RunResults:
+    results = stored_run(folder, GOLD, said, **more).results
+    assert results is not None
+    return results
+
+
+def overridden(folder: Path, item_id: str, **what: Any) -> RunResults:
+    """The run of `judged` with one override more."""
+    with RunStore(folder / "runs.sqlite") as store:
+        person = {"preference": None, "explanation": None, "author": "Ada"}
+        store.override(1, item_id, "safety", **(person | what))
+        return load_results(store, 1)
+
+
+def with_flips(results: RunResults, *item_ids: str) -> RunResults:
+    columns = {
+        name: tuple(
+            replace(one, flipped=one.item_id in item_ids) if isinstance(one, Judgment) else one
+            for one in column
+        )
+        for name, column in results.judgments.items()
+    }
+    return replace(results, judgments=columns)
+
+
+def doubts(results: RunResults, criterion: str = "safety") -> list[float]:
+    return [row.doubt for row in review_rows(results) if row.criterion == criterion]
+
+
+def test_doubt_is_what_the_margin_leaves_and_whole_for_the_unscored(tmp_path: Path) -> None:
+    results = judged(tmp_path, {"safety": [SURE_A, RATHER_A, None, SURE_GOOD, SURE_A]})
+    assert doubts(results) == pytest.approx([0.12, 0.6, 1, 0.12, 0.12])
+
+
+def test_where_the_orders_disagree_the_margin_counts_half(tmp_path: Path) -> None:
+    results = with_flips(judged(tmp_path, {"safety": [SURE_A, RATHER_A, SURE_A, SURE_A, SURE_A]}), "2", "5")
+    assert doubts(results) == pytest.approx([0.12, 0.8, 0.12, 0.12, 0.56])
+
+
+def test_where_the_explanation_is_for_another_label_the_margin_counts_half(tmp_path: Path) -> None:
+    said: Said = {"safety": [SURE_A, SURE_B, SURE_B, None, SURE_GOOD]}
+    results = with_flips(judged(tmp_path, said, explanations={"safety": "A is better."}), "3")
+    assert doubts(results) == pytest.approx([0.12, 0.56, 0.78, 1, 0.56])
+    assert [row.outdated for row in review_rows(results)] == [False, True, True, False, True]
+
+
+def test_an_overall_label_against_the_weighted_winner_is_doubted_on_its_own_criterion(tmp_path: Path) -> None:
+    said: Said = {
+        "safety": [SURE_B, SURE_A, SURE_B, SURE_B, None],
+        "relevance": [SURE_B, SURE_A, SURE_B, SURE_B, SURE_B],
+        "overall_quality": [RATHER_A, RATHER_A, SURE_GOOD, RATHER_B, RATHER_A],
+    }
+    results = judged(tmp_path, said)
+    assert doubts(results, "overall_quality") == pytest.approx([0.8, 0.6, 0.12, 0.6, 0.6])
+    assert doubts(results, "safety") == pytest.approx([0.12, 0.12, 0.12, 0.12, 1])
+
+
+@pytest.mark.parametrize(
+    ("item_id", "what", "expected"),
+    [
+        ("2", {"preference": B}, (B, True, True, 0)),
+        ("2", {"preference": A}, (A, True, False, 0)),
+        ("2", {"explanation": "I looked."}, (GOOD, True, False, 0)),
+        ("1", {"preference": B}, (B, True, True, 0)),
+        ("3", {"preference": BAD}, (BAD, True, False, 0)),
+        ("3", {"explanation": "It is empty."}, (None, True, False, 1)),
+    ],
+)
+def test_what_a_person_decided_comes_last(
+    tmp_path: Path, item_id: str, what: dict[str, Any], expected: tuple[Any, ...]
+) -> None:
+    explained = {"safety": "A is better."}
+    judged(tmp_path, {"safety": [SURE_A, SURE_GOOD, None, SURE_A, SURE_A]}, explanations=explained)
+    row = review_rows(overridden(tmp_path, item_id, **what))[int(item_id) - 1]
+    assert (row.preference, row.overridden, row.outdated, row.doubt) == expected
+
+
+def test_a_human_label_counts_for_the_same_texts_only(tmp_path: Path) -> None:
+    results = judged(tmp_path, {"safety": [SURE_A] * 5})
+    other = Dataset(GOLD.path, GOLD.frame.assign(output_a=["a", "other", "a", "a", "a"]))
+    assert [row.human for row in review_rows(results, GOLD)] == [A, B, None, GOOD, BAD]
+    assert [row.human for row in review_rows(results, other)] == [A, None, None, GOOD, BAD]
+    assert {row.human for row in review_rows(results)} == {None}
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> list[ReviewRow]:
+    near = (0.41, 0.39, 0.1, 0.1)
+    said: Said = {"safety": [SURE_A, SURE_A, None, near, SURE_B], "relevance": [SURE_A] * 5}
+    judged(tmp_path, said, explanations={"safety": "A is better."})
+    return review_rows(with_flips(overridden(tmp_path, "1", explanation="So."), "2"), GOLD)
+
+
+@pytest.mark.parametrize(
+    ("filters", "ids"),
+    [
+        (Filters(criterion="safety"), "12345"),
+        (Filters(criterion="safety", differs_from_human=True), "245"),
+        (Filters(criterion="safety", flipped=True), "2"),
+        (Filters(flipped=True), "22"),
+        (Filters(unscored=True), "3"),
+        (Filters(low_margin=True), "4"),
+        (Filters(overridden=True), "1"),
+        (Filters(outdated=True), "5"),
+        (Filters(outdated=True, flipped=True), ""),
+        (Filters(), "1122334455"),
+    ],
+)
+def test_a_row_must_be_all_that_is_asked(rows: list[ReviewRow], filters: Filters, ids: str) -> None:
+    assert [row.item_id for row in filtered(rows, filters)] == list(ids)
+
+
+def test_matching_ids_are_asked_too(rows: list[ReviewRow]) -> None:
+    found = filtered(rows, Filters(criterion="safety", text="x"), matching_ids={"2", "9"})
+    assert [row.item_id for row in found] == ["2"]
+
+
+def test_an_item_is_as_doubtful_as_its_most_doubtful_judgment(rows: list[ReviewRow]) -> None:
+    assert [one.item_id for one in by_item(rows)] == ["3", "4", "2", "5", "1"]
+    assert [one.item_id for one in by_item(rows, by_doubt=False)] == list("12345")
+    assert by_item(rows)[0] == ReviewItem(2, "3", 1.0)
+    assert by_item([]) == []
+
+
+def test_a_run_of_the_demo_model_is_listed_whole(demo_store: Path, demo_gold: Path) -> None:
+    with RunStore(demo_store) as store:
+        results = load_results(store, 1)
+    found = review_rows(results, load_dataset(demo_gold))
+    assert len(found) == len(results.judged) * 5
+    assert all(0 <= row.doubt <= 1 for row in found)
+    assert any(row.differs_from_human for row in found)

@@ -1,0 +1,60 @@
+"""Faults in the log file, and in short words."""
+
+import logging
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.core.errors import EngineBug
+from engine.core.version import VERSION
+from engine.system.fault_log import fault_words, log_fault
+from engine.system.paths import log_folder
+from tests.commands import ROOT
+
+
+def fault(text: str) -> Exception:
+    try:
+        raise ValueError(text)
+    except ValueError as error:
+        return error
+
+
+def test_a_fault_is_written_with_its_traceback_and_what_was_done(caplog: pytest.LogCaptureFixture) -> None:
+    path = log_fault(fault("no such thing"), "opening a window")
+    caplog.clear()
+    said = path.read_text("utf-8")
+    assert path.parent == log_folder()
+    assert f"Tiebreak {VERSION}, opening a window" in said
+    assert "Traceback" in said
+    assert "ValueError: no such thing" in said
+
+
+def test_half_characters_are_written_out() -> None:
+    # In a process of its own: pytest cannot send them from one of its processes to another.
+    code = "from engine.fault_log import log_fault; print(log_fault(ValueError('a path with \\udcff'), 'it'))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "a path with \\udcff" in Path(done.stdout.strip()).read_text("utf-8")
+
+
+def test_a_log_that_cannot_be_written_is_no_second_fault(caplog: pytest.LogCaptureFixture) -> None:
+    log_folder().parent.mkdir(parents=True)
+    log_folder().write_text("a file, no folder")
+    assert not log_fault(fault("first"), "testing").exists()
+    caplog.clear()
+
+
+def test_later_faults_of_others_do_not_enter_the_file(caplog: pytest.LogCaptureFixture) -> None:
+    path = log_fault(fault("first"), "testing")
+    logging.getLogger("engine.system.fault_log").error("not a fault")
+    caplog.clear()
+    assert "not a fault" not in path.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [(EngineBug("the cache is gone"), "the cache is gone"), (KeyError("x"), "KeyError: 'x'")],
+)
+def test_words_for_a_fault(error: Exception, words: str) -> None:
+    assert fault_words(error) == words

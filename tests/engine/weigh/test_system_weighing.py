@@ -1,0 +1,123 @@
+"""Response scores from probabilities and labels, decisions on them, and weights fitted to people."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.core.errors import SetupError
+from engine.weigh.system_weighing import Comparisons, comparisons_of, human_winners, weigh, winner_of
+from engine.weigh.weight_fit import fit_weights
+from tests.engine.measure.test_disagreements import RATHER_A, stored_run
+from tests.judged import BAD, GOOD, A, B, dataset, system
+
+WINNER_OF_SIGN = {1: "A", -1: "B", 0: "tie"}
+
+
+def test_a_label_without_probabilities_gives_10_points_to_what_it_favours() -> None:
+    found = comparisons_of(system({"safety": [A, B, GOOD, BAD]}), ["safety"])
+    scores = [(row["scores_a"]["safety"], row["scores_b"]["safety"]) for row in found.rows]
+    assert scores == [(10, 0), (0, 10), (10, 10), (0, 0)]
+
+
+def test_a_label_of_a_person_has_probability_1_where_the_model_has_its_own(tmp_path: Path) -> None:
+    gold = dataset({"safety": [A] * 4})
+    run = stored_run(
+        tmp_path,
+        gold,
+        {"safety": [RATHER_A, RATHER_A, None, RATHER_A]},
+        overrides=[("1", "safety", B, None), ("3", "safety", GOOD, None), ("4", "safety", None, "Why.")],
+    )
+    found = comparisons_of(run, ["safety"])
+    scores = [(row["scores_a"]["safety"], row["scores_b"]["safety"]) for row in found.rows]
+    assert scores == [(0, 10), pytest.approx((7, 3)), (10, 10), pytest.approx((7, 3))]
+    assert found.left_out == ()
+
+
+def test_an_item_with_an_unscored_criterion_is_left_out_not_decided() -> None:
+    judged = system({"safety": [A, None], "relevance": [A, A]})
+    found = comparisons_of(judged, ["safety", "relevance"])
+    assert ([row["id"] for row in found.rows], found.left_out) == (["1"], ("2",))
+    assert comparisons_of(judged, ["relevance"]).left_out == ()
+
+
+def test_agreement_takes_both_good_and_both_bad_as_a_tie() -> None:
+    judged = system({"overall_quality": [A, BAD, B, A]})
+    gold = dataset({"overall_quality": [A, GOOD, A, A]})
+    found = weigh(comparisons_of(judged, ["overall_quality"]), {"overall_quality": 1}, 0.5, gold, judged)
+    assert found.agreement is not None
+    assert (found.agreement.accuracy, found.agreement.own_label) == (0.75, 0.75)
+    assert found.agreement.most_frequent == 0.75
+    assert found.agreement.confusion == ((2, 1, 0), (0, 0, 0), (0, 0, 1))
+
+
+def test_without_human_overall_labels_there_is_no_agreement() -> None:
+    judged = system({"safety": [A, B]})
+    found = weigh(comparisons_of(judged, ["safety"]), {"safety": 1}, 0.5, dataset({"safety": [A, B]}), judged)
+    assert found.agreement is None
+    assert found.margins == [10, 10]
+
+
+def test_human_winners_are_those_of_the_overall_label() -> None:
+    gold = dataset({"overall_quality": [A, None, BAD], "safety": [B, B, B]})
+    assert human_winners(gold) == {"1": "A", "3": "tie"}
+    assert winner_of(B) == "B"
+
+
+def planted(
+    count: int, weights: Sequence[float], threshold: float, noise: float = 0.0
+) -> tuple[Comparisons, dict[str, str]]:
+    """Random scores of three criteria, and winners that people with these weights would name."""
+    random = np.random.default_rng(count)
+    rows, human = [], {}
+    for number in range(count):
+        a, b = random.random((2, 3)) * 10
+        rows.append(
+            {
+                "id": str(number),
+                "scores_a": dict(zip("xyz", a.tolist(), strict=True)),
+                "scores_b": dict(zip("xyz", b.tolist(), strict=True)),
+            }
+        )
+        margin = float((a - b) @ np.array(weights)) + noise * float(random.standard_normal())
+        human[str(number)] = WINNER_OF_SIGN[0 if abs(margin) <= threshold else int(np.sign(margin))]
+    return Comparisons(rows), human
+
+
+def fitted(count: int, weights: Sequence[float], threshold: float, noise: float = 0.0):  # type: ignore[no-untyped-def]
+    comparisons, human = planted(count, weights, threshold, noise)
+    return fit_weights(comparisons.rows, human, {item_id: f"question {item_id}" for item_id in human})
+
+
+def test_planted_weights_and_threshold_are_found() -> None:
+    fit = fitted(2000, (0.7, 0.3, 0.0), 1.0)
+    assert tuple(fit.weights.values()) == pytest.approx((0.7, 0.3, 0.0), abs=0.05)
+    assert fit.tie_threshold == pytest.approx(1.0, abs=0.15)
+    assert fit.agreement > 0.93
+    assert fit.agreement > fit.equal > fit.most_frequent
+
+
+def test_a_criterion_against_which_people_decide_gets_no_weight() -> None:
+    fit = fitted(500, (0.8, -0.4, 0.2), 0.5, noise=0.5)
+    assert fit.weights["y"] == 0.0
+    assert sum(fit.weights.values()) == pytest.approx(1.0)
+
+
+def test_the_same_weights_and_threshold_decide_as_the_weighted_judge() -> None:
+    comparisons, human = planted(300, (0.5, 0.3, 0.2), 1.0)
+    fit = fit_weights(comparisons.rows, human, {item_id: item_id for item_id in human})
+    result = weigh(comparisons, fit.weights, fit.tie_threshold).result
+    right = sum(one["winner"] == human[one["id"]] for one in result["results"]) / 300
+    assert right >= fit.agreement
+
+
+def test_scores_that_explain_nothing_are_refused() -> None:
+    with pytest.raises(SetupError, match="No criterion's scores rise"):
+        fitted(200, (-1.0, -1.0, -1.0), 0.5)
+
+
+def test_a_single_instruction_is_too_few() -> None:
+    comparisons, human = planted(20, (1, 0, 0), 0.5)
+    with pytest.raises(SetupError, match="1 instructions with a human overall label"):
+        fit_weights(comparisons.rows, human, dict.fromkeys(human, "one question"))

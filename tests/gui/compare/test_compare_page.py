@@ -1,0 +1,399 @@
+"""The page Compare with a real run of the demo judge, submission files, and labels."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from engine.core.formatting import words
+from engine.core.items import Preference
+from engine.report.comparison_tables import borda_table, measure_table
+from engine.store.run_store import RunStore
+from gui.compare.compare_page import ComparePage
+from gui.kit.text_table import TextTable
+from gui.work.workspace import Workspace
+from tests.conftest import DEMO_ITEMS
+
+Save = Callable[[str, bytes], Path]
+
+
+@pytest.fixture
+def page(qtbot: QtBot, space: Workspace) -> ComparePage:
+    """The page as it is when it was entered: the run is listed."""
+    made = ComparePage(space)
+    qtbot.addWidget(made)
+    made.resize(1180, 640)
+    made.show()
+    with qtbot.waitSignal(space.runs_changed):
+        made.entered()
+    return made
+
+
+@pytest.fixture
+def worse(demo_store: Path, save: Save) -> Path:
+    """The run's submission with other labels in places."""
+    data = demo_store.with_name("submission.tsv").read_bytes()
+    return save("worse.tsv", data.replace(b"\tboth_good\t", b"\tA\t"))
+
+
+def press(
+    widget: QWidget, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier
+) -> None:
+    """Press a key where a user would: in the widget that has the keyboard."""
+    widget.setFocus()
+    QTest.keyClick(widget, key, modifier)
+
+
+def choose(qtbot: QtBot, page: ComparePage, gold: Path, *files: Path) -> None:
+    """Tick the run with the keyboard, add files, and open the labels."""
+    view = page.choosing.systems.view
+    view.setCurrentRow(0)
+    press(view, Qt.Key.Key_Space)
+    page.choosing.add_files(files)
+    with qtbot.waitSignal(page.workspace.gold_changed):
+        page.choosing.choose_gold(gold)
+
+
+def compare(qtbot: QtBot, page: ComparePage) -> str:
+    """Press Ctrl+Return and wait for the end; what the page says went wrong."""
+    press(page.choosing.systems.view, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: not page._comparing.busy, timeout=20_000)
+    return page.notice.text if page.notice.isVisible() else ""
+
+
+def differences(qtbot: QtBot, page: ComparePage) -> list[list[str]]:
+    """The cells of the list of differences once it is there."""
+    found = page.view.differences
+    qtbot.waitUntil(lambda: not (found._filtering.busy or found._typing.isActive()))
+    columns = range(found.table.columnCount())
+    return [
+        [found.table.index(row, column).data() for column in columns] for row in range(found.table.rowCount())
+    ]
+
+
+def cells(table: TextTable) -> list[list[str]]:
+    return [line.split("\t") for line in table.as_text().splitlines()]
+
+
+def test_the_empty_page_says_what_is_missing(qtbot: QtBot, page: ComparePage, demo_gold: Path) -> None:
+    assert "Tick two systems or more" in page.needs.text()
+    assert "Choose a dataset with human labels" in page.needs.text()
+    assert not page.choosing.compare_button.isEnabled()
+    choose(qtbot, page, demo_gold)
+    assert page.needs.text().startswith("Tick one more system")
+    assert "gold.tsv: 30 items, 5 criteria" in page.choosing.gold_text.text()
+    assert not page.save_button.isEnabled()
+
+
+def test_without_a_run_the_page_leads_to_judge(qtbot: QtBot, workspace: Workspace) -> None:
+    page = ComparePage(workspace)
+    qtbot.addWidget(page)
+    with qtbot.waitSignal(workspace.page_wanted) as wanted:
+        QTest.mouseClick(page.judge_button, Qt.MouseButton.LeftButton)
+    assert wanted.args == ["Judge"]
+
+
+def test_a_run_and_a_submission_are_ranked(
+    qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path
+) -> None:
+    choose(qtbot, page, demo_gold, worse)
+    assert compare(qtbot, page) == ""
+    assert page.compared is not None
+    table = cells(page.view.measures)
+    assert table == [list(row) for row in (measure_table(page.compared.comparison).header, *table[1:])]
+    assert table[0] == ["measure", "run 1", "worse.tsv"]
+    assert table[1][0] == "accuracy (%), relevance"
+    assert table[1][1].endswith(" [1]")
+    assert page.view.measures.index(0, 1).data(Qt.ItemDataRole.FontRole).bold()
+    assert page.view.measures.index(0, 2).data(Qt.ItemDataRole.FontRole) is None
+    assert cells(page.view.borda)[1:] == [list(row) for row in borda_table(page.compared.comparison).rows]
+    assert len(cells(page.view.agreement)) == 1 + 5
+    assert cells(page.view.published)[1][0] == "VerbaNexAI"
+    assert "Tiebreak demo judge on gold.tsv" in page.view.systems.text()
+
+
+def test_differences_are_filtered(qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path) -> None:
+    choose(qtbot, page, demo_gold, worse)
+    compare(qtbot, page)
+    everything = differences(qtbot, page)
+    assert page.compared is not None
+    assert len(everything) == len(page.compared.differences) > 10
+    assert {row[4] for row in everything} <= {"A", "A ✓"}
+    found = page.view.differences
+    found.criterion.setCurrentIndex(found.criterion.findData("safety"))
+    safety = differences(qtbot, page)
+    assert safety == [row for row in everything if row[1] == "Safety"]
+    found.one_is_right.setChecked(True)
+    assert differences(qtbot, page) == [row for row in safety if "✓" in row[3] + row[4]]
+    found.criterion.setCurrentIndex(0)
+    found.one_is_right.setChecked(False)
+    page.view.setCurrentWidget(found)
+    press(found.view, Qt.Key.Key_Slash)
+    assert found.search.hasFocus()
+    QTest.keyClicks(found.search, everything[0][-1].upper()[:20])
+    shown = differences(qtbot, page)
+    assert everything[0] in shown
+    assert len(shown) < len(everything)
+    found.search.setText("no such words anywhere")
+    assert differences(qtbot, page) == []
+    assert not found.open_button.isEnabled()
+
+
+def test_return_opens_a_difference_in_review(
+    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
+) -> None:
+    choose(qtbot, page, demo_gold, worse)
+    compare(qtbot, page)
+    rows = differences(qtbot, page)
+    page.view.setCurrentWidget(page.view.differences)
+    view = page.view.differences.view
+    view.selectRow(2)
+    told: list[tuple[str, ...]] = []
+    space.page_wanted.connect(lambda page_name: told.append((page_name,)))
+    space.review_wanted.connect(
+        lambda item_id, criterion: told.append((item_id, words(criterion).capitalize()))
+    )
+    press(view, Qt.Key.Key_Return)
+    assert told == []  # the run must be opened first
+    qtbot.waitUntil(lambda: len(told) == 2)
+    press(view, Qt.Key.Key_Return)
+    assert told == 2 * [("Review",), tuple(rows[2][:2])]
+    assert space.run is not None
+    assert space.run.id == 1
+
+
+def test_two_submissions_cannot_be_opened_in_review(
+    qtbot: QtBot, page: ComparePage, demo_store: Path, demo_gold: Path, worse: Path
+) -> None:
+    choose(qtbot, page, demo_gold, worse, demo_store.with_name("submission.tsv"))
+    page.choosing.systems.view.item(0).setCheckState(Qt.CheckState.Unchecked)
+    assert compare(qtbot, page) == ""
+    assert differences(qtbot, page)
+    assert not page.view.differences.open_button.isEnabled()
+
+
+def test_other_ids_are_refused_unless_only_shared_items_are_wanted(
+    qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path, save: Save
+) -> None:
+    short = save("short.tsv", b"\n".join(worse.read_bytes().split(b"\n")[:-3]) + b"\n")
+    choose(qtbot, page, demo_gold, short)
+    said = compare(qtbot, page)
+    assert "ids missing (2 of 30)" in said
+    assert "Tick “Only items that all have”" in said
+    assert page.stack.currentWidget() is not page.view
+    page.choosing.partial.setChecked(True)
+    assert compare(qtbot, page) == ""
+    assert page.compared is not None
+    assert page.compared.comparison.items == DEMO_ITEMS - 2
+    assert "short.tsv lacks 2 items of gold.tsv" in page.view.notes.text()
+
+
+def test_systems_without_a_shared_item_are_refused(
+    qtbot: QtBot, page: ComparePage, demo_gold: Path, save: Save
+) -> None:
+    choose(qtbot, page, demo_gold, save("other.tsv", b"id\tsafety_preference\nx1\tA\n"))
+    page.choosing.partial.setChecked(True)
+    assert "No id of gold.tsv is in all of run 1, other.tsv" in compare(qtbot, page)
+
+
+def test_all_problems_of_a_bad_submission_are_listed(
+    qtbot: QtBot, page: ComparePage, demo_gold: Path, save: Save
+) -> None:
+    bad = save("bad.tsv", b"id\tsafety_preference\n1\tgood\n2\t<b>A</b>\n1\tB\n")
+    choose(qtbot, page, demo_gold, bad)
+    said = compare(qtbot, page)
+    assert "bad.tsv: 3 problems" in said
+    assert "'<b>A</b>'" in said
+
+
+def test_a_file_is_listed_once(qtbot: QtBot, page: ComparePage, space: Workspace, worse: Path) -> None:
+    page.choosing.add_files([worse])
+    with qtbot.waitSignal(space.note) as note:
+        page.choosing.add_files([worse.parent / "." / worse.name])
+    assert note.args == ["In the list already: worse.tsv"]
+    assert page.choosing.choice.files == (worse,)
+
+
+def test_the_choice_is_remembered_and_a_lost_file_is_named(
+    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
+) -> None:
+    choose(qtbot, page, demo_gold, worse)
+    page.choosing.partial.setChecked(True)
+    before = page.choosing.choice
+    again = ComparePage(space)
+    qtbot.addWidget(again)
+    again.show()
+    assert again.choosing.choice == before
+    worse.unlink()
+    again.entered()
+    qtbot.waitUntil(lambda: again.choosing.choice.files == ())
+    assert [again.choosing.systems.view.item(row).text() for row in (0, 1)] == [
+        "Run 1: Tiebreak demo judge\ngold.tsv, 30 items",
+        "worse.tsv (not found)",
+    ]
+    again.choosing.systems.view.setCurrentRow(1)
+    press(again.choosing.systems.view, Qt.Key.Key_Delete)
+    assert again.choosing.systems.all_files == ()
+
+
+@pytest.mark.parametrize(
+    "kept", [{"runs": "1", "files": [["x"], 7, ["a", 1]]}, {"runs": [None, []], "files": {}}]
+)
+def test_a_damaged_memory_is_an_empty_choice(qtbot: QtBot, space: Workspace, kept: dict[str, object]) -> None:
+    space.state.set_record("compare", kept)
+    page = ComparePage(space)
+    qtbot.addWidget(page)
+    assert page.choosing.choice.systems == 0
+
+
+def test_the_comparison_is_saved_but_never_over_what_was_compared(
+    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path, tmp_path: Path
+) -> None:
+    choose(qtbot, page, demo_gold, worse)
+    compare(qtbot, page)
+    path = tmp_path / "comparison.json"
+    with qtbot.waitSignal(space.note):
+        page.save(path)
+    saved = json.loads(path.read_text("utf-8"))
+    assert saved["systems"] == ["run 1", "worse.tsv"]
+    assert saved["scores"]["run 1"]["details"]["items"] == DEMO_ITEMS
+    before = worse.read_bytes()
+    page.save(worse)
+    qtbot.waitUntil(page.notice.isVisible)
+    assert "would be overwritten" in page.notice.text
+    assert worse.read_bytes() == before
+
+
+def test_a_comparison_of_something_else_is_marked_as_old(
+    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
+) -> None:
+    choose(qtbot, page, demo_gold, worse)
+    compare(qtbot, page)
+    assert not page.stale.isVisible()
+    page.choosing.model_alone.setChecked(True)
+    assert page.stale.isVisible()
+    page.choosing.model_alone.setChecked(False)
+    assert not page.stale.isVisible()
+    with qtbot.waitSignal(space.run_changed):
+        space.open_run(1)
+    assert not page.stale.isVisible()
+    item = space.run.results.judged[0].item_id  # type: ignore[union-attr]
+    with qtbot.waitSignal(space.overrides_changed):
+        space.override(item, "safety", Preference.BOTH_BAD, None)
+    assert page.stale.isVisible()
+    with qtbot.waitSignal(space.overrides_changed):
+        space.undo_override(item, "safety")
+    assert not page.stale.isVisible()
+
+
+@pytest.mark.parametrize(("found", "put", "stale"), [(b"", b"", False), (b"\tboth_good\t", b"\tA\t", True)])
+def test_only_other_labels_make_a_comparison_old(
+    qtbot: QtBot,
+    page: ComparePage,
+    demo_gold: Path,
+    worse: Path,
+    save: Save,
+    found: bytes,
+    put: bytes,
+    stale: bool,
+) -> None:
+    data = demo_gold.read_bytes()
+    gold = save("labels.tsv", data)
+    choose(qtbot, page, gold, worse)
+    compare(qtbot, page)
+    with qtbot.waitSignal(page.workspace.gold_changed):
+        page.choosing.choose_gold(save("labels.tsv", data.replace(found, put) if found else data))
+    qtbot.waitUntil(lambda: not page._looking.busy)
+    assert page.stale.isVisible() is stale
+
+
+def test_a_run_that_was_judged_otherwise_since_makes_a_comparison_old(
+    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
+) -> None:
+    choose(qtbot, page, demo_gold, worse)
+    compare(qtbot, page)
+    with RunStore(space.store_path) as store:
+        store.describe(1, {**store.run(1).manifest, "rewritten": [{"explanations": 1}]})
+    with qtbot.waitSignal(space.runs_changed):
+        page.entered()
+    assert page.stale.isVisible()
+    compare(qtbot, page)
+    assert not page.stale.isVisible()
+
+
+def test_a_comparison_can_be_cancelled(qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path) -> None:
+    choose(qtbot, page, demo_gold, worse)
+    page.compare()
+    assert not page.choosing.compare_button.isEnabled()
+    page.busy.cancelled.emit()
+    qtbot.waitUntil(lambda: not page._comparing.busy, timeout=20_000)
+    assert page.compared is None
+    assert not page.busy.isVisible()
+    assert page.choosing.compare_button.isEnabled()
+
+
+def test_hostile_texts_are_shown_as_text(
+    qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path, save: Save
+) -> None:
+    lines = demo_gold.read_bytes().split(b"\n")
+    first = lines[1].split(b"\t")
+    first[1] = "<b>x</b><img src=x> <|eot_id|> \u202egnp".encode()
+    gold = save("gold <i>.tsv", b"\n".join([lines[0], b"\t".join(first), *lines[2:]]))
+    other = save("<b>&\u202e.tsv", worse.read_bytes())
+    page.choosing.add_files([worse, other])
+    with qtbot.waitSignal(page.workspace.gold_changed):
+        page.choosing.choose_gold(gold)
+    assert compare(qtbot, page) == ""
+    assert page.view.systems.textFormat() is Qt.TextFormat.PlainText
+    assert "<b>&\\u202e.tsv: submission" in page.view.systems.text()
+    assert page.choosing.systems.view.item(2).text() == "<b>&\\u202e.tsv"
+    table = page.view.differences.table
+    assert differences(qtbot, page) == []
+    save(other.name, worse.read_bytes().replace(b"\tA\t", b"\tB\t"))
+    assert compare(qtbot, page) == ""
+    row = differences(qtbot, page)[0]
+    assert row[-1] == "<b>x</b><img src=x> <|eot_id|> \\u202egnp"
+    said = table.index(0, table.columnCount() - 1).data(Qt.ItemDataRole.ToolTipRole)
+    assert "<b>" not in said
+    assert table.headerData(4, Qt.Orientation.Horizontal) == "<b>&\\u202e.tsv"
+
+
+def test_dropped_submissions_are_added(page: ComparePage, worse: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(worse))])
+    drop = QDropEvent(
+        QPointF(5, 5),
+        Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    page.dropEvent(drop)
+    assert drop.isAccepted()
+    assert page.choosing.choice.files == (worse,)
+
+
+def test_no_key_of_the_page_is_another_s_or_a_menu_s(page: ComparePage) -> None:
+    texts = [one.text() for one in page.findChildren(QAbstractButton)]
+    keys = [key.upper() for key in re.findall(r"&(\w)", " ".join(texts))] + [*"FVERH"]
+    assert sorted(keys) == sorted(set(keys))
+
+
+def test_all_controls_have_accessible_names(page: ComparePage) -> None:
+    controls = [
+        page.choosing.systems.view,
+        page.choosing.compare_button,
+        page.save_button,
+        page.view.differences.view,
+        page.view.differences.search,
+        page.view.differences.criterion,
+        page.view.agreement_view,
+    ]
+    assert all(one.accessibleName() for one in controls)

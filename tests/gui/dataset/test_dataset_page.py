@@ -1,0 +1,319 @@
+"""The page of the dataset, with real files and real threads."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog, QLabel, QPlainTextEdit, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from engine.system.paths import demo_dataset
+from gui.dataset.dataset_page import DatasetPage
+from gui.dataset.item_preview import CUT_AFTER, MOST_SHOWN
+from gui.kit.bars import ShareBar
+from gui.kit.fold import Fold
+from gui.work.workspace import Workspace
+
+Save = Callable[[str, bytes], Path]
+HEAD = "id\tinstruction\toutput_a\toutput_b"
+HOSTILE = "<b>x</b><img src='file:///etc/passwd'> <|eot_id|> \u202eabc"
+
+
+@pytest.fixture
+def page(qtbot: QtBot, workspace: Workspace) -> DatasetPage:
+    made = DatasetPage(workspace)
+    qtbot.addWidget(made)
+    made.resize(1180, 640)
+    with qtbot.waitExposed(made):
+        made.show()
+    made.activateWindow()
+    return made
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, page: DatasetPage) -> DatasetPage:
+    open_file(qtbot, page, demo_dataset())
+    return page
+
+
+def open_file(qtbot: QtBot, page: DatasetPage, path: Path) -> None:
+    with qtbot.waitSignal(page.workspace.dataset_changed):
+        page.workspace.open_dataset(path)
+    qtbot.waitUntil(lambda: "labelled" in said(page.summary))
+
+
+def said(widget: QWidget) -> str:
+    return "\n".join(label.text() for label in widget.findChildren(QLabel) if label.isVisible())
+
+
+def button(widget: QWidget, text: str) -> QPushButton:
+    return next(one for one in widget.findChildren(QPushButton) if one.text() == text)
+
+
+def ids(page: DatasetPage) -> list[str]:
+    table = page.items.table
+    return [table.text(table.index(place, 0)) for place in range(table.rowCount())]
+
+
+def chosen(page: DatasetPage) -> str:
+    return page.preview.text.partition("\n")[0]
+
+
+def search(qtbot: QtBot, page: DatasetPage, text: str) -> None:
+    with qtbot.waitSignal(page.items.table.modelReset):
+        page.items.search.setText(text)
+
+
+def sort(qtbot: QtBot, page: DatasetPage, column: int) -> None:
+    header = page.items.view.horizontalHeader()
+    place = header.sectionViewportPosition(column) + 10
+    with qtbot.waitSignal(page.items.table.modelReset):
+        QTest.mouseClick(
+            header.viewport(), Qt.MouseButton.LeftButton, pos=header.rect().center().__class__(place, 8)
+        )
+
+
+def test_an_empty_page_says_what_to_do_and_opens_the_demo(qtbot: QtBot, page: DatasetPage) -> None:
+    assert "A dataset is a table" in said(page)
+    assert not page.judge_button.isEnabled()
+    with qtbot.waitSignal(page.workspace.dataset_changed):
+        QTest.mouseClick(button(page.welcome, "Open the demo dataset"), Qt.MouseButton.LeftButton)
+    assert page.items.table.rowCount() == 240
+    assert page.context.text() == "demo.tsv"
+    assert chosen(page) == "Item 1"
+
+
+def test_the_summary_counts_items_and_labels(opened: DatasetPage) -> None:
+    assert "240 items" in said(opened.summary)
+    assert "240 labelled" in said(opened.summary)
+    bars = [bar.accessibleName() for bar in opened.summary.findChildren(ShareBar)]
+    assert [name.partition(":")[0] for name in bars] == [
+        "Relevance",
+        "Naturalness",
+        "Truthfulness",
+        "Safety",
+        "Overall quality",
+    ]
+    assert "both good 1" in bars[0]
+
+
+def test_all_that_was_noticed_can_be_unfolded(qtbot: QtBot, page: DatasetPage, save: Save) -> None:
+    rows = ["1\tx\t\tb\ta", "2\tx\tdonâ€™t\tdonâ€™t\ta"]
+    open_file(qtbot, page, save("odd.tsv", "\n".join([f"{HEAD}\tnote", *rows, ""]).encode()))
+    fold = page.summary.findChild(Fold)
+    assert fold is not None
+    assert "No human labels" in said(page.summary)
+    assert "empty" not in said(page.summary)
+    qtbot.waitUntil(fold.isVisible)
+    fold.set_open(True)
+    for part in ("ignored: 'note'", "1 response is empty", "more than once", "wrongly decoded", "same text"):
+        assert part in said(page.summary)
+
+
+def test_the_chosen_item_is_shown_with_its_labels(opened: DatasetPage) -> None:
+    dataset = opened.workspace.dataset
+    assert dataset is not None
+    opened.items.view.selectRow(5)
+    item, text = dataset[5], opened.preview.text
+    gold = item.gold["relevance"]
+    for part in (f"Item {item.id}", item.instruction, item.output_a, item.output_b, gold.explanation or "?"):
+        assert part in text
+
+
+def test_a_search_by_keys_alone(qtbot: QtBot, opened: DatasetPage) -> None:
+    opened.items.view.setFocus()
+    QTest.keyClick(opened.items.view, Qt.Key.Key_Slash)
+    field = opened.items.search
+    assert field.hasFocus()
+    QTest.keyClicks(field, "PLUS answer")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: opened.items.count.text() == "7 of 240 items")
+    assert opened.items.view.hasFocus()
+    texts = opened.preview.text.lower()
+    assert "plus" in texts
+    assert len(opened.preview.view.extraSelections()) >= 2
+    first = chosen(opened)
+    QTest.keyClick(opened.items.view, Qt.Key.Key_Down)
+    assert chosen(opened) != first
+    QTest.keyClick(opened.items.view, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(field, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: opened.items.count.text() == "240 items")
+
+
+def test_a_search_without_a_hit_says_so_and_can_be_cleared(qtbot: QtBot, opened: DatasetPage) -> None:
+    search(qtbot, opened, "zzzz <b>y</b>")
+    assert "No item holds all words of “zzzz <b>y</b>”." in said(opened.items)
+    assert opened.preview.text == "No item is chosen."
+    with qtbot.waitSignal(opened.items.table.modelReset):
+        QTest.mouseClick(button(opened.items, "Clear the search"), Qt.MouseButton.LeftButton)
+    assert opened.items.table.rowCount() == 240
+
+
+def test_sorting_keeps_the_chosen_item_and_the_third_click_undoes_it(
+    qtbot: QtBot, opened: DatasetPage
+) -> None:
+    opened.items.view.selectRow(41)
+    in_file = ids(opened)
+    sort(qtbot, opened, 1)
+    dataset = opened.workspace.dataset
+    assert dataset is not None
+    texts = dict(zip(dataset.ids, dataset.frame["instruction"].tolist(), strict=True))
+    ascending = [texts[one].lower() for one in ids(opened)]
+    assert ascending == sorted(ascending)
+    assert chosen(opened) == "Item 42"
+    sort(qtbot, opened, 1)
+    assert [texts[one].lower() for one in ids(opened)] == ascending[::-1]
+    sort(qtbot, opened, 1)
+    assert ids(opened) == in_file
+    assert chosen(opened) == "Item 42"
+
+
+def test_the_menu_of_columns_sorts_and_hides(qtbot: QtBot, opened: DatasetPage) -> None:
+    chooser, view = opened.items.chooser, opened.items.view
+    menu = chooser.menu()
+    menu.aboutToShow.emit()
+    entries = {action.text(): action for action in menu.actions()}
+    assert not entries["Id"].isEnabled()
+    entries["Response A"].trigger()
+    assert view.isColumnHidden(2)
+    with qtbot.waitSignal(opened.items.table.modelReset):
+        chooser.sort_wanted.emit("id", True)
+    assert ids(opened)[:2] == ["240", "239"]
+    assert view.horizontalHeader().sortIndicatorSection() == 0
+
+
+def test_columns_and_splitter_are_remembered(qtbot: QtBot, opened: DatasetPage) -> None:
+    column = opened.items.table.columns[3]
+    opened.items._columns.set_shown(column, False)
+    opened._splitter.setSizes([500, 600])
+    opened.keep_layout()
+    again = DatasetPage(opened.workspace)
+    qtbot.addWidget(again)
+    again.resize(opened.size())
+    again.show()
+    assert again.items.view.isColumnHidden(3)
+    assert abs(again._splitter.sizes()[0] - opened._splitter.sizes()[0]) < 20
+
+
+def test_a_bad_file_lists_its_problems_and_leaves_the_dataset_before(
+    qtbot: QtBot, opened: DatasetPage, save: Save
+) -> None:
+    rows = [f"{n // 2}\t<i>x</i>\ty\tz\tboth_god" for n in range(6)]
+    bad = save("bad.tsv", "\n".join([f"{HEAD}\trelevance_preference", *rows, ""]).encode())
+    with qtbot.waitSignal(opened.workspace.dataset_failed):
+        opened.workspace.open_dataset(bad)
+    notice = opened.notice
+    assert notice.isVisible()
+    assert "bad.tsv: 9 problems." in notice.text
+    listed = notice.findChild(QPlainTextEdit)
+    assert listed is not None
+    assert "line 3, id: id '0' is already that of line 2." in listed.toPlainText()
+    assert opened.items.table.rowCount() == 240
+    QTest.mouseClick(button(notice, "Copy details"), Qt.MouseButton.LeftButton)
+    assert "line 7, relevance_preference" in QGuiApplication.clipboard().text()
+    QTest.mouseClick(button(notice, "Open another…"), Qt.MouseButton.LeftButton)
+    dialog = opened.findChild(QFileDialog)
+    assert dialog is not None
+    dialog.fileSelected.emit(str(demo_dataset()))
+    qtbot.waitUntil(lambda: not opened.workspace.loading)
+    assert not notice.isVisible()
+    assert opened.summary.isVisible()
+    dialog.reject()
+
+
+def test_foreign_text_is_shown_as_text(qtbot: QtBot, page: DatasetPage, save: Save) -> None:
+    path = save("<b>&x.tsv", f"{HEAD}\n{HOSTILE}\t{HOSTILE}\t# no heading\t\n".encode())
+    open_file(qtbot, page, path)
+    assert f"Item {HOSTILE}".replace("\u202e", "\\u202e") in page.preview.text
+    assert "<b>x</b><img" in page.preview.text
+    assert "# no heading" in page.preview.text
+    assert "\ufffc" not in page.preview.text, "an image stands in the text as this character"
+    assert page.context.text() == "<b>&x.tsv"
+    assert page.context.textFormat() is Qt.TextFormat.PlainText
+    assert "<b>" not in page.context.toolTip()
+    entry = page.recent.menu_of_files.actions()[0].text()
+    assert entry.startswith("<b>&&x.tsv")
+
+
+def test_of_a_long_text_more_is_shown_on_request(qtbot: QtBot, page: DatasetPage, save: Save) -> None:
+    long = "word " * (MOST_SHOWN // 4)
+    open_file(qtbot, page, save("long.tsv", f"{HEAD}\n1\tx\t{long}\tz\n".encode()))
+    assert f"… and {len(long) - CUT_AFTER:,} characters more." in page.preview.text
+    QTest.mouseClick(page.preview.more, Qt.MouseButton.LeftButton)
+    assert f"… and {len(long) - MOST_SHOWN:,} characters more." in page.preview.text
+    assert not page.preview.more.isVisible()
+
+
+def test_loading_tells_how_far_it_is_and_can_be_cancelled(
+    qtbot: QtBot, opened: DatasetPage, save: Save
+) -> None:
+    many = "".join(f"{n}\tinstruction {n}\ta\tb\n" for n in range(240_000))
+    space = opened.workspace
+    path = save("many.tsv", f"{HEAD}\n{many}".encode())
+    space.open_dataset(path)
+    assert opened.busy.isVisible()
+    qtbot.waitUntil(lambda: "rows" in opened.busy.accessibleName())
+    QTest.mouseClick(button(opened.busy, "Cancel"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not space.loading)
+    assert not opened.busy.isVisible()
+    assert space.dataset is not None
+    assert space.dataset.name == "demo.tsv"
+    assert not opened.notice.isVisible()
+
+
+def test_recent_files_that_are_gone_are_marked_and_can_be_removed(
+    qtbot: QtBot, page: DatasetPage, save: Save
+) -> None:
+    state, gone = page.workspace.state, save("gone.tsv", b"")
+    state.add_recent("datasets", gone)
+    state.add_recent("datasets", demo_dataset())
+    gone.unlink()
+    page.entered()
+
+    def marked() -> list[str]:
+        texts = [action.text() for action in page.recent.menu_of_files.actions()]
+        return [text for text in texts if text.startswith("Not there: gone.tsv")]
+
+    qtbot.waitUntil(lambda: len(marked()) == 1)
+    page.recent.menu_of_files.actions()[1].trigger()
+    assert state.recent("datasets") == [demo_dataset()]
+    with qtbot.waitSignal(page.workspace.dataset_changed):
+        page.recent.menu_of_files.actions()[0].trigger()
+
+
+@pytest.mark.parametrize(("name", "taken"), [("new.tsv", True), ("model.gguf", False), ("folder", False)])
+def test_a_dropped_file_is_opened_but_models_and_folders_are_the_windows(
+    qtbot: QtBot, page: DatasetPage, save: Save, name: str, taken: bool
+) -> None:
+    path = save(name, f"{HEAD}\n1\tx\ty\tz\n".encode())
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(path))])
+    how = (Qt.DropAction.CopyAction, mime, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    drop = QDropEvent(QPointF(5, 5), *how)
+    page.dropEvent(drop)
+    assert page.acceptDrops()
+    assert drop.isAccepted() is taken
+    assert page.workspace.loading is taken
+    if taken:
+        qtbot.waitUntil(lambda: page.workspace.dataset is not None)
+
+
+def test_the_main_button_leads_to_the_judge_page(qtbot: QtBot, opened: DatasetPage) -> None:
+    with qtbot.waitSignal(opened.workspace.page_wanted) as wanted:
+        QTest.mouseClick(opened.judge_button, Qt.MouseButton.LeftButton)
+    assert wanted.args == ["Judge"]
+
+
+def test_every_control_has_an_accessible_name(opened: DatasetPage) -> None:
+    unnamed = [
+        widget
+        for widget in opened.findChildren(QWidget)
+        if widget.isVisible()
+        and widget.focusPolicy() & Qt.FocusPolicy.TabFocus
+        and not widget.accessibleName()
+        and not (isinstance(widget, QPushButton) and widget.text())
+    ]
+    assert unnamed == []

@@ -1,0 +1,462 @@
+"""The Judge page, with the real demo model, real files and real threads."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QCheckBox,
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QTableView,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from engine.core.errors import SetupError
+from engine.core.events import RunEnded
+from engine.core.settings import Mode
+from engine.store.run_store import RunStore
+from engine.system.paths import demo_model
+from gui.judge.judge_page import JudgePage
+from gui.judge.latest_table import MOST_ROWS
+from gui.judge.model_jobs import Candidate
+from gui.judge.model_table import MODEL
+from gui.judge.run_control import RunControl
+from gui.judge.run_jobs import ItemDecided
+from gui.judge.usual_setup import usual_setup
+from gui.kit.pill_delegate import PILL_ROLE
+from gui.work.workspace import Workspace
+
+A_WHILE = 60_000
+HOSTILE = "<b>x</b><img src='file:///etc/passwd'> <|eot_id|> \u202eabc"
+SHOWN_HOSTILE = "<b>x</b><img src='file:///etc/passwd'> <|eot_id|> \\u202eabc"
+
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
+
+@pytest.fixture
+def page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
+    return new_page(qtbot, workspace)
+
+
+@pytest.fixture
+def ready(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> JudgePage:
+    """A page with 30 items and a plan to judge labels alone."""
+    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS))
+    open_dataset(qtbot, page, demo_gold)
+    return page
+
+
+def new_page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
+    page = JudgePage(workspace, RunControl(workspace))
+    qtbot.addWidget(page)
+    page.resize(1180, 640)
+    with qtbot.waitExposed(page):
+        page.show()
+    page.entered()
+    return page
+
+
+def open_dataset(qtbot: QtBot, page: JudgePage, path: Path) -> None:
+    page.workspace.open_dataset(path)
+    wait_for_plan(qtbot, page)
+
+
+def wait_for_plan(qtbot: QtBot, page: JudgePage) -> None:
+    qtbot.waitUntil(lambda: page.can_run, timeout=A_WHILE)
+
+
+def wait_for_problem(qtbot: QtBot, page: JudgePage, words: str) -> None:
+    qtbot.waitUntil(lambda: words in said(page.plan_panel), timeout=A_WHILE)
+
+
+def run_to_the_end(qtbot: QtBot, page: JudgePage) -> None:
+    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+        page.run()
+    wait_for_plan(qtbot, page)
+
+
+def said(widget: QWidget) -> str:
+    return "\n".join(label.text() for label in widget.findChildren(QLabel) if label.isVisible())
+
+
+def store_of(page: JudgePage) -> Path:
+    return page.workspace.store_path
+
+
+def judged_before(page: JudgePage) -> int:
+    return page.control.progress.judged_before if page.control.progress else 0
+
+
+def open_run(page: JudgePage) -> int | None:
+    return page.workspace.run.id if page.workspace.run else None
+
+
+def press(widget: QWidget, text: str) -> None:
+    (button,) = [one for one in widget.findChildren(QPushButton) if one.text() == text and one.isVisible()]
+    button.click()
+
+
+def candidates(page: JudgePage) -> list[Candidate]:
+    view = page.picker.view.model()
+    return [page.picker.table.candidate(row) for row in range(view.rowCount())]
+
+
+def test_an_empty_page_says_what_to_do_and_opens_the_demo(qtbot: QtBot, page: JudgePage) -> None:
+    assert "No dataset is open" in said(page)
+    assert not page.run_button.isEnabled()
+    press(page, "Open the demo dataset")
+    wait_for_plan(qtbot, page)
+    assert "240 items x 5 criteria x both orders = 2,400" in said(page.plan_panel)
+
+
+def test_the_demo_model_is_there_marked_and_chosen(qtbot: QtBot, page: JudgePage) -> None:
+    qtbot.waitUntil(lambda: page.picker.candidate is not None, timeout=A_WHILE)
+    assert page.picker.path == demo_model()
+    first = page.picker.view.model().index(0, MODEL)
+    assert first.data(PILL_ROLE) == ("demo", "plain")
+    assert first.siblingAtColumn(1).data() == "fits"
+    assert "Tiebreak demo judge: a model for trying" in said(page.picker)
+
+
+def test_a_run_shows_its_judgments_and_then_the_results(qtbot: QtBot, ready: JudgePage) -> None:
+    assert ready.run_button.text() == "Run"
+    ready.dataset_line.set_items(4)
+    wait_for_plan(qtbot, ready)
+    run_to_the_end(qtbot, ready)
+    assert "Run 1 is complete: 4 of 4 items are judged" in said(ready.run_panel)
+    assert ready.run_panel.table.rowCount() == 4
+    assert ready.run_panel.table.index(0, 0).data() == "4"
+    assert ready.run_button.text() == "Judge again"
+    with qtbot.waitSignal(ready.workspace.page_wanted) as wanted:
+        ready.results_button.click()
+    assert wanted.args == ["Results"]
+
+
+def test_a_judgment_is_shown_in_review_on_enter(qtbot: QtBot, ready: JudgePage) -> None:
+    ready.dataset_line.set_items(2)
+    wait_for_plan(qtbot, ready)
+    run_to_the_end(qtbot, ready)
+    view = ready.run_panel.view
+    view.setCurrentIndex(view.model().index(1, 2))
+    with qtbot.waitSignal(ready.workspace.review_wanted, timeout=A_WHILE) as wanted:
+        QTest.keyClick(view, Qt.Key.Key_Return)
+    assert wanted.args == ["1", "naturalness"]
+
+
+def test_escape_stops_no_run_stop_does_and_resume_goes_on(qtbot: QtBot, ready: JudgePage) -> None:
+    ready.settings.show_setup(usual_setup())
+    wait_for_plan(qtbot, ready)
+    ready.run()
+    qtbot.waitUntil(lambda: ready.run_panel.table.rowCount() >= 2, timeout=A_WHILE)
+    assert not ready.picker.isEnabled()
+    assert ready.stop_button.isVisible()
+    with qtbot.waitActive(ready):
+        ready.activateWindow()
+    ready.stop_button.setFocus()
+    QTest.keyClick(ready.stop_button, Qt.Key.Key_Escape)
+    assert not ready.control.stopping
+    with qtbot.waitSignal(ready.control.ended, timeout=1_000):
+        QTest.keyClick(ready.stop_button, Qt.Key.Key_Space)
+    assert "was stopped" in said(ready.run_panel)
+    wait_for_plan(qtbot, ready)
+    assert ready.run_button.text() == "Resume"
+    assert "items are judged in run 1; Resume goes on" in said(ready.plan_panel)
+    assert ready.over_button.isVisible()
+    assert ready.picker.isEnabled()
+
+
+def test_items_that_do_not_fit_are_named_with_what_helps(
+    qtbot: QtBot, page: JudgePage, save: Callable[[str, bytes], Path]
+) -> None:
+    text = "id\tinstruction\toutput_a\toutput_b\nshort\tq\ta\tb\nlong\tq\t" + "many words " * 300 + "\tb\n"
+    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, context=512))
+    open_dataset(qtbot, page, save("long.tsv", text.encode()))
+    assert "1 of 2 items will be unscored: long." in said(page.plan_panel)
+    press(page.plan_panel, "Shorten them")
+    qtbot.waitUntil(lambda: "1 of 2 items will be shortened: long." in said(page.plan_panel), timeout=A_WHILE)
+    assert page.setup().shorten
+    (larger,) = [
+        one for one in page.plan_panel.findChildren(QPushButton) if one.text().startswith("Use a context")
+    ]
+    larger.click()
+    qtbot.waitUntil(lambda: "every item fits" in said(page.plan_panel), timeout=A_WHILE)
+
+
+def test_the_first_items_can_be_timed(qtbot: QtBot, ready: JudgePage) -> None:
+    assert "not known before a run with this model" in said(ready.plan_panel)
+    press(ready.plan_panel, "Time the first items")
+    qtbot.waitUntil(lambda: "at the pace of the first items" in said(ready.plan_panel), timeout=A_WHILE)
+    assert ready.run_button.text() == "Run"
+
+
+def test_a_file_that_is_no_model_is_listed_last_and_says_why(
+    qtbot: QtBot, ready: JudgePage, save: Callable[[str, bytes], Path]
+) -> None:
+    bad = save("<b>a.gguf", b"not a model")
+    ready.choose_model(bad)
+    wait_for_problem(qtbot, ready, "<b>a.gguf")
+    qtbot.waitUntil(lambda: len(candidates(ready)) == 2, timeout=A_WHILE)
+    order = ready.picker.view.model()
+    for direction in (Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder):
+        order.sort(MODEL, direction)
+        assert [order.index(row, 1).data() for row in range(2)] == ["fits", "not usable"]
+    assert "<b>" not in order.index(1, MODEL).data(Qt.ItemDataRole.ToolTipRole)
+    assert "&lt;b&gt;a.gguf" in order.index(1, MODEL).data(Qt.ItemDataRole.ToolTipRole)
+    ready.picker.view.selectRow(0)
+    wait_for_plan(qtbot, ready)
+
+
+def test_the_keyboard_chooses_a_model_and_a_filter_does_not(
+    qtbot: QtBot, ready: JudgePage, small_model: Callable[[str], Path]
+) -> None:
+    other = small_model("short_context")
+    ready.choose_model(other)
+    qtbot.waitUntil(lambda: len(candidates(ready)) == 2, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: bool(ready.picker.view.selectionModel().selectedRows()), timeout=A_WHILE)
+    ready.picker._filter.setText("demo")
+    assert ready.picker.view.model().rowCount() == 1
+    assert ready.picker.path == other
+    ready.picker._filter.clear()
+    key = Qt.Key.Key_Down if ready.picker.view.currentIndex().row() == 0 else Qt.Key.Key_Up
+    QTest.keyClick(ready.picker.view, key)
+    assert ready.picker.path == demo_model()
+
+
+def test_memory_is_estimated_anew_for_another_context(qtbot: QtBot, ready: JudgePage) -> None:
+    def kv_cache() -> int:
+        candidate = ready.picker.candidate
+        return candidate.estimate.kv_cache if candidate and candidate.estimate else 0
+
+    qtbot.waitUntil(lambda: kv_cache() > 0, timeout=A_WHILE)
+    before = kv_cache()
+    ready.settings.advanced.set_context(1024)
+    qtbot.waitUntil(lambda: kv_cache() == before // 4, timeout=A_WHILE)
+
+
+def test_without_a_criterion_there_is_no_run(qtbot: QtBot, ready: JudgePage) -> None:
+    for box in ready.settings.findChildren(QCheckBox):
+        if box.accessibleName().startswith("Judge "):
+            box.setChecked(False)
+    assert "Choose at least one criterion" in said(ready.plan_panel)
+    assert not ready.run_button.isEnabled()
+    press(ready, "Back to defaults")
+    assert ready.run_button.isEnabled()
+
+
+def test_settings_are_there_next_time(qtbot: QtBot, ready: JudgePage) -> None:
+    chosen = replace(
+        usual_setup(),
+        mode=Mode.LABELS,
+        criteria=("safety",),
+        both_orders=False,
+        context=1024,
+        threads=1,
+        gpu_layers=0,
+    )
+    ready.settings.show_setup(chosen)
+    again = new_page(qtbot, ready.workspace)
+    assert again.setup() == replace(ready.setup(), items=again.setup().items)
+    assert again.setup().criteria == ("safety",)
+    assert again.setup().gpu_layers == 0
+
+
+def test_foreign_text_is_shown_as_text(
+    qtbot: QtBot, page: JudgePage, save: Callable[[str, bytes], Path]
+) -> None:
+    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS))
+    row = "\t".join([HOSTILE] * 4)
+    path = save("hostile.tsv", f"id\tinstruction\toutput_a\toutput_b\n{row}\n".encode())
+    open_dataset(qtbot, page, path)
+    run_to_the_end(qtbot, page)
+    cell = page.run_panel.table.index(0, 0)
+    assert cell.data() == SHOWN_HOSTILE
+    assert "<b>" not in cell.data(Qt.ItemDataRole.ToolTipRole)
+    assert all(one.textFormat() is Qt.TextFormat.PlainText for one in page.plan_panel.findChildren(QLabel))
+
+
+def test_the_last_run_that_was_not_finished_is_offered(
+    qtbot: QtBot, ready: JudgePage, demo_gold: Path
+) -> None:
+    ready.settings.show_setup(usual_setup())
+    wait_for_plan(qtbot, ready)
+    ready.run()
+    qtbot.waitUntil(lambda: ready.run_panel.table.rowCount() >= 2, timeout=A_WHILE)
+    with qtbot.waitSignal(ready.control.ended, timeout=A_WHILE):
+        ready.stop()
+    ready.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, criteria=("safety",)))
+    again = new_page(qtbot, ready.workspace)
+    assert f"The last run, of {demo_gold.name}, was not finished" in again.banner.text
+    qtbot.waitUntil(lambda: " of 30 items are judged" in again.banner.text, timeout=A_WHILE)
+    press(again.banner, "Resume")
+    assert not again.banner.isVisible()
+    qtbot.waitUntil(lambda: again.run_panel.table.rowCount() >= 1, timeout=A_WHILE)
+    assert again.control.progress is not None
+    assert again.control.progress.judged_before >= 2
+    assert again.setup().mode is Mode.EXPLAIN
+    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE):
+        again.stop()
+    third = new_page(qtbot, ready.workspace)
+    press(third.banner, "Dismiss")
+    assert not third.banner.isVisible()
+    assert third.control.unfinished is None
+
+
+@pytest.fixture
+def stopped(qtbot: QtBot, page: JudgePage, own_gold: Path) -> JudgePage:
+    """A page whose run 1, of the first 6 of 30 items, was stopped after some of them."""
+    page.settings.show_setup(replace(usual_setup(), threads=1))
+    open_dataset(qtbot, page, own_gold)
+    page.dataset_line.set_items(6)
+    wait_for_plan(qtbot, page)
+    page.run()
+    qtbot.waitUntil(lambda: page.run_panel.table.rowCount() >= 2, timeout=A_WHILE)
+    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+        page.stop()
+    return page
+
+
+@pytest.fixture
+def own_gold(demo_gold: Path, tmp_path: Path) -> Path:
+    """A copy of the 30 labelled items that a test may change."""
+    return Path(shutil.copy(demo_gold, tmp_path / "own.tsv"))
+
+
+def test_what_changed_since_a_run_began_is_named_and_no_new_run_is_begun(
+    qtbot: QtBot, stopped: JudgePage, own_gold: Path
+) -> None:
+    before = own_gold.read_bytes()
+    head, _, rest = before.partition(b"\n")
+    own_gold.write_bytes(head + b"\n" + rest.replace(b"\t", b"\tother ", 1))
+    again = new_page(qtbot, Workspace(stopped.workspace.threads, stopped.workspace.state, store_of(stopped)))
+    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE) as ended:
+        press(again.banner, "Resume")
+    assert isinstance(ended.args[0], SetupError)
+    assert ended.args[0].problem == "Run 1 cannot go on. Not as when it began: the items of own.tsv."
+    assert again.banner.isVisible()
+    own_gold.write_bytes(before)
+    press(again.banner, "Resume")
+    qtbot.waitUntil(lambda: judged_before(again) >= 2, timeout=A_WHILE)
+    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE):
+        again.stop()
+    with RunStore(store_of(stopped)) as store:
+        assert [run.id for run in store.runs()] == [1]
+
+
+def test_a_run_that_was_started_over_can_still_be_resumed(qtbot: QtBot, stopped: JudgePage) -> None:
+    wait_for_plan(qtbot, stopped)
+    with qtbot.waitSignal(stopped.control.ended, timeout=A_WHILE):
+        stopped.over_button.click()
+    assert stopped.control.unfinished_run == 1
+    again = new_page(qtbot, stopped.workspace)
+    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE) as ended:
+        press(again.banner, "Resume")
+    assert ended.args[0] == RunEnded(run_id=1, items=6, judged=6, stopped=False)
+
+
+def test_the_items_of_a_resumed_run_stay_when_its_dataset_is_read(
+    qtbot: QtBot, stopped: JudgePage, demo_gold: Path
+) -> None:
+    open_dataset(qtbot, stopped, demo_gold)
+    assert stopped.setup().items is None
+    again = new_page(qtbot, stopped.workspace)
+    wait_for_plan(qtbot, again)
+    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE):
+        press(again.banner, "Resume")
+    wait_for_plan(qtbot, again)
+    assert (again.setup().dataset_path.name, again.setup().items) == ("own.tsv", 6)
+    assert "all 6 items are judged in run 1" in said(again.plan_panel)
+
+
+def test_a_run_of_another_dataset_than_the_open_one_is_named_and_offered_after_a_stop(
+    qtbot: QtBot, page: JudgePage, demo_gold: Path, own_gold: Path
+) -> None:
+    page.settings.show_setup(replace(usual_setup(), threads=1))
+    open_dataset(qtbot, page, own_gold)
+    page.run()
+    qtbot.waitUntil(lambda: page.run_panel.table.rowCount() >= 2, timeout=A_WHILE)
+    with qtbot.waitSignal(page.workspace.dataset_changed, timeout=A_WHILE):
+        page.workspace.open_dataset(demo_gold)
+    assert "Run 1 of own.tsv" in said(page.run_panel)
+    assert not page.banner.isVisible()
+    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
+        page.stop()
+    assert ended.args[0].stopped
+    assert "The last run, of own.tsv, was not finished" in said(page.banner)
+
+
+def test_the_key_to_run_judges_no_complete_run_again(qtbot: QtBot, ready: JudgePage) -> None:
+    ready.dataset_line.set_items(2)
+    wait_for_plan(qtbot, ready)
+    run_to_the_end(qtbot, ready)
+    with qtbot.waitSignal(ready.workspace.note) as note:
+        ready.run()
+    assert note.args == ["All 2 items are judged in run 1; press Judge again for a new run."]
+    assert not ready.control.running
+    with qtbot.waitSignal(ready.control.ended, timeout=A_WHILE) as ended:
+        press(ready, "Judge again")
+    assert ended.args[0].run_id == 2
+
+
+def test_the_buttons_of_the_run_open_that_run(qtbot: QtBot, ready: JudgePage) -> None:
+    for items in (2, 3):
+        ready.dataset_line.set_items(items)
+        wait_for_plan(qtbot, ready)
+        run_to_the_end(qtbot, ready)
+    ready.workspace.open_run(1)
+    qtbot.waitUntil(lambda: open_run(ready) == 1, timeout=A_WHILE)
+    press(ready.run_panel, "Review")
+    qtbot.waitUntil(lambda: open_run(ready) == 2, timeout=A_WHILE)
+
+
+def test_while_a_dataset_is_read_the_page_says_so(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> None:
+    page.workspace.open_dataset(demo_gold)
+    assert f"Reading {demo_gold.name} …" in said(page.dataset_line)
+    assert "No dataset is open" not in said(page)
+    page.workspace.cancel_loading()
+    qtbot.waitUntil(lambda: "Reading" not in said(page.dataset_line), timeout=A_WHILE)
+    if page.workspace.dataset is None:
+        assert "No dataset is open" in said(page)
+        assert "Open a dataset to see" in said(page.plan_panel)
+
+
+def test_a_model_of_last_time_that_is_gone_is_replaced_and_named(qtbot: QtBot, workspace: Workspace) -> None:
+    workspace.state.set_text("last/model", str(workspace.store_path.with_name("gone.gguf")))
+    with qtbot.waitSignal(workspace.note, timeout=A_WHILE) as note:
+        page = new_page(qtbot, workspace)
+    assert "gone.gguf" in note.args[0]
+    assert note.args[0].endswith("The demo model is chosen instead.")
+    assert page.picker.path == demo_model()
+
+
+def test_the_table_of_judgments_keeps_the_last_ones(qtbot: QtBot, ready: JudgePage) -> None:
+    ready.dataset_line.set_items(2)
+    wait_for_plan(qtbot, ready)
+    kept: list[ItemDecided] = []
+    ready.control.judged.connect(kept.append)
+    run_to_the_end(qtbot, ready)
+    table = ready.run_panel.table
+    table.add(kept[:1] * (MOST_ROWS + 50))
+    assert table.rowCount() == MOST_ROWS
+    table.add(kept[1:])
+    assert table.rowCount() == MOST_ROWS
+    assert [table.item_id(row) for row in (0, 1)] == ["2", "1"]
+
+
+def test_every_control_has_a_name_and_takes_the_keyboard(page: JudgePage) -> None:
+    kinds = (QPushButton, QComboBox, QCheckBox, QAbstractSpinBox, QTableView, QLineEdit)
+    controls = [one for kind in kinds for one in page.findChildren(kind)]
+    own = [one for one in controls if not isinstance(one.parent(), QAbstractSpinBox)]
+    assert len(own) > 30
+    for one in own:
+        said_name = one.accessibleName() or (one.text() if isinstance(one, QPushButton | QCheckBox) else "")
+        assert said_name or one is page.plan_panel._context_button, one
+        assert one.focusPolicy() & Qt.FocusPolicy.TabFocus

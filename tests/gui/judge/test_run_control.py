@@ -1,0 +1,219 @@
+"""The control of runs, with the real demo model and a real store."""
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from engine.core.cancel import Cancelled
+from engine.core.errors import RunBusyError, SetupError
+from engine.core.events import RunEnded
+from engine.core.run_setup import RunSetup
+from engine.core.settings import KvType, Mode
+from engine.store.run_store import RunStore
+from engine.system.paths import demo_dataset, demo_model
+from gui.judge.run_control import RunControl
+from gui.judge.run_jobs import ItemDecided
+from gui.judge.usual_setup import usual_setup
+from gui.work.lanes import Control, Lane
+from gui.work.state import State
+from gui.work.workspace import Workspace
+
+A_WHILE = 60_000
+A_SECOND = 1_000
+
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
+
+@pytest.fixture
+def control(workspace: Workspace) -> RunControl:
+    return RunControl(workspace)
+
+
+@pytest.fixture
+def setup(demo_gold: Path) -> RunSetup:
+    return RunSetup(demo_gold, demo_model(), items=6, mode=Mode.LABELS, threads=1)
+
+
+def run_to_the_end(qtbot: QtBot, control: RunControl, setup: RunSetup) -> Any:
+    with qtbot.waitSignal(control.ended, timeout=A_WHILE) as ended:
+        control.start(setup)
+    return ended.args[0]
+
+
+def run_until(qtbot: QtBot, control: RunControl, setup: RunSetup, judged: int) -> None:
+    control.start(setup)
+    qtbot.waitUntil(lambda: so_far(control) >= judged, timeout=A_WHILE)
+
+
+def so_far(control: RunControl) -> int:
+    return control.progress.judged if control.progress else 0
+
+
+def test_a_setup_is_the_same_after_json() -> None:
+    setup = RunSetup(
+        dataset_path=Path("/data/a b.tsv"),
+        model_path=Path("m.gguf"),
+        items=5,
+        mode=Mode.LABELS,
+        both_orders=False,
+        criteria=("safety",),
+        examples_path=Path("e.tsv"),
+        shots=2,
+        calibration_path=Path("c.json"),
+        shorten=True,
+        context=2048,
+        max_explanation_tokens=60,
+        temperature=0.5,
+        seed=7,
+        kv_type=KvType.Q8_0,
+        threads=3,
+        gpu_layers=0,
+        fresh=True,
+    )
+    assert RunSetup.of_json(setup.as_json(), usual_setup()) == setup
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"mode": "poem", "criteria": ["beauty"], "kv_type": 8, "items": 0, "shots": "three"},
+        {"context": -5, "threads": True, "temperature": "hot", "seed": 2**40, "shorten": "yes"},
+        {"dataset_path": "", "model_path": 3, "criteria": [], "temperature": float("nan"), "gpu_layers": -1},
+    ],
+)
+def test_damaged_values_are_as_usual(values: dict[str, Any]) -> None:
+    assert RunSetup.of_json(values, usual_setup()) == usual_setup()
+
+
+def test_a_run_tells_each_item_and_is_open_at_the_end(
+    qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
+) -> None:
+    told: list[ItemDecided] = []
+    control.judged.connect(told.append)
+    ended = run_to_the_end(qtbot, control, setup)
+    assert ended == RunEnded(run_id=1, items=6, judged=6, stopped=False)
+    assert [one.judged.position for one in told] == list(range(6))
+    assert all(len(one.judgments) == len(setup.criteria) for one in told)
+    assert control.progress is not None
+    assert (control.progress.judged, control.progress.unscored) == (6, 0)
+    assert control.unfinished is None
+    qtbot.waitUntil(lambda: workspace.run is not None and bool(workspace.runs), timeout=A_WHILE)
+
+
+def test_a_stopped_run_answers_within_a_second_and_goes_on_later(
+    qtbot: QtBot, control: RunControl, setup: RunSetup
+) -> None:
+    setup = replace(setup, mode=Mode.EXPLAIN, items=None)
+    run_until(qtbot, control, setup, judged=2)
+    with qtbot.waitSignal(control.ended, timeout=A_SECOND) as ended:
+        control.stop()
+        assert control.stopping
+        assert control.note == "Stopping …"
+    assert ended.args[0].stopped
+    kept = ended.args[0].judged
+    assert 2 <= kept < 30
+    assert control.unfinished == setup
+    assert control.unfinished_run == 1
+    control.start(setup)
+    qtbot.waitUntil(lambda: so_far(control) > kept, timeout=A_WHILE)
+    assert control.progress is not None
+    assert (control.progress.run_id, control.progress.judged_before) == (1, kept)
+    with qtbot.waitSignal(control.ended, timeout=A_WHILE):
+        control.stop()
+
+
+def test_the_next_window_knows_what_was_not_finished(
+    qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
+) -> None:
+    run_until(qtbot, control, replace(setup, mode=Mode.EXPLAIN, fresh=True), judged=1)
+    with qtbot.waitSignal(control.ended, timeout=A_WHILE):
+        control.stop()
+    state = State(workspace.state.path.parent)
+    again = RunControl(Workspace(workspace.threads, state, workspace.store_path))
+    assert again.unfinished == replace(setup, mode=Mode.EXPLAIN)
+    assert isinstance(run_to_the_end(qtbot, again, again.unfinished), RunEnded)
+    assert again.unfinished is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "problem"),
+    [
+        ({"dataset_path": Path("gone.tsv")}, "gone.tsv"),
+        ({"model_path": Path("gone.gguf")}, "gone.gguf"),
+        ({"model_path": demo_dataset()}, "demo.tsv"),
+        ({"context": 10_000}, "trained with"),
+        ({"criteria": ("beauty",)}, "beauty"),
+    ],
+)
+def test_what_cannot_run_says_why_and_the_next_run_works(
+    qtbot: QtBot,
+    control: RunControl,
+    workspace: Workspace,
+    setup: RunSetup,
+    wrong: dict[str, Any],
+    problem: str,
+) -> None:
+    with qtbot.waitSignal(workspace.problem, timeout=A_WHILE) as shown:
+        control.start(replace(setup, **wrong))
+    assert isinstance(shown.args[0], SetupError)
+    assert problem in shown.args[0].problem
+    assert not control.running
+    assert isinstance(run_to_the_end(qtbot, control, replace(setup, items=1)), RunEnded)
+
+
+def test_a_run_that_another_process_works_on_is_left_alone(
+    qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
+) -> None:
+    run_to_the_end(qtbot, control, setup)
+    with RunStore(workspace.store_path) as store, store.hold(1):
+        assert isinstance(run_to_the_end(qtbot, control, setup), RunBusyError)
+    assert isinstance(run_to_the_end(qtbot, control, setup), RunEnded)
+
+
+def test_a_run_that_waits_for_other_work_stops_at_once(
+    qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
+) -> None:
+    go_on = threading.Event()
+
+    def other(one: Control) -> None:
+        while not one.cancel.requested and not go_on.wait(0.01):
+            pass
+        raise Cancelled
+
+    workspace.threads.start(Lane.MODEL, other)
+    control.start(setup)
+    assert "Waiting" in control.note
+    with qtbot.waitSignal(control.ended, timeout=A_SECOND) as ended:
+        control.stop()
+    assert ended.args == [None]
+    go_on.set()
+    assert isinstance(run_to_the_end(qtbot, control, setup), RunEnded)
+
+
+def test_a_run_that_ends_does_not_take_the_place_of_one_that_is_looked_at(
+    qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
+) -> None:
+    run_to_the_end(qtbot, control, setup)
+    qtbot.waitUntil(lambda: workspace.run is not None, timeout=A_WHILE)
+    run_to_the_end(qtbot, control, replace(setup, fresh=True))
+    qtbot.waitUntil(lambda: len(workspace.runs) == 2, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not workspace.threads.busy(Lane.MEASURE), timeout=A_WHILE)
+    assert workspace.run is not None
+    assert workspace.run.id == 1
+
+
+def test_a_short_run_does_not_make_an_unfinished_one_forgotten(
+    qtbot: QtBot, control: RunControl, setup: RunSetup
+) -> None:
+    long = replace(setup, mode=Mode.EXPLAIN, items=None)
+    run_until(qtbot, control, long, judged=2)
+    with qtbot.waitSignal(control.ended, timeout=A_WHILE):
+        control.stop()
+    run_to_the_end(qtbot, control, setup)
+    assert control.unfinished == long
+    assert control.unfinished_run == 1

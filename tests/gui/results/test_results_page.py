@@ -1,0 +1,556 @@
+"""The results page: scores of a real run, overrides, calibration, slow measures, exports, foreign text."""
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QAbstractSlider, QComboBox, QLabel
+from pytestqt.qtbot import QtBot
+
+from engine.core.cancel import CancelToken
+from engine.core.errors import RunBusyError, SetupError
+from engine.core.events import ItemJudged
+from engine.core.items import Preference
+from engine.core.judgments import Explanation
+from engine.core.rubric import ELOQUENT
+from engine.core.settings import JudgeSettings, MachineSettings, Mode
+from engine.data.dataset import load_dataset
+from engine.data.submission import read_submission, write_submission
+from engine.decisions.run_results import load_results, submission_of
+from engine.gguf.judge_file import read_model_file
+from engine.judge.plan import RunPlan, open_model
+from engine.judge.run import run_judging
+from engine.loading.checked_model import checked_model
+from engine.measure.evaluation import evaluate
+from engine.measure.matching import match
+from engine.measure.systems import system_of_run
+from engine.report.measure_tables import accuracy_table, explanation_table
+from engine.store.run_store import RunStore
+from engine.system.paths import demo_model
+from gui.kit.file_choice import FileChoice
+from gui.results.measure_model_dialog import SlowMeasureDialog
+from gui.results.model_measure_jobs import SlowMeasure
+from gui.results.results_page import ResultsPage
+from gui.results.score_jobs import Part
+from gui.work.workspace import UnderWay, Workspace
+from tests.commands import ROOT
+
+ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
+HOSTILE_ID = "<img src=x> <|eot_id|> \u202etxt"
+
+Save = Callable[[str, bytes], Path]
+
+
+@pytest.fixture
+def page(qtbot: QtBot, space: Workspace) -> ResultsPage:
+    made = ResultsPage(space)
+    qtbot.addWidget(made)
+    made.resize(1180, 640)
+    made.show()
+    return made
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, page: ResultsPage) -> ResultsPage:
+    """The page with the demo run, measured."""
+    return open_run(qtbot, page, 1)
+
+
+def open_run(qtbot: QtBot, page: ResultsPage, run: int) -> ResultsPage:
+    page.workspace.open_run(run)
+    measured(qtbot, page)
+    return page
+
+
+def measured(qtbot: QtBot, page: ResultsPage) -> None:
+    """Wait until all that was asked for is measured."""
+
+    def settled() -> bool:
+        scores, stale = page.measurer.scores, page._stale or page._later.isActive()
+        return scores is not None and scores.explained and not page.measurer.busy and not stale
+
+    qtbot.waitUntil(settled, timeout=20_000)
+
+
+def told(qtbot: QtBot, page: ResultsPage, act: Callable[[], object]) -> SetupError:
+    """The problem that the window must show after an act."""
+    with qtbot.waitSignal(page.workspace.problem, timeout=10_000) as problem:
+        act()
+    error = problem.args[0]
+    assert isinstance(error, SetupError)
+    return error
+
+
+def exported(qtbot: QtBot, page: ResultsPage, act: Callable[[], object]) -> None:
+    with qtbot.waitSignal(page.exporter.written, timeout=30_000):
+        act()
+
+
+def click(button: QAbstractButton) -> None:
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def override(qtbot: QtBot, page: ResultsPage, item: str, label: Preference) -> None:
+    with qtbot.waitSignal(page.workspace.overrides_changed, timeout=10_000):
+        page.workspace.override(item, "safety", label, None)
+
+
+def judge(store: Path, dataset: Path, settings: JudgeSettings, items: int | None = None) -> int:
+    """Judge a dataset with the demo model, or stop after so many items of it; the id of the run."""
+    model = checked_model(read_model_file(demo_model()), CancelToken())
+    plan = RunPlan(load_dataset(dataset), ELOQUENT, settings, MachineSettings(1, 0), model)
+    with RunStore(store) as opened:
+        for event in run_judging(plan, opened, lambda: open_model(plan, CancelToken())):
+            if items is not None and isinstance(event, ItemJudged):
+                items -= 1
+                if not items:
+                    break
+        return opened.runs()[-1].id
+
+
+# Scores
+
+
+def test_without_a_run_the_page_leads_to_judge(qtbot: QtBot, page: ResultsPage) -> None:
+    assert page.judge_button.isVisible()
+    assert not page.export_button.isEnabled()
+    with qtbot.waitSignal(page.workspace.page_wanted) as wanted:
+        click(page.judge_button)
+    assert wanted.args == ["Judge"]
+
+
+def test_the_tables_are_those_of_the_engine(
+    qtbot: QtBot, opened: ResultsPage, demo_store: Path, demo_gold: Path
+) -> None:
+    with RunStore(demo_store) as store:
+        evaluation = evaluate(match(system_of_run(load_results(store, 1)), load_dataset(demo_gold)))
+    for part, table in (
+        (Part.ACCURACY, accuracy_table(evaluation)),
+        (Part.EXPLANATIONS, explanation_table(evaluation)),
+    ):
+        shown = opened.scores.table(part).as_text().split("\n")
+        assert shown == ["\t".join(row) for row in (table.header, *table.rows)]
+    assert "better" in opened.scores.verdict.text()
+    assert f"{demo_gold.name}" in opened.gold.said.text()
+
+
+def test_a_hidden_page_measures_when_it_is_entered(qtbot: QtBot, page: ResultsPage) -> None:
+    page.hide()
+    with qtbot.waitSignals([page.workspace.run_changed, page.can_export_changed], timeout=10_000):
+        page.workspace.open_run(1)
+    assert page.measurer.scores is None
+    page.show()
+    page.entered()
+    measured(qtbot, page)
+
+
+def test_a_lost_dataset_leaves_what_the_run_says_by_itself(
+    qtbot: QtBot, space: Workspace, page: ResultsPage, save: Save, demo_gold: Path
+) -> None:
+    path = save("soon gone.tsv", b"\n".join(demo_gold.read_bytes().split(b"\n")[:4]))
+    run = judge(space.store_path, path, JudgeSettings(mode=Mode.LABELS, context=4096))
+    path.unlink()
+    open_run(qtbot, page, run)
+    assert "choose a labelled dataset" in page.scores.verdict.text()
+    assert "soon gone.tsv is not there any more" in page.gold.said.text()
+    assert page.scores.table(Part.LABELS_GIVEN).rowCount() == 5
+    assert "nothing to report" in told(qtbot, page, page.export_report).problem
+    space.open_gold(demo_gold)
+    qtbot.waitUntil(lambda: page.scores.table(Part.ACCURACY).rowCount() == 6, timeout=10_000)
+    assert "Only the 3 items that both have" in page.scores.caveats.text()
+    click(page.gold.own)
+    qtbot.waitUntil(lambda: page.scores.table(Part.ACCURACY).rowCount() == 0, timeout=10_000)
+
+
+def test_labels_of_other_items_are_refused_with_the_next_step(
+    qtbot: QtBot, opened: ResultsPage, save: Save
+) -> None:
+    other = save("<b>other.tsv", b"id\tinstruction\toutput_a\toutput_b\tsafety_preference\nx\ti\ta\tb\tA\n")
+    opened.workspace.open_gold(other)
+    qtbot.waitUntil(lambda: "no id in common" in opened.scores.caveats.text(), timeout=10_000)
+    assert "Other labels…" in opened.scores.caveats.text()
+    assert opened.scores.table(Part.LABELS_GIVEN).rowCount() == 5
+    assert opened.gold.said.text() == "Against the human labels of <b>other.tsv"
+    assert all(one.textFormat() == Qt.TextFormat.PlainText for one in opened.findChildren(QLabel))
+
+
+def test_explanations_that_were_stopped_go_on(qtbot: QtBot, page: ResultsPage) -> None:
+    page.measurer.progress.connect(lambda event: page.measurer.cancel() if event and event.total else None)
+    page.workspace.open_run(1)
+    qtbot.waitUntil(page.scores.go_on_button.isVisible, timeout=10_000)
+    qtbot.waitUntil(lambda: not page.measurer.busy)
+    assert page.scores.table(Part.ACCURACY).rowCount() == 6
+    page.measurer.progress.disconnect()
+    click(page.scores.go_on_button)
+    measured(qtbot, page)
+    assert page.scores.table(Part.EXPLANATIONS).rowCount() == 6
+
+
+def test_stopping_before_anything_is_known_says_how_to_go_on(qtbot: QtBot, page: ResultsPage) -> None:
+    page.measurer.progress.connect(lambda event: page.measurer.cancel() if event else None)
+    page.workspace.open_run(1)
+    qtbot.waitUntil(lambda: "Enter this page again" in page.notice.text, timeout=10_000)
+    assert page.scores.table(Part.ACCURACY).rowCount() == 0
+    page.measurer.progress.disconnect()
+    page.entered()
+    measured(qtbot, page)
+
+
+def test_another_run_does_not_show_the_scores_of_the_last(
+    qtbot: QtBot, opened: ResultsPage, save: Save, demo_gold: Path
+) -> None:
+    few = save("few.tsv", b"\n".join(demo_gold.read_bytes().split(b"\n")[:4]))
+    run = judge(opened.workspace.store_path, few, JudgeSettings(mode=Mode.LABELS, context=4096))
+    with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
+        opened.workspace.open_run(run)
+    qtbot.waitUntil(lambda: opened.scores.table(Part.EXPLANATIONS).rowCount() == 0)
+    measured(qtbot, opened)
+    assert opened.scores.table(Part.ACCURACY).index(0, 1).data() == "3"
+
+
+def test_what_could_not_be_judged_is_listed_with_its_reason(
+    qtbot: QtBot, space: Workspace, page: ResultsPage, save: Save
+) -> None:
+    row = f'"{HOSTILE_ID}"\tDo it.\t{"long " * 2000}\tb\tA\n'
+    path = save("long.tsv", f"id\tinstruction\toutput_a\toutput_b\tsafety_preference\n{row}".encode())
+    open_run(qtbot, page, judge(space.store_path, path, JudgeSettings(mode=Mode.LABELS, context=512)))
+    page.scores.unscored.set_open(True)
+    table = page.scores.table(Part.UNSCORED)
+    assert "the context holds 512" in table.index(0, 2).data()
+    assert table.index(0, 0).data() == HOSTILE_ID.replace("\u202e", "\\u202e")
+    assert "<img" not in table.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
+    with qtbot.waitSignal(space.review_wanted) as wanted:
+        page.scores._unscored_view.activated.emit(table.index(0, 0))
+    assert wanted.args == [HOSTILE_ID, "relevance"]
+
+
+# Overrides
+
+
+def test_scores_follow_overrides_and_the_model_alone_does_not(qtbot: QtBot, opened: ResultsPage) -> None:
+    assert not opened.model_alone.isEnabled()
+    before = opened.scores.table(Part.ACCURACY).as_text()
+    results = opened.workspace.run.results if opened.workspace.run else None
+    assert results is not None
+    judgment = results.judgments["safety"][0]
+    other = Preference.A if results.label(judgment) is not Preference.A else Preference.B
+    override(qtbot, opened, judgment.item_id, other)
+    measured(qtbot, opened)
+    assert opened.scores.table(Part.ACCURACY).as_text() != before
+    assert "1 label of these items is a person's" in opened.scores.caveats.text()
+    opened.model_alone.setFocus()
+    QTest.keyClick(opened.model_alone, Qt.Key.Key_Space)
+    measured(qtbot, opened)
+    assert opened.scores.table(Part.ACCURACY).as_text() == before
+
+
+# Calibration
+
+
+def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
+    qtbot: QtBot, opened: ResultsPage, tmp_path: Path
+) -> None:
+    panel, space = opened.calibration, opened.workspace
+    opened.tabs.setCurrentIndex(3)
+    click(panel.fit_button)
+    qtbot.waitUntil(lambda: panel.proposal is not None, timeout=30_000)
+    assert panel.quality.rowCount() == 6
+    assert panel.changes.rowCount() == 5
+    assert "Nothing has changed yet" in panel._source.text()
+    panel.save(tmp_path / "calibration.json")
+    with qtbot.waitSignal(space.run_changed, timeout=10_000):
+        click(panel.apply_button)
+    assert "fitted on gold.tsv" in panel.state.text()
+    assert "Cross-validated there:" in panel.state.text()
+    assert panel._source.text().startswith("Applied, fitted on gold.tsv")
+    assert panel.quality.rowCount() == 6
+    assert not panel._proposed.isHidden()
+    assert panel.apply_button.isHidden()
+    measured(qtbot, opened)
+    assert "calibrated on these very labels" in opened.scores.caveats.text()
+    with qtbot.waitSignal(space.run_changed, timeout=10_000):
+        click(panel.off_button)
+    assert "not calibrated" in panel.state.text()
+    assert panel._proposed.isHidden()
+    panel.load(tmp_path / "calibration.json")
+    qtbot.waitUntil(lambda: panel.proposal is not None, timeout=10_000)
+    assert panel.quality.rowCount() == 6  # hidden: a file holds no table
+
+
+def test_a_file_that_is_no_calibration_is_refused(qtbot: QtBot, opened: ResultsPage, save: Save) -> None:
+    wrong = save("wrong.json", b"{}")
+    assert "not a calibration" in told(qtbot, opened, lambda: opened.calibration.load(wrong)).problem
+
+
+def test_a_run_that_is_judged_elsewhere_is_not_calibrated(qtbot: QtBot, opened: ResultsPage) -> None:
+    with RunStore(opened.workspace.store_path) as store, store.hold(1):
+        assert isinstance(told(qtbot, opened, opened.calibration.take_off), RunBusyError)
+
+
+# Measures that need a model
+
+
+@pytest.mark.parametrize(
+    ("measure", "file", "column"),
+    [(SlowMeasure.BERTSCORE, ENCODER, 5), (SlowMeasure.AGREEMENT, demo_model(), 6)],
+)
+def test_a_model_fills_its_column(
+    qtbot: QtBot,
+    page: ResultsPage,
+    demo_tried: None,
+    save: Save,
+    demo_gold: Path,
+    measure: SlowMeasure,
+    file: Path,
+    column: int,
+) -> None:
+    few = save("few.tsv", b"\n".join(demo_gold.read_bytes().split(b"\n")[:4]))
+    page.workspace.open_gold(few)
+    qtbot.waitUntil(lambda: page.workspace.has_own_gold, timeout=10_000)
+    opened = open_run(qtbot, page, 1)
+    click(opened.scores.slow_buttons[measure])
+    dialog = opened.findChild(SlowMeasureDialog)
+    assert isinstance(dialog, SlowMeasureDialog)
+    dialog.choose(file)
+    qtbot.waitUntil(dialog.start.isEnabled, timeout=10_000)
+    click(dialog.start)
+    table = opened.scores.table(Part.EXPLANATIONS)
+    qtbot.waitUntil(lambda: table.index(0, column).data() not in {"-", None}, timeout=60_000)
+    assert opened.workspace.state.recent(
+        "encoders" if measure is SlowMeasure.BERTSCORE else "agreement-models"
+    )
+
+
+def test_a_file_that_cannot_measure_is_refused_in_the_dialog(
+    qtbot: QtBot, opened: ResultsPage, save: Save
+) -> None:
+    dialog = SlowMeasureDialog(SlowMeasure.BERTSCORE, opened.workspace)
+    qtbot.addWidget(dialog)
+    dialog.choose(save("<b>x.gguf", b"not a model"))
+    qtbot.waitUntil(lambda: "<b>x.gguf" in dialog.said.text(), timeout=10_000)
+    assert not dialog.start.isEnabled()
+
+
+# Exports
+
+
+def test_submissions_are_those_of_the_engine(qtbot: QtBot, opened: ResultsPage, tmp_path: Path) -> None:
+    with RunStore(opened.workspace.store_path) as store:
+        expected = submission_of(load_results(store, 1))
+    write_submission(tmp_path / "expected.tsv", expected)
+    exported(qtbot, opened, lambda: opened.export_explained(path=tmp_path / "explained.tsv"))
+    assert (tmp_path / "explained.tsv").read_bytes() == (tmp_path / "expected.tsv").read_bytes()
+    exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "labels.tsv"))
+    labels = read_submission(tmp_path / "labels.tsv")
+    assert not labels.with_explanations
+    assert [row.id for row in labels.rows] == [row.id for row in expected.rows]
+
+
+def test_all_data_report_and_figures_are_written(qtbot: QtBot, opened: ResultsPage, tmp_path: Path) -> None:
+    exported(qtbot, opened, lambda: opened.export_csv(path=tmp_path / "all.csv"))
+    exported(qtbot, opened, lambda: opened.export_json(path=tmp_path / "all.json"))
+    exported(qtbot, opened, lambda: opened.export_report(path=tmp_path / "report.html"))
+    assert (tmp_path / "all.csv").read_bytes().count(b"\n") > 150
+    assert len(json.loads((tmp_path / "all.json").read_bytes())["items"]) == 30
+    (tmp_path / "run-1-figures").mkdir()
+    exported(qtbot, opened, lambda: opened.export_figures(folder=tmp_path))
+    assert not list((tmp_path / "run-1-figures").iterdir())
+    assert len(list((tmp_path / "run-1-figures-2").iterdir())) == 8
+
+
+def test_an_export_says_what_is_a_persons(qtbot: QtBot, opened: ResultsPage, tmp_path: Path) -> None:
+    item = load_dataset(opened.workspace.run.results.run.identity.dataset_path).ids[0]  # type: ignore[union-attr]
+    override(qtbot, opened, item, Preference.BOTH_BAD)
+    exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "labels.tsv"))
+    assert "By people, not by the model: 1 label" in opened.notice.text
+    opened.model_alone.setChecked(True)
+    exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "alone.tsv"))
+    assert "Without what people overrode (1 label, by" in opened.notice.text
+    assert "“Model alone” is ticked" in opened.notice.text
+    assert (tmp_path / "alone.tsv").read_bytes() != (tmp_path / "labels.tsv").read_bytes()
+
+
+def test_what_was_judged_is_never_overwritten(qtbot: QtBot, opened: ResultsPage, demo_gold: Path) -> None:
+    before = demo_gold.read_bytes()
+    assert "overwritten" in told(qtbot, opened, lambda: opened.export_csv(path=demo_gold)).problem
+    assert demo_gold.read_bytes() == before
+
+
+def test_labels_alone_have_no_explanations_to_export(
+    qtbot: QtBot, space: Workspace, page: ResultsPage, save: Save, demo_gold: Path, tmp_path: Path
+) -> None:
+    few = save("few.tsv", b"\n".join(demo_gold.read_bytes().split(b"\n")[:4]))
+    open_run(qtbot, page, judge(space.store_path, few, JudgeSettings(mode=Mode.LABELS, context=4096)))
+    error = told(qtbot, page, lambda: page.export_explained(path=tmp_path / "never.tsv"))
+    assert "labels alone" in error.problem
+    assert page.scores.table(Part.EXPLANATIONS).rowCount() == 0
+
+
+def test_on_another_page_the_status_bar_says_what_was_left_out(
+    qtbot: QtBot, opened: ResultsPage, tmp_path: Path
+) -> None:
+    item = load_dataset(opened.workspace.run.results.run.identity.dataset_path).ids[0]  # type: ignore[union-attr]
+    override(qtbot, opened, item, Preference.BOTH_BAD)
+    opened.model_alone.setChecked(True)
+    opened.hide()
+    with qtbot.waitSignal(opened.workspace.note, timeout=10_000) as note:
+        opened.export_labels(path=tmp_path / "alone.tsv")
+    assert "Without what people overrode (1 label, by" in note.args[0]
+
+
+def test_the_csv_has_the_labels_that_the_run_is_held_against(
+    qtbot: QtBot, opened: ResultsPage, save: Save, demo_gold: Path, tmp_path: Path
+) -> None:
+    other = save("other.tsv", demo_gold.read_bytes().replace(b"\tboth_good\t", b"\tboth_bad\t"))
+    with qtbot.waitSignal(opened.workspace.gold_changed, timeout=10_000):
+        opened.gold.open(other)
+    exported(qtbot, opened, lambda: opened.export_csv(path=tmp_path / "all.csv"))
+    with (tmp_path / "all.csv").open(encoding="utf-8", newline="") as file:
+        labels = {row["human_preference"] for row in csv.DictReader(file)}
+    assert "both_bad" in labels
+    assert "both_good" not in labels
+
+
+def test_no_file_in_use_is_overwritten(
+    qtbot: QtBot, opened: ResultsPage, save: Save, demo_gold: Path
+) -> None:
+    gold = save("chosen.tsv", demo_gold.read_bytes())
+    with qtbot.waitSignal(opened.workspace.gold_changed, timeout=10_000):
+        opened.gold.open(gold)
+    examples = save("examples.tsv", b"of the Judge page")
+    FileChoice("labelled examples", "", opened).set_path(examples)
+    click(opened.calibration.fit_button)
+    qtbot.waitUntil(lambda: opened.calibration.proposal is not None, timeout=30_000)
+    measured(qtbot, opened)
+    for path in (gold, examples, opened.workspace.store_path):
+        before = path.read_bytes()
+        for act in (
+            lambda path=path: opened.export_csv(path=path),
+            lambda path=path: opened.calibration.save(path),
+            lambda path=path: opened.figures.save("accuracy", path),
+        ):
+            assert "would be overwritten" in told(qtbot, opened, act).problem
+        assert path.read_bytes() == before
+
+
+# Read again
+
+
+def test_what_was_measured_outlives_the_reading_of_the_same_run(qtbot: QtBot, opened: ResultsPage) -> None:
+    before = opened.measurer.scores
+    with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
+        opened.workspace.read_run_again()
+    measured(qtbot, opened)
+    assert opened.measurer.scores is before
+
+
+def test_other_labels_in_the_same_file_are_measured_anew(
+    qtbot: QtBot, opened: ResultsPage, save: Save, demo_gold: Path
+) -> None:
+    tables = []
+    for data in (demo_gold.read_bytes(), demo_gold.read_bytes().replace(b"\tboth_good\t", b"\tA\t")):
+        with qtbot.waitSignal(opened.workspace.gold_changed, timeout=10_000):
+            opened.gold.open(save("labels.tsv", data))
+        measured(qtbot, opened)
+        tables.append(opened.scores.table(Part.ACCURACY).as_text())
+    assert tables[0] != tables[1]
+
+
+def test_explanations_written_again_are_measured_anew(
+    qtbot: QtBot, opened: ResultsPage, demo_gold: Path
+) -> None:
+    with qtbot.waitSignal(opened.workspace.gold_changed, timeout=10_000):
+        opened.gold.open(demo_gold)  # stays the same while the run is read again
+    run = opened.workspace.run
+    assert run is not None
+    item = run.results.judged[0]
+    judgment = run.results.judgments["safety"][0]
+    other = Preference.A if run.results.label(judgment) is not Preference.A else Preference.B
+    override(qtbot, opened, item.item_id, other)
+    measured(qtbot, opened)
+    before = opened.scores.table(Part.EXPLANATIONS).as_text()
+    with RunStore(opened.workspace.store_path) as store:
+        store.add_rewritten(1, {item.position: {"safety": Explanation("Words of no other kind.", other)}})
+        store.describe(1, {**store.run(1).manifest, "rewritten": [{"explanations": 1}]})
+    with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
+        opened.workspace.read_run_again()
+    measured(qtbot, opened)
+    assert opened.scores.table(Part.EXPLANATIONS).as_text() != before
+
+
+# While a run is judged
+
+
+def test_a_run_under_way_is_not_no_run(qtbot: QtBot, page: ResultsPage) -> None:
+    page.workspace.tell_judging(UnderWay(1, 94, 240))
+    assert page._empty_title.text() == "Run 1 is being judged (94 of 240)"
+    assert not page.judge_button.isVisible()
+    with qtbot.waitSignal(page.workspace.run_changed, timeout=10_000):
+        click(page.so_far_button)
+    page.workspace.tell_judging(None)
+    assert page._empty_title.text() == "No run yet"
+
+
+def test_a_part_of_a_run_says_so_and_can_be_read_again(
+    qtbot: QtBot, space: Workspace, page: ResultsPage, demo_gold: Path
+) -> None:
+    run = judge(space.store_path, demo_gold, JudgeSettings(mode=Mode.LABELS, context=4096), items=3)
+    open_run(qtbot, page, run)
+    assert page.snapshot.isVisible()
+    assert "of 30 items" in page._snapshot_text.text()
+    with qtbot.waitSignal(space.run_changed, timeout=10_000):
+        click(page.again_button)
+    with qtbot.waitSignal(space.run_changed, timeout=10_000):
+        space.open_run(1)
+    assert not page.snapshot.isVisible()
+
+
+# Use without a mouse
+
+
+def test_no_key_of_a_tab_is_another_s_or_a_menu_s(opened: ResultsPage) -> None:
+    tabs = re.findall(r"&(\w)", " ".join(opened.tabs.tabText(place) for place in range(opened.tabs.count())))
+    for place in range(opened.tabs.count()):
+        opened.tabs.setCurrentIndex(place)
+        shown = [one for one in opened.findChildren(QAbstractButton) if one.isVisible()]
+        keys = [*tabs, *re.findall(r"&(\w)", " ".join(one.text() for one in shown)), *"FVERH"]
+        assert sorted(key.upper() for key in keys) == sorted({key.upper() for key in keys})
+
+
+def test_every_measure_says_what_it_means(opened: ResultsPage) -> None:
+    for part in (Part.ACCURACY, Part.LABELS, Part.EXPLANATIONS):
+        table = opened.scores.table(part)
+        for section in range(1, table.columnCount()):
+            title = table.headerData(section, Qt.Orientation.Horizontal)
+            meaning = table.headerData(section, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+            assert meaning or title == "Items"
+
+
+def test_every_control_has_a_name(opened: ResultsPage) -> None:
+    kinds = (QAbstractButton, QAbstractItemView, QAbstractSlider, QComboBox)
+    controls = [one for kind in kinds for one in opened.findChildren(kind)]
+    nameless = [
+        one
+        for one in controls
+        if not one.accessibleName()
+        and not (isinstance(one, QAbstractButton) and one.text())
+        and not one.objectName().startswith("qt_")
+        and one.focusPolicy() != Qt.FocusPolicy.NoFocus
+        and one.window() is opened  # Qt's own list below a combo box is a window
+    ]
+    assert [(type(one).__name__, type(one.parent()).__name__) for one in nameless] == []
+
+
+def test_tabs_and_menu_open_by_key(qtbot: QtBot, opened: ResultsPage) -> None:
+    opened.tabs.tabBar().setFocus()
+    QTest.keyClick(opened.tabs.tabBar(), Qt.Key.Key_Right)
+    assert opened.tabs.currentIndex() == 1
+    opened.keep_layout()
+    again = ResultsPage(opened.workspace)
+    qtbot.addWidget(again)
+    assert again.tabs.currentIndex() == 1

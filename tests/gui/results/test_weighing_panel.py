@@ -1,0 +1,138 @@
+"""The weighted judge: decisions follow the sliders, weights are fitted and remembered."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from engine.data.dataset import Dataset, load_dataset
+from engine.decisions.run_results import load_results
+from engine.measure.systems import system_of_run
+from engine.store.run_store import RunStore
+from engine.weigh.system_weighing import comparisons_of, weigh
+from gui.results.score_jobs import Scores, measure_labels
+from gui.results.weighing_panel import WeighingPanel
+from gui.work.lanes import EngineThreads, Lane
+from gui.work.state import State
+from gui.work.workspace import Workspace
+from tests.gui.jobs import done
+
+
+@pytest.fixture
+def gold(demo_gold: Path) -> Dataset:
+    return load_dataset(demo_gold)
+
+
+def scores_of(store_path: Path, gold: Dataset | None) -> Scores:
+    with RunStore(store_path) as store:
+        return done(measure_labels(load_results(store, 1), gold))
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, workspace: Workspace, demo_store: Path, gold: Dataset) -> WeighingPanel:
+    made = WeighingPanel(workspace)
+    qtbot.addWidget(made)
+    made.resize(1100, 600)
+    made.show()
+    made.show_scores(scores_of(demo_store, gold))
+    qtbot.waitUntil(lambda: "comparisons" in made.said.text())
+    return made
+
+
+def rates(panel: WeighingPanel) -> str:
+    return panel.rates.accessibleName()
+
+
+def settled(qtbot: QtBot, panel: WeighingPanel, before: str) -> None:
+    qtbot.waitUntil(lambda: rates(panel) != before, timeout=10_000)
+
+
+def test_win_rates_are_those_of_the_engine(panel: WeighingPanel, demo_store: Path) -> None:
+    with RunStore(demo_store) as store:
+        system = system_of_run(load_results(store, 1))
+    wish = panel.wish
+    expected = weigh(comparisons_of(system, list(wish.weights)), wish.weights, wish.tie_threshold).result
+    assert f"A wins {100 * expected['win_rate_a']:.1f} %" in rates(panel)
+    assert "comparisons by margin" in panel.margins.accessibleName()
+
+
+def test_a_slider_moves_its_field_and_the_decisions_follow(qtbot: QtBot, panel: WeighingPanel) -> None:
+    before = rates(panel)
+    slider = panel.threshold.slider
+    slider.setFocus()
+    for _ in range(10):
+        QTest.keyClick(slider, Qt.Key.Key_PageUp)
+    assert panel.threshold.field.value() == 10.0
+    settled(qtbot, panel, before)
+    qtbot.waitUntil(lambda: "tie 100.0 %" in rates(panel))
+
+
+def test_the_last_of_many_quick_changes_counts(qtbot: QtBot, panel: WeighingPanel) -> None:
+    for tenths in range(100, -1, -1):
+        panel.threshold.slider.setValue(tenths)
+    panel.threshold.field.setValue(9.99)
+    panel.threshold.field.setValue(10.0)
+    qtbot.waitUntil(lambda: "tie 100.0 %" in rates(panel), timeout=10_000)
+
+
+def test_without_any_weight_it_says_so(qtbot: QtBot, panel: WeighingPanel) -> None:
+    for control in panel.controls.values():
+        control.slider.setValue(0)
+    qtbot.waitUntil(lambda: "All weights are 0" in panel.said.text())
+    QTest.mouseClick(panel.equal_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "comparisons" in panel.said.text())
+
+
+def test_fitted_weights_come_with_what_they_are_worth(qtbot: QtBot, panel: WeighingPanel) -> None:
+    before = panel.wish
+    QTest.mouseClick(panel.fit_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: panel.wish != before, timeout=20_000)
+    assert max(panel.wish.weights.values()) == 10.0
+    assert "cross-validated on 30 items" in panel._fit_table.as_text()
+
+
+def test_weights_of_another_run_are_not_set(
+    qtbot: QtBot, panel: WeighingPanel, threads: EngineThreads, demo_store: Path, gold: Dataset
+) -> None:
+    before = panel.wish
+    panel.fit_weights()
+    panel.show_scores(scores_of(demo_store, gold))
+    qtbot.waitUntil(lambda: not any(map(threads.busy, Lane)), timeout=20_000)
+    qtbot.waitUntil(lambda: "comparisons" in panel.said.text())
+    assert panel.wish == before
+    assert panel.fit_button.text() == "Fi&t weights to human labels"
+
+
+def test_overrides_need_not_wait_for_weights(panel: WeighingPanel, threads: EngineThreads) -> None:
+    panel.fit_weights()
+    panel.equal_weights()
+    assert not threads.busy(Lane.STORE)
+
+
+def test_without_labels_nothing_can_be_fitted(qtbot: QtBot, panel: WeighingPanel, demo_store: Path) -> None:
+    panel.show_scores(scores_of(demo_store, None))
+    qtbot.waitUntil(lambda: not panel.fit_button.isEnabled())
+    qtbot.waitUntil(panel._agreement_view.isHidden)
+
+
+def test_weights_are_remembered(qtbot: QtBot, panel: WeighingPanel, workspace: Workspace) -> None:
+    panel.controls["safety"].field.setValue(3.25)
+    panel.threshold.field.setValue(1.5)
+    again = WeighingPanel(workspace)
+    qtbot.addWidget(again)
+    assert (again.wish.weights["safety"], again.wish.tie_threshold) == (3.25, 1.5)
+
+
+@pytest.mark.parametrize(
+    "kept", ["10", "[]", '{"safety": "many", "tie_threshold": null, "relevance": 1e999}']
+)
+def test_a_damaged_memory_is_as_if_there_were_none(
+    qtbot: QtBot, threads: EngineThreads, tmp_path: Path, kept: str
+) -> None:
+    state = State(tmp_path / "other")
+    state.set_text("results/weights", kept)
+    panel = WeighingPanel(Workspace(threads, state, tmp_path / "runs.sqlite"))
+    qtbot.addWidget(panel)
+    assert set(panel.wish.weights.values()) == {1.0}

@@ -1,0 +1,107 @@
+"""Explanations written again by the window: the job, and what the card says of them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from engine.core.errors import ModelFileError, SetupError
+from engine.core.events import MeasureProgress
+from engine.core.items import Order, Preference
+from engine.core.judgments import Explanation, Judgment, Reading
+from engine.core.run_setup import RunSetup
+from engine.data.dataset import load_dataset
+from engine.decisions.run_results import load_results
+from engine.judge.rewrite import Rewritten
+from engine.store.run_store import RunStore
+from engine.system.paths import demo_model
+from gui.judge.run_jobs import judge
+from gui.review.judgment_card import JudgmentCard, Shown
+from gui.work.rewrite_jobs import rewrite
+from tests.gui.jobs import done
+
+A, B, GOOD, _ = Preference
+
+
+def judged(folder: Path, gold: Path, shots: int = 0) -> Path:
+    """A store with a run of two items, of which one has another label since."""
+    path = folder / "judged.sqlite"
+    setup = RunSetup(
+        dataset_path=gold,
+        model_path=demo_model(),
+        items=2,
+        threads=1,
+        context=4096,
+        max_explanation_tokens=20,
+        examples_path=gold if shots else None,
+        shots=shots or 1,
+    )
+    done(judge(setup, path, None))
+    with RunStore(path) as store:
+        first = next(store.judged(1))
+        label = next(one for one in Preference if one is not first.explanations["safety"].preference)
+        store.override(1, first.item_id, "safety", preference=label, explanation=None, author="Ada")
+    return path
+
+
+@pytest.mark.usefixtures("demo_tried")
+def test_what_is_out_of_date_is_written_again(tmp_path: Path, demo_gold: Path) -> None:
+    path = judged(tmp_path, demo_gold)
+    told: list[object] = []
+    made = done(rewrite(path, 1, load_dataset(demo_gold), threads=1, gpu_layers=0), told)
+    assert made == Rewritten(1, 1, 0, (), stopped=False)
+    assert told == [MeasureProgress(0, 1), MeasureProgress(1, 1)]
+    with RunStore(path) as store:
+        assert load_results(store, 1).outdated == 0
+
+
+@pytest.mark.usefixtures("demo_tried")
+def test_a_run_that_was_shown_examples_is_refused(tmp_path: Path, demo_gold: Path) -> None:
+    path = judged(tmp_path, demo_gold, shots=1)
+    with pytest.raises(SetupError, match="was shown labelled examples"):
+        done(rewrite(path, 1, load_dataset(demo_gold), threads=1, gpu_layers=0))
+
+
+def test_a_model_that_is_gone_is_named(demo_store: Path, demo_gold: Path, tmp_path: Path) -> None:
+    path = tmp_path / "runs.sqlite"
+    with RunStore(demo_store) as store, RunStore(path) as other:
+        identity = store.run(1).identity
+        gone = replace(identity, model_path=tmp_path / "gone.gguf")
+        with other.begin(gone):
+            pass
+    with pytest.raises(ModelFileError, match=r"gone\.gguf: there is no such file"):
+        done(rewrite(path, 1, load_dataset(demo_gold), threads=1, gpu_layers=0))
+
+
+@pytest.mark.parametrize(
+    ("label", "text", "outdated"),
+    [
+        (A, "A is safe.", ""),
+        (B, "B is safer (cut at the length limit)", ""),
+        (GOOD, "A is safe.", "written for another label: A"),
+    ],
+)
+def test_the_card_says_of_the_text_for_the_label_in_force(
+    qtbot: QtBot, label: Preference, text: str, outdated: str
+) -> None:
+    card = JudgmentCard()
+    qtbot.addWidget(card)
+    written = (Explanation("A is safe.", A), Explanation("B is safer", B, cut=True))
+    reading = Reading(Order.AB, (-2.0, -0.3, -2.0, -3.0))
+    judgment = Judgment("1", "safety", B, (0.1, 0.7, 0.1, 0.1), None, 0.9, (reading,), written)
+    said = judgment.explanation_for(label)
+    assert said is not None
+    card.show_judgment(
+        Shown(
+            judgment=judgment,
+            label=label,
+            explanation=said.text,
+            outdated=bool(outdated),
+            override=None,
+            history=[],
+            human=None,
+        )
+    )
+    assert card.explanation.text() == text
+    assert (card.outdated.text if not card.outdated.isHidden() else "") == outdated

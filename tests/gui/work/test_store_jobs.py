@@ -1,0 +1,79 @@
+"""The job that opens a run of the store, with the items that it judged."""
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from engine.data.dataset import Dataset, load_dataset
+from engine.system.paths import demo_dataset
+from gui.review.notices import MissingDataset
+from gui.work.store_jobs import open_run
+from gui.work.workspace import Workspace
+from tests.conftest import DEMO_ITEMS
+from tests.gui.jobs import done
+
+
+def whole(_gold: Path) -> Dataset:
+    return load_dataset(demo_dataset())
+
+
+def other_texts(gold: Path) -> Dataset:
+    dataset = load_dataset(gold)
+    return Dataset(dataset.path, dataset.frame.assign(output_a="Something else."))
+
+
+def too_few(gold: Path) -> Dataset:
+    return load_dataset(gold).head(3)
+
+
+@pytest.mark.parametrize("at_hand", [load_dataset, whole, other_texts, too_few])
+def test_a_run_comes_with_the_items_that_it_judged(
+    demo_store: Path, demo_gold: Path, at_hand: Callable[[Path], Dataset]
+) -> None:
+    results, dataset = done(open_run(demo_store, 1, at_hand(demo_gold)))
+    assert len(results.judged) == DEMO_ITEMS
+    assert dataset is not None
+    assert dataset.hash == results.run.identity.dataset_hash
+
+
+def test_the_items_at_hand_are_those_that_are_shown(demo_store: Path, demo_gold: Path) -> None:
+    moved = Path(shutil.copy(demo_gold, demo_store.with_name("moved.tsv")))
+    _, dataset = done(open_run(demo_store, 1, load_dataset(moved)))
+    assert dataset is not None
+    assert dataset.path == moved
+
+
+@pytest.fixture
+def moved_away(demo_store: Path, tmp_path: Path) -> Path:
+    """The store with a run whose dataset is not where it was."""
+    path = Path(shutil.copy(demo_store, tmp_path))
+    db = sqlite3.connect(path)
+    db.execute("UPDATE run SET dataset_path = ?", (str(tmp_path / "gone.tsv"),))
+    db.commit()
+    db.close()
+    return path
+
+
+def test_where_the_items_are_gone_the_run_comes_alone(moved_away: Path, demo_gold: Path) -> None:
+    for at_hand in (None, other_texts(demo_gold)):
+        results, dataset = done(open_run(moved_away, 1, at_hand))
+        assert (len(results.judged), dataset) == (DEMO_ITEMS, None)
+
+
+def test_the_right_dataset_opened_anywhere_is_taken_for_the_run(
+    qtbot: QtBot, workspace: Workspace, moved_away: Path, demo_gold: Path
+) -> None:
+    workspace.store_path = moved_away
+    missing = MissingDataset(workspace)
+    qtbot.addWidget(missing)
+    with qtbot.waitSignal(workspace.run_changed):
+        workspace.open_run(1)
+    assert workspace.run is not None
+    assert workspace.run.dataset is None
+    with qtbot.waitSignal(workspace.run_changed):
+        workspace.open_dataset(demo_gold)
+    assert workspace.run.dataset is workspace.dataset

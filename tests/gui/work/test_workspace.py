@@ -1,0 +1,82 @@
+"""What the pages share: runs opened and read again, overrides that are never lost on the way."""
+
+import threading
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from engine.core.errors import SetupError
+from engine.core.items import Preference
+from engine.store.run_store import RunStore
+from gui.work.lanes import Lane
+from gui.work.workspace import Workspace
+
+A_WHILE = 30_000
+
+
+@pytest.fixture
+def judged(space: Workspace, qtbot: QtBot) -> Workspace:
+    """A workspace with a run of the demo model open."""
+    with qtbot.waitSignal(space.run_changed, timeout=A_WHILE):
+        space.open_run(1)
+    return space
+
+
+def test_a_run_is_opened_with_the_items_that_it_judged(judged: Workspace, demo_gold: Path) -> None:
+    assert judged.run is not None
+    assert judged.run.dataset is not None
+    assert judged.run.dataset.path == demo_gold
+    assert judged.gold is judged.run.dataset
+
+
+def test_an_override_is_in_the_results_at_once_and_undone_again(qtbot: QtBot, judged: Workspace) -> None:
+    with qtbot.waitSignal(judged.overrides_changed, timeout=A_WHILE):
+        judged.override("1", "safety", Preference.BOTH_BAD, None)
+    assert judged.run is not None
+    (said,) = judged.run.results.overrides.values()
+    assert (said.item_id, said.criterion, said.preference) == ("1", "safety", Preference.BOTH_BAD)
+    with qtbot.waitSignal(judged.overrides_changed, timeout=A_WHILE):
+        judged.undo_override("1", "safety")
+    assert judged.run.results.overrides == {}
+
+
+def test_an_override_made_while_the_run_is_read_again_stays(qtbot: QtBot, judged: Workspace) -> None:
+    gate = threading.Event()
+    judged.threads.start(Lane.MEASURE, lambda _: gate.wait(10))
+    assert judged.run is not None
+    before = judged.run.results
+    judged.read_run_again()
+    with qtbot.waitSignal(judged.overrides_changed, timeout=A_WHILE):
+        judged.override("1", "safety", Preference.BOTH_BAD, None)
+    with qtbot.waitSignal(judged.run_changed, timeout=A_WHILE):
+        gate.set()
+    assert judged.run.results is not before
+    assert len(judged.run.results.overrides) == 1
+
+
+def test_reading_again_does_not_drop_the_run_that_was_just_chosen(qtbot: QtBot, judged: Workspace) -> None:
+    with RunStore(judged.store_path) as store, store.begin(store.run(1).identity, fresh=True) as second:
+        number = second.id
+    judged.open_run(number)
+    with qtbot.waitSignal(judged.run_changed, timeout=A_WHILE):
+        judged.read_run_again()
+    assert judged.run is not None
+    assert judged.run.id == number
+
+
+def test_an_override_that_cannot_be_stored_is_told(qtbot: QtBot, judged: Workspace) -> None:
+    with qtbot.waitSignal(judged.problem, timeout=A_WHILE) as told:
+        judged.override("no such item", "safety", Preference.A, None)
+    assert isinstance(told.args[0], SetupError)
+    assert told.args[0].problem.startswith("Item no such item, safety: what you decided is not stored.")
+
+
+def test_the_dataset_of_last_time_is_not_asked_for_again_where_it_is_gone(
+    qtbot: QtBot, workspace: Workspace, tmp_path: Path
+) -> None:
+    workspace.state.set_text("last/dataset", str(tmp_path / "gone.tsv"))
+    with qtbot.waitSignal(workspace.dataset_failed, timeout=A_WHILE) as told:
+        workspace.open_dataset(tmp_path / "gone.tsv")
+    assert "gone.tsv" in told.args[0].problem
+    assert workspace.state.text("last/dataset") == ""
