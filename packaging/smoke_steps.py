@@ -36,35 +36,35 @@ _SYSTEM_FOLDERS = ("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/")
 
 def _version(trial: Trial) -> str:
     start = time.monotonic()
-    told = trial.run("--version")
+    printed = trial.run("--version")
     seconds = time.monotonic() - start
-    assert told.splitlines() == [f"Tiebreak {VERSION}"], f"it says {told!r}"
+    assert printed.splitlines() == [f"Tiebreak {VERSION}"], f"it says {printed!r}"
     assert f"usage: {trial.program.stem} " in trial.run("--help"), "its help names another program"
     assert not trial.run("nonsense", code=2), "a wrong command is not refused"
-    return f"{told.strip()}, said after {seconds:.2f} s"
+    return f"{printed.strip()}, said after {seconds:.2f} s"
 
 
 def _self_test(trial: Trial) -> str:
-    told = trial.run("selftest")
-    assert "All checks passed." in told, told
-    found = [line.partition("processor")[2].strip() for line in told.splitlines() if "processor  " in line]
+    printed = trial.run("selftest")
+    assert "All checks passed." in printed, printed
+    found = [line.partition("processor")[2].strip() for line in printed.splitlines() if "processor  " in line]
     return found[0]
 
 
 def _check(trial: Trial) -> str:
-    told = [trial.run("check", file.name) for file in (trial.sample.dataset, trial.sample.parquet)]
-    assert all(f"{_ITEMS} items" in text for text in told), told
-    return "; ".join(text.splitlines()[0] for text in told)
+    printed = [trial.run("check", file.name) for file in (trial.sample.dataset, trial.sample.parquet)]
+    assert all(f"{_ITEMS} items" in text for text in printed), printed
+    return "; ".join(text.splitlines()[0] for text in printed)
 
 
 def _judge(trial: Trial) -> str:
     start = time.monotonic()
-    told = trial.run(
+    printed = trial.run(
         "judge", "demo.tsv", "--model", "demo", "--out", "submission é.tsv", "--json", "all.json"
     )
     seconds = time.monotonic() - start
     _assert_as_from_source(trial, "submission é.tsv")
-    means = [line.split()[1] for line in told.splitlines() if line.startswith("mean")]
+    means = [line.split()[1] for line in printed.splitlines() if line.startswith("mean")]
     return f"equal byte for byte, after {seconds:.0f} s; mean accuracy {means[0]} %"
 
 
@@ -105,8 +105,8 @@ def _kill_and_resume(trial: Trial) -> str:
     judged = trial.judged(*store)
     assert 0 < judged < _ITEMS, f"{judged} of {_ITEMS} items were judged when it was killed"
     assert not trial.written("resumed.tsv").exists(), "half a submission was written"
-    told = trial.run(*words, messages=True)
-    assert f"goes on: {judged} of {_ITEMS}" in told, told
+    printed = trial.run(*words, messages=True)
+    assert f"goes on: {judged} of {_ITEMS}" in printed, printed
     _assert_as_from_source(trial, "resumed.tsv")
     return f"killed with {judged} of {_ITEMS} items judged; the same submission"
 
@@ -121,9 +121,9 @@ def _damaged_models(trial: Trial) -> str:
     for name, content in damaged.items():
         trial.written(name).write_bytes(content)
         for words in (("models", "check"), ("judge", "demo.tsv", "--out", "never.tsv", "--model")):
-            told = trial.run(*words, name, code=2, messages=True)
-            assert name in told, told
-            assert "fault of Tiebreak" not in told, told
+            printed = trial.run(*words, name, code=2, messages=True)
+            assert name in printed, printed
+            assert "fault of Tiebreak" not in printed, printed
     assert not trial.written("never.tsv").exists(), "a submission was written"
     return f"{len(damaged)} files refused by name"
 
@@ -188,14 +188,14 @@ def _libraries(trial: Trial) -> str:
     library = next(iter(trial.place.outside(trial.folder).rglob("libggml-cpu-x64.so")))
     shutil.copy(library, trial.written("libggml-cpu-rogue.so"))
     # Set as late as this: what comes before may be another user, whose list ours could not go on with.
-    told = ("LD_DEBUG=files", f"LD_DEBUG_OUTPUT={trial.temporary / 'loaded'}")
+    printed = ("LD_DEBUG=files", f"LD_DEBUG_OUTPUT={trial.temporary / 'loaded'}")
     env = Path("/usr/bin/env")
-    child = trial.start(*told, str(trial.program), "selftest", executable=env)
+    child = trial.start(*printed, str(trial.program), "selftest", executable=env)
     said, _ = child.communicate(timeout=PATIENCE)
     assert child.returncode == 0, said.decode()
     with smoke_window.screen() as display:
         program = trial.start(
-            *told, str(trial.window_program), executable=env, home=trial.window_home, DISPLAY=display
+            *printed, str(trial.window_program), executable=env, home=trial.window_home, DISPLAY=display
         )
         try:
             smoke_window.Window(display, program)

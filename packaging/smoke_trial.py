@@ -31,10 +31,10 @@ class Sample:
         self.encoder = ROOT / "tests" / "encoders" / "roberta.gguf"
         self.parquet = scratch / "demo.parquet"
         self.submission = scratch / "expected.tsv"
-        main, told = str(ROOT / "main.py"), ["--model", "demo", "--out", str(self.submission)]
+        main, printed = str(ROOT / "main.py"), ["--model", "demo", "--out", str(self.submission)]
         environment = {**os.environ, "TIEBREAK_HOME": str(scratch / "source")}
         for words in (
-            [main, "judge", str(self.dataset), *told],
+            [main, "judge", str(self.dataset), *printed],
             ["-c", _TO_PARQUET, str(self.dataset), str(self.parquet)],
         ):
             done = subprocess.run(
@@ -85,8 +85,8 @@ class Trial:
 
     def judged(self, *options: str, home: Path | None = None) -> int:
         """How many items of the demo dataset the last run of a store holds."""
-        told, _ = self.start("runs", *options, home=home).communicate(timeout=PATIENCE)
-        found = _JUDGED.search(told.decode("utf-8"))
+        printed, _ = self.start("runs", *options, home=home).communicate(timeout=PATIENCE)
+        found = _JUDGED.search(printed.decode("utf-8"))
         return int(found[1]) if found else 0
 
     def written(self, name: str) -> Path:

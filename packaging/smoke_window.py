@@ -77,8 +77,8 @@ class Window:
         return self._program.wait(timeout=_PATIENCE)
 
     def _visible(self, title: str = "Tiebreak") -> str:
-        told = self._tool("xdotool", "search", "--onlyvisible", "--name", title, may_fail=True)
-        return told.split()[0] if told else ""
+        printed = self._tool("xdotool", "search", "--onlyvisible", "--name", title, may_fail=True)
+        return printed.split()[0] if printed else ""
 
     def _tool(self, *words: str, may_fail: bool = False) -> str:
         done = subprocess.run(

@@ -61,7 +61,7 @@ LIBRARIES = {
     "gguf": "engine/gguf/encoder_cut.py models/demo",
     "llama_cpp": "engine/llama models/demo/check_export.py",
     "matplotlib": "engine/report",
-    "pandas": "engine/data models/demo",
+    "pandas": "engine/data/submission.py models/demo",
     "psutil": "engine/system/computer.py engine/self_test.py",
     "scipy": "engine/measure engine/calibrate engine/weigh",
     "sklearn": "engine/measure engine/calibrate engine/weigh",
@@ -199,7 +199,89 @@ def test_the_test_sees_a_wrong_direction(tmp_path: Path, monkeypatch: pytest.Mon
     ]
 
 
+@cache
+def graph() -> Mapping[str, frozenset[str]]:
+    """For each module of engine and gui, the modules that it imports, those for types included."""
+    modules = {module_name(path): path for path in sources("engine", "gui")}
+    return {
+        name: frozenset(
+            target
+            for one in imports(path)
+            for target in (one.name, one.name.rpartition(".")[0])
+            if target in modules and target != name
+        )
+        for name, path in modules.items()
+    }
+
+
+def circles(imported: Mapping[str, frozenset[str]]) -> list[list[str]]:
+    """The modules that import each other, directly or by way of others: each circle that a walk meets."""
+    found: list[list[str]] = []
+    done: set[str] = set()
+
+    def walk(name: str, way: list[str]) -> None:
+        if name in way:
+            found.append([*way[way.index(name) :], name])
+        elif name not in done:
+            for other in sorted(imported.get(name, ())):
+                walk(other, [*way, name])
+            done.add(name)
+
+    for name in sorted(imported):
+        walk(name, [])
+    return found
+
+
+def test_no_modules_import_each_other() -> None:
+    assert not circles(graph())
+
+
+def test_the_test_sees_a_circle() -> None:
+    planted = {"a": frozenset({"b"}), "b": frozenset({"c"}), "c": frozenset({"b"})}
+    assert circles(planted) == [["b", "c", "b"]]
+
+
+def levels(room: str) -> Mapping[str, int]:
+    """The level of each thing at the top of a room, a folder counted as one: 1 for what imports no other."""
+    things: dict[str, set[str]] = {}
+    for name, targets in graph().items():
+        if name != room and name.startswith(f"{room}."):
+            thing = name.split(".")[1]
+            others = {target.split(".")[1] for target in targets if target.startswith(f"{room}.")}
+            things.setdefault(thing, set()).update(others - {thing})
+    level: dict[str, int] = {}
+    while len(level) < len(things):
+        next_ones = [one for one, others in things.items() if one not in level and others <= level.keys()]
+        assert next_ones, f"{room}: {sorted(set(things) - set(level))} import each other"
+        level |= {one: 1 + max((level[other] for other in things[one]), default=0) for one in next_ones}
+    return level
+
+
+@pytest.mark.parametrize(("room", "most_things", "most_levels"), [("engine", 17, 9), ("gui", 10, 5)])
+def test_a_room_has_few_things_on_few_levels(room: str, most_things: int, most_levels: int) -> None:
+    found = levels(room)
+    assert len(found) <= most_things
+    assert max(found.values()) <= most_levels
+
+
 # The window
+
+
+WINDOW = sources("gui")
+
+
+@pytest.mark.parametrize("path", WINDOW, ids=str)
+def test_the_window_imports_nothing_heavy_before_a_job_needs_it(path: PurePosixPath) -> None:
+    own = [one for one in imports(path) if below(one.name, "engine", "gui")]
+    heavy = [
+        one.name
+        for one in own
+        if not one.for_types and not one.in_function
+        if below(one.name, "engine") and not below(one.name, *ENGINE_FOR_THE_WINDOW)
+    ]
+    inside = [one.name for one in own if one.in_function]
+    assert not heavy
+    assert not inside or path.name.endswith("_jobs.py") or path.name == "app.py"
 
 
 def test_the_window_opens_without_what_only_jobs_need() -> None:
@@ -241,6 +323,55 @@ def test_nothing_knows_the_network(path: PurePosixPath) -> None:
 
 def test_packaging_does_not_shadow_the_library_of_that_name() -> None:
     assert not (ROOT / "packaging" / "__init__.py").exists()
+
+
+# Words
+
+
+def texts(path: PurePosixPath) -> Iterator[str]:
+    """The strings of a file, docstrings included."""
+    for node in ast.walk(syntax(path)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+@pytest.mark.parametrize("path", sources("engine", "gui"), ids=str)
+def test_only_commands_speak_of_options_of_the_command_line(path: PurePosixPath) -> None:
+    if path.is_relative_to("engine/commands") or str(path) in CHILD:
+        return
+    assert not [text for text in texts(path) if OPTION.search(text)]
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    names = Counter(
+        node.name
+        for path in sources("engine", "gui")
+        for node in syntax(path).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert not [name for name, count in names.items() if count > 1]
+
+
+# Sizes
+
+
+def length_of(path: PurePosixPath) -> int:
+    """The lines of a file."""
+    return (ROOT / path).read_text(encoding="utf-8").count("\n")
+
+
+@pytest.mark.parametrize("path", [*PROGRAM, *sources("packaging")], ids=str)
+def test_no_module_and_no_function_is_long(path: PurePosixPath) -> None:
+    if path.parts[0] == "models" and path.name in WRITTEN_WORLD:
+        return
+    long = [
+        node.name
+        for node in ast.walk(syntax(path))
+        if isinstance(node, ast.FunctionDef)
+        and (node.end_lineno or node.lineno) - node.lineno >= MOST_LINES_OF_A_FUNCTION
+    ]
+    assert length_of(path) <= MOST_LINES
+    assert not long
 
 
 def test_no_package_has_many_modules() -> None:

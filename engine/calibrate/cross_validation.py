@@ -104,7 +104,7 @@ def calibrate_criterion(
     log_probs, labels = _checked(log_probs, labels, groups)
     after, baseline = np.empty_like(log_probs), np.empty_like(log_probs)
     for train, test in grouped_folds(groups, OUTER_FOLDS):
-        fitted = fit(log_probs[train], labels[train], [groups[index] for index in train])
+        fitted = fit_calibration(log_probs[train], labels[train], [groups[index] for index in train])
         after[test] = calibrated(log_probs[test], fitted)
         baseline[test] = log_frequencies(labels[train])
     return CalibrationReport(
@@ -114,12 +114,14 @@ def calibrate_criterion(
         before=quality(log_probs, labels),
         after=quality(after, labels),
         baseline=quality(baseline, labels),
-        calibration=fit(log_probs, labels, groups),
+        calibration=fit_calibration(log_probs, labels, groups),
         probabilities_after=np.exp(after),
     )
 
 
-def fit(log_probs: FloatArray, labels: IntArray, groups: Sequence[Hashable]) -> CriterionCalibration:
+def fit_calibration(
+    log_probs: FloatArray, labels: IntArray, groups: Sequence[Hashable]
+) -> CriterionCalibration:
     """The calibration of one criterion; its strength is chosen by cross-validation within these items.
 
     Arguments as for `calibrate_criterion`; fewer than LEAST_FOR_READINGS instructions give the class

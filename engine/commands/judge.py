@@ -19,7 +19,7 @@ from engine.commands.shared.console import (
 from engine.commands.shared.example_arguments import add_examples, examples_of
 from engine.commands.shared.forecast import show_forecast
 from engine.commands.shared.machine_arguments import add_computer
-from engine.commands.shared.progress import RunProgress
+from engine.commands.shared.progress import RunProgressBar
 from engine.commands.shared.run_outputs import check_outputs, distribution, export_results, warn_of_gaps
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
@@ -198,7 +198,7 @@ def _settings(options: argparse.Namespace, model: ModelFile) -> JudgeSettings:
 
 def _follow(events: Iterable[RunEvent]) -> RunEnded:
     """Show progress until the run ends; its last event."""
-    with RunProgress() as progress:
+    with RunProgressBar() as progress:
         for event in events:
             progress.show(event)
             if isinstance(event, RunEnded):

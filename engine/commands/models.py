@@ -24,7 +24,7 @@ from engine.gguf.encoder_file import (
 from engine.gguf.finder import FoundModel, find_models, usual_folders
 from engine.gguf.header import read_header
 from engine.gguf.judge_file import ModelFile, describe
-from engine.gguf.memory import check_memory, fit, memory_needed
+from engine.gguf.memory import check_memory, memory_fit, memory_needed
 from engine.gguf.precheck import precheck
 from engine.loading.checked_model import checked_encoder, checked_model
 from engine.loading.trial import trial_report
@@ -167,7 +167,7 @@ def _row(one: FoundModel, model: ModelFile) -> list[str]:
         amount(model.size_bytes),
         f"{model.trained_context:,}",
         amount(needed.total),
-        fit(needed, available, total).value,
+        memory_fit(needed, available, total).value,
         one.source,
         str(one.path),
     ]
@@ -186,7 +186,7 @@ def _description(model: ModelFile) -> str:
         "trained context": f"{model.trained_context:,} tokens",
         "chat template": "its own" if model.has_chat_template else "none: plain text will be used",
         "memory needed": f"{amount(needed.total)} with a context of {context:,} tokens",
-        "fits here": fit(needed, *available_memory()).value,
+        "fits here": memory_fit(needed, *available_memory()).value,
     }
     if model.notice:
         facts["notice"] = model.notice
@@ -206,7 +206,7 @@ def _encoder_description(encoder: EncoderFile) -> str:
             "size": amount(encoder.size_bytes),
             "trained context": f"{encoder.trained_context:,} tokens",
             "memory needed": amount(needed.total),
-            "fits here": fit(needed, *available_memory()).value,
+            "fits here": memory_fit(needed, *available_memory()).value,
         }
     )
 

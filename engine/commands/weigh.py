@@ -28,8 +28,8 @@ from engine.data.dataset import Dataset, load_dataset
 from engine.measure.matching import match, people_caveats
 from engine.measure.systems import System, open_system
 from engine.report.weighing_tables import (
-    agreement_table,
     fit_table,
+    overall_agreement_table,
     weighing_table,
     weights_in_words,
     winner_table,
@@ -131,7 +131,7 @@ def _print_weighing(system: System, result: Weighing) -> None:
     decided = weighing_table(result)
     print(table(decided.header, [*decided.rows, ["margins: 10, 50, 90 % below", _deciles(result.margins)]]))
     if result.agreement:
-        for one in (agreement_table(result.agreement), winner_table(result.agreement)):
+        for one in (overall_agreement_table(result.agreement), winner_table(result.agreement)):
             print(f"\n{table(one.header, one.rows)}")
 
 

@@ -19,7 +19,7 @@ from engine.core.cancel import CancelToken
 from engine.core.formatting import listed, quoted
 from engine.core.items import PREFERENCES, Gold, Item, Preference, digest
 from engine.core.rubric import ELOQUENT, Rubric
-from engine.data.tables import Row, Table, open_table
+from engine.data.tables import Row, SourceTable, open_table
 
 REQUIRED_COLUMNS = ("id", "instruction", "output_a", "output_b")
 
@@ -114,11 +114,11 @@ def load_dataset(
     path: Path,
     rubric: Rubric = ELOQUENT,
     cancel: CancelToken | None = None,
-    told: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Dataset:
     """The dataset in a TSV, CSV, JSON, JSON Lines or Parquet file, plain or gzip-compressed.
 
-    `told` is called every few thousand rows with the number of rows read so far. A smaller file
+    `progress` is called every few thousand rows with the number of rows read so far. A smaller file
     ends without a call.
     Raises SetupError where the file cannot be read, InputError with all problems found in it, Cancelled
     within a few thousand rows once `cancel` is set.
@@ -129,8 +129,8 @@ def load_dataset(
         if count % _ROWS_AT_ONCE == 0:
             if cancel is not None:
                 cancel.raise_if_requested()
-            if told is not None and count:
-                told(count)
+            if progress is not None and count:
+                progress(count)
         loading.add(row)
     return loading.finish()
 
@@ -150,7 +150,7 @@ def label_problem(text: str) -> str | None:
     return f"unknown label {quoted(text)}; {hint}."
 
 
-def check_id(table: Table, row: Row, first_rows: dict[str, int]) -> None:
+def check_id(table: SourceTable, row: Row, first_rows: dict[str, int]) -> None:
     """Report an id that is empty or was met before; `first_rows` (number by id) remembers them."""
     item_id = row.cells.get("id")
     if item_id == "":
@@ -159,7 +159,7 @@ def check_id(table: Table, row: Row, first_rows: dict[str, int]) -> None:
         table.report(row.number, f"id {quoted(item_id)} is already that of {table.row_word} {first}.", "id")
 
 
-def column_problems(table: Table, required: Iterable[str], known: Iterable[str]) -> list[str]:
+def column_problems(table: SourceTable, required: Iterable[str], known: Iterable[str]) -> list[str]:
     """What is wrong with the columns of a table: a required one is missing, a known one occurs twice."""
     missing = _missing_columns(table, [name for name in required if name not in table.columns])
     counts = Counter(table.columns)
@@ -167,7 +167,7 @@ def column_problems(table: Table, required: Iterable[str], known: Iterable[str])
     return missing + twice
 
 
-def _missing_columns(table: Table, names: Iterable[str]) -> list[str]:
+def _missing_columns(table: SourceTable, names: Iterable[str]) -> list[str]:
     """What is said of columns that are not there; the last of them tells what is."""
     problems = []
     for name in names:
@@ -192,7 +192,7 @@ def _plain(name: str) -> str:
 class _Loading:
     """Collects the rows of a table, their problems, and what is worth a notice."""
 
-    def __init__(self, table: Table, rubric: Rubric) -> None:
+    def __init__(self, table: SourceTable, rubric: Rubric) -> None:
         self._table = table
         self._rubric = rubric
         self._labels = [f"{name}_preference" for name in rubric.names]

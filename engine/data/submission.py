@@ -23,7 +23,7 @@ from engine.core.items import Prediction, Preference
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import REQUIRED_COLUMNS, Dataset, check_id, column_problems, label_problem
 from engine.data.file_format import FileFormat
-from engine.data.tables import Row, Table, open_table
+from engine.data.tables import Row, SourceTable, open_table
 from engine.system.files import write_whole
 
 _PREFERENCE = "_preference"
@@ -163,7 +163,7 @@ def _refuse_unsafe(submission: Submission) -> None:
         )
 
 
-def _refuse_others(table: Table) -> None:
+def _refuse_others(table: SourceTable) -> None:
     """Raise InputError for a dataset, and for any format but TSV."""
     if set(_TEXT_COLUMNS) <= set(table.columns):
         raise InputError(
@@ -179,7 +179,7 @@ def _refuse_others(table: Table) -> None:
         )
 
 
-def _header_problems(table: Table, expected: Sequence[str]) -> list[str]:
+def _header_problems(table: SourceTable, expected: Sequence[str]) -> list[str]:
     problems = column_problems(table, ["id"], list(dict.fromkeys(table.columns)))
     if len(expected) == 1:
         return [*problems, "no column names a criterion (such as 'relevance_preference')."]
@@ -189,7 +189,7 @@ def _header_problems(table: Table, expected: Sequence[str]) -> list[str]:
     return problems
 
 
-def _check_cells(table: Table, row: Row, first_rows: dict[str, int]) -> None:
+def _check_cells(table: SourceTable, row: Row, first_rows: dict[str, int]) -> None:
     for name, text in row.cells.items():
         if name.endswith(_PREFERENCE) and text and (problem := label_problem(text)):
             table.report(row.number, problem, name)

@@ -36,13 +36,13 @@ _SAVE_AS_UTF8 = f"{SAVE_AS_UTF8} Then load it again."
 
 
 class Row(NamedTuple):
-    """`number` as Table.row_word counts it, from 1; `cells` are texts by column name."""
+    """`number` as SourceTable.row_word counts it, from 1; `cells` are texts by column name."""
 
     number: int
     cells: dict[str, str]
 
 
-class Table(ABC):
+class SourceTable(ABC):
     """A table whose rows can be read once. What is wrong with them is added to `problems` on the way.
 
     `columns` are the names in the file, in order and as often as they occur. Where `has_header` is
@@ -82,7 +82,7 @@ class Table(ABC):
         return InputError(self.path, ["has no rows."], remedy)
 
 
-def open_table(path: Path) -> Table:
+def open_table(path: Path) -> SourceTable:
     """The table in a file whose name says its format.
 
     Raises SetupError where the file cannot be read, InputError where it is not what its name says.
@@ -118,7 +118,7 @@ def _json_records(path: Path, data: bytes, start: int) -> Sequence[JsonRecord]:
         raise InputError(path, [str(problem)], remedy) from problem
 
 
-class _DelimitedTable(Table):
+class _DelimitedTable(SourceTable):
     row_word = "line"
 
     def __init__(self, path: Path, data_format: FileFormat, splitter: Splitter) -> None:
@@ -167,7 +167,7 @@ class _DelimitedTable(Table):
             return ""
 
 
-class _JsonTable(Table):
+class _JsonTable(SourceTable):
     row_word = "record"
     has_header = False
 
@@ -225,7 +225,7 @@ class _JsonLinesTable(_JsonTable):
     row_word = "line"
 
 
-class _ParquetTable(Table):
+class _ParquetTable(SourceTable):
     row_word = "row"
 
     def __init__(self, path: Path, data_format: FileFormat, data: bytes) -> None:

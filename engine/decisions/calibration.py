@@ -24,7 +24,7 @@ _MAKE_AGAIN = "Make it again with the command calibrate."
 
 
 @dataclass(frozen=True)
-class Judge:
+class JudgeIdentity:
     """What gives readings: a calibration is of use for no other.
 
     `orders`: as in the settings of a run. `examples`: the hash of the labelled examples, empty for none.
@@ -37,9 +37,9 @@ class Judge:
     examples: str
 
 
-def judge_of_run(identity: RunIdentity) -> Judge:
+def judge_of_run(identity: RunIdentity) -> JudgeIdentity:
     """The judge of a run."""
-    return Judge(
+    return JudgeIdentity(
         model_name=identity.model_name,
         model_hash=identity.model_hash,
         prompt_version=identity.prompt_version,
@@ -55,7 +55,7 @@ class Calibration:
     `measured`: the cross-validated figures, as plain values, for people.
     """
 
-    judge: Judge
+    judge: JudgeIdentity
     dataset: str
     dataset_hash: str
     criteria: Mapping[str, CriterionCalibration]
@@ -80,7 +80,7 @@ class Calibration:
             return None
         return before, after
 
-    def check_fits(self, judge: Judge) -> None:
+    def check_fits(self, judge: JudgeIdentity) -> None:
         """Raise SetupError where it was made for another judge."""
         made_for = self.judge
         for what, mine, other in (
@@ -112,7 +112,7 @@ class Calibration:
         }
 
 
-def _model(judge: Judge) -> str:
+def _model(judge: JudgeIdentity) -> str:
     return f"{judge.model_name} ({judge.model_hash[:12]})"
 
 
@@ -135,7 +135,7 @@ def calibration_of(value: Mapping[str, Any]) -> Calibration:
         raise ValueError(f"its version is {value[_MARK]!r}, this program knows {FORMAT}")
     made_for = value["made_for"]
     return Calibration(
-        judge=Judge(
+        judge=JudgeIdentity(
             model_name=str(made_for["model"]["name"]),
             model_hash=str(made_for["model"]["sha256"]),
             prompt_version=str(made_for["prompt_version"]),

@@ -63,7 +63,7 @@ def buffer_bytes(vocabulary_size: int, batch: int = 512) -> int:
     return batch * vocabulary_size * _BYTES_PER_LOGIT + _PROCESS_BYTES
 
 
-def fit(estimate: MemoryEstimate, available_bytes: int, total_bytes: int) -> Fit:
+def memory_fit(estimate: MemoryEstimate, available_bytes: int, total_bytes: int) -> Fit:
     """Whether an estimate fits into main memory.
 
     KV cache and buffers must fit into what is available now. The weights are mapped: what of them does not
@@ -91,7 +91,7 @@ def check_memory(
         )
     memory = memory or available_memory()
     estimate = memory_needed(model, context, kv_type=kv_type)
-    verdict = fit(estimate, *memory)
+    verdict = memory_fit(estimate, *memory)
     if verdict is Fit.FITS:
         return None
     found = (

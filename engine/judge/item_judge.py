@@ -16,7 +16,7 @@ from engine.core.rubric import Rubric
 from engine.core.settings import JudgeSettings
 from engine.decisions.calibration import Calibration
 from engine.decisions.decision import decide
-from engine.llama.session import Job, LlamaSession, Sampling
+from engine.llama.session import Continuation, LlamaSession, Sampling
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
 from engine.prompt.shortening import shorten
@@ -77,7 +77,7 @@ class ItemJudge:
         self._settings = settings
         self._calibrations = calibration.criteria if calibration else {}
         self._sizer = PromptSizer(template, rubric, settings, examples, session.raise_if_cancelled)
-        self._told = 0
+        self._reported = 0
         session.hold_stem(self._sizer.stem)
 
     def judge(self, group: Sequence[Placed]) -> Generator[TokensEvaluated, None, list[JudgedItem]]:
@@ -193,12 +193,12 @@ class ItemJudge:
             work.tokens_read += (self._session.tokens_read - read) // share
             work.tokens_generated += (self._session.tokens_generated - generated) // share
 
-    def _job(self, text: _Text) -> Job:
+    def _job(self, text: _Text) -> Continuation:
         tree, question = text.work.sized.trees[Order.AB], self._rubric.names.index(text.criterion)
         prompt = tokenize_explanation(tree, question, text.preference, self._template)
         # Each text has a seed of its own, so that it does not depend on what else is written with it.
         key = [self._settings.seed, text.work.original.content_hash, text.criterion]
-        return Job(text.slot, text.branch, prompt, seed=int(digest(key)[:15], 16))
+        return Continuation(text.slot, text.branch, prompt, seed=int(digest(key)[:15], 16))
 
     def _result(self, work: _Work) -> JudgedItem:
         unscored = {}
@@ -220,7 +220,7 @@ class ItemJudge:
 
     def _progress(self) -> TokensEvaluated:
         now = self._session.tokens_read + self._session.tokens_generated
-        tokens, self._told = now - self._told, now
+        tokens, self._reported = now - self._reported, now
         return TokensEvaluated(tokens)
 
 

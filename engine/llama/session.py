@@ -51,7 +51,7 @@ class SessionShape:
 
 
 @dataclass(frozen=True)
-class Job:
+class Continuation:
     """One text to generate: which branch it continues, the ids up to where it begins, its own seed."""
 
     slot: int
@@ -173,7 +173,7 @@ class LlamaSession:
         self._forget(scratch)
         return float(sum(log_softmax(row)[token] for row, token in zip(rows, label[1:], strict=True)))
 
-    def generate(self, jobs: Sequence[Job], sampling: Sampling) -> list[Generated]:
+    def generate(self, jobs: Sequence[Continuation], sampling: Sampling) -> list[Generated]:
         """Continue all jobs together, each until it ends its turn or its line, or reaches the limit.
 
         Line ends and turn ends are not chosen before a job has written something.
@@ -314,7 +314,7 @@ def _refusal(model: LlamaModel, shape: SessionShape) -> ModelFileError:
 class _Writer:
     """One job's growing text."""
 
-    def __init__(self, job: Job, sampling: Sampling, vocabulary: Vocabulary) -> None:
+    def __init__(self, job: Continuation, sampling: Sampling, vocabulary: Vocabulary) -> None:
         self.job = job
         self.tokens: list[int] = []
         self.done = False

@@ -14,7 +14,7 @@ from engine.core.items import Item, Order
 from engine.core.rubric import ELOQUENT
 from engine.llama.encoder import LONGEST, LlamaEncoder
 from engine.llama.library import LlamaModel
-from engine.llama.session import Job, LlamaSession, Sampling, SessionShape
+from engine.llama.session import Continuation, LlamaSession, Sampling, SessionShape
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import build_prompt
@@ -50,7 +50,7 @@ def try_model(path: Path) -> None:
                     f"{path.name}: the model gives no finite probabilities.",
                     "The file is damaged: download it again, or choose another model.",
                 )
-            session.generate([Job(0, 0, prompt.branches[0].prompt)], Sampling(max_tokens=4))
+            session.generate([Continuation(0, 0, prompt.branches[0].prompt)], Sampling(max_tokens=4))
 
 
 def try_encoder(path: Path) -> None:

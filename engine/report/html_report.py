@@ -33,7 +33,12 @@ from engine.report.figure_style import as_svg
 from engine.report.figures import all_figures
 from engine.report.findings import caveats, figure_in_words, in_short
 from engine.report.measure_tables import accuracy_table, explanation_table, label_table
-from engine.report.weighing_tables import agreement_table, weighing_table, weights_in_words, winner_table
+from engine.report.weighing_tables import (
+    overall_agreement_table,
+    weighing_table,
+    weights_in_words,
+    winner_table,
+)
 from engine.weigh.system_weighing import Weighing
 
 _TEMPLATE = "report_template.html"
@@ -153,7 +158,7 @@ def _weighing(weighing: Weighing) -> dict[str, Any]:
         "weights": weights_in_words(weighing),
         "threshold": f"{weighing.tie_threshold:g}",
         "decided": weighing_table(weighing),
-        "agreement": agreement and agreement_table(agreement),
+        "agreement": agreement and overall_agreement_table(agreement),
         "winners": agreement and winner_table(agreement),
     }
 

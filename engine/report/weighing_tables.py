@@ -22,7 +22,7 @@ def weighing_table(weighing: Weighing) -> Table:
     return Table(["weighted judge", ""], rows)
 
 
-def agreement_table(agreement: OverallAgreement) -> Table:
+def overall_agreement_table(agreement: OverallAgreement) -> Table:
     """How often its winner is that of the human overall label."""
     rows = [
         ["items with a human winner", f"{agreement.items:,}"],

@@ -18,14 +18,14 @@ TIE = "tie"
 WINNERS = ("A", "B", TIE)
 HIGHEST_SCORE = 10.0
 
-Comparison = dict[str, Any]  # what pairwise_preference_judge takes: id, scores_a, scores_b
+ScoredPair = dict[str, Any]  # what pairwise_preference_judge takes: id, scores_a, scores_b
 
 
 @dataclass(frozen=True)
 class Comparisons:
     """What the weighted judge decides. `left_out`: ids of items without a judgment on some criterion."""
 
-    rows: list[Comparison]
+    rows: list[ScoredPair]
     left_out: tuple[str, ...] = ()
 
 

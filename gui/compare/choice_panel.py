@@ -25,7 +25,7 @@ from gui.kit.file_dialogs import ALL_FILES, DATASETS, ask_source
 from gui.kit.foreign_text import one_line, plain_label
 from gui.kit.labels import heading, hint, main_button, name, panel
 from gui.work import file_jobs
-from gui.work.lanes import Lane, Latest
+from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class ComparisonChoice(QScrollArea):
         super().__init__(parent)
         self._workspace = workspace
         self._busy = False
-        self._looking = Latest(workspace.threads, Lane.FILES, self)
+        self._looking = LatestTask(workspace.threads, Lane.FILES, self)
         self.systems = SystemList()
         self.gold_text = plain_label()
         self.partial = QCheckBox(f"&{PARTIAL}")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
-from gui.work.lanes import Control, Job
+from gui.work.lanes import Job, JobControl
 from gui.work.marks import RunMark, gold_mark, run_mark
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Compared:
 def compare_systems(store_path: Path, choice: Choice, gold: "Dataset") -> Job[Compared]:
     """Hold the chosen systems against the human labels of a dataset; tells Comparing."""
 
-    def work(control: Control) -> Compared:
+    def work(control: JobControl) -> Compared:
         from engine.measure.comparison import compare, match_all
         from engine.measure.evaluation import evaluate
         from engine.measure.systems import open_system, system_of_file, told_apart
@@ -117,14 +117,14 @@ def same_labels(dataset: "Dataset", other: "Dataset") -> Job[bool]:
 class _Steps:
     """Tells of each step as it begins, and stops there where that is asked for."""
 
-    def __init__(self, control: Control, total: int) -> None:
+    def __init__(self, control: JobControl, total: int) -> None:
         self._control = control
         self._total = total
         self._done = 0
 
     def begin(self, what: str) -> None:
         self._control.cancel.raise_if_requested()
-        self._control.tell(Comparing(what, self._done, self._total))
+        self._control.report(Comparing(what, self._done, self._total))
         self._done += 1
 
 
@@ -200,7 +200,7 @@ class DifferenceFilter:
 def filter_differences(compared: Compared, wanted: DifferenceFilter) -> Job[Sequence[int]]:
     """The places, from 0, of the differences that a filter lets through, in order."""
 
-    def work(control: Control) -> Sequence[int]:
+    def work(control: JobControl) -> Sequence[int]:
         from engine.data.item_search import matching_rows
 
         rows: set[int] | None = None
@@ -220,7 +220,7 @@ def filter_differences(compared: Compared, wanted: DifferenceFilter) -> Job[Sequ
 def save_comparison(path: Path, compared: Compared, in_use: Mapping[str, Path]) -> Job[Path]:
     """Write a comparison as JSON, over nothing that was compared and no file in use; the path."""
 
-    def work(_control: Control) -> Path:
+    def work(_control: JobControl) -> Path:
         from engine.report.comparison_tables import comparison_json
         from engine.system.files import check_targets, write_json
 

@@ -22,7 +22,7 @@ from gui.kit.foreign_text import one_line, plain_label
 from gui.kit.labels import heading, hint, name, panel, set_role
 from gui.kit.notice import Notice
 from gui.work.files_in_use import files_in_use
-from gui.work.lanes import Lane, Latest
+from gui.work.lanes import Lane, LatestTask
 from gui.work.marks import run_mark
 from gui.work.page import Page
 from gui.work.workspace import Workspace
@@ -66,8 +66,8 @@ class ComparePage(Page):
         self._overridden: set[int] = set()  # those of them that people changed, which no list tells
         self._equal: Dataset | None = None  # the labels of now, read again but the same
         self._looked_at: Dataset | None = None
-        self._looking = Latest(workspace.threads, Lane.FILES, self)
-        self._comparing = Latest(workspace.threads, Lane.MEASURE, self)
+        self._looking = LatestTask(workspace.threads, Lane.FILES, self)
+        self._comparing = LatestTask(workspace.threads, Lane.MEASURE, self)
         self.choosing = ComparisonChoice(workspace)
         self.notice = Notice()
         self.busy = BusyLine()
@@ -161,7 +161,7 @@ class ComparePage(Page):
 
     def _connect(self) -> None:
         space = self.workspace
-        self._comparing.told.connect(self._follow)
+        self._comparing.progress.connect(self._follow)
         self._comparing.finished.connect(self._take)
         self._comparing.failed.connect(self.notice.show_error)
         self._comparing.busy_changed.connect(self._follow_busy)

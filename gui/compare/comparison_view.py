@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QHeaderView, QLabel, QScrollArea, QTableView, QTab
 
 from engine.core.formatting import visible
 from gui.compare.difference_list import DifferenceList
-from gui.compare.ranked_table import RankedTable
+from gui.compare.ranked_table import RankedTableModel
 from gui.kit.foreign_text import one_line, plain_label
 from gui.kit.labels import heading, hint, set_role
-from gui.kit.text_table import TextTable
+from gui.kit.text_table import TableModel
 from gui.kit.views import fit_height, measure_view, table_view
 from gui.work.lanes import EngineThreads
 
@@ -29,10 +29,10 @@ class ComparisonView(QTabWidget):
         super().__init__(parent)
         self.setAccessibleName("Comparison")
         self.tabBar().setDrawBase(False)
-        self.measures = RankedTable(self)
-        self.borda = RankedTable(self)
-        self.published = TextTable(self)
-        self.agreement = TextTable(self)
+        self.measures = RankedTableModel(self)
+        self.borda = RankedTableModel(self)
+        self.published = TableModel(self)
+        self.agreement = TableModel(self)
         self.differences = DifferenceList(threads)
         self.systems = plain_label()
         self.notes = plain_label()

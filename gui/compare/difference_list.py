@@ -21,10 +21,10 @@ from PySide6.QtWidgets import (
 
 from engine.core.formatting import words
 from gui.compare.compare_jobs import DifferenceFilter, filter_differences
-from gui.compare.difference_table import DifferenceTable
+from gui.compare.difference_table import DifferenceTableModel
 from gui.kit.labels import hint, label, name
 from gui.kit.views import table_view
-from gui.work.lanes import EngineThreads, Lane, Latest
+from gui.work.lanes import EngineThreads, Lane, LatestTask
 
 if TYPE_CHECKING:
     from gui.compare.compare_jobs import Compared
@@ -42,14 +42,14 @@ class DifferenceList(QWidget):
     def __init__(self, threads: EngineThreads, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._compared: Compared | None = None
-        self._filtering = Latest(threads, Lane.FILES, self)
+        self._filtering = LatestTask(threads, Lane.FILES, self)
         self._filtering.finished.connect(self._show_rows)
         self._filtering.failed.connect(self.failed)
         self._typing = QTimer(self)
         self._typing.setSingleShot(True)
         self._typing.setInterval(_TYPING_MS)
         self._typing.timeout.connect(self._filter)
-        self.table = DifferenceTable(self)
+        self.table = DifferenceTableModel(self)
         self.criterion = QComboBox()
         self.one_is_right = QCheckBox("E&xactly one is right")
         self.search = QLineEdit()

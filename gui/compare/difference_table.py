@@ -24,7 +24,7 @@ _BEFORE = ("Item", "Criterion", "Human label")
 _AFTER = ("Instruction",)
 
 
-class DifferenceTable(QAbstractTableModel):
+class DifferenceTableModel(QAbstractTableModel):
     """A row for each wanted difference: item, criterion, human label, each system's label, instruction."""
 
     def __init__(self, parent: Any = None) -> None:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
 
-from gui.kit.text_table import Index, TextTable
+from gui.kit.text_table import Index, TableModel
 
 if TYPE_CHECKING:
-    from engine.report.comparison_tables import RankedTable as Ranked
+    from engine.report.comparison_tables import RankedTable
 
 
-class RankedTable(TextTable):
-    """A TextTable with its best cells in bold letters, and said to be the best to a screen reader."""
+class RankedTableModel(TableModel):
+    """A TableModel with its best cells in bold letters, and said to be the best to a screen reader."""
 
     def __init__(self, parent: Any = None) -> None:
         super().__init__(parent)
@@ -23,7 +23,7 @@ class RankedTable(TextTable):
         self._bold = QFont()
         self._bold.setBold(True)
 
-    def show_ranked(self, table: "Ranked") -> None:
+    def show_ranked(self, table: "RankedTable") -> None:
         """Show another table."""
         self._best = table.best
         self.show_table(table)
@@ -37,7 +37,7 @@ class RankedTable(TextTable):
         return super()._meaning(section) if section == 0 else self._header[section]
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """As TextTable, and the letters of a cell."""
+        """As TableModel, and the letters of a cell."""
         if index.isValid() and (index.row(), index.column()) in self._best:
             if role == Qt.ItemDataRole.FontRole:
                 return self._bold

@@ -8,7 +8,7 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QTableView, QToolButton, QWidget
 
 from gui.dataset.item_columns import NEVER_HIDDEN, ItemsColumns
-from gui.dataset.item_table import Column, ItemsTable, column_named
+from gui.dataset.item_table import Column, ItemTableModel, column_named
 from gui.kit.labels import name
 
 
@@ -18,7 +18,7 @@ class ColumnChooser(QToolButton):
     sort_wanted = Signal(str, bool)  # a column's name in the dataset, empty for the file's order; descending
 
     def __init__(
-        self, view: QTableView, table: ItemsTable, columns: ItemsColumns, parent: QWidget | None = None
+        self, view: QTableView, table: ItemTableModel, columns: ItemsColumns, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self._view = view

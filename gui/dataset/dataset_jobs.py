@@ -6,7 +6,7 @@ Knows: which call of the engine does it. Does not know: windows.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gui.work.lanes import Control, Job
+from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -36,7 +36,7 @@ class Wanted:
 def order(dataset: "Dataset", wanted: Wanted) -> "Job[Rows]":
     """The rows that a table shows, in its order."""
 
-    def work(control: Control) -> "Rows":
+    def work(control: JobControl) -> "Rows":
         from engine.data.item_search import matching_rows, sorted_rows
 
         rows = matching_rows(dataset, wanted.text, control.cancel)
@@ -49,7 +49,7 @@ def order(dataset: "Dataset", wanted: Wanted) -> "Job[Rows]":
 def summary(dataset: "Dataset") -> "Job[Summary]":
     """What a dataset holds, in numbers."""
 
-    def work(_control: Control) -> "Summary":
+    def work(_control: JobControl) -> "Summary":
         from engine.data.dataset_summary import summary_of
 
         return summary_of(dataset)

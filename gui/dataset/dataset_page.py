@@ -25,7 +25,7 @@ from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import main_button, name
 from gui.kit.notice import Notice
 from gui.work.file_jobs import Loading
-from gui.work.lanes import Lane, Latest
+from gui.work.lanes import Lane, LatestTask
 from gui.work.page import Page
 from gui.work.workspace import Workspace
 
@@ -59,7 +59,7 @@ class DatasetPage(Page):
         self.notice = Notice()
         self._build_header()
         self._build_body()
-        self._counting = Latest(workspace.threads, Lane.FILES, self)
+        self._counting = LatestTask(workspace.threads, Lane.FILES, self)
         self._connect()
         self._show_dataset()
 

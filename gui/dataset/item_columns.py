@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QEvent, QObject, Slot
 from PySide6.QtWidgets import QTableView
 
-from gui.dataset.item_table import Column, ItemsTable
+from gui.dataset.item_table import Column, ItemTableModel
 
 NEVER_HIDDEN = "id"
 _WIDTHS = {"id": 7.0, "instruction": 30.0, "output_a": 26.0, "output_b": 26.0}  # in mean letters
@@ -22,7 +22,7 @@ _TEXTS = ("instruction", "output_a", "output_b")
 class ItemsColumns(QObject):
     """Keeps the columns of one view as the user wants them."""
 
-    def __init__(self, view: QTableView, table: ItemsTable, remembered: Mapping[str, Any]) -> None:
+    def __init__(self, view: QTableView, table: ItemTableModel, remembered: Mapping[str, Any]) -> None:
         super().__init__(view)
         self._view = view
         self._table = table

@@ -15,12 +15,12 @@ from gui.dataset import dataset_jobs
 from gui.dataset.column_chooser import ColumnChooser
 from gui.dataset.dataset_jobs import Wanted
 from gui.dataset.item_columns import ItemsColumns
-from gui.dataset.item_table import ItemsTable, column_named
+from gui.dataset.item_table import ItemTableModel, column_named
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import hint, name
 from gui.kit.theme import colours
 from gui.kit.views import table_view
-from gui.work.lanes import Lane, Latest
+from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class ItemList(QWidget):
         self._dataset: Dataset | None = None
         self._item: int | None = None
         self._wanted = self._shown = Wanted()
-        self.table = ItemsTable(self)
+        self.table = ItemTableModel(self)
         self.view = table_view(self.table, "Items of the dataset")
         self._columns = ItemsColumns(self.view, self.table, workspace.state.record(_COLUMNS))
         self.chooser = ColumnChooser(self.view, self.table, self._columns)
@@ -73,7 +73,7 @@ class ItemList(QWidget):
         self._build()
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self._ask)
-        self._ordering = Latest(workspace.threads, Lane.FILES, self)
+        self._ordering = LatestTask(workspace.threads, Lane.FILES, self)
         self._ordering.finished.connect(self._take_rows)
         self._ordering.failed.connect(self._tell_failure)
         self._connect()

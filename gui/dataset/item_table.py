@@ -44,7 +44,7 @@ TEXT_COLUMNS = (
 _ROLES = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.DecorationRole, Qt.ItemDataRole.ToolTipRole, SORT_ROLE)
 
 
-class ItemsTable(QAbstractTableModel):
+class ItemTableModel(QAbstractTableModel):
     """One row for each item that is shown; a column for each text, and for each criterion with labels."""
 
     def __init__(self, parent: QObject | None = None) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 from gui.kit.foreign_text import one_line
 from gui.kit.labels import name
 from gui.work import file_jobs
-from gui.work.lanes import Lane, Latest
+from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
 _LONGEST = 90  # characters of an entry
@@ -35,7 +35,7 @@ class RecentFiles(QToolButton):
         self.menu_of_files = QMenu(self)
         self.menu_of_files.aboutToShow.connect(self.look)
         self.setMenu(self.menu_of_files)
-        self._looking = Latest(workspace.threads, Lane.STORE, self)
+        self._looking = LatestTask(workspace.threads, Lane.STORE, self)
         self._looking.finished.connect(self._take_gone)
         workspace.state.recent_changed.connect(self._fill)
         self._fill()

@@ -24,12 +24,12 @@ from gui.judge.planner import Planner
 from gui.judge.resume_banner import ResumeBanner
 from gui.judge.run_control import RunControl
 from gui.judge.run_panel import RunPanel
-from gui.judge.settings_panel import JudgeSettings
+from gui.judge.settings_panel import SettingsPanel
 from gui.judge.usual_setup import usual_setup
 from gui.kit.foreign_text import one_line
 from gui.kit.labels import main_button, name, panel, set_role
 from gui.work.file_jobs import Loading
-from gui.work.lanes import Lane, Latest
+from gui.work.lanes import Lane, LatestTask
 from gui.work.page import Page
 from gui.work.workspace import Workspace
 
@@ -136,7 +136,7 @@ class JudgePage(Page):
         self.dataset_line.demo_wanted.connect(lambda: self.workspace.open_dataset(demo_dataset()))
         self.picker = ModelPicker(self.workspace)
         self.picker.changed.connect(self._change)
-        self.settings = JudgeSettings(self.workspace.state)
+        self.settings = SettingsPanel(self.workspace.state)
         self.settings.changed.connect(self._change)
         self.settings.unfolded.connect(self._ask_for_gpu)
         self.plan_panel = PlanPanel()
@@ -181,14 +181,14 @@ class JudgePage(Page):
 
     def _make_jobs(self) -> None:
         self.planner = Planner(self.workspace, self)
-        self.planner.told.connect(self.plan_panel.show_work)
+        self.planner.progress.connect(self.plan_panel.show_work)
         self.planner.planned.connect(self._show_plan)
         self.planner.failed.connect(self._show_no_plan)
         self.planner.stopped.connect(self.plan_panel.show_stopped)
         self.plan_panel.again_wanted.connect(self.planner.make)
         self.plan_panel.cancelled.connect(self.planner.cancel)
         self.plan_panel.time_wanted.connect(self.planner.time)
-        self._gpu = Latest(self.workspace.threads, Lane.MODEL, self)
+        self._gpu = LatestTask(self.workspace.threads, Lane.MODEL, self)
         self._gpu.finished.connect(self.settings.advanced.set_gpu)
 
     # The plan

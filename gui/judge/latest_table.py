@@ -22,7 +22,7 @@ MOST_ROWS = 200
 _BEFORE, _AFTER = ("Item",), ("Flips",)
 
 
-class JudgmentTable(QAbstractTableModel):
+class LatestTableModel(QAbstractTableModel):
     """One row for each item: its label on each criterion, how many of them the order flipped."""
 
     def __init__(self, parent: QObject | None = None) -> None:

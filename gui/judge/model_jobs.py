@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.core.settings import KvType, default_context
 from engine.system.paths import demo_model
-from gui.work.lanes import Control, Job
+from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
     from engine.gguf.finder import FoundModel
@@ -56,7 +56,7 @@ def find(files: Sequence[Path], folders: Sequence[Path], wish: MemoryWish) -> Jo
     The result: how many there are.
     """
 
-    def work(control: Control) -> int:
+    def work(control: JobControl) -> int:
         from engine.gguf.finder import find_models, usual_folders
         from engine.system.computer import available_memory
 
@@ -73,7 +73,7 @@ def find(files: Sequence[Path], folders: Sequence[Path], wish: MemoryWish) -> Jo
             target = found.path.resolve()
             if target not in seen:
                 seen.add(target)
-                control.tell(_candidate(found, wish, memory))
+                control.report(_candidate(found, wish, memory))
         return len(seen)
 
     return work
@@ -82,7 +82,7 @@ def find(files: Sequence[Path], folders: Sequence[Path], wish: MemoryWish) -> Jo
 def fits(candidates: Sequence[Candidate], wish: MemoryWish) -> Job[list[Candidate]]:
     """The same candidates with the memory that they need now."""
 
-    def work(_control: Control) -> list[Candidate]:
+    def work(_control: JobControl) -> list[Candidate]:
         from engine.system.computer import available_memory
 
         memory = available_memory()
@@ -94,7 +94,7 @@ def fits(candidates: Sequence[Candidate], wish: MemoryWish) -> Job[list[Candidat
 def gpu_supported() -> Job[bool]:
     """True where llama.cpp can use a GPU."""
 
-    def work(_control: Control) -> bool:
+    def work(_control: JobControl) -> bool:
         from engine.llama.library import gpu_offload_supported
 
         return gpu_offload_supported()
@@ -115,11 +115,11 @@ def _described(path: Path) -> "FoundModel":
 
 
 def _candidate(found: "FoundModel", wish: MemoryWish, memory: "Memory") -> Candidate:
-    from engine.gguf.memory import fit, memory_needed
+    from engine.gguf.memory import memory_fit, memory_needed
 
     is_demo = found.path.resolve() == demo_model().resolve()
     if found.model is None:
         return Candidate(found, is_demo)
     context = wish.context or default_context(found.model.trained_context)
     estimate = memory_needed(found.model, context, kv_type=wish.kv_type)
-    return Candidate(found, is_demo, context, estimate, fit(estimate, *memory), memory.available)
+    return Candidate(found, is_demo, context, estimate, memory_fit(estimate, *memory), memory.available)

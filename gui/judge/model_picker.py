@@ -14,13 +14,13 @@ from engine.core.settings import KvType
 from engine.system.paths import demo_model
 from gui.judge import model_jobs
 from gui.judge.model_jobs import Candidate, MemoryWish
-from gui.judge.model_table import COLUMNS, MODEL, ModelOrder, ModelTable
+from gui.judge.model_table import COLUMNS, MODEL, ModelOrder, ModelTableModel
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_folder, ask_source
 from gui.kit.labels import heading, label, name, set_role
 from gui.kit.pill_delegate import PillDelegate
 from gui.kit.views import FillingView, dressed
-from gui.work.lanes import Lane, Latest
+from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
 _FEWEST_ROWS, _MOST_ROWS = 1, 7
@@ -45,13 +45,13 @@ class ModelPicker(QWidget):
         self._note = workspace.note
         self._path = Path(self._state.text(_LAST) or demo_model())
         self._remembered = True  # from last time; whether it is still there is not known yet
-        self._searching = Latest(workspace.threads, Lane.SCAN, self)
-        self._searching.told.connect(self._take)
+        self._searching = LatestTask(workspace.threads, Lane.SCAN, self)
+        self._searching.progress.connect(self._take)
         self._searching.finished.connect(self._end_search)
         self._searching.cancelled.connect(self._end_search)
         self._searching.failed.connect(workspace.problem)
         self._searching.failed.connect(self._end_search)
-        self._fitting = Latest(workspace.threads, Lane.SCAN, self)
+        self._fitting = LatestTask(workspace.threads, Lane.SCAN, self)
         self._fitting.finished.connect(self._take_fits)
         self._fitting.failed.connect(workspace.problem)
         self._build()
@@ -123,7 +123,7 @@ class ModelPicker(QWidget):
         self.table.use_palette(QGuiApplication.palette())
 
     def _build(self) -> None:
-        self.table = ModelTable(self)
+        self.table = ModelTableModel(self)
         self._order = ModelOrder(self.table, self)
         self.view = dressed(FillingView(), self._order, "Model files")
         self.view.setItemDelegate(PillDelegate(self.view))

@@ -30,7 +30,7 @@ _KINDS = {"fits": "good", "tight": "warning", "does not fit": "bad"}
 _NUMBERS = (PARAMETERS, SIZE, CONTEXT)
 
 
-class ModelTable(QAbstractTableModel):
+class ModelTableModel(QAbstractTableModel):
     """One row for each file that was found."""
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -185,7 +185,7 @@ def about(one: Candidate) -> str:
 class ModelOrder(QSortFilterProxyModel):
     """Rows filtered by their texts and sorted by values; what is not usable is last in any order."""
 
-    def __init__(self, source: ModelTable, parent: QObject | None = None) -> None:
+    def __init__(self, source: ModelTableModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.setSourceModel(source)
         self.setSortRole(SORT_ROLE)

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from engine.core.run_setup import RunSetup
 from gui.judge import run_jobs
 from gui.judge.run_jobs import Planned
-from gui.work.lanes import Lane, Latest
+from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _WAITING = "Waiting for other work with a model to end"
 class Planner(QObject):
     """Holds the newest plan. Whatever a new one replaces is dropped."""
 
-    told = Signal(object)  # Preparing or MeasureProgress
+    progress = Signal(object)  # Preparing or MeasureProgress
     planned = Signal()  # `plan` is there
     failed = Signal(object)  # an EngineError: there is no plan
     stopped = Signal()  # the making of the plan was cancelled
@@ -39,13 +39,13 @@ class Planner(QObject):
         self._rest.setSingleShot(True)
         self._rest.setInterval(_REST_MS)
         self._rest.timeout.connect(self.make)
-        self._planning = Latest(workspace.threads, Lane.MODEL, self)
-        self._planning.told.connect(self.told)
+        self._planning = LatestTask(workspace.threads, Lane.MODEL, self)
+        self._planning.progress.connect(self.progress)
         self._planning.finished.connect(self._take)
         self._planning.failed.connect(self.failed)
         self._planning.cancelled.connect(self.stopped)
-        self._timing = Latest(workspace.threads, Lane.MODEL, self)
-        self._timing.told.connect(self.told)
+        self._timing = LatestTask(workspace.threads, Lane.MODEL, self)
+        self._timing.progress.connect(self.progress)
         self._timing.finished.connect(self._take_time)
         self._timing.failed.connect(self._take_no_time)
         self._timing.cancelled.connect(self.planned)
@@ -81,7 +81,7 @@ class Planner(QObject):
             self._rest.stop()
             self._timing.drop()
             waits = self._workspace.threads.busy(Lane.MODEL)
-            self.told.emit(run_jobs.Preparing(_WAITING if waits else "Making a plan"))
+            self.progress.emit(run_jobs.Preparing(_WAITING if waits else "Making a plan"))
             self._planning.start(run_jobs.plan(setup, self._workspace.store_path, dataset))
 
     @Slot()

@@ -156,7 +156,7 @@ class RunControl(QObject):
         self._begun = self._opened = time.monotonic()
         self._spans.clear()
         self._task = self._workspace.threads.start(Lane.MODEL, run_jobs.judge(setup, store, at_hand))
-        self._task.told.connect(self._hear)
+        self._task.progress.connect(self._hear)
         self._task.finished.connect(self._end)
         self._task.failed.connect(self._end)
         self._task.cancelled.connect(self._end_early)

@@ -14,7 +14,7 @@ from engine.core.events import ItemJudged, RunEnded, RunEvent, RunStarted, Token
 from engine.core.judgments import JudgedItem, Judgment, Unscored
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup
-from gui.work.lanes import Control, Job
+from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
@@ -71,15 +71,15 @@ class Planned:
 def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Planned]:
     """What a run would take; tells Preparing and MeasureProgress. `at_hand`: the dataset that is open."""
 
-    def work(control: Control) -> Planned:
-        from engine.gguf.memory import fit, memory_needed
+    def work(control: JobControl) -> Planned:
+        from engine.gguf.memory import memory_fit, memory_needed
         from engine.judge.forecast import forecast
         from engine.system.computer import available_memory
 
         prepared = _prepare(setup, at_hand, control)
         store = store_path if store_path.exists() else None
         counting = forecast(prepared.plan, store, control.cancel, setup.fresh)
-        counted = followed(counting, control.tell)
+        counted = followed(counting, control.report)
         settings = prepared.plan.settings
         estimate = memory_needed(prepared.model, settings.context, kv_type=settings.kv_type)
         memory = available_memory()
@@ -90,7 +90,7 @@ def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Pl
             context=settings.context,
             memory=memory,
             estimate=estimate,
-            fit=fit(estimate, *memory),
+            fit=memory_fit(estimate, *memory),
             notices=tuple(note for note in (*prepared.notices, counted.template_note) if note),
         )
 
@@ -100,12 +100,12 @@ def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Pl
 def time_first(planned: Planned, at_hand: "Dataset | None") -> "Job[Forecast]":
     """The forecast with the time that the first items took, judged now and stored nowhere."""
 
-    def work(control: Control) -> "Forecast":
+    def work(control: JobControl) -> "Forecast":
         from engine.judge.forecast import time_first_items
         from engine.judge.plan import open_model
 
         made = _prepare(planned.setup, at_hand, control).plan
-        control.tell(Preparing("Judging the first items"))
+        control.report(Preparing("Judging the first items"))
         rate = time_first_items(made, lambda: open_model(made, control.cancel))
         return planned.forecast.with_rate(rate)
 
@@ -119,7 +119,7 @@ def judge(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[R
     a second. SetupError where a run to resume is not that of the setup any more.
     """
 
-    def work(control: Control) -> RunEnded:
+    def work(control: JobControl) -> RunEnded:
         from engine.judge.plan import check_resumed, open_model
         from engine.judge.run import run_judging
         from engine.store.run_store import RunStore
@@ -128,13 +128,13 @@ def judge(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[R
         made = _prepare(setup, at_hand, control, resumed).plan
         if resumed is not None:
             check_resumed(made, resumed)
-        control.tell(Preparing("Loading the model"))
+        control.report(Preparing("Loading the model"))
         with RunStore(store_path) as store:
             events = run_judging(
                 made, store, lambda: open_model(made, control.cancel), setup.fresh, setup.resumes
             )
-            for event in _told(events, made, store):
-                control.tell(event)
+            for event in _for_the_window(events, made, store):
+                control.report(event)
                 if isinstance(event, RunEnded):
                     ended = event
         return ended
@@ -152,7 +152,7 @@ def _resumed(setup: RunSetup, store_path: Path) -> "StoredRun | None":
         return store.run(setup.resumes)
 
 
-def _told(
+def _for_the_window(
     events: Iterator[RunEvent], made: "RunPlan", store: "RunStore"
 ) -> "Iterator[RunEvent | ItemDecided]":
     """The events as the window wants them: fewer of tokens, items with what is decided of them."""
@@ -186,10 +186,10 @@ class _Prepared:
 
 
 def _prepare(
-    setup: RunSetup, at_hand: "Dataset | None", control: Control, resumed: "StoredRun | None" = None
+    setup: RunSetup, at_hand: "Dataset | None", control: JobControl, resumed: "StoredRun | None" = None
 ) -> _Prepared:
     """The plan of a setup. SetupError where something chosen cannot be used, Cancelled."""
-    control.tell(Preparing("Reading the files"))
+    control.report(Preparing("Reading the files"))
     from engine.decisions.calibration import load_calibration
     from engine.gguf.judge_file import read_model_file
     from engine.judge import prepare
@@ -216,7 +216,7 @@ def _prepare(
         if setup.examples_path
         else {}
     )
-    control.tell(Preparing("Checking the model file"))
+    control.report(Preparing("Checking the model file"))
     made = RunPlan(
         dataset=dataset,
         rubric=rubric,

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from engine.core.errors import EngineError
 from engine.core.events import RunEnded
 from engine.core.formatting import duration, visible
-from gui.judge.latest_table import JudgmentTable
+from gui.judge.latest_table import LatestTableModel
 from gui.judge.run_control import RunProgress
 from gui.judge.run_jobs import ItemDecided
 from gui.kit.foreign_text import one_line
@@ -66,7 +66,7 @@ class RunPanel(QWidget):
         buttons.addWidget(self._review)
         buttons.addStretch(1)
         self._grid = self._figures_grid()
-        self.table = JudgmentTable(self)
+        self.table = LatestTableModel(self)
         self.view = dressed(FillingView(), self.table, "Latest judgments")
         self.view.setToolTip("Double-click or Enter shows a judgment on the Review page.")
         self.view.activated.connect(self._ask_for_item)

@@ -30,7 +30,7 @@ _KEPT = "judge/settings"
 _COLUMNS = 2
 
 
-class JudgeSettings(QWidget):
+class SettingsPanel(QWidget):
     """Shows and remembers all of a setup but dataset, items and model."""
 
     changed = Signal()

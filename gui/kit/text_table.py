@@ -30,7 +30,7 @@ _OF_WORDS = {
 }
 
 
-class TextTable(QAbstractTableModel):
+class TableModel(QAbstractTableModel):
     """Header and rows of text; all columns but the first are aligned right where they hold numbers."""
 
     def __init__(self, parent: Any = None) -> None:

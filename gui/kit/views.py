@@ -10,7 +10,7 @@ from PySide6.QtCore import QAbstractItemModel, QEvent, Qt, Slot
 from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
-from gui.kit.text_table import TextTable
+from gui.kit.text_table import TableModel
 
 View = TypeVar("View", bound=QTableView)
 _BESIDE_TITLE = 14  # pixels
@@ -93,7 +93,7 @@ def dressed(view: View, model: QAbstractItemModel, accessible: str) -> View:
     return view
 
 
-def measure_view(model: TextTable, accessible: str) -> QTableView:
+def measure_view(model: TableModel, accessible: str) -> QTableView:
     """A view of a small table that is shown whole, as wide as its texts; Ctrl+C copies all of it."""
     view = dressed(_WholeView(), model, accessible)
     view.setProperty("role", "whole")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.formatting import Table
-from gui.work.lanes import Control, Job
+from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -36,7 +36,7 @@ class Proposal:
 def fit(results: "RunResults", gold: "Dataset") -> Job[Proposal]:
     """Fit a calibration to the run's own readings and these labels. Raises SetupError."""
 
-    def work(control: Control) -> Proposal:
+    def work(control: JobControl) -> Proposal:
         from engine.calibrate.run_calibration import calibrate_run
         from engine.measure.matching import match
         from engine.measure.systems import system_of_run
@@ -61,7 +61,7 @@ def fit(results: "RunResults", gold: "Dataset") -> Job[Proposal]:
 def load(results: "RunResults", path: Path) -> Job[Proposal]:
     """A calibration out of a file. SetupError where it is none, or made for another judge."""
 
-    def work(_control: Control) -> Proposal:
+    def work(_control: JobControl) -> Proposal:
         from engine.decisions.calibration import judge_of_run, load_calibration
         from engine.report.run_tables import changes_table
 
@@ -76,7 +76,7 @@ def load(results: "RunResults", path: Path) -> Job[Proposal]:
 def apply(store_path: Path, run_id: int, calibration: "Calibration | None") -> Job[None]:
     """Decide a run with a calibration from now on, with none for None. Raises RunBusyError, StoreError."""
 
-    def work(_control: Control) -> None:
+    def work(_control: JobControl) -> None:
         from engine.store.run_store import RunStore
 
         with RunStore(store_path) as store, store.hold(run_id):
@@ -88,7 +88,7 @@ def apply(store_path: Path, run_id: int, calibration: "Calibration | None") -> J
 def save(calibration: "Calibration", path: Path, in_use: Mapping[str, Path]) -> Job[Path]:
     """Write a calibration to a file, over none that is in use. Raises SetupError."""
 
-    def work(_control: Control) -> Path:
+    def work(_control: JobControl) -> Path:
         from engine.decisions.calibration import save_calibration
         from engine.system.files import check_targets
 

@@ -15,12 +15,12 @@ from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_source, ask_target
 from gui.kit.fold import Fold
 from gui.kit.labels import heading, hint, label, main_button, name, panel, set_role
-from gui.kit.text_table import TextTable
+from gui.kit.text_table import TableModel
 from gui.kit.views import measure_view
 from gui.results import calibration_jobs
 from gui.results.calibration_jobs import Proposal
 from gui.work.files_in_use import files_in_use
-from gui.work.lanes import Lane, Latest, Task
+from gui.work.lanes import Lane, LatestTask, Task
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class CalibrationPanel(QWidget):
         self.proposal: Proposal | None = None
         self._proposed_for: int | None = None  # a run
         self._applying: Task | None = None
-        self._fitting = Latest(workspace.threads, Lane.MEASURE, self)
+        self._fitting = LatestTask(workspace.threads, Lane.MEASURE, self)
         self._fitting.finished.connect(self._propose)
         self._fitting.failed.connect(self._tell)
         self._fitting.busy_changed.connect(self._follow_fitting)
@@ -197,7 +197,7 @@ class CalibrationPanel(QWidget):
         self.apply_button = main_button("Appl&y to this run")
         name(self.apply_button, "Apply the calibration to this run")
         self._source, self._warnings, self._changed = label(""), label("", "warning"), label("")
-        self.quality, self._parameters, self.changes = (TextTable(self) for _ in range(3))
+        self.quality, self._parameters, self.changes = (TableModel(self) for _ in range(3))
         first = panel(heading("Calibration"), hint(_WHAT), self.state, self.needs)
         self._add_line(first, self.fit_button, self.load_button, self.save_button, self.off_button)
         layout = first.layout()

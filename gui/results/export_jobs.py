@@ -13,7 +13,7 @@ from engine.core.errors import SetupError
 from gui.results.figure_jobs import save_figures
 from gui.results.score_jobs import Scores
 from gui.results.weighing_jobs import Basis, Wish, weighed
-from gui.work.lanes import Control, Job
+from gui.work.lanes import Job, JobControl
 from gui.work.marks import measured_mark
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Exported:
 def export(form: Form, what: Exported, path: Path) -> Job[Written]:
     """Write a run in any form but the report; the human labels of a CSV are those that it is held against."""
 
-    def work(_control: Control) -> Written:
+    def work(_control: JobControl) -> Written:
         from engine.data.submission import write_submission
         from engine.decisions.run_csv import write_results_csv
         from engine.decisions.run_json import as_json
@@ -103,7 +103,7 @@ def export(form: Form, what: Exported, path: Path) -> Job[Written]:
 def export_report(what: Exported, path: Path) -> Job[Written]:
     """Write the HTML report of a run, with the weighted judge as it is set. Raises SetupError."""
 
-    def work(_control: Control) -> Written:
+    def work(_control: JobControl) -> Written:
         from engine.report.html_report import gather, report_html
         from engine.system.files import write_whole
 
@@ -123,7 +123,7 @@ def export_report(what: Exported, path: Path) -> Job[Written]:
 def export_figures(what: Exported, folder: Path, name: str) -> Job[Written]:
     """Write all figures into a new folder `name`. Raises SetupError."""
 
-    def work(control: Control) -> Written:
+    def work(control: JobControl) -> Written:
         results = what.results
         target = save_figures(what.evaluation(results), folder, name)(control)
         return Written(target, list(_gaps(what, results, with_explanations=False)))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gui.work.lanes import Control, Job, Lane
+from gui.work.lanes import Job, JobControl, Lane
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,7 +41,7 @@ class Drawn:
 def draw(evaluation: "Evaluation", dark: bool) -> Job[Sequence[Drawn]]:
     """All figures of an evaluation in the colours of the window; tells each Drawn."""
 
-    def work(control: Control) -> Sequence[Drawn]:
+    def work(control: JobControl) -> Sequence[Drawn]:
         from engine.report.figure_style import as_svg
         from engine.report.figures import all_figures
         from engine.report.findings import figure_in_words
@@ -53,7 +53,7 @@ def draw(evaluation: "Evaluation", dark: bool) -> Job[Sequence[Drawn]]:
             control.cancel.raise_if_requested()
             svg = _without_empty_glyphs(as_svg(figure))
             drawn.append(Drawn(name, svg, figure_in_words(name, evaluation, bins)))
-            control.tell(drawn[-1])
+            control.report(drawn[-1])
         return drawn
 
     return work
@@ -69,7 +69,7 @@ def _without_empty_glyphs(svg: bytes) -> bytes:
 def figure_bytes(evaluation: "Evaluation", name: str, form: str) -> Job[bytes]:
     """One figure in the light colours, as `png` or `svg`."""
 
-    def work(_control: Control) -> bytes:
+    def work(_control: JobControl) -> bytes:
         return _bytes(_light(evaluation)[name], form)
 
     return work
@@ -80,7 +80,7 @@ def save_figure(evaluation: "Evaluation", name: str, path: Path, in_use: Mapping
     use. Raises SetupError.
     """
 
-    def work(_control: Control) -> Path:
+    def work(_control: JobControl) -> Path:
         from engine.system.files import check_targets, write_whole
 
         check_targets({"the figure": path}, in_use)
@@ -93,7 +93,7 @@ def save_figure(evaluation: "Evaluation", name: str, path: Path, in_use: Mapping
 def save_figures(evaluation: "Evaluation", folder: Path, name: str) -> Job[Path]:
     """Write all figures as PNG and SVG into a new folder `name`; where that exists, `name-2` and so on."""
 
-    def work(control: Control) -> Path:
+    def work(control: JobControl) -> Path:
         from engine.system.files import write_whole
 
         target = _new_folder(folder, name)

@@ -20,7 +20,7 @@ from gui.results.figure_jobs import DRAWING, TITLES, Drawn
 from gui.results.figure_view import FigureView
 from gui.results.score_jobs import Scores
 from gui.work.files_in_use import files_in_use
-from gui.work.lanes import Latest
+from gui.work.lanes import LatestTask
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ class FiguresPanel(QWidget):
         self._evaluation: Evaluation | None = None
         self._name = "run"
         self._dark: bool | None = None
-        self._drawing = Latest(workspace.threads, DRAWING, self)
-        self._drawing.told.connect(self._take)
+        self._drawing = LatestTask(workspace.threads, DRAWING, self)
+        self._drawing.progress.connect(self._take)
         self._drawing.finished.connect(self._end)
         self._drawing.failed.connect(self._give_up)
         self.hint = hint(_NOTHING)

@@ -26,7 +26,7 @@ from gui.kit.notice import problem_of
 from gui.results import model_measure_jobs
 from gui.results.model_measure_jobs import SlowMeasure, SlowModel
 from gui.work.files_in_use import files_in_use
-from gui.work.lanes import Lane, Latest
+from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
 _KIND = "GGUF models (*.gguf)"
@@ -54,10 +54,10 @@ class SlowMeasureDialog(QDialog):
         self._measure = measure
         self._workspace = workspace
         self._kind, what = _WORDS[measure]
-        self._looking = Latest(workspace.threads, Lane.FILES, self)
+        self._looking = LatestTask(workspace.threads, Lane.FILES, self)
         self._looking.finished.connect(self._take)
         self._looking.failed.connect(self._refuse)
-        self._cutting = Latest(workspace.threads, Lane.FILES, self)
+        self._cutting = LatestTask(workspace.threads, Lane.FILES, self)
         self._cutting.finished.connect(self.choose)
         self._cutting.failed.connect(self._refuse)
         self.setWindowTitle(f"Measure {measure}")

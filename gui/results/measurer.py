@@ -17,7 +17,7 @@ from engine.core.errors import EngineError
 from gui.results import model_measure_jobs, score_jobs
 from gui.results.model_measure_jobs import SlowMeasure
 from gui.results.score_jobs import Measuring, Scores
-from gui.work.lanes import Lane, Latest
+from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -41,14 +41,14 @@ class Measurer(QObject):
         self._kept: dict[Hashable, Scores] = {}  # by their mark
         self._wanted: tuple[RunResults, Dataset | None] | None = None
         self.scores: Scores | None = None
-        self._labels = Latest(workspace.threads, Lane.MEASURE, self)
-        self._explanations = Latest(workspace.threads, Lane.MEASURE, self)
-        self._slow = Latest(workspace.threads, Lane.MODEL, self)
+        self._labels = LatestTask(workspace.threads, Lane.MEASURE, self)
+        self._explanations = LatestTask(workspace.threads, Lane.MEASURE, self)
+        self._slow = LatestTask(workspace.threads, Lane.MODEL, self)
         self._labels.finished.connect(self._take_labels)
         self._labels.cancelled.connect(self._tell_stop)
-        self._explanations.told.connect(self._follow)
+        self._explanations.progress.connect(self._follow)
         self._explanations.finished.connect(self._take)
-        self._slow.told.connect(self.progress)
+        self._slow.progress.connect(self.progress)
         self._slow.finished.connect(self._take_slow)
         for one in (self._labels, self._explanations, self._slow):
             one.failed.connect(self._tell_failure)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from engine.core.events import MeasureProgress, followed
 from gui.results.score_jobs import Measuring, Scores, with_explanations
-from gui.work.lanes import Control, Job
+from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
     from engine.measure.evaluation import Evaluation
@@ -39,7 +39,7 @@ class SlowModel:
 def look_at_model(measure: SlowMeasure, path: Path) -> Job[SlowModel]:
     """See by its header whether a file can serve. Raises ModelFileError."""
 
-    def work(_control: Control) -> SlowModel:
+    def work(_control: JobControl) -> SlowModel:
         if measure is SlowMeasure.BERTSCORE:
             from engine.gguf.encoder_file import read_encoder_file
 
@@ -56,7 +56,7 @@ def look_at_model(measure: SlowMeasure, path: Path) -> Job[SlowModel]:
 def cut_encoder(path: Path, target: Path, in_use: Mapping[str, Path]) -> Job[Path]:
     """Write a copy of an encoder with the layers alone that bert-score computes with, over no file in use."""
 
-    def work(control: Control) -> Path:
+    def work(control: JobControl) -> Path:
         from engine.gguf.encoder_cut import cut_encoder
         from engine.gguf.encoder_file import read_encoder_file
         from engine.system.files import check_targets
@@ -77,7 +77,7 @@ def measure_slowly(measure: SlowMeasure, scores: Scores, path: Path, store_path:
     return lambda control: ask(scores, path, store_path, control)
 
 
-def _bertscore(scores: Scores, path: Path, store_path: Path, control: Control) -> Scores:
+def _bertscore(scores: Scores, path: Path, store_path: Path, control: JobControl) -> Scores:
     from engine.gguf.encoder_file import read_encoder_file
     from engine.judge.prepare import machine_settings
     from engine.loading.checked_model import checked_encoder
@@ -87,7 +87,7 @@ def _bertscore(scores: Scores, path: Path, store_path: Path, control: Control) -
 
     evaluation = _evaluated(scores)
     described = read_encoder_file(path)
-    control.tell(Measuring(f"Trying {described.name} …"))
+    control.report(Measuring(f"Trying {described.name} …"))
     encoder = checked_encoder(described, control.cancel)
     threads = machine_settings(None, None).threads
     with RunStore(store_path) as store:
@@ -97,7 +97,7 @@ def _bertscore(scores: Scores, path: Path, store_path: Path, control: Control) -
     return _with_slow(scores, slow, [described.notice] if described.notice else [])
 
 
-def _agreement(scores: Scores, path: Path, store_path: Path, control: Control) -> Scores:
+def _agreement(scores: Scores, path: Path, store_path: Path, control: JobControl) -> Scores:
     from engine.gguf.judge_file import read_model_file
     from engine.judge.prepare import machine_settings
     from engine.loading.checked_model import checked_model
@@ -107,7 +107,7 @@ def _agreement(scores: Scores, path: Path, store_path: Path, control: Control) -
 
     evaluation = _evaluated(scores)
     described = read_model_file(path)
-    control.tell(Measuring(f"Trying {described.name} …"))
+    control.report(Measuring(f"Trying {described.name} …"))
     model = checked_model(described, control.cancel)
     machine = machine_settings(None, None)
     with RunStore(store_path) as store:
@@ -122,12 +122,12 @@ def _evaluated(scores: Scores) -> "Evaluation":
     return scores.evaluation
 
 
-def _followed(what: str, asking: "Generator[MeasureProgress, None, Found]", control: Control) -> Found:
+def _followed(what: str, asking: "Generator[MeasureProgress, None, Found]", control: JobControl) -> Found:
     """What a measure returns, its progress told."""
 
     def tell(one: MeasureProgress) -> None:
         text = f"{what}: {one.done:,} of {one.total:,} explanations …"
-        control.tell(Measuring(text, one.done, one.total))
+        control.report(Measuring(text, one.done, one.total))
 
     return followed(asking, tell)
 

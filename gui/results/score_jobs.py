@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
 from engine.core.formatting import Table, words
-from gui.work.lanes import Control, Job
+from gui.work.lanes import Job, JobControl
 from gui.work.marks import measured_mark
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _MOST_UNSCORED = 1000  # in a table on the thread of the window
 
 
-class Part(StrEnum):
+class ScoreTable(StrEnum):
     """The tables that a run may have."""
 
     LABELS_GIVEN = "labels given"
@@ -44,7 +44,7 @@ class Scores:
 
     system: "System"
     evaluation: "Evaluation | None"
-    tables: Mapping[Part, Table]
+    tables: Mapping[ScoreTable, Table]
     unscored: int = 0
     caveats: Sequence[str] = ()
     sentences: Sequence[str] = ()
@@ -83,7 +83,7 @@ def measure_labels(
     Where the very same was measured already, what is `known` of it is the result.
     """
 
-    def work(control: Control) -> Scores:
+    def work(control: JobControl) -> Scores:
         mark = measured_mark(results, gold)
         for one in known:
             if one.mark == mark:
@@ -93,7 +93,7 @@ def measure_labels(
     return work
 
 
-def _measured(results: "RunResults", gold: "Dataset | None", control: Control) -> Scores:
+def _measured(results: "RunResults", gold: "Dataset | None", control: JobControl) -> Scores:
     from engine.measure.evaluation import evaluate_labels
     from engine.measure.matching import match
     from engine.measure.systems import system_of_run
@@ -112,18 +112,18 @@ def _measured(results: "RunResults", gold: "Dataset | None", control: Control) -
 def measure_explanations(scores: Scores) -> Job[Scores]:
     """The same scores with ROUGE-L; tells Measuring after each criterion."""
 
-    def work(control: Control) -> Scores:
+    def work(control: JobControl) -> Scores:
         from engine.measure.evaluation import explanation_steps
 
         found = scores
         if scores.evaluation is None:
             return found
         names = list(scores.evaluation.matched.pairs)
-        control.tell(_measuring(names, 0, None))
+        control.report(_measuring(names, 0, None))
         for done, evaluation in enumerate(explanation_steps(scores.evaluation), start=1):
             found = with_explanations(found, evaluation, explained=done == len(names))
             control.cancel.raise_if_requested()
-            control.tell(_measuring(names, done, found))
+            control.report(_measuring(names, done, found))
         return replace(found, explained=True)
 
     return work
@@ -144,7 +144,10 @@ def _alone(system: "System", problem: SetupError | None) -> Scores:
     assert results is not None
     caveats = [] if results.run.complete else [incomplete(results.run)]
     unscored, listed = _unscored(results)
-    tables = {Part.LABELS_GIVEN: distribution_table(score_results(results, None)), Part.UNSCORED: listed}
+    tables = {
+        ScoreTable.LABELS_GIVEN: distribution_table(score_results(results, None)),
+        ScoreTable.UNSCORED: listed,
+    }
     said = [*caveats, *people_caveats(system)]
     return Scores(system, None, tables, unscored, said, problem=problem)
 
@@ -165,9 +168,9 @@ def _against_labels(evaluation: "Evaluation", explained: bool) -> Scores:
     assert system.results is not None
     unscored, listed = _unscored(system.results)
     tables = {
-        Part.ACCURACY: accuracy_table(evaluation),
-        Part.LABELS: label_table(evaluation),
-        Part.UNSCORED: listed,
+        ScoreTable.ACCURACY: accuracy_table(evaluation),
+        ScoreTable.LABELS: label_table(evaluation),
+        ScoreTable.UNSCORED: listed,
     }
     return Scores(
         system,
@@ -186,5 +189,5 @@ def with_explanations(scores: Scores, evaluation: "Evaluation", explained: bool)
 
     tables = dict(scores.tables)
     if evaluation.explanations:
-        tables[Part.EXPLANATIONS] = explanation_table(evaluation)
+        tables[ScoreTable.EXPLANATIONS] = explanation_table(evaluation)
     return replace(scores, evaluation=evaluation, tables=tables, explained=explained)

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QTa
 from engine.core.formatting import Table, visible
 from gui.kit.fold import Fold
 from gui.kit.labels import heading, hint, label, name, panel
-from gui.kit.text_table import TextTable
+from gui.kit.text_table import TableModel
 from gui.kit.views import measure_view, table_view
 from gui.results.model_measure_jobs import SlowMeasure
-from gui.results.score_jobs import Part, Scores
+from gui.results.score_jobs import Scores, ScoreTable
 
 _NO_LABELS = (
     "There are no human labels for this run. With them you see here how often the judge is right, beside what"
@@ -37,11 +37,13 @@ class ScoresPanel(QWidget):
         self.verdict = label("")
         self._verdict_panel = panel(heading("In short"), self.verdict)
         self.warnings = label("", "warning")
-        self._models = {part: TextTable(self) for part in Part}
-        self._views: dict[Part, QTableView] = {}
+        self._models = {part: TableModel(self) for part in ScoreTable}
+        self._views: dict[ScoreTable, QTableView] = {}
         self._unscored: Sequence[Sequence[str]] = ()
-        self._sections = {part: self._section(part) for part in Part if part is not Part.UNSCORED}
-        self._unscored_view = table_view(self._models[Part.UNSCORED], "Judgments that could not be made")
+        self._sections = {part: self._section(part) for part in ScoreTable if part is not ScoreTable.UNSCORED}
+        self._unscored_view = table_view(
+            self._models[ScoreTable.UNSCORED], "Judgments that could not be made"
+        )
         self._unscored_view.activated.connect(self._open_item)
         self.unscored = Fold("Could not be judged", self._unscored_view)
         layout = QVBoxLayout(self)
@@ -55,7 +57,7 @@ class ScoresPanel(QWidget):
         layout.addStretch(1)
         self.show_scores(None)
 
-    def table(self, part: Part) -> TextTable:
+    def table(self, part: ScoreTable) -> TableModel:
         """The table of a part."""
         return self._models[part]
 
@@ -66,10 +68,10 @@ class ScoresPanel(QWidget):
         for part, model in self._models.items():
             table = scores.tables.get(part) if scores else None
             _show(model, table)
-            if part is not Part.UNSCORED:
+            if part is not ScoreTable.UNSCORED:
                 self._sections[part].setVisible(table is not None)
         self._show_explanations(scores)
-        self._unscored = scores.tables[Part.UNSCORED].rows if scores else ()
+        self._unscored = scores.tables[ScoreTable.UNSCORED].rows if scores else ()
         count = scores.unscored if scores else 0
         self.unscored.setVisible(count > 0)
         listed = f", the first {len(self._unscored):,} of them" if count > len(self._unscored) else ""
@@ -83,7 +85,7 @@ class ScoresPanel(QWidget):
         """Show something of the page's own where the explanations are measured."""
         layout = self.layout()
         assert isinstance(layout, QVBoxLayout)
-        layout.insertWidget(layout.indexOf(self._sections[Part.EXPLANATIONS]), widget)
+        layout.insertWidget(layout.indexOf(self._sections[ScoreTable.EXPLANATIONS]), widget)
 
     def allow_slow(self, possible: bool) -> None:
         """Say whether a model could measure now."""
@@ -107,10 +109,10 @@ class ScoresPanel(QWidget):
     def _show_explanations(self, scores: Scores | None) -> None:
         """The part of the explanations stands there before its table does."""
         explains = scores is not None and scores.evaluation is not None and scores.system.explains
-        known = scores is not None and Part.EXPLANATIONS in scores.tables
+        known = scores is not None and ScoreTable.EXPLANATIONS in scores.tables
         unfinished = explains and scores is not None and not scores.explained
-        self._sections[Part.EXPLANATIONS].setVisible(known or unfinished)
-        self._views[Part.EXPLANATIONS].setVisible(known)
+        self._sections[ScoreTable.EXPLANATIONS].setVisible(known or unfinished)
+        self._views[ScoreTable.EXPLANATIONS].setVisible(known)
         self.go_on_button.setVisible(unfinished)
         self.warnings.setText(visible("\n".join(scores.warnings)) if scores else "")
         self.warnings.setVisible(bool(scores and scores.warnings))
@@ -120,14 +122,14 @@ class ScoresPanel(QWidget):
         """While explanations are measured nobody needs to ask for it."""
         self.go_on_button.setEnabled(not under_way)
 
-    def _section(self, part: Part) -> QFrame:
+    def _section(self, part: ScoreTable) -> QFrame:
         title, what = _WORDS[part]
         view = measure_view(self._models[part], title)
         self._views[part] = view
         frame = panel(heading(title), hint(what))
         layout = frame.layout()
         assert isinstance(layout, QVBoxLayout)
-        if part is Part.EXPLANATIONS:
+        if part is ScoreTable.EXPLANATIONS:
             layout.addLayout(self._slow_line())
             layout.addWidget(self.warnings)
         layout.addWidget(view)
@@ -166,22 +168,22 @@ class ScoresPanel(QWidget):
 
 
 _WORDS = {
-    Part.LABELS_GIVEN: (
+    ScoreTable.LABELS_GIVEN: (
         "Labels given",
         "How often each label is in force, how often the order of the responses alone decided, and how much"
         " of the model's probability the four labels hold (near 1: it understood what it was asked).",
     ),
-    Part.ACCURACY: (
+    ScoreTable.ACCURACY: (
         "Accuracy",
         "The share of human labels that the judge gives too, beside judges that read nothing. “Better?” says"
         " whether it beats the most frequent label.",
     ),
-    Part.LABELS: (
+    ScoreTable.LABELS: (
         "Labels",
         "Which labels the judge and people gave. Flipped: the order of the responses alone decided. Format"
         " mass near 1: the model understood what it was asked.",
     ),
-    Part.EXPLANATIONS: (
+    ScoreTable.EXPLANATIONS: (
         "Explanations",
         "Against human ones, all × 100 but items, words and missing. “Most typical” always repeats the most"
         " typical human explanation.",
@@ -189,7 +191,7 @@ _WORDS = {
 }
 
 
-def _show(model: TextTable, table: Table | None) -> None:
+def _show(model: TableModel, table: Table | None) -> None:
     if table is None:
         model.clear()
     else:

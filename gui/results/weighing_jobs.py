@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
 from engine.core.formatting import Table
-from gui.work.lanes import Control, Job
+from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -58,7 +58,7 @@ class Basis:
 def weigh(basis: Basis, wish: Wish) -> Job[Weighed]:
     """Decide all items of the run. SetupError where no criterion counts."""
 
-    def work(_control: Control) -> Weighed:
+    def work(_control: JobControl) -> Weighed:
         weighing = weighed(basis, wish)
         decided = weighing.result
         return Weighed(
@@ -105,9 +105,9 @@ def _bins(weighing: "Weighing") -> list[tuple[int, int, int]]:
 
 
 def _agreement(weighing: "Weighing") -> Table | None:
-    from engine.report.weighing_tables import agreement_table
+    from engine.report.weighing_tables import overall_agreement_table
 
-    return agreement_table(weighing.agreement) if weighing.agreement else None
+    return overall_agreement_table(weighing.agreement) if weighing.agreement else None
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Fitted:
 def fit(basis: Basis) -> Job[Fitted]:
     """Fit weights and tie threshold to the human overall labels. SetupError where that cannot be done."""
 
-    def work(_control: Control) -> Fitted:
+    def work(_control: JobControl) -> Fitted:
         from engine.report.weighing_tables import fit_table
         from engine.weigh.system_weighing import human_winners
         from engine.weigh.weight_fit import fit_weights

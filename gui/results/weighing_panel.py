@@ -14,14 +14,14 @@ from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import number, percent, visible, words
 from engine.core.rubric import ELOQUENT
 from gui.kit.labels import heading, hint, label, name, panel
-from gui.kit.text_table import TextTable
+from gui.kit.text_table import TableModel
 from gui.kit.views import measure_view
 from gui.results import weighing_jobs
 from gui.results.score_jobs import Scores
 from gui.results.weighing_jobs import Basis, Fitted, Weighed, Wish
 from gui.results.weight_row import WeightControl
 from gui.results.win_charts import MarginChart, WinRates
-from gui.work.lanes import Lane, Latest
+from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
 HIGHEST_WEIGHT = 10.0
@@ -43,10 +43,12 @@ class WeighingPanel(QWidget):
         self._again = False
         self.controls: dict[str, WeightControl] = {}
         self._shares: dict[str, QLabel] = {}
-        self._weighing = Latest(workspace.threads, Lane.FILES, self)  # short: sliders are followed at once
+        self._weighing = LatestTask(
+            workspace.threads, Lane.FILES, self
+        )  # short: sliders are followed at once
         self._weighing.finished.connect(self._take)
         self._weighing.failed.connect(self._tell)
-        self._fitting = Latest(workspace.threads, Lane.MEASURE, self)
+        self._fitting = LatestTask(workspace.threads, Lane.MEASURE, self)
         self._fitting.finished.connect(self._take_fit)
         self._fitting.failed.connect(self._tell_fit)
         self._fitting.busy_changed.connect(self._follow_fitting)
@@ -192,7 +194,7 @@ class WeighingPanel(QWidget):
         )
         self.fit_button.clicked.connect(self.fit_weights)
         self._follow_fitting(False)
-        self._fit_table, self._agreement = TextTable(self), TextTable(self)
+        self._fit_table, self._agreement = TableModel(self), TableModel(self)
         self._fit_view = measure_view(self._fit_table, "What the fitted weights are worth")
         self._agreement_view = measure_view(self._agreement, "Agreement with the human overall label")
         self.rates, self.margins = WinRates(), MarginChart()

@@ -15,7 +15,7 @@ from gui.kit.foreign_text import tip
 from gui.kit.theme import colours
 from gui.review.review_jobs import Highlights, compare_wording
 from gui.review.text_pane import TextPane
-from gui.work.lanes import EngineThreads, Lane, Latest
+from gui.work.lanes import EngineThreads, Lane, LatestTask
 
 
 class Marking(StrEnum):
@@ -36,7 +36,7 @@ class ItemReading(QWidget):
         self.b = TextPane("Response B", Preference.B)
         self._marking = Marking.NOTHING
         self._found: Highlights | None = None
-        self._comparing = Latest(threads, Lane.FILES, self)
+        self._comparing = LatestTask(threads, Lane.FILES, self)
         self._comparing.finished.connect(self._take)
         # Both responses change at once: they are compared once.
         self._soon = QTimer(self)

@@ -17,7 +17,7 @@ from gui.review.criterion_strip import CriterionStrip
 from gui.review.drafts import Drafts
 from gui.review.judgment_card import JudgmentCard, Shown
 from gui.review.review_jobs import Review
-from gui.work.lanes import Lane, Latest
+from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class JudgmentDesk(QWidget):
         layout.setSpacing(6)
         layout.addWidget(self.strip)
         layout.addWidget(self.card, 1)
-        self._reading = Latest(workspace.threads, Lane.STORE, self)
+        self._reading = LatestTask(workspace.threads, Lane.STORE, self)
         self._reading.finished.connect(self._take_history)
         self._reading.failed.connect(workspace.problem)
         self.strip.chosen.connect(self.choose_criterion)

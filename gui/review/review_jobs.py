@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from engine.core.judgments import Override
 from engine.core.review_filters import Filters
 from gui.work.gc_pause import many_records
-from gui.work.lanes import Control, Job
+from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -57,7 +57,7 @@ class Listing:
 def review(results: "RunResults", gold: "Dataset | None") -> Job[Review]:
     """All judgments of a run; `gold`: where the human labels are."""
 
-    def work(control: Control) -> Review:
+    def work(control: JobControl) -> Review:
         from engine.review.doubt import review_rows
 
         with many_records():
@@ -73,7 +73,7 @@ def review(results: "RunResults", gold: "Dataset | None") -> Job[Review]:
 def list_items(of: Review, wish: Filters, by_doubt: bool, dataset: "Dataset | None") -> Job[Listing]:
     """The items with a judgment that passes; without a dataset the text is looked for in the ids."""
 
-    def work(control: Control) -> Listing:
+    def work(control: JobControl) -> Listing:
         ids = _matching_ids(of, wish.text, dataset, control)
         with many_records():
             return _listing(of, wish, by_doubt, ids)
@@ -105,7 +105,7 @@ def _most_doubtful_first(items: "list[ReviewItem]") -> "list[ReviewItem]":
 
 
 def _matching_ids(
-    of: Review, text: str, dataset: "Dataset | None", control: Control
+    of: Review, text: str, dataset: "Dataset | None", control: JobControl
 ) -> Container[str] | None:
     from engine.data.item_search import matching_rows
 
@@ -129,7 +129,7 @@ class ItemAgain:
 def item_again(results: "RunResults", gold: "Dataset | None", place: int, wish: Filters) -> Job[ItemAgain]:
     """The rows of one item as they are now; `place`: which of the judged items."""
 
-    def work(_control: Control) -> ItemAgain:
+    def work(_control: JobControl) -> ItemAgain:
         from dataclasses import replace
 
         from engine.review.doubt import by_item, filtered, review_rows
@@ -150,7 +150,7 @@ def item_again(results: "RunResults", gold: "Dataset | None", place: int, wish: 
 def history(store_path: Path, run_id: int) -> Job[Sequence[Override]]:
     """All overrides of a run, also those that were undone, the oldest first."""
 
-    def work(_control: Control) -> Sequence[Override]:
+    def work(_control: JobControl) -> Sequence[Override]:
         from engine.store.run_store import RunStore
 
         with RunStore(store_path) as store:
@@ -175,7 +175,7 @@ class Highlights:
 def compare_wording(a: str, b: str) -> Job[Highlights]:
     """Two texts as they are shown, compared word by word."""
 
-    def work(control: Control) -> Highlights:
+    def work(control: JobControl) -> Highlights:
         from engine.review.wording_diff import wording_diff
 
         diff = wording_diff(a, b, control.cancel)

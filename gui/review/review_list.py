@@ -16,8 +16,8 @@ from gui.kit.views import dressed
 from gui.review import review_jobs
 from gui.review.filter_bar import ReviewFilters
 from gui.review.review_jobs import ItemAgain, Listing, Review
-from gui.review.review_table import DOUBT, ID, INSTRUCTION, LABELS, MARKS, LabelsDelegate, ReviewTable
-from gui.work.lanes import Lane, Latest
+from gui.review.review_table import DOUBT, ID, INSTRUCTION, LABELS, MARKS, LabelsDelegate, ReviewTableModel
+from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class ReviewList(QWidget):
         self._wanted: str | None = None  # an item to choose once it is listed
         self._clearing = True
         self.filters = ReviewFilters()
-        self.table = ReviewTable(self)
+        self.table = ReviewTableModel(self)
         self.view = dressed(_ItemView(), self.table, "Items of the run")
         self.view.setItemDelegateForColumn(LABELS, LabelsDelegate(self.view))
         header = self.view.horizontalHeader()
@@ -87,8 +87,8 @@ class ReviewList(QWidget):
         layout.addWidget(self.view, 1)
         layout.addStretch(0)  # where the view is hidden, the rest stays above
         self._show_nothing(False)
-        self._reading = Latest(workspace.threads, Lane.MEASURE, self)
-        self._listing = Latest(workspace.threads, Lane.MEASURE, self)
+        self._reading = LatestTask(workspace.threads, Lane.MEASURE, self)
+        self._listing = LatestTask(workspace.threads, Lane.MEASURE, self)
         self._connect()
         self.restyle()
 

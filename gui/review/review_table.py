@@ -41,7 +41,7 @@ _TIPS = (
 _NO_TEXT = "the dataset is not at hand"
 
 
-class ReviewTable(QAbstractTableModel):
+class ReviewTableModel(QAbstractTableModel):
     """The listed items of a review."""
 
     def __init__(self, parent: Any = None) -> None:

@@ -22,7 +22,7 @@ from gui.kit.labels import hint, label
 from gui.kit.notice import Notice
 from gui.kit.pill import Pill
 from gui.window import self_test_jobs
-from gui.work.lanes import Lane, Latest
+from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ class SelfTestDialog(QDialog):
             layout.addWidget(widget)
         wanted = QSize(self.fontMetrics().averageCharWidth() * 96, self.fontMetrics().height() * 30)
         self.resize(wanted.boundedTo(self.screen().availableSize() * 0.9))
-        self._test = Latest(workspace.threads, Lane.MODEL, self)
-        self._test.told.connect(self._add)
+        self._test = LatestTask(workspace.threads, Lane.MODEL, self)
+        self._test.progress.connect(self._add)
         self._test.finished.connect(self._end)
         self._test.failed.connect(self._tell)
         self._test.cancelled.connect(self._stop)

@@ -3,16 +3,16 @@
 Knows: which call of the engine does it. Does not know: windows.
 """
 
-from gui.work.lanes import Control, Job
+from gui.work.lanes import Job, JobControl
 
 
 def check_all() -> Job[None]:
     """Do every check; tells each engine.self_test.Check."""
 
-    def work(control: Control) -> None:
+    def work(control: JobControl) -> None:
         from engine.self_test import self_test
 
         for check in self_test(control.cancel):
-            control.tell(check)
+            control.report(check)
 
     return work

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gui.work.lanes import Control, Job
+from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -28,11 +28,11 @@ class Loading:
 def load(path: Path) -> "Job[Dataset]":
     """Read a dataset; tells Loading."""
 
-    def work(control: Control) -> "Dataset":
+    def work(control: JobControl) -> "Dataset":
         from engine.data.dataset import load_dataset
 
         dataset = load_dataset(
-            path, cancel=control.cancel, told=lambda rows: control.tell(Loading(path, rows))
+            path, cancel=control.cancel, progress=lambda rows: control.report(Loading(path, rows))
         )
         # Both are needed soon, and take a moment for many items.
         _ = dataset.hash, dataset.criteria
@@ -45,7 +45,7 @@ def load(path: Path) -> "Job[Dataset]":
 def missing(paths: Sequence[Path]) -> Job[frozenset[Path]]:
     """Those of some files that are not there; a job, because a disk of the network may take its time."""
 
-    def work(control: Control) -> frozenset[Path]:
+    def work(control: JobControl) -> frozenset[Path]:
         gone = set()
         for path in paths:
             control.cancel.raise_if_requested()

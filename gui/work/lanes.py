@@ -1,6 +1,6 @@
 """The threads on which the engine works for the window: one for each lane, one job at a time in each.
 
-A job is a function that is given a Control and returns its result. Whoever starts one gets a Task, whose
+A job is a function that is given a JobControl and returns its result. Whoever starts one gets a Task, whose
 signals arrive on the thread of the window: any number of events, then exactly one of finished, failed and
 cancelled.
 
@@ -35,21 +35,21 @@ class Lane(Enum):
     STORE = "store"  # short reads and writes of the run store
 
 
-class Control:
+class JobControl:
     """What a job is given: when to stop, and how to say how far it is. Used on the job's own thread."""
 
-    def __init__(self, cancel: CancelToken, tell: Callable[[object], None]) -> None:
+    def __init__(self, cancel: CancelToken, report: Callable[[object], None]) -> None:
         self.cancel = cancel
-        self.tell = tell
+        self.report = report
 
 
-Job = Callable[[Control], Result]
+Job = Callable[[JobControl], Result]
 
 
 class Task(QObject):
     """One job under way. Its signals come on the thread of the window, the last of them exactly once."""
 
-    told = Signal(object)
+    progress = Signal(object)
     finished = Signal(object)
     failed = Signal(object)  # an EngineError
     cancelled = Signal()
@@ -83,7 +83,7 @@ class Task(QObject):
 
     def work(self) -> None:
         """Do the job; on the thread of its lane."""
-        control = Control(self._token, self._tell)
+        control = JobControl(self._token, self._report)
         job, self._job = self._job, None  # what it holds is not needed twice
         try:
             self._token.raise_if_requested()
@@ -104,14 +104,14 @@ class Task(QObject):
         finally:
             self._over.set()
 
-    def _tell(self, event: object) -> None:
+    def _report(self, event: object) -> None:
         self._arrived.emit("event", event)
 
     @Slot(str, object)
     def _deliver(self, kind: str, value: object) -> None:
         if kind == "event":
             if not self._abandoned:
-                self.told.emit(value)
+                self.progress.emit(value)
             return
         self.done = True
         if not self._abandoned:
@@ -210,13 +210,13 @@ class EngineThreads(QObject):
         self._tasks = {task for task in self._tasks if not task.done}
 
 
-class Latest(QObject):
+class LatestTask(QObject):
     """Jobs of which only the last one counts: a new one abandons the one before.
 
     Its signals are those of the newest task alone.
     """
 
-    told = Signal(object)
+    progress = Signal(object)
     finished = Signal(object)
     failed = Signal(object)
     cancelled = Signal()
@@ -238,7 +238,7 @@ class Latest(QObject):
         self.drop()
         task = self._threads.start(self._lane, job)
         self._task = task
-        task.told.connect(self.told)
+        task.progress.connect(self.progress)
         task.finished.connect(self.finished)
         task.failed.connect(self.failed)
         task.cancelled.connect(self.cancelled)

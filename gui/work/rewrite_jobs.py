@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.events import MeasureProgress, TokensEvaluated, followed
-from gui.work.lanes import Control, Job
+from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
     from engine.core.cancel import CancelToken
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def count_outdated(results: "RunResults") -> Job[int]:
     """How many explanations in force were written for another label than is in force."""
 
-    def work(control: Control) -> int:
+    def work(control: JobControl) -> int:
         found = 0
         for judgments in results.judgments.values():
             control.cancel.raise_if_requested()
@@ -41,7 +41,7 @@ def rewrite(
     those of the run: one that was shown examples can only be written again by the command. RunBusyError.
     """
 
-    def work(control: Control) -> "Rewritten":
+    def work(control: JobControl) -> "Rewritten":
         from engine.judge.plan import open_model
         from engine.judge.prepare import machine_settings
         from engine.judge.rewrite import rewrite_explanations, rewriting_plan
@@ -49,7 +49,7 @@ def rewrite(
 
         def tell(event: MeasureProgress | TokensEvaluated) -> None:
             if isinstance(event, MeasureProgress):
-                control.tell(event)
+                control.report(event)
 
         with RunStore(store_path) as store:
             run = store.run(run_id)

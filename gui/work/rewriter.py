@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from engine.core.errors import EngineError
 from engine.core.events import MeasureProgress
 from gui.work import rewrite_jobs
-from gui.work.lanes import Lane, Latest
+from gui.work.lanes import Lane, LatestTask
 
 if TYPE_CHECKING:
     from engine.judge.rewrite import Rewritten
@@ -32,11 +32,11 @@ class Rewriter(QObject):
         self.progress: MeasureProgress | None = None
         self._run_id = 0  # of the run that is written, or was last
         self._counted_id = 0
-        self._counting = Latest(workspace.threads, Lane.FILES, self)
+        self._counting = LatestTask(workspace.threads, Lane.FILES, self)
         self._counting.finished.connect(self._take_count)
         self._counting.failed.connect(workspace.problem)
-        self._writing = Latest(workspace.threads, Lane.MODEL, self)
-        self._writing.told.connect(self._follow)
+        self._writing = LatestTask(workspace.threads, Lane.MODEL, self)
+        self._writing.progress.connect(self._follow)
         self._writing.finished.connect(self._take)
         self._writing.failed.connect(self._fail)
         self._writing.busy_changed.connect(self.changed)

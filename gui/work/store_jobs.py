@@ -15,7 +15,7 @@ from engine.core.errors import SetupError
 from engine.core.items import Preference
 from engine.core.judgments import Override
 from gui.work.gc_pause import many_records
-from gui.work.lanes import Control, Job
+from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
@@ -28,7 +28,7 @@ OverrideJob = Job[Sequence[Override]]
 def list_runs(store_path: Path) -> "Job[Sequence[StoredRun]]":
     """All runs, the newest first; none where there is no store yet."""
 
-    def work(_control: Control) -> "Sequence[StoredRun]":
+    def work(_control: JobControl) -> "Sequence[StoredRun]":
         from engine.store.run_store import RunStore
 
         if not store_path.exists():
@@ -44,7 +44,7 @@ def open_run(
 ) -> "Job[tuple[RunResults, Dataset | None]]":
     """A run, and the items that it judged: out of `at_hand`, else out of the file that the run names."""
 
-    def work(control: Control) -> "tuple[RunResults, Dataset | None]":
+    def work(control: JobControl) -> "tuple[RunResults, Dataset | None]":
         from engine.decisions.run_results import load_results
         from engine.store.run_store import RunStore
 
@@ -80,7 +80,7 @@ class Said:
 def override(store_path: Path, run_id: int, said: Said) -> OverrideJob:
     """Store an override; the run's whole history."""
 
-    def work(_control: Control) -> Sequence[Override]:
+    def work(_control: JobControl) -> Sequence[Override]:
         from engine.store.run_store import RunStore
 
         with RunStore(store_path) as store:
@@ -100,7 +100,7 @@ def override(store_path: Path, run_id: int, said: Said) -> OverrideJob:
 def undo_override(store_path: Path, run_id: int, item_id: str, criterion: str) -> OverrideJob:
     """Take the last override of a judgment back; the run's whole history."""
 
-    def work(_control: Control) -> Sequence[Override]:
+    def work(_control: JobControl) -> Sequence[Override]:
         from engine.store.run_store import RunStore
 
         with RunStore(store_path) as store:

@@ -20,7 +20,7 @@ from engine.core.judgments import Override
 from engine.core.overrides import in_force
 from engine.system.paths import default_store
 from gui.work import file_jobs, store_jobs
-from gui.work.lanes import EngineThreads, Lane, Latest
+from gui.work.lanes import EngineThreads, Lane, LatestTask
 from gui.work.rewriter import Rewriter
 from gui.work.state import State
 
@@ -87,18 +87,18 @@ class Workspace(QObject):
         self._wanted_run: int | None = None  # that is being opened
         self._changes = 0  # of overrides, by this window
         self._changes_seen = 0  # when the run that is being opened was asked for
-        self._loading = Latest(threads, Lane.FILES, self)
-        self._loading.told.connect(self.dataset_loading)
+        self._loading = LatestTask(threads, Lane.FILES, self)
+        self._loading.progress.connect(self.dataset_loading)
         self._loading.finished.connect(self._take_dataset)
         self._loading.failed.connect(self._tell_bad_dataset)
         self._loading.cancelled.connect(self._end_loading)
-        self._gold_loading = Latest(threads, Lane.FILES, self)
+        self._gold_loading = LatestTask(threads, Lane.FILES, self)
         self._gold_loading.finished.connect(self._take_gold)
         self._gold_loading.failed.connect(self.problem)
-        self._opening = Latest(threads, Lane.MEASURE, self)
+        self._opening = LatestTask(threads, Lane.MEASURE, self)
         self._opening.finished.connect(self._take_run)
         self._opening.failed.connect(self.problem)
-        self._listing = Latest(threads, Lane.STORE, self)
+        self._listing = LatestTask(threads, Lane.STORE, self)
         self._listing.finished.connect(self._take_runs)
         self._listing.failed.connect(self.problem)
         self.rewriter = Rewriter(self)

@@ -3,12 +3,12 @@
 from typing import TypeVar
 
 from engine.core.cancel import CancelToken
-from gui.work.lanes import Control, Job
+from gui.work.lanes import Job, JobControl
 
 Result = TypeVar("Result")
 
 
-def done(job: Job[Result], told: list[object] | None = None) -> Result:
-    """What a job returns; `told` gets its events."""
-    events: list[object] = [] if told is None else told
-    return job(Control(CancelToken(), events.append))
+def done(job: Job[Result], heard: list[object] | None = None) -> Result:
+    """What a job returns; `heard` gets its events."""
+    events: list[object] = [] if heard is None else heard
+    return job(JobControl(CancelToken(), events.append))

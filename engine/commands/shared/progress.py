@@ -60,7 +60,7 @@ def _bar(total: int, initial: int, shape: str) -> "tqdm[NoReturn]":
     )
 
 
-class RunProgress:
+class RunProgressBar:
     """Shows each event of one run; use it in a `with` block."""
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class RunProgress:
         self._items = self._judged = self._unscored = 0
         self._spans: deque[tuple[float, int]] = deque()
 
-    def __enter__(self) -> "RunProgress":
+    def __enter__(self) -> "RunProgressBar":
         return self
 
     def __exit__(self, *_exc: object) -> None:

@@ -22,7 +22,7 @@ from engine.calibrate.cross_validation import (
     STRENGTHS,
     CalibrationReport,
     calibrate_criterion,
-    fit,
+    fit_calibration,
     quality,
     reliability,
 )
@@ -144,7 +144,7 @@ class TestABiasedJudge:
     def test_scale_and_biases_are_recovered(self) -> None:
         log_probs, labels, groups = biased_judge(4000, 0)
         true = np.log(SKEWS["relevance"]) - np.array([FONDNESS, 0, 0, 0])
-        found = fit(log_probs, labels, groups)
+        found = fit_calibration(log_probs, labels, groups)
         assert found.scale == pytest.approx(TRUE_SCALE, abs=0.04)
         assert np.array(found.biases) == pytest.approx(true - true.mean(), abs=0.4)
 
@@ -193,8 +193,8 @@ class TestGroups:
             log_probs = np.repeat(log_softmax(rng.normal(0, 2, (12, 4))), 20, axis=0)
             labels = np.repeat(rng.integers(0, 4, 12), 20)
             groups = np.repeat(np.arange(12), 20).tolist()
-            used += fit(log_probs, labels, groups).strength is not None
-            used_by_a_leak += fit(log_probs, labels, range(240)).strength is not None
+            used += fit_calibration(log_probs, labels, groups).strength is not None
+            used_by_a_leak += fit_calibration(log_probs, labels, range(240)).strength is not None
         assert used == 0
         assert used_by_a_leak >= 4
 
@@ -220,7 +220,7 @@ class TestFewLabels:
 
     def test_below_the_least_number_only_frequencies_are_learned(self) -> None:
         log_probs, labels, _ = biased_judge(LEAST_FOR_READINGS - 1, 0)
-        found = fit(log_probs, labels, range(len(labels)))
+        found = fit_calibration(log_probs, labels, range(len(labels)))
         assert (found.scale, found.strength) == (0, None)
         assert calibrated(log_probs[0], found) == pytest.approx(log_frequencies(labels))
 
@@ -234,7 +234,7 @@ class TestFewLabels:
 
     @pytest.mark.parametrize("labels", [[0], [3, 3, 1, 1], [2, 1], [0, 1, 2, 3, 3, 2], [1] * 9 + [2] * 9])
     def test_infinite_strength_is_the_most_frequent_label(self, labels: list[int]) -> None:
-        found = fit(np.zeros((len(labels), 4)), np.array(labels), ["one"] * len(labels))
+        found = fit_calibration(np.zeros((len(labels), 4)), np.array(labels), ["one"] * len(labels))
         decided = calibrated(np.array([-9.0, -0.1, -5.0, -3.0]), found)
         assert PREFERENCES[int(decided.argmax())] is most_frequent_label([PREFERENCES[i] for i in labels])
         counts = np.bincount(labels, minlength=4) + PSEUDO_COUNT
@@ -261,7 +261,7 @@ class TestStrength:
         losses[3] = losses[2] + np.tile([-0.9, 1.0], 10)
         monkeypatch.setattr(cross_validation, "_inner_losses", lambda *_: (losses, frequencies))
         poor = np.tile([-9.0, 0.0, 0.0, 0.0], (20, 1))
-        assert fit(poor, np.zeros(20, int), range(20)).strength == expected
+        assert fit_calibration(poor, np.zeros(20, int), range(20)).strength == expected
 
     def test_readings_that_fitting_does_not_better_stay_as_they_are(
         self, monkeypatch: pytest.MonkeyPatch
@@ -269,7 +269,7 @@ class TestStrength:
         losses = np.full((len(STRENGTHS), 20), 0.5)
         monkeypatch.setattr(cross_validation, "_inner_losses", lambda *_: (losses, np.full(20, 5.0)))
         good = np.tile([-0.3, -3.0, -3.0, -3.0], (20, 1))
-        found = fit(good, np.zeros(20, int), range(20))
+        found = fit_calibration(good, np.zeros(20, int), range(20))
         assert (found.strength, found.scale, found.biases) == (AS_READ, 1.0, (0.0, 0.0, 0.0, 0.0))
 
 
@@ -368,12 +368,12 @@ class TestWrongArguments:
     @pytest.mark.parametrize(("rows", "labels", "groups"), [(3, 2, 2), (2, 3, 2), (2, 2, 3), (0, 0, 0)])
     def test_lengths_must_agree(self, rows: int, labels: int, groups: int) -> None:
         with pytest.raises(ValueError, match="groups"):
-            fit(np.zeros((rows, 4)), np.zeros(labels, int), range(groups))
+            fit_calibration(np.zeros((rows, 4)), np.zeros(labels, int), range(groups))
 
     @pytest.mark.parametrize("label", [-1, 4])
     def test_labels_are_places(self, label: int) -> None:
         with pytest.raises(ValueError, match="places in PREFERENCES"):
-            fit(np.zeros((2, 4)), np.array([0, label]), range(2))
+            fit_calibration(np.zeros((2, 4)), np.array([0, label]), range(2))
 
 
 class TestQuality:
@@ -460,7 +460,10 @@ class TestApplying:
     @given(st.integers(2, 40), st.integers(0, 2**32 - 1), st.floats(-30, 30))
     def test_what_is_added_to_a_row_changes_no_calibration(self, items: int, seed: int, more: float) -> None:
         log_probs, labels, groups = biased_judge(items, seed)
-        found, other = fit(log_probs, labels, groups), fit(log_probs + more, labels, groups)
+        found, other = (
+            fit_calibration(log_probs, labels, groups),
+            fit_calibration(log_probs + more, labels, groups),
+        )
         assert other.scale == pytest.approx(found.scale, rel=1e-4)
         assert other.biases == pytest.approx(found.biases, rel=1e-3, abs=1e-3)
 

@@ -395,20 +395,20 @@ def test_datasets_of_human_labels_load_whole(
     assert (len(dataset), dataset.criteria) == (rows, criteria)
 
 
-def test_the_rows_read_so_far_are_told(save: SaveRows) -> None:
-    told: list[int] = []
-    load_dataset(save(*[{}] * 4100), told=told.append)
-    assert told == [2048, 4096]
+def test_the_rows_read_so_far_are_reported(save: SaveRows) -> None:
+    reported: list[int] = []
+    load_dataset(save(*[{}] * 4100), progress=reported.append)
+    assert reported == [2048, 4096]
 
 
 def test_a_stop_from_what_is_told_ends_the_loading(save: SaveRows) -> None:
     cancel = CancelToken()
-    told: list[int] = []
+    reported: list[int] = []
 
     def stop(rows: int) -> None:
-        told.append(rows)
+        reported.append(rows)
         cancel.cancel()
 
     with pytest.raises(Cancelled):
-        load_dataset(save(*[{}] * 7000), cancel=cancel, told=stop)
-    assert told == [2048]
+        load_dataset(save(*[{}] * 7000), cancel=cancel, progress=stop)
+    assert reported == [2048]

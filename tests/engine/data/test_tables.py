@@ -18,7 +18,7 @@ from pyarrow import parquet
 from engine.core.errors import InputError
 from engine.core.formatting import listed, quoted
 from engine.data.delimited import QuotingError, Splitter
-from engine.data.tables import Row, Table, open_table
+from engine.data.tables import Row, SourceTable, open_table
 
 Save = Callable[[str, bytes], Path]
 
@@ -27,7 +27,7 @@ CELLS = st.text(
 )
 
 
-def read(path: Path) -> tuple[Table, list[Row]]:
+def read(path: Path) -> tuple[SourceTable, list[Row]]:
     table = open_table(path)
     return table, list(table.rows())
 

@@ -11,10 +11,10 @@ import pytest
 from engine.core.errors import SetupError
 from engine.core.items import Order, Preference
 from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem, Judgment, Reading
-from engine.decisions.calibration import Calibration, Judge, load_calibration, save_calibration
+from engine.decisions.calibration import Calibration, JudgeIdentity, load_calibration, save_calibration
 from engine.decisions.decision import calibrated, decide
 
-JUDGE = Judge("a model", "a" * 64, "1", ("AB", "BA"), "")
+JUDGE = JudgeIdentity("a model", "a" * 64, "1", ("AB", "BA"), "")
 ONE = CriterionCalibration(0.5, (1.0, -1.0, 0.5, -0.5), 3.0, 99)
 FREQUENCIES = CriterionCalibration(0.0, (0.0, 0.0, 3.0, -3.0), None, 99)
 CALIBRATION = Calibration(
@@ -40,7 +40,7 @@ def test_what_was_written_comes_back(tmp_path: Path) -> None:
         (replace(JUDGE, examples="c" * 64), "labelled examples none, not for cccccccccccc"),
     ],
 )
-def test_another_judge_is_refused(other: Judge, found: str) -> None:
+def test_another_judge_is_refused(other: JudgeIdentity, found: str) -> None:
     with pytest.raises(SetupError) as error:
         CALIBRATION.check_fits(other)
     assert found in error.value.problem

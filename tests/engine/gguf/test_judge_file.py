@@ -11,7 +11,7 @@ from engine.core.errors import ModelFileError
 from engine.core.settings import KvType
 from engine.gguf.header import GgufHeader, TensorInfo, Value, read_header
 from engine.gguf.judge_file import ModelFile, describe, read_model_file
-from engine.gguf.memory import Fit, MemoryEstimate, check_memory, fit, memory_needed
+from engine.gguf.memory import Fit, MemoryEstimate, check_memory, memory_fit, memory_needed
 from engine.system.computer import Memory, available_memory
 
 SmallModel = Callable[[str], Path]
@@ -161,7 +161,7 @@ def test_a_smaller_cache_can_make_a_model_fit(kv_type: KvType, fits: bool) -> No
 def test_weights_may_exceed_what_is_free_and_the_rest_may_not(
     available: int, total: int, expected: Fit
 ) -> None:
-    assert fit(MemoryEstimate(weights=7, kv_cache=2, buffers=1), available, total) is expected
+    assert memory_fit(MemoryEstimate(weights=7, kv_cache=2, buffers=1), available, total) is expected
 
 
 def test_a_model_that_fits_needs_no_notice() -> None:

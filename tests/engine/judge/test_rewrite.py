@@ -71,17 +71,17 @@ def rewritten(
 ) -> tuple[list[MeasureProgress], Rewritten]:
     """The progress and what came of it; asked to stop once `stop_at` explanations are done."""
     cancel = CancelToken()
-    told: list[MeasureProgress] = []
+    heard: list[MeasureProgress] = []
 
     work = rewrite_explanations(plan, store, 1, opener or (lambda: open_model(plan, cancel)))
 
     def follow(event: object) -> None:
         if isinstance(event, MeasureProgress):
-            told.append(event)
+            heard.append(event)
             if event.done == stop_at:
                 cancel.cancel()
 
-    return told, finished(work, follow)
+    return heard, finished(work, follow)
 
 
 def never() -> AbstractContextManager[OpenModel]:
@@ -131,10 +131,10 @@ def test_what_people_relabelled_is_explained_again_and_nothing_else(store: RunSt
     before, first = said(store), list(store.judged(1))
     places = [(2, "safety"), (2, "relevance"), (3, "naturalness"), (20, "safety")]
     labels = {place: another_label(store, *place) for place in places}
-    told, made = rewritten(plan, store)
+    heard, made = rewritten(plan, store)
     after = said(store)
     assert made == Rewritten(4, 4, 0, (), stopped=False)
-    assert [(one.done, one.total) for one in told] == [(0, 4), (2, 4), (3, 4), (4, 4)]
+    assert [(one.done, one.total) for one in heard] == [(0, 4), (2, 4), (3, 4), (4, 4)]
     assert {place: after[place].preference for place in places} == labels
     assert all(after[place].text != before[place].text for place in places)
     assert {place: after[place] for place in after if place not in labels} == {
@@ -186,8 +186,8 @@ def test_a_repeat_writes_nothing_and_opens_no_model(store: RunStore, plan: RunPl
     another_label(store, 5, "safety")
     rewritten(plan, store)
     before, manifest = said(store), store.run(1).manifest
-    told, made = rewritten(plan, store, opener=never)
-    assert (told, made) == ([MeasureProgress(0, 0)], Rewritten(0, 0, 0, (), stopped=False))
+    heard, made = rewritten(plan, store, opener=never)
+    assert (heard, made) == ([MeasureProgress(0, 0)], Rewritten(0, 0, 0, (), stopped=False))
     assert (said(store), store.run(1).manifest) == (before, manifest)
 
 

@@ -15,7 +15,7 @@ from engine.core.log_probs import FloatArray
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import KvType
 from engine.llama.library import LlamaModel
-from engine.llama.session import Job, LlamaSession, Sampling, SessionShape
+from engine.llama.session import Continuation, LlamaSession, Sampling, SessionShape
 from engine.llama.token_tree import BranchTokens, PromptTokens
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
@@ -131,7 +131,9 @@ def explain(session: LlamaSession, template: ChatTemplate, sampling: Sampling, s
     session.read_trunk(0, prompt.trunk)
     session.score(0, prompt.branches)
     jobs = [
-        Job(0, branch, tokenize_explanation(tree, branch, Preference.BOTH_GOOD, template), seed + branch)
+        Continuation(
+            0, branch, tokenize_explanation(tree, branch, Preference.BOTH_GOOD, template), seed + branch
+        )
         for branch in range(5)
     ]
     written = [generated.data for generated in session.generate(jobs, sampling)]
@@ -146,7 +148,7 @@ def test_explanations_written_together_are_those_written_alone(small_model: Smal
         for branch, expected in enumerate(together):
             prompt = tokenize_explanation(tree, branch, Preference.BOTH_GOOD, template)
             session.hold_stem([])
-            (alone,) = session.generate([Job(0, branch, prompt)], Sampling(max_tokens=24))
+            (alone,) = session.generate([Continuation(0, branch, prompt)], Sampling(max_tokens=24))
             session.release([0])
             assert alone.data == expected
 
@@ -155,7 +157,7 @@ def test_a_limit_cuts_and_says_so(small_model: SmallModel) -> None:
     with session_of(small_model("headers")) as (session, template):
         tree = build_prompt(ITEM, Order.AB, ELOQUENT)
         prompt = tokenize_explanation(tree, 0, Preference.A, template)
-        (generated,) = session.generate([Job(0, 0, prompt)], Sampling(max_tokens=3))
+        (generated,) = session.generate([Continuation(0, 0, prompt)], Sampling(max_tokens=3))
     assert generated.cut
     assert session.tokens_generated == 3
 

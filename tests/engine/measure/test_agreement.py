@@ -87,9 +87,9 @@ class Measure:
         self,
         questions: Sequence[AgreementQuestion] = QUESTIONS,
         stop_after: int | None = None,
-        told: list[MeasureProgress] | None = None,
+        heard: list[MeasureProgress] | None = None,
     ) -> list[Result]:
-        """The results; asks for a stop once `stop_after` questions are done. `told` takes the progress."""
+        """The results; asks for a stop once `stop_after` questions are done. `heard` takes the progress."""
         cancel = CancelToken()
         with RunStore(self._store) as store:
             steps = measure_agreement(questions, lambda: self._open(cancel), store, self.model.hash)
@@ -99,8 +99,8 @@ class Measure:
                 except StopIteration as end:
                     results: list[Result] = end.value
                     return results
-                if told is not None:
-                    told.append(progress)
+                if heard is not None:
+                    heard.append(progress)
                 if progress.done == stop_after:
                     cancel.cancel()
 
@@ -239,18 +239,18 @@ def test_a_result_does_not_depend_on_what_else_is_asked(small_model: SmallModel,
 
 def test_what_is_known_is_not_asked_again(measure: Measure) -> None:
     first = measure()
-    told: list[MeasureProgress] = []
-    assert measure(told=told) == first
+    heard: list[MeasureProgress] = []
+    assert measure(heard=heard) == first
     assert measure.opened == 1
-    assert told == [MeasureProgress(5, 5)]
+    assert heard == [MeasureProgress(5, 5)]
 
 
 def test_the_same_question_under_two_ids_is_asked_once(measure: Measure) -> None:
     twice = [asked(), asked(replace(PRIMES, id="again"))]
-    told: list[MeasureProgress] = []
-    one, other = measure(twice, told=told)
+    heard: list[MeasureProgress] = []
+    one, other = measure(twice, heard=heard)
     assert one == other
-    assert told == [MeasureProgress(0, 2), MeasureProgress(2, 2)]
+    assert heard == [MeasureProgress(0, 2), MeasureProgress(2, 2)]
 
 
 def test_no_questions_have_no_results_and_no_model(measure: Measure) -> None:
@@ -265,9 +265,9 @@ def test_a_stopped_measure_goes_on_to_exactly_the_unbroken_result(
     unbroken = Measure(small_model("headers"), tmp_path / "unbroken.sqlite")()
     with pytest.raises(Cancelled):
         measure(stop_after=stop_at)
-    told: list[MeasureProgress] = []
-    assert measure(told=told) == unbroken
-    assert told[0] == MeasureProgress(kept, 5)
+    heard: list[MeasureProgress] = []
+    assert measure(heard=heard) == unbroken
+    assert heard[0] == MeasureProgress(kept, 5)
 
 
 CHANGES: dict[str, dict[str, Any]] = {

@@ -17,7 +17,7 @@ from engine.core.items import Preference
 from engine.report.comparison_tables import borda_table, measure_table
 from engine.store.run_store import RunStore
 from gui.compare.compare_page import ComparePage
-from gui.kit.text_table import TextTable
+from gui.kit.text_table import TableModel
 from gui.work.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 
@@ -78,7 +78,7 @@ def differences(qtbot: QtBot, page: ComparePage) -> list[list[str]]:
     ]
 
 
-def cells(table: TextTable) -> list[list[str]]:
+def cells(table: TableModel) -> list[list[str]]:
     return [line.split("\t") for line in table.as_text().splitlines()]
 
 
@@ -155,16 +155,16 @@ def test_return_opens_a_difference_in_review(
     page.view.setCurrentWidget(page.view.differences)
     view = page.view.differences.view
     view.selectRow(2)
-    told: list[tuple[str, ...]] = []
-    space.page_wanted.connect(lambda page_name: told.append((page_name,)))
+    heard: list[tuple[str, ...]] = []
+    space.page_wanted.connect(lambda page_name: heard.append((page_name,)))
     space.review_wanted.connect(
-        lambda item_id, criterion: told.append((item_id, words(criterion).capitalize()))
+        lambda item_id, criterion: heard.append((item_id, words(criterion).capitalize()))
     )
     press(view, Qt.Key.Key_Return)
-    assert told == []  # the run must be opened first
-    qtbot.waitUntil(lambda: len(told) == 2)
+    assert heard == []  # the run must be opened first
+    qtbot.waitUntil(lambda: len(heard) == 2)
     press(view, Qt.Key.Key_Return)
-    assert told == 2 * [("Review",), tuple(rows[2][:2])]
+    assert heard == 2 * [("Review",), tuple(rows[2][:2])]
     assert space.run is not None
     assert space.run.id == 1
 

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from engine.data.dataset import Dataset, load_dataset
 from engine.system.paths import demo_dataset
 from gui.dataset.item_columns import ItemsColumns
-from gui.dataset.item_table import ItemsTable, column_named
+from gui.dataset.item_table import ItemTableModel, column_named
 from gui.kit.text_table import SORT_ROLE
 from gui.kit.theme import DARK, LIGHT
 from gui.kit.views import table_view
@@ -30,31 +30,31 @@ def demo() -> Dataset:
 
 
 @pytest.fixture
-def table(qtbot: QtBot, demo: Dataset) -> ItemsTable:
-    made = ItemsTable()
+def table(qtbot: QtBot, demo: Dataset) -> ItemTableModel:
+    made = ItemTableModel()
     made.show_dataset(demo)
     return made
 
 
 @pytest.fixture
-def view(qtbot: QtBot, table: ItemsTable) -> QTableView:
+def view(qtbot: QtBot, table: ItemTableModel) -> QTableView:
     made = table_view(table, "Items")
     qtbot.addWidget(made)
     return made
 
 
-def titles(table: ItemsTable) -> list[str]:
+def titles(table: ItemTableModel) -> list[str]:
     return [
         table.headerData(place, Qt.Orientation.Horizontal, DISPLAY) for place in range(table.columnCount())
     ]
 
 
-def test_it_is_a_sound_model(table: ItemsTable, qtmodeltester: ModelTester) -> None:
+def test_it_is_a_sound_model(table: ItemTableModel, qtmodeltester: ModelTester) -> None:
     qtmodeltester.check(table)
 
 
 def test_all_items_are_shown_with_a_column_for_each_labelled_criterion(
-    table: ItemsTable, demo: Dataset
+    table: ItemTableModel, demo: Dataset
 ) -> None:
     assert table.rowCount() == len(demo)
     criteria = [name.replace("_", " ").capitalize() for name in demo.criteria]
@@ -68,12 +68,12 @@ def test_all_items_are_shown_with_a_column_for_each_labelled_criterion(
 
 
 def test_without_labels_only_the_texts_are_columns(qtbot: QtBot, save: Callable[[str, bytes], Path]) -> None:
-    table = ItemsTable()
+    table = ItemTableModel()
     table.show_dataset(load_dataset(save("x.tsv", b"id\tinstruction\toutput_a\toutput_b\n1\tx\ty\tz\n")))
     assert titles(table) == ["Id", "Instruction", "Response A", "Response B"]
 
 
-def test_rows_are_shown_in_the_order_that_was_found(table: ItemsTable, demo: Dataset) -> None:
+def test_rows_are_shown_in_the_order_that_was_found(table: ItemTableModel, demo: Dataset) -> None:
     table.show_rows(np.array([7, 3, 200]))
     assert table.rowCount() == 3
     assert [table.item_at(place) for place in range(3)] == [7, 3, 200]
@@ -84,7 +84,7 @@ def test_rows_are_shown_in_the_order_that_was_found(table: ItemsTable, demo: Dat
     assert (table.place_of(4), table.place_of(len(demo))) == (4, None)
 
 
-def test_labels_are_words_with_the_colour_of_the_theme(table: ItemsTable, demo: Dataset) -> None:
+def test_labels_are_words_with_the_colour_of_the_theme(table: ItemTableModel, demo: Dataset) -> None:
     row = next(row for row, item in enumerate(demo) if item.gold["relevance"].preference == "both_good")
     index = table.index(row, 4)
     assert table.data(index, DISPLAY) == "both good"
@@ -98,7 +98,7 @@ def test_foreign_text_is_no_markup_and_hides_nothing(
 ) -> None:
     row = "\t".join(["1", HOSTILE, HOSTILE * 100, "z"])
     data = f"id\tinstruction\toutput_a\toutput_b\n{row}\n".encode()
-    table = ItemsTable()
+    table = ItemTableModel()
     table.show_dataset(load_dataset(save("x.tsv", data)))
     shown = table.data(table.index(0, 1), DISPLAY)
     assert shown == HOSTILE.replace("\u202e", "\\u202e").replace("\x07", "\\x07")
@@ -114,7 +114,7 @@ def test_a_typed_letter_does_not_search_all_cells(view: QTableView, qtbot: QtBot
     assert view.model().match(QModelIndex(), DISPLAY, "1") == []
 
 
-def test_widths_and_hidden_columns_are_kept_by_name(view: QTableView, table: ItemsTable) -> None:
+def test_widths_and_hidden_columns_are_kept_by_name(view: QTableView, table: ItemTableModel) -> None:
     columns = ItemsColumns(view, table, {})
     columns.apply()
     view.horizontalHeader().resizeSection(2, 333)
@@ -133,7 +133,7 @@ def test_widths_and_hidden_columns_are_kept_by_name(view: QTableView, table: Ite
     "damaged", [{"widths": 3, "hidden": "x"}, {"widths": {"id": "wide"}}, {"widths": {"id": -1e9}}]
 )
 def test_damaged_memory_of_columns_does_no_harm(
-    view: QTableView, table: ItemsTable, damaged: dict[str, object]
+    view: QTableView, table: ItemTableModel, damaged: dict[str, object]
 ) -> None:
     ItemsColumns(view, table, damaged).apply()
     assert view.columnWidth(0) > 10

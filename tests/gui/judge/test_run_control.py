@@ -18,7 +18,7 @@ from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_control import RunControl
 from gui.judge.run_jobs import ItemDecided
 from gui.judge.usual_setup import usual_setup
-from gui.work.lanes import Control, Lane
+from gui.work.lanes import JobControl, Lane
 from gui.work.state import State
 from gui.work.workspace import Workspace
 
@@ -93,12 +93,12 @@ def test_damaged_values_are_as_usual(values: dict[str, Any]) -> None:
 def test_a_run_tells_each_item_and_is_open_at_the_end(
     qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
-    told: list[ItemDecided] = []
-    control.judged.connect(told.append)
+    heard: list[ItemDecided] = []
+    control.judged.connect(heard.append)
     ended = run_to_the_end(qtbot, control, setup)
     assert ended == RunEnded(run_id=1, items=6, judged=6, stopped=False)
-    assert [one.judged.position for one in told] == list(range(6))
-    assert all(len(one.judgments) == len(setup.criteria) for one in told)
+    assert [one.judged.position for one in heard] == list(range(6))
+    assert all(len(one.judgments) == len(setup.criteria) for one in heard)
     assert control.progress is not None
     assert (control.progress.judged, control.progress.unscored) == (6, 0)
     assert control.unfinished is None
@@ -180,7 +180,7 @@ def test_a_run_that_waits_for_other_work_stops_at_once(
 ) -> None:
     go_on = threading.Event()
 
-    def other(one: Control) -> None:
+    def other(one: JobControl) -> None:
         while not one.cancel.requested and not go_on.wait(0.01):
             pass
         raise Cancelled

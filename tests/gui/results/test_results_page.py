@@ -36,7 +36,7 @@ from gui.kit.file_choice import FileChoice
 from gui.results.measure_model_dialog import SlowMeasureDialog
 from gui.results.model_measure_jobs import SlowMeasure
 from gui.results.results_page import ResultsPage
-from gui.results.score_jobs import Part
+from gui.results.score_jobs import ScoreTable
 from gui.work.workspace import UnderWay, Workspace
 from tests.commands import ROOT
 
@@ -130,8 +130,8 @@ def test_the_tables_are_those_of_the_engine(
     with RunStore(demo_store) as store:
         evaluation = evaluate(match(system_of_run(load_results(store, 1)), load_dataset(demo_gold)))
     for part, table in (
-        (Part.ACCURACY, accuracy_table(evaluation)),
-        (Part.EXPLANATIONS, explanation_table(evaluation)),
+        (ScoreTable.ACCURACY, accuracy_table(evaluation)),
+        (ScoreTable.EXPLANATIONS, explanation_table(evaluation)),
     ):
         shown = opened.scores.table(part).as_text().split("\n")
         assert shown == ["\t".join(row) for row in (table.header, *table.rows)]
@@ -158,13 +158,13 @@ def test_a_lost_dataset_leaves_what_the_run_says_by_itself(
     open_run(qtbot, page, run)
     assert "choose a labelled dataset" in page.scores.verdict.text()
     assert "soon gone.tsv is not there any more" in page.gold.said.text()
-    assert page.scores.table(Part.LABELS_GIVEN).rowCount() == 5
+    assert page.scores.table(ScoreTable.LABELS_GIVEN).rowCount() == 5
     assert "nothing to report" in told(qtbot, page, page.export_report).problem
     space.open_gold(demo_gold)
-    qtbot.waitUntil(lambda: page.scores.table(Part.ACCURACY).rowCount() == 6, timeout=10_000)
+    qtbot.waitUntil(lambda: page.scores.table(ScoreTable.ACCURACY).rowCount() == 6, timeout=10_000)
     assert "Only the 3 items that both have" in page.scores.caveats.text()
     click(page.gold.own)
-    qtbot.waitUntil(lambda: page.scores.table(Part.ACCURACY).rowCount() == 0, timeout=10_000)
+    qtbot.waitUntil(lambda: page.scores.table(ScoreTable.ACCURACY).rowCount() == 0, timeout=10_000)
 
 
 def test_labels_of_other_items_are_refused_with_the_next_step(
@@ -174,7 +174,7 @@ def test_labels_of_other_items_are_refused_with_the_next_step(
     opened.workspace.open_gold(other)
     qtbot.waitUntil(lambda: "no id in common" in opened.scores.caveats.text(), timeout=10_000)
     assert "Other labels…" in opened.scores.caveats.text()
-    assert opened.scores.table(Part.LABELS_GIVEN).rowCount() == 5
+    assert opened.scores.table(ScoreTable.LABELS_GIVEN).rowCount() == 5
     assert opened.gold.said.text() == "Against the human labels of <b>other.tsv"
     assert all(one.textFormat() == Qt.TextFormat.PlainText for one in opened.findChildren(QLabel))
 
@@ -184,18 +184,18 @@ def test_explanations_that_were_stopped_go_on(qtbot: QtBot, page: ResultsPage) -
     page.workspace.open_run(1)
     qtbot.waitUntil(page.scores.go_on_button.isVisible, timeout=10_000)
     qtbot.waitUntil(lambda: not page.measurer.busy)
-    assert page.scores.table(Part.ACCURACY).rowCount() == 6
+    assert page.scores.table(ScoreTable.ACCURACY).rowCount() == 6
     page.measurer.progress.disconnect()
     click(page.scores.go_on_button)
     measured(qtbot, page)
-    assert page.scores.table(Part.EXPLANATIONS).rowCount() == 6
+    assert page.scores.table(ScoreTable.EXPLANATIONS).rowCount() == 6
 
 
 def test_stopping_before_anything_is_known_says_how_to_go_on(qtbot: QtBot, page: ResultsPage) -> None:
     page.measurer.progress.connect(lambda event: page.measurer.cancel() if event else None)
     page.workspace.open_run(1)
     qtbot.waitUntil(lambda: "Enter this page again" in page.notice.text, timeout=10_000)
-    assert page.scores.table(Part.ACCURACY).rowCount() == 0
+    assert page.scores.table(ScoreTable.ACCURACY).rowCount() == 0
     page.measurer.progress.disconnect()
     page.entered()
     measured(qtbot, page)
@@ -208,9 +208,9 @@ def test_another_run_does_not_show_the_scores_of_the_last(
     run = judge(opened.workspace.store_path, few, JudgeSettings(mode=Mode.LABELS, context=4096))
     with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
         opened.workspace.open_run(run)
-    qtbot.waitUntil(lambda: opened.scores.table(Part.EXPLANATIONS).rowCount() == 0)
+    qtbot.waitUntil(lambda: opened.scores.table(ScoreTable.EXPLANATIONS).rowCount() == 0)
     measured(qtbot, opened)
-    assert opened.scores.table(Part.ACCURACY).index(0, 1).data() == "3"
+    assert opened.scores.table(ScoreTable.ACCURACY).index(0, 1).data() == "3"
 
 
 def test_what_could_not_be_judged_is_listed_with_its_reason(
@@ -220,7 +220,7 @@ def test_what_could_not_be_judged_is_listed_with_its_reason(
     path = save("long.tsv", f"id\tinstruction\toutput_a\toutput_b\tsafety_preference\n{row}".encode())
     open_run(qtbot, page, judge(space.store_path, path, JudgeSettings(mode=Mode.LABELS, context=512)))
     page.scores.unscored.set_open(True)
-    table = page.scores.table(Part.UNSCORED)
+    table = page.scores.table(ScoreTable.UNSCORED)
     assert "the context holds 512" in table.index(0, 2).data()
     assert table.index(0, 0).data() == HOSTILE_ID.replace("\u202e", "\\u202e")
     assert "<img" not in table.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
@@ -234,19 +234,19 @@ def test_what_could_not_be_judged_is_listed_with_its_reason(
 
 def test_scores_follow_overrides_and_the_model_alone_does_not(qtbot: QtBot, opened: ResultsPage) -> None:
     assert not opened.model_alone.isEnabled()
-    before = opened.scores.table(Part.ACCURACY).as_text()
+    before = opened.scores.table(ScoreTable.ACCURACY).as_text()
     results = opened.workspace.run.results if opened.workspace.run else None
     assert results is not None
     judgment = results.judgments["safety"][0]
     other = Preference.A if results.label(judgment) is not Preference.A else Preference.B
     override(qtbot, opened, judgment.item_id, other)
     measured(qtbot, opened)
-    assert opened.scores.table(Part.ACCURACY).as_text() != before
+    assert opened.scores.table(ScoreTable.ACCURACY).as_text() != before
     assert "1 label of these items is a person's" in opened.scores.caveats.text()
     opened.model_alone.setFocus()
     QTest.keyClick(opened.model_alone, Qt.Key.Key_Space)
     measured(qtbot, opened)
-    assert opened.scores.table(Part.ACCURACY).as_text() == before
+    assert opened.scores.table(ScoreTable.ACCURACY).as_text() == before
 
 
 # Calibration
@@ -319,7 +319,7 @@ def test_a_model_fills_its_column(
     dialog.choose(file)
     qtbot.waitUntil(dialog.start.isEnabled, timeout=10_000)
     click(dialog.start)
-    table = opened.scores.table(Part.EXPLANATIONS)
+    table = opened.scores.table(ScoreTable.EXPLANATIONS)
     qtbot.waitUntil(lambda: table.index(0, column).data() not in {"-", None}, timeout=60_000)
     assert opened.workspace.state.recent(
         "encoders" if measure is SlowMeasure.BERTSCORE else "agreement-models"
@@ -388,7 +388,7 @@ def test_labels_alone_have_no_explanations_to_export(
     open_run(qtbot, page, judge(space.store_path, few, JudgeSettings(mode=Mode.LABELS, context=4096)))
     error = told(qtbot, page, lambda: page.export_explained(path=tmp_path / "never.tsv"))
     assert "labels alone" in error.problem
-    assert page.scores.table(Part.EXPLANATIONS).rowCount() == 0
+    assert page.scores.table(ScoreTable.EXPLANATIONS).rowCount() == 0
 
 
 def test_on_another_page_the_status_bar_says_what_was_left_out(
@@ -457,7 +457,7 @@ def test_other_labels_in_the_same_file_are_measured_anew(
         with qtbot.waitSignal(opened.workspace.gold_changed, timeout=10_000):
             opened.gold.open(save("labels.tsv", data))
         measured(qtbot, opened)
-        tables.append(opened.scores.table(Part.ACCURACY).as_text())
+        tables.append(opened.scores.table(ScoreTable.ACCURACY).as_text())
     assert tables[0] != tables[1]
 
 
@@ -473,14 +473,14 @@ def test_explanations_written_again_are_measured_anew(
     other = Preference.A if run.results.label(judgment) is not Preference.A else Preference.B
     override(qtbot, opened, item.item_id, other)
     measured(qtbot, opened)
-    before = opened.scores.table(Part.EXPLANATIONS).as_text()
+    before = opened.scores.table(ScoreTable.EXPLANATIONS).as_text()
     with RunStore(opened.workspace.store_path) as store:
         store.add_rewritten(1, {item.position: {"safety": Explanation("Words of no other kind.", other)}})
         store.describe(1, {**store.run(1).manifest, "rewritten": [{"explanations": 1}]})
     with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
         opened.workspace.read_run_again()
     measured(qtbot, opened)
-    assert opened.scores.table(Part.EXPLANATIONS).as_text() != before
+    assert opened.scores.table(ScoreTable.EXPLANATIONS).as_text() != before
 
 
 # While a run is judged
@@ -523,7 +523,7 @@ def test_no_key_of_a_tab_is_another_s_or_a_menu_s(opened: ResultsPage) -> None:
 
 
 def test_every_measure_says_what_it_means(opened: ResultsPage) -> None:
-    for part in (Part.ACCURACY, Part.LABELS, Part.EXPLANATIONS):
+    for part in (ScoreTable.ACCURACY, ScoreTable.LABELS, ScoreTable.EXPLANATIONS):
         table = opened.scores.table(part)
         for section in range(1, table.columnCount()):
             title = table.headerData(section, Qt.Orientation.Horizontal)

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.cancel import Cancelled
 from engine.core.errors import EngineBug, EngineError, SetupError
-from gui.work.lanes import Control, EngineThreads, Lane, Latest, Task
+from gui.work.lanes import EngineThreads, JobControl, Lane, LatestTask, Task
 
 
 class Heard:
@@ -18,7 +18,7 @@ class Heard:
     def __init__(self, task: Task) -> None:
         self.all: list[tuple[str, object]] = []
         self.threads: set[int] = set()
-        task.told.connect(lambda value: self._hear("event", value))
+        task.progress.connect(lambda value: self._hear("event", value))
         task.finished.connect(lambda value: self._hear("finished", value))
         task.failed.connect(lambda error: self._hear("failed", error))
         task.cancelled.connect(lambda: self._hear("cancelled"))
@@ -39,29 +39,29 @@ def heard_to_the_end(qtbot: QtBot, task: Task) -> Heard:
     return heard
 
 
-def wait_for_cancel(control: Control) -> None:
+def wait_for_cancel(control: JobControl) -> None:
     """A job that works until it is cancelled."""
-    control.tell("at work")
+    control.report("at work")
     while True:
         control.cancel.raise_if_requested()
         threading.Event().wait(0.001)
 
 
-def raises(error: BaseException) -> Callable[[Control], None]:
-    def job(_control: Control) -> None:
+def raises(error: BaseException) -> Callable[[JobControl], None]:
+    def job(_control: JobControl) -> None:
         raise error
 
     return job
 
 
-def returns(value: object) -> Callable[[Control], object]:
+def returns(value: object) -> Callable[[JobControl], object]:
     return lambda _control: value
 
 
 def test_a_job_tells_its_events_in_order_and_then_its_result(qtbot: QtBot, threads: EngineThreads) -> None:
-    def job(control: Control) -> str:
+    def job(control: JobControl) -> str:
         for size in (1, 5_000_000_000, None):
-            control.tell(size)
+            control.report(size)
         return "done"
 
     heard = heard_to_the_end(qtbot, threads.start(Lane.FILES, job))
@@ -96,7 +96,7 @@ def test_jobs_of_a_lane_wait_for_each_other_and_other_lanes_do_not(
 def test_a_cancelled_job_says_so_once(qtbot: QtBot, threads: EngineThreads) -> None:
     task = threads.start(Lane.MODEL, wait_for_cancel)
     for _ in range(2):
-        task.told.connect(task.cancel)
+        task.progress.connect(task.cancel)
     assert heard_to_the_end(qtbot, task).kinds == ["event", "cancelled", "ended"]
 
 
@@ -170,7 +170,7 @@ def test_many_quick_jobs_end_once_each(qtbot: QtBot, threads: EngineThreads) -> 
 
 
 def test_only_the_newest_of_latest_jobs_is_heard(qtbot: QtBot, threads: EngineThreads) -> None:
-    latest = Latest(threads, Lane.FILES)
+    latest = LatestTask(threads, Lane.FILES)
     results: list[object] = []
     busy: list[bool] = []
     latest.finished.connect(results.append)
@@ -186,7 +186,7 @@ def test_only_the_newest_of_latest_jobs_is_heard(qtbot: QtBot, threads: EngineTh
 
 @pytest.mark.parametrize("kind", ["failed", "cancelled"])
 def test_latest_tells_how_its_job_ended(qtbot: QtBot, threads: EngineThreads, kind: str) -> None:
-    latest = Latest(threads, Lane.FILES)
+    latest = LatestTask(threads, Lane.FILES)
     errors: dict[str, BaseException] = {"failed": EngineError("no"), "cancelled": Cancelled()}
     with qtbot.waitSignals([getattr(latest, kind), latest.busy_changed], order="none"):
         latest.start(raises(errors[kind]))
@@ -194,7 +194,7 @@ def test_latest_tells_how_its_job_ended(qtbot: QtBot, threads: EngineThreads, ki
 
 
 def test_of_a_dropped_job_nothing_is_heard(qtbot: QtBot, threads: EngineThreads) -> None:
-    latest = Latest(threads, Lane.FILES)
+    latest = LatestTask(threads, Lane.FILES)
     ends: list[str] = []
     latest.cancelled.connect(lambda: ends.append("cancelled"))
     task = latest.start(wait_for_cancel)
@@ -207,7 +207,7 @@ def test_of_a_dropped_job_nothing_is_heard(qtbot: QtBot, threads: EngineThreads)
 def test_stop_ends_what_works_and_lets_nothing_begin(qtbot: QtBot) -> None:
     threads = EngineThreads()
     begun: list[str] = []
-    with qtbot.waitSignal(threads.start(Lane.MODEL, wait_for_cancel).told):
+    with qtbot.waitSignal(threads.start(Lane.MODEL, wait_for_cancel).progress):
         pass
     threads.start(Lane.MODEL, lambda _: begun.append("waiting"))
     assert threads.stop()
@@ -231,9 +231,9 @@ def test_what_a_person_decided_is_written_also_when_the_window_closes() -> None:
 def test_latest_is_busy_where_the_end_of_one_job_starts_the_next(
     qtbot: QtBot, threads: EngineThreads
 ) -> None:
-    latest = Latest(threads, Lane.FILES)
-    told: list[bool] = []
-    latest.busy_changed.connect(told.append)
+    latest = LatestTask(threads, Lane.FILES)
+    heard: list[bool] = []
+    latest.busy_changed.connect(heard.append)
     results: list[object] = []
 
     def go_on(result: object) -> None:
@@ -244,4 +244,4 @@ def test_latest_is_busy_where_the_end_of_one_job_starts_the_next(
     latest.finished.connect(go_on)
     latest.start(returns(1))
     qtbot.waitUntil(lambda: len(results) == 2 and not latest.busy)
-    assert told == [True, True, False]
+    assert heard == [True, True, False]
