@@ -1,6 +1,6 @@
 """`calibrate`: make a run's probabilities fit human labels, and say what that is worth.
 
-Knows: its arguments and what it prints. The fitting is `calibrating.py`'s.
+Knows: its arguments and what it prints.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """`check`: what a dataset or submission is, or what is wrong with it.
 
-Knows: its arguments and what it prints. The files are `dataset.py`'s and `submission.py`'s.
+Knows: its arguments and what it prints.
 """
 
 import argparse

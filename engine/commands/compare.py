@@ -1,6 +1,6 @@
 """`compare`: runs and submissions side by side against the same human labels.
 
-Knows: its arguments and what it prints. The comparison is `comparison.py`'s.
+Knows: its arguments and what it prints.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """`evaluate`: what a run or a submission is worth against human labels.
 
-Knows: its arguments and what it prints. The measures are `evaluation.py`'s.
+Knows: its arguments and what it prints.
 """
 
 import argparse

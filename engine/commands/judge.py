@@ -1,6 +1,6 @@
 """`judge`: judge a dataset with a model, write a submission, print what it is worth.
 
-Knows: its arguments, the order of a whole job, what it prints. The work is `judging.py`'s.
+Knows: its arguments, the order of a whole job, what it prints.
 """
 
 import argparse

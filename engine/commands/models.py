@@ -1,7 +1,6 @@
 """`models`: the model files on this computer, or one of them checked, or an encoder cut.
 
-Knows: its arguments and what it prints. Files are `model_files.py`'s and `encoder_files.py`'s, the trial
-`model_trial.py`'s, the cut `gguf_cut.py`'s.
+Knows: its arguments and what it prints.
 """
 
 import argparse

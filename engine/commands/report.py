@@ -1,6 +1,6 @@
 """`report`: an HTML report of what a run is worth against human labels, and its figures as files.
 
-Knows: its arguments and what it prints. The report is `report.py`'s, the figures are `figures.py`'s.
+Knows: its arguments and what it prints.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """`runs`: what the store holds, and its submissions again without judging.
 
-Knows: its arguments and what it prints. Runs are `run_store.py`'s, their forms `results.py`'s.
+Knows: its arguments and what it prints.
 """
 
 import argparse

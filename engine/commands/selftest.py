@@ -1,6 +1,6 @@
 """`selftest`: whether each part of the program works on this computer.
 
-Knows: what it prints. The checks are `self_test.py`'s.
+Knows: what it prints.
 """
 
 import argparse

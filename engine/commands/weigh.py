@@ -1,6 +1,6 @@
 """`weigh`: decide by weighted criteria: the items of a run or submission, or comparisons with scores.
 
-Knows: its arguments and what it prints. The decisions are `weighted.py`'s, the scores `weighing.py`'s.
+Knows: its arguments and what it prints.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What a review list is to hold; apart from `doubt.py`, which a window is not to wait for when it starts.
+"""What a review list is to hold; apart from engine.review.doubt, which takes long to import.
 
 Knows: which filters there are. Does not know: what passes them.
 """
@@ -13,7 +13,7 @@ class Filters:
     """What a row must be to be listed: all that is set here at once. Nothing set lists every row.
 
     `low_margin`: below LOW_MARGIN. `text`: what the item's texts must hold; who filters looks it up in the
-    dataset, as `engine.items_order.matching_rows` does.
+    dataset, as `engine.data.item_search.matching_rows` does.
     """
 
     criterion: str | None = None

@@ -97,7 +97,7 @@ def _listing(of: Review, wish: Filters, by_doubt: bool, ids: Container[str] | No
 
 
 def _most_doubtful_first(items: "list[ReviewItem]") -> "list[ReviewItem]":
-    """The items by their doubt, as engine.doubt does it, without keeping the window waiting."""
+    """The items by their doubt, as engine.review.doubt does it, without keeping the window waiting."""
     import numpy as np
 
     order = np.argsort([-one.doubt for one in items], kind="stable")

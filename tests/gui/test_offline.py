@@ -18,8 +18,8 @@ sys.addaudithook(end_at_a_socket)
 
 from PySide6.QtCore import QDeadlineTimer, QEventLoop, QTimer
 from gui.app import make_application
-from gui.engine_thread import Lane
-from gui.main_window import PAGES, MainWindow
+from gui.work.lanes import Lane
+from gui.window.frame import PAGES, MainWindow
 
 def until(reached):
     patience = QDeadlineTimer(60_000)

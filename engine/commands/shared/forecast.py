@@ -1,6 +1,6 @@
 """`judge --plan`: what a run will take, printed before anything is judged.
 
-Knows: how a forecast is printed. What it says is `planning.py`'s.
+Knows: how a forecast is printed.
 """
 
 from functools import partial

@@ -1,6 +1,6 @@
 """`runs rewrite`: explanations of a run written again for the labels in force.
 
-Knows: its arguments, the files it needs, what it prints. The work is `rewriting.py`'s.
+Knows: its arguments, the files it needs, what it prints.
 """
 
 import argparse

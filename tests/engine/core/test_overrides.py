@@ -171,6 +171,6 @@ def test_overrides_are_counted_in_words(
 
 
 def test_a_store_opens_without_what_only_reads_tables() -> None:
-    code = "import sys, engine.run_store; print({'numpy', 'pandas', 'pyarrow'} & set(sys.modules))"
+    code = "import sys, engine.store.run_store; print({'numpy', 'pandas', 'pyarrow'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

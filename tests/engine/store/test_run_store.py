@@ -160,7 +160,7 @@ def test_the_database_of_another_program_is_refused_and_left_alone(tmp_path: Pat
 
 def test_two_processes_can_make_the_same_store_at_once(tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from engine.run_store import RunStore;"
+        "import sys; from pathlib import Path; from engine.store.run_store import RunStore;"
         " RunStore(Path(sys.argv[1])).close()"
     )
     path = str(tmp_path / "runs.sqlite")
