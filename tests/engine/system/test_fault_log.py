@@ -33,7 +33,10 @@ def test_a_fault_is_written_with_its_traceback_and_what_was_done(caplog: pytest.
 
 def test_half_characters_are_written_out() -> None:
     # In a process of its own: pytest cannot send them from one of its processes to another.
-    code = "from engine.system.fault_log import log_fault; print(log_fault(ValueError('a path with \\udcff'), 'it'))"
+    code = (
+        "from engine.system.fault_log import log_fault;"
+        " print(log_fault(ValueError('a path with \\udcff'), 'it'))"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert "a path with \\udcff" in Path(done.stdout.strip()).read_text("utf-8")
 
