@@ -135,19 +135,32 @@ class ModelPicker(QWidget):
             signal.connect(self.refit)
         header.sortIndicatorChanged.connect(self.refit)
         self.view.selectionModel().selectionChanged.connect(self._choose_row)
+        self._busy = BusyLine()
+        self._busy.cancelled.connect(self._searching.cancel)
+        self._about = label("")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addLayout(self._heading())
+        layout.addWidget(self.view)
+        layout.addWidget(self._about)
+        layout.addWidget(self._busy)
+        layout.addLayout(self._buttons())
+        self.refit()
+
+    def _heading(self) -> QHBoxLayout:
         self._filter = QLineEdit()
         self._filter.setPlaceholderText("Filter")
         self._filter.setClearButtonEnabled(True)
         name(self._filter, "Show only model files with this text")
         self._filter.textChanged.connect(self._filter_by)
         self._filter.hide()
-        self._busy = BusyLine()
-        self._busy.cancelled.connect(self._searching.cancel)
-        self._about = label("")
         top = QHBoxLayout()
         top.addWidget(heading("Model"))
         top.addStretch(1)
         top.addWidget(self._filter)
+        return top
+
+    def _buttons(self) -> QHBoxLayout:
         buttons = QHBoxLayout()
         for text, accessible, slot in (
             ("Browse…", "Choose a model file", self._browse),
@@ -159,14 +172,7 @@ class ModelPicker(QWidget):
             button.clicked.connect(slot)
             buttons.addWidget(button)
         buttons.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addLayout(top)
-        layout.addWidget(self.view)
-        layout.addWidget(self._about)
-        layout.addWidget(self._busy)
-        layout.addLayout(buttons)
-        self.refit()
+        return buttons
 
     def _browse(self) -> None:
         chosen = ask_source(self, "Choose a model file", self._path.parent, "Models (*.gguf)")

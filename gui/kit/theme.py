@@ -3,8 +3,10 @@
 Knows: palettes and style sheets. Does not know: pages, what is shown.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
+from pathlib import Path
+from string import Template
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
@@ -14,6 +16,7 @@ from PySide6.QtWidgets import QApplication
 if TYPE_CHECKING:
     from engine.core.items import Preference
 
+_STYLE_SHEET = Path(__file__).resolve().with_name("theme.qss")
 TEXT_SIZES = (80, 90, 100, 110, 125, 150, 175, 200)  # percent of the system's
 
 
@@ -180,104 +183,11 @@ def _palette(one: Colours) -> QPalette:
 
 
 def _style_sheet(one: Colours, points: float) -> str:
-    return f"""
-    QToolTip {{ color: {one.text}; background: {one.panel}; border: 1px solid {one.border}; padding: 4px; }}
-    QLabel[role="title"] {{ font-size: {points * 1.45:.1f}pt; font-weight: 600; }}
-    QLabel[role="heading"] {{ font-size: {points * 1.05:.1f}pt; font-weight: 600; }}
-    QLabel[role="hint"], QLabel[role="hint"]:disabled {{ color: {one.muted}; }}
-    QLabel[role="figure"] {{ font-size: {points * 1.3:.1f}pt; font-weight: 600; }}
-    QLabel[role="good"] {{ color: {one.good}; }}
-    QLabel[role="warning"] {{ color: {one.warning}; }}
-    QLabel[role="bad"] {{ color: {one.bad}; }}
-    QFrame[role="panel"] {{ background: {one.panel}; border: 1px solid {one.border}; border-radius: 8px; }}
-    QFrame[role="problem"] {{
-        background: {one.bad_ground}; border: 1px solid {one.bad}; border-radius: 8px; }}
-    QFrame[role="note"] {{
-        background: {one.warning_ground}; border: 1px solid {one.warning}; border-radius: 8px; }}
-    QPushButton, QToolButton[role="button"] {{
-        background: {one.panel}; border: 1px solid {one.border}; border-radius: 6px; padding: 5px 12px; }}
-    QToolButton[role="button"][popupMode="2"] {{ padding-right: 26px; }}
-    QToolButton[role="button"]::menu-indicator {{
-        subcontrol-origin: padding; subcontrol-position: center right; right: 8px; width: 10px; }}
-    QPushButton:hover, QToolButton[role="button"]:hover {{ background: {one.hover}; }}
-    QPushButton:pressed, QPushButton:checked,
-    QToolButton[role="button"]:pressed, QToolButton[role="button"]:checked {{
-        background: {one.selection}; border-color: {one.accent}; }}
-    QPushButton:focus, QToolButton[role="button"]:focus {{
-        border: 2px solid {one.accent}; padding: 4px 11px; }}
-    QToolButton[compact="true"] {{ padding: 4px 7px; }}
-    QToolButton[compact="true"]:focus {{ padding: 3px 6px; }}
-    QPushButton:disabled, QToolButton[role="button"]:disabled {{ color: {one.unscored}; }}
-    QPushButton[role="main"] {{
-        background: {one.accent}; color: {one.on_accent}; border-color: {one.accent}; font-weight: 600; }}
-    QPushButton[role="main"]:focus {{ border: 2px solid {one.text}; }}
-    QPushButton[role="main"]:disabled {{
-        background: {one.hover}; color: {one.unscored}; border-color: {one.border}; }}
-    QLineEdit, QPlainTextEdit, QTextEdit, QTextBrowser,
-    QAbstractItemView {{
-        background: {one.field}; color: {one.text}; border: 1px solid {one.border}; border-radius: 6px;
-        selection-background-color: {one.selection}; selection-color: {one.text}; }}
-    QLineEdit {{ padding: 4px 6px; }}
-    QSpinBox QLineEdit, QDoubleSpinBox QLineEdit, QComboBox QLineEdit {{ border: 0; padding: 0; }}
-    QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QTextBrowser:focus,
-    QAbstractItemView:focus {{ border: 1px solid {one.accent}; }}
-    QTableView, QListView, QTreeView {{
-        gridline-color: {one.border}; alternate-background-color: {one.window}; outline: 0; }}
-    QTableView::item:selected, QListView::item:selected, QTreeView::item:selected {{
-        background: {one.selection}; color: {one.text}; }}
-    QAbstractScrollArea::corner {{ background: transparent; border: 0; }}
-    QHeaderView {{ background: {one.window}; border: 0; border-radius: 0; }}
-    QHeaderView::section {{
-        background: {one.window}; color: {one.muted}; border: 0; border-bottom: 1px solid {one.border};
-        padding: 5px 6px; font-weight: 600; }}
-    QTableView[role="whole"] {{ background: transparent; border: 1px solid transparent; border-radius: 0; }}
-    QTableView[role="whole"]:focus {{ border: 1px solid {one.accent}; }}
-    QTableView[role="whole"] QHeaderView {{ background: transparent; }}
-    QTableCornerButton::section {{ background: {one.window}; border: 0; }}
-    QProgressBar {{
-        background: {one.hover}; border: 0; border-radius: 4px; text-align: center; color: {one.text}; }}
-    QProgressBar::chunk {{ background: {one.accent}; border-radius: 4px; }}
-    QSplitter::handle {{ background: transparent; }}
-    QScrollArea {{ border: 0; background: transparent; }}
-    QScrollArea > QWidget > QWidget[role="content"] {{ background: transparent; }}
-    QScrollBar {{ background: transparent; border: 0; margin: 0; }}
-    QScrollBar:vertical {{ width: 12px; }}
-    QScrollBar:horizontal {{ height: 12px; }}
-    QScrollBar::handle {{ background: {one.unscored}; border-radius: 3px; margin: 3px; }}
-    QScrollBar::handle:vertical {{ min-height: 28px; }}
-    QScrollBar::handle:horizontal {{ min-width: 28px; }}
-    QScrollBar::handle:hover {{ background: {one.muted}; }}
-    QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
-    QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
-    QCheckBox::indicator, QListView::indicator {{
-        width: {points * 1.4:.0f}px; height: {points * 1.4:.0f}px; }}
-    QCheckBox::indicator:unchecked, QListView::indicator:unchecked {{
-        background: {one.field}; border: 1px solid {one.muted}; border-radius: 3px; }}
-    QSlider::groove:horizontal {{ height: 4px; background: {one.border}; border-radius: 2px; }}
-    QSlider::sub-page:horizontal {{ background: {one.accent}; border-radius: 2px; }}
-    QSlider::handle:horizontal {{
-        width: 14px; margin: -6px 0; border-radius: 8px;
-        background: {one.panel}; border: 1px solid {one.muted}; }}
-    QSlider::handle:horizontal:focus {{ background: {one.accent}; border: 1px solid {one.text}; }}
-    QSlider::handle:horizontal:disabled,
-    QSlider::sub-page:horizontal:disabled {{ background: {one.unscored}; }}
-    QTabWidget::pane {{ border: 0; }}
-    QTabBar::tab {{
-        padding: 6px 12px; color: {one.muted}; border: 0; border-bottom: 2px solid transparent; }}
-    QTabBar::tab:selected {{ color: {one.text}; border-bottom: 2px solid {one.accent}; }}
-    QTabBar::tab:focus {{ color: {one.accent}; }}
-    QStatusBar {{ color: {one.muted}; border-top: 1px solid {one.border}; }}
-    QStatusBar::item {{ border: 0; }}
-    QListView[role="rail"] {{
-        background: {one.panel}; border: 0; border-right: 1px solid {one.border}; border-radius: 0; }}
-    QListView[role="rail"]::item {{
-        padding: 9px 4px; border-left: 3px solid transparent; color: {one.muted}; }}
-    QListView[role="rail"]::item:hover {{ background: {one.hover}; }}
-    QListView[role="rail"]::item:selected {{
-        background: {one.selection}; color: {one.text}; border-left: 3px solid {one.accent}; }}
-    QMenu {{ background: {one.panel}; border: 1px solid {one.border}; }}
-    QMenu::item {{ padding: 5px 24px; }}
-    QMenu::item:selected {{ background: {one.selection}; }}
-    QMenuBar {{ background: {one.window}; }}
-    QMenuBar::item:selected {{ background: {one.hover}; }}
-    """
+    """The style sheet with its colours and sizes; `points`: the size of text."""
+    sizes = {
+        "title_points": f"{points * 1.45:.1f}",
+        "heading_points": f"{points * 1.05:.1f}",
+        "figure_points": f"{points * 1.3:.1f}",
+        "mark_pixels": f"{points * 1.4:.0f}",
+    }
+    return Template(_STYLE_SHEET.read_text(encoding="utf-8")).substitute(asdict(one), **sizes)

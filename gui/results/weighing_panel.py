@@ -178,6 +178,14 @@ class WeighingPanel(QWidget):
     # Showing
 
     def _build(self) -> None:
+        self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._halves.setContentsMargins(0, 0, 0, 0)
+        self._halves.setSpacing(10)
+        self._halves.addWidget(self._build_controls(), 1)
+        self._halves.addWidget(self._build_decisions(), 1)
+        self._follow_fitting(False)
+
+    def _build_controls(self) -> QWidget:
         self._rows = QGridLayout()
         self._rows.setColumnStretch(1, 1)
         self._rows.setVerticalSpacing(6)
@@ -193,12 +201,9 @@ class WeighingPanel(QWidget):
             "Find the weights that best explain the overall label",
         )
         self.fit_button.clicked.connect(self.fit_weights)
-        self._follow_fitting(False)
-        self._fit_table, self._agreement = TableModel(self), TableModel(self)
+        self._fit_table = TableModel(self)
         self._fit_view = measure_view(self._fit_table, "What the fitted weights are worth")
-        self._agreement_view = measure_view(self._agreement, "Agreement with the human overall label")
-        self.rates, self.margins = WinRates(), MarginChart()
-        self.said = label("", "hint")
+        self._fit_view.hide()
         self._controls = panel(heading("Weights"), hint(_WHAT))
         inside = self._controls.layout()
         assert isinstance(inside, QVBoxLayout)
@@ -210,19 +215,21 @@ class WeighingPanel(QWidget):
         inside.addLayout(buttons)
         inside.addWidget(self._fit_view)
         inside.addStretch(1)
+        return self._controls
+
+    def _build_decisions(self) -> QWidget:
+        self._agreement = TableModel(self)
+        self._agreement_view = measure_view(self._agreement, "Agreement with the human overall label")
+        self._agreement_view.hide()
+        self.rates, self.margins = WinRates(), MarginChart()
+        self.said = label("", "hint")
         self._decided = panel(heading("Decisions"), self.rates, self.said, self.margins, self._agreement_view)
         below = self._decided.layout()
         assert isinstance(below, QVBoxLayout)
         below.addStretch(1)
-        self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._halves.setContentsMargins(0, 0, 0, 0)
-        self._halves.setSpacing(10)
-        self._halves.addWidget(self._controls, 1)
-        self._halves.addWidget(self._decided, 1)
-        self._fit_view.hide()
-        self._agreement_view.hide()
+        return self._decided
 
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+    def resizeEvent(self, event: QResizeEvent) -> None:
         """Side by side where both halves have room, else one below the other."""
         super().resizeEvent(event)
         parent = self.parentWidget()
