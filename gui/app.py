@@ -1,20 +1,25 @@
-"""The application: Qt started, the window opened, faults told.
+"""The application: Qt started, the window opened, faults shown.
 
 Knows: QApplication, what Qt needs of the system. Does not know: what is in the window.
 """
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSettings, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
-from engine.core.errors import EngineBug
+from engine.core.errors import EngineBug, EngineError
 from engine.core.version import VERSION
 from engine.system.paths import data_folder
 from gui.window.frame import MainWindow
+
+if TYPE_CHECKING:
+    from gui.window.interior import Interior
 
 
 def make_application(arguments: list[str]) -> QApplication:
@@ -34,15 +39,28 @@ def open_window(dataset: Path | None = None) -> int:
     """Open the window, with a dataset where one is given, and stay until it closes; the exit code."""
     app = make_application([])
     window = MainWindow()
-    _tell_faults(window)
+    _report_faults(window, window.show_problem)
     window.show()
+    filled: list[Interior] = []
     first_picture = FirstPicture(window)
-    first_picture.shown.connect(lambda: window.begin(dataset))
+    first_picture.shown.connect(lambda: filled.append(fill(window, dataset)))
     code = app.exec()
-    if not window.end():
+    window.state.save()
+    if not all(interior.end() for interior in filled):
         # Something works on that cannot be stopped. All that counts is stored; Qt would abort instead.
         os._exit(code)
     return code
+
+
+def fill(window: MainWindow, dataset: Path | None = None) -> "Interior":
+    """Put into the frame what it holds, and open a dataset: the one of last time where none is given."""
+    # Only now: all that is in the window takes longer to import than the frame takes to be seen.
+    from gui.window.interior import Interior  # noqa: PLC0415
+
+    interior = Interior(window)
+    _report_faults(window, interior.show_problem)
+    interior.begin(dataset)
+    return interior
 
 
 class FirstPicture(QObject):
@@ -55,7 +73,7 @@ class FirstPicture(QObject):
         self._handle = window.windowHandle()
         self._handle.installEventFilter(self)
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """The window is painted while this event is dealt with, so tell after it."""
         if event.type() == QEvent.Type.Expose:
             self._handle.removeEventFilter(self)
@@ -63,10 +81,10 @@ class FirstPicture(QObject):
         return super().eventFilter(watched, event)
 
 
-def _tell_faults(window: MainWindow) -> None:
-    """What goes wrong in a slot is logged and shown; Qt alone would print it where nobody looks."""
+def _report_faults(window: MainWindow, show: Callable[[EngineError], None]) -> None:
+    """Log and show what goes wrong in a slot; Qt alone would print it where nobody looks."""
 
-    def tell(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):
             window.close()
             return
@@ -76,6 +94,6 @@ def _tell_faults(window: MainWindow) -> None:
         log_fault(error, "in the window")
         bug = EngineBug(fault_words(error))
         bug.__cause__ = error.with_traceback(trace)
-        window.show_problem(bug)
+        show(bug)
 
-    sys.excepthook = tell
+    sys.excepthook = report

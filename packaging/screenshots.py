@@ -25,7 +25,9 @@ from engine.decisions.run_results import RunResults, submission_of
 from gui.app import make_application
 from gui.kit.theme import ThemeChoice
 from gui.window.frame import MainWindow
+from gui.window.interior import Interior
 from gui.work.lanes import Lane
+from gui.work.page_name import PageName
 from gui.work.state import State
 
 _PATIENCE_MS = 900_000
@@ -44,9 +46,10 @@ def main(arguments: list[str]) -> int:
     home = Path(os.environ["TIEBREAK_HOME"])
     state = State(home / "state")
     state.set_text("author", "Ada")
-    window = MainWindow(state, home / "runs.sqlite")
-    window.resize(*size)
-    window.show()
+    frame = MainWindow(state)
+    frame.resize(*size)
+    frame.show()
+    window = Interior(frame, home / "runs.sqlite")
     window.begin()
     studio = Studio(window, folder)
     try:
@@ -57,7 +60,7 @@ def main(arguments: list[str]) -> int:
         studio.draw_tabs(ThemeChoice.LIGHT)
         studio.draw_review(ThemeChoice.LIGHT)
     finally:
-        window.close()
+        frame.close()
         window.end()
         shutil.rmtree(home, ignore_errors=True)
     return 0
@@ -66,20 +69,20 @@ def main(arguments: list[str]) -> int:
 class Studio:
     """Brings the window into the states that are worth a picture."""
 
-    def __init__(self, window: MainWindow, folder: Path) -> None:
+    def __init__(self, window: Interior, folder: Path) -> None:
         self._window = window
         self._folder = folder
 
     def judge(self) -> None:
         """Judge the demo, with a picture in the middle of the run, and override two judgments."""
         window = self._window
-        window.set_theme(ThemeChoice.LIGHT)
-        window.show_page("Judge")
+        window.frame.set_theme(ThemeChoice.LIGHT)
+        window.frame.show_page(PageName.JUDGE)
         self._settle()
         window.run()
         self._until(lambda: self._judged() > 100)
         self._save("judge-running")
-        self._until(lambda: not window.interior.run_control.running)
+        self._until(lambda: not window.run_control.running)
         self._settle()
         self._override(0, "Response A reads more like a person.")
         self._override(1, None)
@@ -102,8 +105,8 @@ class Studio:
         own = submission_of(self._results)
         rows = [_changed(row) if place % 5 == 0 else row for place, row in enumerate(own.rows)]
         write_submission(path, replace(own, rows=tuple(rows)))
-        self._window.show_page("Compare")
-        page = self._window.interior.compare
+        self._window.frame.show_page(PageName.COMPARE)
+        page = self._window.compare
         page.choosing.add_files([path])
         page.choosing.systems.view.item(0).setCheckState(Qt.CheckState.Checked)
         self._settle()
@@ -112,22 +115,22 @@ class Studio:
         self._settle()
 
     def _judged(self) -> int:
-        progress = self._window.interior.run_control.progress
+        progress = self._window.run_control.progress
         return progress.judged if progress else 0
 
     def draw(self, theme: ThemeChoice) -> None:
         """One picture of each page."""
-        self._window.set_theme(theme)
-        for page in self._window.interior.pages:
-            self._window.show_page(page.NAME)
+        self._window.frame.set_theme(theme)
+        for page in self._window.pages:
+            self._window.frame.show_page(page.NAME)
             self._settle()
             self._save(f"{page.NAME.lower()}-{theme.value}")
 
     def draw_tabs(self, theme: ThemeChoice) -> None:
         """The other tabs of Results, with a calibration proposed."""
-        self._window.set_theme(theme)
-        self._window.show_page("Results")
-        page = self._window.interior.results
+        self._window.frame.set_theme(theme)
+        self._window.frame.show_page(PageName.RESULTS)
+        page = self._window.results
         page.calibration.calibrate()
         for place, name in ((1, "figures"), (2, "weighted"), (3, "calibration")):
             page.tabs.setCurrentIndex(place)
@@ -136,17 +139,17 @@ class Studio:
 
     def draw_review(self, theme: ThemeChoice) -> None:
         """A judgment that a person overrode, with the differences between the responses."""
-        self._window.set_theme(theme)
+        self._window.frame.set_theme(theme)
         item_id = self._results.judged[0].item_id
         self._window.workspace.review_wanted.emit(item_id, OVERRIDDEN)
         self._settle()
-        self._window.interior.review.marking.setCurrentIndex(1)
+        self._window.review.marking.setCurrentIndex(1)
         self._settle()
         self._save(f"review-overridden-{theme.value}")
 
     def _save(self, name: str) -> None:
         path = self._folder / f"{name}.png"
-        if not self._window.grab().save(str(path)):
+        if not self._window.frame.grab().save(str(path)):
             raise OSError(f"{path} could not be written")
         print(path)
 

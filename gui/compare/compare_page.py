@@ -25,6 +25,7 @@ from gui.work.files_in_use import files_in_use
 from gui.work.lanes import Lane, LatestTask
 from gui.work.marks import run_mark
 from gui.work.page import Page
+from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class _Wanted:
 class ComparePage(Page):
     """What is compared at the left; the comparison at the right."""
 
-    NAME = "Compare"
+    NAME = PageName.COMPARE
     KEYS = (
         ("Ctrl+Return", "Compare the ticked systems"),
         ("Space", "Tick a run or a submission"),
@@ -111,14 +112,14 @@ class ComparePage(Page):
             task.finished.connect(self._tell_saved)
             task.failed.connect(self.notice.show_error)
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Take submission files; leave everything else to the window."""
         if _dropped_submissions(event):
             event.acceptProposedAction()
         else:
             event.ignore()
 
-    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
+    def dropEvent(self, event: QDropEvent) -> None:
         """Add the submissions that were dropped."""
         event.acceptProposedAction()
         self.choosing.add_files(_dropped_submissions(event))
@@ -266,7 +267,7 @@ class ComparePage(Page):
 
     @Slot()
     def _go_to_judge(self) -> None:
-        self.workspace.page_wanted.emit("Judge")
+        self.workspace.page_wanted.emit(PageName.JUDGE)
 
     # The way to Review
 
@@ -292,7 +293,7 @@ class ComparePage(Page):
         wanted, run = self._wanted, self.workspace.run
         if wanted is not None and run is not None and run.id == wanted.run:
             self._wanted = None
-            self.workspace.page_wanted.emit("Review")
+            self.workspace.page_wanted.emit(PageName.REVIEW)
             self.workspace.review_wanted.emit(wanted.item_id, wanted.criterion)
 
     @Slot(object)

@@ -50,15 +50,15 @@ class DifferenceTableModel(QAbstractTableModel):
         place = column - len(_BEFORE)
         return place if self._compared and 0 <= place < len(self._compared.runs) else None
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's name and default
+    def rowCount(self, parent: Index = QModelIndex()) -> int:
         """How many differences are wanted."""
         return 0 if parent.isValid() else len(self._places)
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's name and default
+    def columnCount(self, parent: Index = QModelIndex()) -> int:
         """The columns of the item, one for each system, and the instruction."""
         return 0 if parent.isValid() or self._compared is None else len(self._header())
 
-    def headerData(  # noqa: N802 - Qt's name
+    def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
         """The names of the columns, those of the systems whole as tool tips."""

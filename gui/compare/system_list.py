@@ -35,7 +35,7 @@ _LETTERS_SHOWN = 28
 class _TickDelegate(QStyledItemDelegate):
     """Draws entries with ticks whose frame can be seen on a dark ground too."""
 
-    def initStyleOption(  # noqa: N802 - Qt's name
+    def initStyleOption(
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         """Qt frames a tick in a darker shade of the ground of windows."""

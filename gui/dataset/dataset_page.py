@@ -27,6 +27,7 @@ from gui.kit.notice import Notice
 from gui.work.file_jobs import Loading
 from gui.work.lanes import Lane, LatestTask
 from gui.work.page import Page
+from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ _NO_DATASET = (".gguf", "")  # suffixes of what is dropped for the window to dea
 class DatasetPage(Page):
     """Shows the open dataset, or how to open one."""
 
-    NAME: ClassVar[str] = "Dataset"
+    NAME = PageName.DATASET
     KEYS: ClassVar[Sequence[tuple[str, str]]] = (
         ("/ or Ctrl+F", "Search the items"),
         ("Enter or Down", "From the search field to the items"),
@@ -118,7 +119,7 @@ class DatasetPage(Page):
         self.welcome.open_wanted.connect(self.choose_file)
         self.welcome.demo_wanted.connect(self._open_demo)
         self.recent.chosen.connect(space.open_dataset)
-        self.judge_button.clicked.connect(lambda: space.page_wanted.emit("Judge"))
+        self.judge_button.clicked.connect(lambda: space.page_wanted.emit(PageName.JUDGE))
         self.items.item_chosen.connect(self._show_item)
         self._counting.finished.connect(self._show_summary)
         self._counting.failed.connect(space.problem)
@@ -197,14 +198,14 @@ class DatasetPage(Page):
 
     # Files that are dropped
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Take a file that may be a dataset; models and folders are the window's."""
         if _dropped(event) is not None:
             event.acceptProposedAction()
         else:
             event.ignore()
 
-    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
+    def dropEvent(self, event: QDropEvent) -> None:
         """Open the first file that was dropped."""
         path = _dropped(event)
         if path is None:

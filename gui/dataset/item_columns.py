@@ -59,7 +59,7 @@ class ItemsColumns(QObject):
             header.setSectionHidden(place, not self.is_shown(column))
         self._applying = False
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Follow the room that there is."""
         if event.type() == QEvent.Type.Resize:
             self.apply()

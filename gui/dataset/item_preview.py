@@ -63,7 +63,7 @@ class ItemPreview(QWidget):
         """All that it shows."""
         return self.view.toPlainText()
 
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+    def changeEvent(self, event: QEvent) -> None:
         """Follow the colours."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:

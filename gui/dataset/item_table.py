@@ -94,17 +94,17 @@ class ItemTableModel(QAbstractTableModel):
         """The whole text of a cell, as the file has it."""
         return str(self._cells[index.column()][self.item_at(index.row())].as_py())
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's name and default
+    def rowCount(self, parent: Index = QModelIndex()) -> int:
         """How many items are shown."""
         if parent.isValid():
             return 0
         return self._count if self._rows is None else len(self._rows)
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's name and default
+    def columnCount(self, parent: Index = QModelIndex()) -> int:
         """How many columns there are."""
         return 0 if parent.isValid() else len(self._columns)
 
-    def headerData(  # noqa: N802 - Qt's name
+    def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
         """The titles of the columns."""

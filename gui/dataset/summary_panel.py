@@ -36,17 +36,17 @@ class LabelLegend(QWidget):
         self.setAccessibleName("Colours of the labels: " + ", ".join(text for _one, text in self._entries))
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
-    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+    def sizeHint(self) -> QSize:
         """Room for all words and their squares."""
         metrics = self.fontMetrics()
         width = sum(metrics.horizontalAdvance(text) + 2 * metrics.ascent() for _one, text in self._entries)
         return QSize(width, metrics.height())
 
-    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+    def minimumSizeHint(self) -> QSize:
         """As much as it wants."""
         return self.sizeHint()
 
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+    def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw a square and a word for each label."""
         painter = QPainter(self)
         used, metrics = colours(self.palette()), self.fontMetrics()
@@ -83,7 +83,7 @@ class _Cells(QWidget):
         self._cells, self._across = list(cells), 0
         self._arrange()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+    def resizeEvent(self, event: QResizeEvent) -> None:
         """Arrange the cells anew where another number fits side by side."""
         super().resizeEvent(event)
         self._arrange()

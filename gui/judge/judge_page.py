@@ -31,6 +31,7 @@ from gui.kit.labels import main_button, name, panel, set_role
 from gui.work.file_jobs import Loading
 from gui.work.lanes import Lane, LatestTask
 from gui.work.page import Page
+from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
 
 _SPLITTER = "judge/splitter"
@@ -39,7 +40,7 @@ _SPLITTER = "judge/splitter"
 class JudgePage(Page):
     """Plans and runs."""
 
-    NAME = "Judge"
+    NAME = PageName.JUDGE
     KEYS: ClassVar[Sequence[tuple[str, str]]] = (
         ("Ctrl+R, F5", "Run, or resume a run; a complete run is not judged again"),
         ("Ctrl+.", "Stop the run; what is judged is kept"),
@@ -132,7 +133,7 @@ class JudgePage(Page):
         self.banner.resumed.connect(self._resume)
         self.dataset_line = DatasetLine()
         self.dataset_line.changed.connect(self._change)
-        self.dataset_line.dataset_wanted.connect(lambda: self.workspace.page_wanted.emit("Dataset"))
+        self.dataset_line.dataset_wanted.connect(lambda: self.workspace.page_wanted.emit(PageName.DATASET))
         self.dataset_line.demo_wanted.connect(lambda: self.workspace.open_dataset(demo_dataset()))
         self.picker = ModelPicker(self.workspace)
         self.picker.changed.connect(self._change)
@@ -143,8 +144,8 @@ class JudgePage(Page):
         self.plan_panel.context_wanted.connect(self.settings.advanced.set_context)
         self.plan_panel.shorten_wanted.connect(self.settings.advanced.set_shorten)
         self.run_panel = RunPanel()
-        self.run_panel.results_wanted.connect(lambda: self._show_run("Results"))
-        self.run_panel.review_wanted.connect(lambda: self._show_run("Review"))
+        self.run_panel.results_wanted.connect(lambda: self._show_run(PageName.RESULTS))
+        self.run_panel.review_wanted.connect(lambda: self._show_run(PageName.REVIEW))
         self.run_panel.item_wanted.connect(self._want_item)
 
     def _make_header(self) -> None:
@@ -312,9 +313,9 @@ class JudgePage(Page):
         plan = self.planner.plan
         if plan is not None and plan.forecast.run_id is not None:
             self.workspace.open_run(plan.forecast.run_id)
-            self.workspace.page_wanted.emit("Results")
+            self.workspace.page_wanted.emit(PageName.RESULTS)
 
-    def _show_run(self, page: str) -> None:
+    def _show_run(self, page: PageName) -> None:
         """Show a page with the run that was judged here, whichever is open."""
         progress, run = self.control.progress, self.workspace.run
         if progress is not None and (run is None or run.id != progress.run_id):

@@ -69,15 +69,15 @@ class LatestTableModel(QAbstractTableModel):
         """The criterion of a column, the first one for the others."""
         return self._criteria[column - len(_BEFORE) if self.is_label(column) else 0]
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's name and default
+    def rowCount(self, parent: Index = QModelIndex()) -> int:
         """How many items are shown."""
         return 0 if parent.isValid() else len(self._rows)
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's name and default
+    def columnCount(self, parent: Index = QModelIndex()) -> int:
         """How many columns there are."""
         return 0 if parent.isValid() else len(_BEFORE) + len(self._criteria) + len(_AFTER)
 
-    def headerData(  # noqa: N802 - Qt's name
+    def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
         """The names of the columns."""

@@ -74,15 +74,15 @@ class ModelTableModel(QAbstractTableModel):
         """Draw with other colours from now on."""
         self._palette = palette
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's name and default
+    def rowCount(self, parent: Index = QModelIndex()) -> int:
         """How many files there are."""
         return 0 if parent.isValid() else len(self._rows)
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's name and default
+    def columnCount(self, parent: Index = QModelIndex()) -> int:
         """How many columns there are."""
         return 0 if parent.isValid() else len(COLUMNS)
 
-    def headerData(  # noqa: N802 - Qt's name
+    def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
         """The names of the columns."""
@@ -192,7 +192,7 @@ class ModelOrder(QSortFilterProxyModel):
         self.setFilterKeyColumn(-1)
         self.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
 
-    def lessThan(self, left: Index, right: Index) -> bool:  # noqa: N802 - Qt's name
+    def lessThan(self, left: Index, right: Index) -> bool:
         """By the value of the column, among the usable and among the others."""
         usable = [bool(side.data(USABLE_ROLE)) for side in (left, right)]
         if usable[0] != usable[1]:

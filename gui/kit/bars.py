@@ -39,15 +39,15 @@ class ShareBar(QWidget):
         self.setToolTip(tip(f"{self._name}: {said or 'no labels'}"))
         self.update()
 
-    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+    def sizeHint(self) -> QSize:
         """A line of text high."""
         return QSize(120, max(10, int(self.fontMetrics().height() * 0.75)))
 
-    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+    def minimumSizeHint(self) -> QSize:
         """Narrow, but never lower than a line."""
         return QSize(40, self.sizeHint().height())
 
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+    def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the parts side by side."""
         painter = QPainter(self)
         used = colours(self.palette())
@@ -80,16 +80,16 @@ class ProbabilityBars(QWidget):
         self.setAccessibleName(f"Probabilities: {said or 'none'}")
         self.update()
 
-    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+    def sizeHint(self) -> QSize:
         """Four lines of text."""
         return QSize(220, 4 * self._line())
 
-    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+    def minimumSizeHint(self) -> QSize:
         """The words and numbers, and some bar between them."""
         metrics = self.fontMetrics()
         return QSize(metrics.horizontalAdvance("both good 100.0 %") + 50, 4 * self._line())
 
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+    def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw label, bar and number of each."""
         painter = QPainter(self)
         used = colours(self.palette())

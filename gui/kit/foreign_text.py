@@ -61,7 +61,7 @@ def markdown_document(text: str, parent: QObject | None = None) -> QTextDocument
 class _DeafDocument(QTextDocument):
     """A document that loads nothing, from no file and from no address."""
 
-    def loadResource(self, _kind: int, _name: QUrl | str) -> Any:  # noqa: N802 - Qt's name
+    def loadResource(self, _kind: int, _name: QUrl | str) -> Any:
         """Nothing."""
         return None
 

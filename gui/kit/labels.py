@@ -20,20 +20,20 @@ class Prose(QLabel):
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(True)
 
-    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+    def sizeHint(self) -> QSize:
         """Without the empty room at the right."""
         return super().sizeHint() - QSize(self.contentsMargins().right(), 0)
 
-    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+    def minimumSizeHint(self) -> QSize:
         """Without the empty room at the right."""
         return super().minimumSizeHint() - QSize(self.contentsMargins().right(), 0)
 
-    def heightForWidth(self, width: int) -> int:  # noqa: N802 - Qt's name
+    def heightForWidth(self, width: int) -> int:
         """That of the text in lines of the longest length."""
         room = self.contentsMargins().right()  # which QLabel takes off
         return super().heightForWidth(min(width, longest_line(self)) + room)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+    def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave the rest of a wide page empty."""
         super().resizeEvent(event)
         room = max(0, self.width() - longest_line(self)) if self.wordWrap() else 0
@@ -78,11 +78,11 @@ class OneLine(QLabel):
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setProperty("role", "hint")
 
-    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+    def minimumSizeHint(self) -> QSize:
         """A few letters wide."""
         return QSize(self.fontMetrics().averageCharWidth() * 6, super().minimumSizeHint().height())
 
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+    def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw as much of the text as fits."""
         painter = QPainter(self)
         painter.setPen(self.palette().windowText().color())

@@ -54,16 +54,16 @@ class Pill(QWidget):
         """The word that it shows."""
         return self._text
 
-    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+    def sizeHint(self) -> QSize:
         """Room for the word."""
         metrics = self.fontMetrics()
         return QSize(metrics.horizontalAdvance(self._text) + 18, metrics.height() + 6)
 
-    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+    def minimumSizeHint(self) -> QSize:
         """As much as it wants."""
         return self.sizeHint()
 
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+    def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the word on its ground."""
         painter = QPainter(self)
         height = min(float(self.height()), float(self.sizeHint().height()))

@@ -48,9 +48,7 @@ class PillDelegate(QStyledItemDelegate):
         paint_pill(painter, place, word, kind, colours(shown.palette))
         painter.restore()
 
-    def sizeHint(  # noqa: N802 - Qt's name
-        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> QSize:
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Room for text and pill."""
         size = super().sizeHint(option, index)
         pill = index.data(PILL_ROLE)

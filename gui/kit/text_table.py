@@ -62,15 +62,15 @@ class TableModel(QAbstractTableModel):
         """All cells with tabs between them, for the clipboard."""
         return "\n".join("\t".join(row) for row in (self._header, *self._rows))
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's name and default
+    def rowCount(self, parent: Index = QModelIndex()) -> int:
         """How many rows there are."""
         return 0 if parent.isValid() else len(self._rows)
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's name and default
+    def columnCount(self, parent: Index = QModelIndex()) -> int:
         """How many columns there are."""
         return 0 if parent.isValid() else len(self._header)
 
-    def headerData(  # noqa: N802 - Qt's name
+    def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
         """The names of the columns, and what they mean as tool tips."""

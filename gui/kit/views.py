@@ -19,7 +19,7 @@ _BESIDE_TITLE = 14  # pixels
 class _WholeView(QTableView):
     """As high as its rows, whatever the size of the text."""
 
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+    def changeEvent(self, event: QEvent) -> None:
         """Fit again after another font."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and self.model() is not None:
@@ -47,7 +47,7 @@ class FillingView(QTableView):
         title = self.model().headerData(column, Qt.Orientation.Horizontal)
         return QFontMetrics(font).horizontalAdvance(str(title)) + _BESIDE_TITLE
 
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+    def resizeEvent(self, event: QResizeEvent) -> None:
         """Share the room that there is now."""
         super().resizeEvent(event)
         self._share()

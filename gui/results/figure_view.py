@@ -55,11 +55,11 @@ class FigureView(QWidget):
         """True once there is something to show."""
         return self._renderer.isValid()
 
-    def hasHeightForWidth(self) -> bool:  # noqa: N802 - Qt's name
+    def hasHeightForWidth(self) -> bool:
         """The shape of the picture is kept."""
         return True
 
-    def heightForWidth(self, width: int) -> int:  # noqa: N802 - Qt's name
+    def heightForWidth(self, width: int) -> int:
         """The height of the picture at a width."""
         width = min(width, self._widest())
         size = self._renderer.defaultSize()
@@ -67,7 +67,7 @@ class FigureView(QWidget):
             return 2 * _FRAME
         return round((width - 2 * _FRAME) * size.height() / size.width()) + 2 * _FRAME
 
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+    def resizeEvent(self, event: QResizeEvent) -> None:
         """Follow the width with the height: a grid alone does not."""
         super().resizeEvent(event)
         self._fit_height()
@@ -78,7 +78,7 @@ class FigureView(QWidget):
         if height != self.height():
             self.setFixedHeight(height)
 
-    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+    def sizeHint(self) -> QSize:
         """As large as its letters are like those of the window."""
         return QSize(self._widest(), self.heightForWidth(self._widest()))
 
@@ -86,11 +86,11 @@ class FigureView(QWidget):
         """Wider, the letters of a figure would be larger than those around it."""
         return self.fontMetrics().height() * 50
 
-    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+    def minimumSizeHint(self) -> QSize:
         """Still readable."""
         return QSize(240, self.heightForWidth(240))
 
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+    def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the picture, and a frame where it has the focus."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -102,17 +102,17 @@ class FigureView(QWidget):
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), _FRAME, _FRAME)
         painter.end()
 
-    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802 - Qt's name
+    def focusInEvent(self, event: QFocusEvent) -> None:
         """Mark it."""
         super().focusInEvent(event)
         self.update()
 
-    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802 - Qt's name
+    def focusOutEvent(self, event: QFocusEvent) -> None:
         """Mark it no more."""
         super().focusOutEvent(event)
         self.update()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         """Copy with the usual key; the menu with Enter."""
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy_wanted.emit(self.name)
@@ -121,7 +121,7 @@ class FigureView(QWidget):
         else:
             super().keyPressEvent(event)
 
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802 - Qt's name
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer to save and copy; the menu key comes here too."""
         self.menu().popup(event.globalPos())
 

@@ -82,7 +82,7 @@ class FiguresPanel(QWidget):
         if self.isVisible() and self._dark is not is_dark(QGuiApplication.palette()):
             self._draw()
 
-    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+    def showEvent(self, event: QShowEvent) -> None:
         """Draw what nobody looked at before."""
         super().showEvent(event)
         self.restyle()
@@ -151,7 +151,7 @@ class FiguresPanel(QWidget):
         for column in range(2):
             self._grid.setColumnStretch(column, 1 if column < columns else 0)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+    def resizeEvent(self, event: QResizeEvent) -> None:
         """Two columns where both stay readable."""
         super().resizeEvent(event)
         self._arrange(2 if self.width() > 84 * self.fontMetrics().height() else 1)

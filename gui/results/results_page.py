@@ -3,7 +3,6 @@
 Knows: which panel shows what, when they are out of date. Does not know: how anything is measured.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ from PySide6.QtWidgets import (
 from engine.core.errors import EngineError
 from gui.kit.busy import BusyLine
 from gui.kit.labels import heading, hint, label, main_button, name, panel
+from gui.kit.menu_entry import Entry
 from gui.kit.notice import Notice
 from gui.results.calibration_panel import CalibrationPanel
 from gui.results.export_jobs import Exported, Form, Written
@@ -40,6 +40,8 @@ from gui.results.weighing_panel import WeighingPanel
 from gui.work.files_in_use import files_in_use
 from gui.work.outdated_line import OutdatedLine
 from gui.work.page import Page
+from gui.work.page_name import PageName
+from gui.work.rewriter import Rewriter
 from gui.work.run_picker import RunPicker
 from gui.work.workspace import Workspace
 
@@ -57,12 +59,12 @@ _TAB = "results/tab"
 class ResultsPage(Page):
     """Scores, figures, the weighted judge and calibration of the run that is looked at."""
 
-    NAME = "Results"
+    NAME = PageName.RESULTS
     KEYS = (("Enter", "menu of the figure that has the focus"), ("Ctrl+C", "copy the table or figure"))
 
     can_export_changed = Signal(bool)
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, rewriter: Rewriter, parent: QWidget | None = None) -> None:
         super().__init__(workspace, parent)
         self.measurer = Measurer(workspace)
         self.scores = ScoresPanel()
@@ -75,7 +77,7 @@ class ResultsPage(Page):
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(_DEBOUNCE_MS)
-        self.outdated = OutdatedLine(workspace.rewriter, across=True)
+        self.outdated = OutdatedLine(rewriter, across=True)
         self.scores.put_before_explanations(self.outdated)
         self._build_header()
         self._build_body()
@@ -84,6 +86,19 @@ class ResultsPage(Page):
         self._follow_judging()
 
     # Exports, for the menus too
+
+    @property
+    def exports(self) -> tuple[Entry, ...]:
+        """All ways to get the run out."""
+        explained = "Submission for sub-task &2: labels and explanations…"
+        return (
+            Entry("Submission for sub-task &1: labels…", self.export_labels, ("Ctrl+E",)),
+            Entry(explained, self.export_explained, ("Ctrl+Shift+E",)),
+            Entry("All data as &CSV…", self.export_csv),
+            Entry("All data as &JSON…", self.export_json),
+            Entry("&Report as HTML…", self.export_report),
+            Entry("&Figures as PNG and SVG…", self.export_figures),
+        )
 
     @Slot()
     def export_labels(self, *, path: Path | None = None) -> None:
@@ -261,7 +276,7 @@ class ResultsPage(Page):
 
     @Slot(str, str)
     def _open_item(self, item_id: str, criterion: str) -> None:
-        self.workspace.page_wanted.emit("Review")
+        self.workspace.page_wanted.emit(PageName.REVIEW)
         self.workspace.review_wanted.emit(item_id, criterion)
 
     @Slot(object)
@@ -285,15 +300,8 @@ class ResultsPage(Page):
         self.export_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         name(self.export_button, "Export", "Write the run to files")
         menu = QMenu(self.export_button)
-        for text, action in (
-            ("Submission for sub-task &1: labels…", self.export_labels),
-            ("Submission for sub-task &2: labels and explanations…", self.export_explained),
-            ("All data as &CSV…", self.export_csv),
-            ("All data as &JSON…", self.export_json),
-            ("&Report as HTML…", self.export_report),
-            ("&Figures as PNG and SVG…", self.export_figures),
-        ):
-            _add(menu, text, action)
+        for entry in self.exports:
+            entry.add_to(menu, with_keys=False)
         self.export_button.setMenu(menu)
         self.header.addWidget(self.picker, 4)
         self.header.addWidget(self.export_button)
@@ -333,7 +341,7 @@ class ResultsPage(Page):
     def _empty(self) -> QWidget:
         self.judge_button = main_button("Go to &Judge")
         name(self.judge_button, "Go to the Judge page to make a run")
-        self.judge_button.clicked.connect(lambda: self.workspace.page_wanted.emit("Judge"))
+        self.judge_button.clicked.connect(lambda: self.workspace.page_wanted.emit(PageName.JUDGE))
         self.so_far_button = QPushButton("Show what is judged so far")
         name(self.so_far_button, "Show what is judged so far")
         self.so_far_button.clicked.connect(self._open_so_far)
@@ -377,11 +385,6 @@ class ResultsPage(Page):
         self.scores.explanations_wanted.connect(self.measurer.measure_explanations)
         self.scores.item_wanted.connect(self._open_item)
         self.exporter.written.connect(self._tell_written)
-
-
-def _add(menu: QMenu, text: str, do: Callable[[], object]) -> None:
-    # The signal carries whether the action is checked, which nobody wants to know.
-    menu.addAction(text).triggered.connect(lambda _checked=False: do())
 
 
 def _scrolled(inside: QWidget) -> QScrollArea:

@@ -36,16 +36,16 @@ class WinRates(QWidget):
         self.setAccessibleName(f"Win rates: {', '.join(said) or 'none'}")
         self.update()
 
-    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+    def sizeHint(self) -> QSize:
         """A line of numbers and a bar."""
         return QSize(240, self._line() + max(14, self._line()))
 
-    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+    def minimumSizeHint(self) -> QSize:
         """Room for the numbers."""
         width = self.fontMetrics().horizontalAdvance("A wins 100.0 %   tie 100.0 %   B wins 100.0 %")
         return QSize(width, self.sizeHint().height())
 
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+    def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw numbers and bar."""
         painter = QPainter(self)
         used = colours(self.palette())
@@ -99,15 +99,15 @@ class MarginChart(QWidget):
         self.setAccessibleName(f"Margins{said}")
         self.update()
 
-    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+    def sizeHint(self) -> QSize:
         """Some lines high."""
         return QSize(320, 12 * self.fontMetrics().height())
 
-    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+    def minimumSizeHint(self) -> QSize:
         """Low, but with room for the axis."""
         return QSize(200, 7 * self.fontMetrics().height())
 
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+    def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw bars, axis and threshold."""
         painter = QPainter(self)
         used = colours(self.palette())

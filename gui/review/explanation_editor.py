@@ -15,15 +15,15 @@ class _Field(QPlainTextEdit):
     saved = Signal()
     left = Signal()
 
-    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+    def sizeHint(self) -> QSize:
         """A few lines."""
         return QSize(200, 5 * self.fontMetrics().lineSpacing() + 14)
 
-    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+    def minimumSizeHint(self) -> QSize:
         """Fewer lines."""
         return QSize(100, 3 * self.fontMetrics().lineSpacing() + 14)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         """Catch the two keys that end the writing."""
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:

@@ -41,7 +41,7 @@ class _Search(QLineEdit):
 
     left = Signal()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         """Catch the keys that leave it."""
         escape = event.key() == Qt.Key.Key_Escape
         if escape and self.text():

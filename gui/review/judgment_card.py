@@ -160,7 +160,7 @@ class JudgmentCard(QFrame):
         for one, button in self.labels.items():
             button.setIcon(label_icon(one, self.palette()))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+    def resizeEvent(self, event: QResizeEvent) -> None:
         """Put the parts one below the other where there is no room beside."""
         super().resizeEvent(event)
         narrow = self.width() < self.fontMetrics().averageCharWidth() * _NARROW

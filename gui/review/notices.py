@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPushButton, QVB
 from engine.core.formatting import visible
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import heading, hint, main_button, name
+from gui.work.page_name import PageName
 from gui.work.workspace import UnderWay, Workspace
 
 
@@ -61,7 +62,7 @@ class NothingToReview(QWidget):
         if judging is not None and judging.judged:
             self._workspace.open_run(judging.run_id)
         else:
-            self._workspace.page_wanted.emit("Judge")
+            self._workspace.page_wanted.emit(PageName.JUDGE)
 
 
 class PartOfRun(QFrame):

@@ -52,16 +52,16 @@ class OrderBars(QWidget):
         self.updateGeometry()
         self.update()
 
-    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+    def sizeHint(self) -> QSize:
         """A line of text for each."""
         return QSize(220, len(self._lines) * self._line())
 
-    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+    def minimumSizeHint(self) -> QSize:
         """The words, and some bar between them."""
         first, last = self._widths()
         return QSize(first + last + 2 * _GAP + 40, self.sizeHint().height())
 
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+    def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the lines."""
         painter = QPainter(self)
         used = colours(self.palette())

@@ -32,10 +32,10 @@ class _ItemView(QTableView):
 
     font_changed = Signal()
 
-    def keyboardSearch(self, _text: str) -> None:  # noqa: N802 - Qt's name
+    def keyboardSearch(self, _text: str) -> None:
         """Nothing."""
 
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+    def changeEvent(self, event: QEvent) -> None:
         """Tell of another size of text once this view has it."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:

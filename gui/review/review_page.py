@@ -28,6 +28,8 @@ from gui.review.notices import MissingDataset, NothingToReview, PartOfRun
 from gui.review.review_list import ReviewList
 from gui.work.outdated_line import OutdatedLine
 from gui.work.page import Page
+from gui.work.page_name import PageName
+from gui.work.rewriter import Rewriter
 from gui.work.run_picker import RunPicker
 from gui.work.workspace import Workspace
 
@@ -45,7 +47,7 @@ _LABEL_KEYS = {"A": Preference.A, "B": Preference.B, "G": Preference.BOTH_GOOD, 
 class ReviewPage(Page):
     """Items at the left; texts and judgments of the chosen one at the right."""
 
-    NAME: ClassVar[str] = "Review"
+    NAME = PageName.REVIEW
     KEYS: ClassVar[Sequence[tuple[str, str]]] = (
         ("J, K", "Next, previous item"),
         ("1 to 5", "Criterion"),
@@ -58,8 +60,9 @@ class ReviewPage(Page):
         ("/", "Search: Enter or Down goes to the list, Esc empties the search"),
     )
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, rewriter: Rewriter, parent: QWidget | None = None) -> None:
         super().__init__(workspace, parent)
+        self.outdated = OutdatedLine(rewriter, across=False)
         self._stale = True
         self._run_id: int | None = None
         self._item_id = ""
@@ -106,7 +109,6 @@ class ReviewPage(Page):
         column.addWidget(self.part)
         column.addWidget(self.missing)
         column.addWidget(self._down, 1)
-        self.outdated = OutdatedLine(self.workspace.rewriter, across=False)
         left = QWidget()
         below = QVBoxLayout(left)
         below.setContentsMargins(0, 0, 0, 0)
@@ -169,7 +171,7 @@ class ReviewPage(Page):
 
     # The run and its list
 
-    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+    def showEvent(self, event: QShowEvent) -> None:
         """Read what changed while another page was shown."""
         super().showEvent(event)
         self._follow_judging()

@@ -87,15 +87,15 @@ class ReviewTableModel(QAbstractTableModel):
         """The row of an item, None where it is not listed."""
         return self._listing.places.get(item_id)
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802 - Qt's name and default
+    def rowCount(self, parent: Index = QModelIndex()) -> int:
         """How many items are listed."""
         return 0 if parent.isValid() else len(self._listing.items)
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802 - Qt's name and default
+    def columnCount(self, parent: Index = QModelIndex()) -> int:
         """Always the same."""
         return 0 if parent.isValid() else len(_HEADERS)
 
-    def headerData(  # noqa: N802 - Qt's name
+    def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
         """The names of the columns, and what they hold."""
@@ -192,7 +192,7 @@ class LabelsDelegate(QStyledItemDelegate):
             if left + side <= shown.rect.right() + 1:
                 paint_label(painter, QRectF(left, top, side, side), one, shown.palette)
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802 - Qt's name
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Room for all squares."""
         labels = index.data(SORT_ROLE) or ()
         side = option.fontMetrics.height()

@@ -35,14 +35,14 @@ class TextBrowser(QTextBrowser):
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
 
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+    def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep lines to a length that the eye can follow."""
         super().resizeEvent(event)
         room = max(0, self.width() - longest_line(self))
         if room != self.viewportMargins().right():
             self.setViewportMargins(0, 0, room, 0)
 
-    def loadResource(self, _kind: int, _name: QUrl | str) -> Any:  # noqa: N802 - Qt's name
+    def loadResource(self, _kind: int, _name: QUrl | str) -> Any:
         """Nothing."""
         return None
 
@@ -125,7 +125,7 @@ class TextPane(QWidget):
             marks.append(one)
         self.view.setExtraSelections(marks)
 
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+    def changeEvent(self, event: QEvent) -> None:
         """Follow the size of the text."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and hasattr(self, "_more"):

@@ -1,89 +1,275 @@
-"""All that the window holds: the pages, the control of runs, the menus, the dialogs.
+"""All that the window holds: pages, the control of runs, menus and dialogs, and how they meet the frame.
 
 Imported after the window's first picture, because it takes longer than the frame.
 
-Knows: which pages and dialogs there are. Does not know: what they do.
+Knows: which pages and dialogs there are, what opens first, what a run means for closing. Does not know: what
+any of them does.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QListWidget
+from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Slot
+from PySide6.QtGui import QCloseEvent, QDesktopServices
+from PySide6.QtWidgets import QMessageBox
 
+from engine.core.errors import EngineError, SetupError
+from engine.system.paths import data_folder, demo_dataset, environment_of_the_system, log_folder
 from gui.compare.compare_page import ComparePage
 from gui.dataset.dataset_page import DatasetPage
 from gui.judge.judge_page import JudgePage
 from gui.judge.run_control import UNFINISHED, RunControl
+from gui.kit.foreign_text import one_line
 from gui.kit.notice import Notice
 from gui.kit.theme import colours
 from gui.results.results_page import ResultsPage
 from gui.review.drafts import DRAFTS
 from gui.review.review_page import ReviewPage
 from gui.window.about_dialog import AboutDialog
+from gui.window.frame import MainWindow
 from gui.window.icons import icon, window_icon
 from gui.window.keys_dialog import KeysDialog
-from gui.window.menus import Menus
+from gui.window.menus import MenuActions, Menus
 from gui.window.self_test_dialog import SelfTestDialog
 from gui.window.settings_dialog import SettingsDialog
 from gui.work.lanes import EngineThreads
 from gui.work.page import Page
-from gui.work.state import State
+from gui.work.page_name import PageName
+from gui.work.rewriter import Rewriter
 from gui.work.workspace import Workspace
 
-if TYPE_CHECKING:
-    from gui.window.frame import MainWindow
+_MODEL_SUFFIX = ".gguf"
 
 
-class Interior:
-    """Made once for a window."""
+class Interior(QObject):
+    """Made once for a frame; `begin` opens what was open last."""
 
-    def __init__(self, window: "MainWindow", state: State, store_path: Path | None) -> None:
-        self._window = window
-        self.threads = EngineThreads(window)
-        self.workspace = space = Workspace(self.threads, state, store_path, window)
-        window.setWindowIcon(window_icon())
+    def __init__(self, frame: MainWindow, store_path: Path | None = None) -> None:
+        super().__init__(frame)
+        self.frame = frame
+        self._closing = False
+        self.threads = EngineThreads(frame)
+        self.workspace = space = Workspace(self.threads, frame.state, store_path, frame)
         self.notice = Notice()
-        self.run_control = RunControl(space, window)
+        self.run_control = RunControl(space, frame)
+        self.rewriter = Rewriter(space)
         self.dataset = DatasetPage(space)
         self.judge = JudgePage(space, self.run_control)
-        self.results = ResultsPage(space)
-        self.review = ReviewPage(space)
+        self.results = ResultsPage(space, self.rewriter)
+        self.review = ReviewPage(space, self.rewriter)
         self.compare = ComparePage(space)
-        self.menus = Menus(window, self)
+        self.menus = Menus(frame.menuBar(), self._menu_actions(), frame)
+        frame.setWindowIcon(window_icon())
+        frame.fill(self.pages, self.notice)
+        self._follow_look()
+        self._connect_frame()
+        self._connect_work()
 
     @property
     def pages(self) -> tuple[Page, ...]:
         """All pages in the order of the rail."""
         return (self.dataset, self.judge, self.results, self.review, self.compare)
 
-    def dress(self, rail: QListWidget) -> None:
-        """Draw the icons of the rail in the colour of its text."""
+    def begin(self, dataset: Path | None = None) -> None:
+        """Open what was open last, or `dataset`; on the very first start the demo."""
+        state = self.frame.state
+        last = state.text("last/dataset")
+        self.workspace.open_dataset(dataset or (Path(last) if last else demo_dataset()))
+        self.workspace.refresh_runs()
+        last_run = state.number("last/run", 0)
+        if last_run and self.workspace.store_path.exists():
+            self.workspace.open_run(last_run)
+        self._turn_to(self.frame.page)
+
+    def end(self) -> bool:
+        """End the threads, the window being closed; False where one does not end."""
+        return self.threads.stop()
+
+    @Slot(object)
+    def show_problem(self, error: EngineError) -> None:
+        """Show an error above the page."""
+        self.notice.show_error(error)
+
+    def run(self) -> None:
+        """Start or resume the run that the Judge page describes."""
+        self.frame.show_page(PageName.JUDGE)
+        self.judge.run()
+
+    # Making
+
+    def _menu_actions(self) -> MenuActions:
+        frame, space = self.frame, self.workspace
+        return MenuActions(
+            open_dataset=self.dataset.choose_file,
+            open_demo=lambda: space.open_dataset(demo_dataset()),
+            recent_datasets=lambda: space.state.recent("datasets"),
+            open_recent=space.open_dataset,
+            clear_recent=lambda: space.state.clear_recent("datasets"),
+            exports=self.results.exports,
+            show_settings=self._show_settings,
+            quit=frame.close,
+            show_page=frame.show_page,
+            set_theme=frame.set_theme,
+            step_text_size=frame.step_text_size,
+            reset_text_size=lambda: frame.set_text_size(100),
+            run=self.run,
+            stop=self.run_control.stop,
+            show_keys=self._show_keys,
+            show_self_test=lambda: SelfTestDialog(space, frame).exec(),
+            open_data_folder=lambda: self._open_folder(data_folder()),
+            open_log_folder=lambda: self._open_folder(log_folder()),
+            show_about=lambda: AboutDialog(frame).exec(),
+        )
+
+    def _connect_frame(self) -> None:
+        self.frame.page_turned.connect(self._turn_to)
+        self.frame.page_entered.connect(self._enter)
+        self.frame.files_dropped.connect(self._take_files)
+        self.frame.look_changed.connect(self._follow_look)
+        self.frame.about_to_close.connect(self._consider_closing)
+
+    def _connect_work(self) -> None:
+        space, control = self.workspace, self.run_control
+        space.problem.connect(self.show_problem)
+        space.note.connect(self.frame.show_note)
+        space.page_wanted.connect(self.frame.show_page)
+        space.review_wanted.connect(self._show_review)
+        space.dataset_changed.connect(self._set_title)
+        space.dataset_failed.connect(self._show_bad_dataset)
+        self.results.can_export_changed.connect(self.menus.enable_exports)
+        control.started.connect(self._follow_run)
+        control.progressed.connect(self._follow_run)
+        control.ended.connect(self._end_run)
+
+    # Pages
+
+    def _page(self, name: PageName) -> Page:
+        return next(page for page in self.pages if page.NAME is name)
+
+    @Slot(object)
+    def _turn_to(self, name: PageName) -> None:
+        self._page(name).entered()
+
+    @Slot(object)
+    def _enter(self, name: PageName) -> None:
+        self._page(name).take_focus()
+
+    @Slot(str, str)
+    def _show_review(self, _item_id: str, _criterion: str) -> None:
+        self.frame.show_page(PageName.REVIEW)
+
+    @Slot(object)
+    def _show_bad_dataset(self, _error: EngineError) -> None:
+        # Its problems are listed there.
+        self.frame.show_page(PageName.DATASET)
+
+    @Slot(object)
+    def _take_files(self, paths: Sequence[Path]) -> None:
+        """Open the dataset, or choose the model, that was dropped."""
+        first = paths[0]
+        if first.is_dir() or first.suffix.lower() == _MODEL_SUFFIX:
+            self.judge.choose_model(first)
+            self.frame.show_page(PageName.JUDGE)
+        else:
+            self.workspace.open_dataset(first)
+            self.frame.show_page(PageName.DATASET)
+
+    @Slot()
+    def _set_title(self) -> None:
+        dataset = self.workspace.dataset
+        self.frame.setWindowTitle(f"{one_line(dataset.name)} - Tiebreak" if dataset else "Tiebreak")
+
+    @Slot()
+    def _follow_look(self) -> None:
+        """Draw the icons of the rail in the colour of its text, and mark the theme in the menu."""
+        rail = self.frame.rail
         colour = colours(rail.palette()).text
         for row, page in enumerate(self.pages):
             rail.item(row).setIcon(icon(page.NAME.lower(), colour))
+        self.menus.check_theme(self.frame.theme)
 
-    def forget(self) -> None:
-        """Forget what the window remembers, but for work that a person has begun."""
-        self.workspace.state.forget_all_but(UNFINISHED, DRAFTS)
+    # Dialogs and folders
 
-    def show_settings(self) -> None:
-        """Open the settings."""
-        dialog = SettingsDialog(self.workspace, self._window)
-        dialog.look_changed.connect(self._window.apply_look)
-        dialog.forget_wanted.connect(self._window.forget)
+    def _show_settings(self) -> None:
+        dialog = SettingsDialog(self.workspace, self.frame)
+        dialog.look_changed.connect(self.frame.apply_look)
+        dialog.forget_wanted.connect(self._forget)
         dialog.exec()
 
-    def show_keys(self) -> None:
-        """Show all keys."""
-        here = self._window.stack.currentIndex()
-        pages = [self.pages[here], *self.pages[:here], *self.pages[here + 1 :]]
-        (first, its_keys), *others = [(page.NAME, page.KEYS) for page in pages]
-        KeysDialog({first: its_keys, "Everywhere": self.menus.keys(), **dict(others)}, self._window).exec()
+    @Slot()
+    def _forget(self) -> None:
+        """Forget what the window remembers, but for work that a person has begun."""
+        self.workspace.state.forget_all_but(UNFINISHED, DRAFTS)
+        self.frame.apply_look()
+        self.frame.show_note("Recent files, layout and settings are forgotten; runs are kept.")
 
-    def show_self_test(self) -> None:
-        """Run the self-test."""
-        SelfTestDialog(self.workspace, self._window).exec()
+    def _show_keys(self) -> None:
+        """Show all keys: those of the page that is open, those that work everywhere, the other pages'."""
+        here = self._page(self.frame.page)
+        others: dict[str, Sequence[tuple[str, str]]] = {
+            page.NAME: page.KEYS for page in self.pages if page is not here
+        }
+        KeysDialog({here.NAME: here.KEYS, "Everywhere": self.menus.keys(), **others}, self.frame).exec()
 
-    def show_about(self) -> None:
-        """Say what the program is."""
-        AboutDialog(self._window).exec()
+    def _open_folder(self, path: Path) -> None:
+        """Show a folder in the system's own program for files."""
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            self.show_problem(SetupError(f"{path} cannot be opened: {error.strerror}.", "Check your disk."))
+            return
+        with environment_of_the_system():
+            opened = QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
+        if not opened:
+            self.frame.show_note(f"The folder is {path}")
+
+    # Runs, and closing during one
+
+    @Slot()
+    def _follow_run(self) -> None:
+        progress, running = self.run_control.progress, self.run_control.running
+        self.menus.follow_run(running)
+        if progress is not None and running:
+            text = f"Judging: {progress.judged:,} of {progress.items:,} items"
+            self.frame.show_run_state("Stopping …" if self.run_control.stopping else text)
+
+    @Slot(object)
+    def _end_run(self, _how: object) -> None:
+        self.frame.show_run_state("")
+        self.menus.follow_run(False)
+        if self._closing:
+            # Not at once: the run may end in the middle of the question whether to close.
+            QTimer.singleShot(0, self.frame.close)
+
+    @Slot(object)
+    def _consider_closing(self, event: QCloseEvent) -> None:
+        """Remember the layout; during a run ask, let it stop, and close then."""
+        if not self.run_control.running:
+            for page in self.pages:
+                page.keep_layout()
+            return
+        event.ignore()
+        if not self._closing and self._may_stop():
+            self._close_after_run()
+
+    def _close_after_run(self) -> None:
+        self._closing = True
+        if self.run_control.running:
+            self.run_control.stop()
+            self.frame.show_note("The run stops; the window closes then.")
+        else:  # it ended while the question was asked
+            QTimer.singleShot(0, self.frame.close)
+
+    def _may_stop(self) -> bool:
+        progress = self.run_control.progress
+        so_far = f"{progress.judged:,} of {progress.items:,} items are judged. " if progress else ""
+        box = QMessageBox(self.frame)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle("A run is under way")
+        box.setText("Stop the run and close Tiebreak?")
+        box.setInformativeText(f"{so_far}What is judged is kept, and the run can go on next time.")
+        stop = box.addButton("Stop and close", QMessageBox.ButtonRole.AcceptRole)
+        box.addButton("Keep judging", QMessageBox.ButtonRole.RejectRole)
+        box.exec()
+        return box.clickedButton() is stop

@@ -4,40 +4,69 @@ Knows: what stands in which menu. Does not know: how any of it is done.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import cast
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMenu, QMenuBar
 
-from engine.system.paths import data_folder, demo_dataset, log_folder
 from gui.kit.foreign_text import one_line
+from gui.kit.menu_entry import Entry
 from gui.kit.theme import ThemeChoice
-
-if TYPE_CHECKING:
-    from gui.window.frame import MainWindow
-    from gui.window.interior import Interior
-
-Key = QKeySequence.StandardKey | str
+from gui.work.page_name import PageName
 
 _NUMBERED = re.compile(r"^&\d ")  # the pages
 _NO_AMPERSAND = str.maketrans({"&": "&&"})
+_THEMES = {
+    ThemeChoice.SYSTEM: "As the &system",
+    ThemeChoice.LIGHT: "&Light",
+    ThemeChoice.DARK: "&Dark",
+}
+
+Action = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class MenuActions:
+    """What the entries of the menus do. `recent_datasets` gives the newest first."""
+
+    open_dataset: Action
+    open_demo: Action
+    recent_datasets: Callable[[], Sequence[Path]]
+    open_recent: Callable[[Path], object]
+    clear_recent: Action
+    exports: Sequence[Entry]
+    show_settings: Action
+    quit: Action
+    show_page: Callable[[PageName], object]
+    set_theme: Callable[[ThemeChoice], object]
+    step_text_size: Callable[[int], object]
+    reset_text_size: Action
+    run: Action
+    stop: Action
+    show_keys: Action
+    show_self_test: Action
+    open_data_folder: Action
+    open_log_folder: Action
+    show_about: Action
 
 
 class Menus(QObject):
-    """Fills the menus of a window, which has them already, once its pages are there."""
+    """Fills the menus of a bar, which has them already."""
 
-    def __init__(self, window: "MainWindow", interior: "Interior") -> None:
-        super().__init__(window)
-        self._window = window
-        self._interior = interior
-        self._actions: list[QAction] = []
+    def __init__(self, bar: QMenuBar, actions: MenuActions, parent: QObject) -> None:
+        super().__init__(parent)
+        self._do = actions
+        self._added: list[QAction] = []
+        self._exports: Sequence[QAction] = ()
+        self._themes: Mapping[ThemeChoice, QAction] = {}
         fillers = (self._fill_file, self._fill_view, self._fill_run, self._fill_help)
-        for entry, fill in zip(window.menuBar().actions(), fillers, strict=True):
+        for entry, fill in zip(bar.actions(), fillers, strict=True):
             fill(cast(QMenu, entry.menu()))
-        interior.results.can_export_changed.connect(self.enable_exports)
 
     def keys(self) -> Sequence[tuple[str, str]]:
         """Each key of the menus, and what it does."""
@@ -47,7 +76,7 @@ class Menus(QObject):
                 " or ".join(key.toString(form) for key in action.shortcuts()),
                 _NUMBERED.sub("", action.text()).replace("&", "").rstrip("…"),
             )
-            for action in self._actions
+            for action in self._added
             if action.shortcuts()
         ]
 
@@ -67,86 +96,63 @@ class Menus(QObject):
         for choice, action in self._themes.items():
             action.setChecked(choice is chosen)
 
-    def _add(self, menu: QMenu, text: str, do: Callable[[], object], *keys: Key) -> QAction:
-        action = menu.addAction(text)
-        action.setShortcuts([QKeySequence(key) for key in keys])
-        # A menu's own signal carries whether it is checked, which nobody wants to know.
-        action.triggered.connect(lambda _checked=False: do())
-        self._actions.append(action)
+    def _add(self, menu: QMenu, entry: Entry) -> QAction:
+        action = entry.add_to(menu)
+        self._added.append(action)
         return action
 
     def _fill_file(self, menu: QMenu) -> None:
-        window, results, dataset = self._window, self._interior.results, self._interior.dataset
-        self._add(menu, "&Open dataset…", dataset.choose_file, QKeySequence.StandardKey.Open)
+        self._add(menu, Entry("&Open dataset…", self._do.open_dataset, (QKeySequence.StandardKey.Open,)))
         self._recent = menu.addMenu("Open &recent")
         self._recent.aboutToShow.connect(self._fill_recent)
-        self._add(menu, "Open the &demo dataset", self._open_demo)
+        self._add(menu, Entry("Open the &demo dataset", self._do.open_demo))
         menu.addSeparator()
         export = menu.addMenu("&Export")
-        self._exports = [
-            self._add(export, "Submission for sub-task &1: labels…", results.export_labels, "Ctrl+E"),
-            self._add(
-                export,
-                "Submission for sub-task &2: labels and explanations…",
-                results.export_explained,
-                "Ctrl+Shift+E",
-            ),
-            self._add(export, "All data as &CSV…", results.export_csv),
-            self._add(export, "All data as &JSON…", results.export_json),
-            self._add(export, "&Report as HTML…", results.export_report),
-            self._add(export, "&Figures as PNG and SVG…", results.export_figures),
-        ]
+        self._exports = [self._add(export, entry) for entry in self._do.exports]
         self.enable_exports(False)
         menu.addSeparator()
-        self._add(menu, "&Settings…", self._interior.show_settings, "Ctrl+,")
-        self._add(menu, "&Quit", window.close, "Ctrl+Q")
-
-    def _open_demo(self) -> None:
-        self._interior.workspace.open_dataset(demo_dataset())
+        self._add(menu, Entry("&Settings…", self._do.show_settings, ("Ctrl+,",)))
+        self._add(menu, Entry("&Quit", self._do.quit, ("Ctrl+Q",)))
 
     @Slot()
     def _fill_recent(self) -> None:
         self._recent.clear()
-        space = self._interior.workspace
-        for path in space.state.recent("datasets"):
+        for path in self._do.recent_datasets():
             action = self._recent.addAction(one_line(f"{path.name}   {path.parent}").translate(_NO_AMPERSAND))
-            action.triggered.connect(partial(space.open_dataset, path))
+            action.triggered.connect(partial(self._do.open_recent, path))
         if self._recent.isEmpty():
             self._recent.addAction("No files yet").setEnabled(False)
         else:
             self._recent.addSeparator()
-            clear = self._recent.addAction("Clear the list")
-            clear.triggered.connect(partial(space.state.clear_recent, "datasets"))
+            Entry("Clear the list", self._do.clear_recent).add_to(self._recent)
 
     def _fill_view(self, menu: QMenu) -> None:
-        window = self._window
-        for number, page in enumerate(self._interior.pages, start=1):
-            self._add(menu, f"&{number} {page.NAME}", partial(window.show_page, page.NAME), f"Ctrl+{number}")
+        for number, page in enumerate(PageName, start=1):
+            self._add(
+                menu, Entry(f"&{number} {page}", partial(self._do.show_page, page), (f"Ctrl+{number}",))
+            )
         menu.addSeparator()
         theme = menu.addMenu("&Theme")
-        self._themes = {}
-        for choice, text in (
-            (ThemeChoice.SYSTEM, "As the &system"),
-            (ThemeChoice.LIGHT, "&Light"),
-            (ThemeChoice.DARK, "&Dark"),
-        ):
-            self._themes[choice] = self._add(theme, text, partial(window.set_theme, choice))
-            self._themes[choice].setCheckable(True)
-        self._add(menu, "&Larger text", partial(window.step_text_size, 1), "Ctrl++", "Ctrl+=")
-        self._add(menu, "S&maller text", partial(window.step_text_size, -1), "Ctrl+-")
-        self._add(menu, "&Normal text", partial(window.set_text_size, 100), "Ctrl+0")
+        self._themes = {
+            choice: self._add(theme, Entry(text, partial(self._do.set_theme, choice)))
+            for choice, text in _THEMES.items()
+        }
+        for action in self._themes.values():
+            action.setCheckable(True)
+        self._add(menu, Entry("&Larger text", partial(self._do.step_text_size, 1), ("Ctrl++", "Ctrl+=")))
+        self._add(menu, Entry("S&maller text", partial(self._do.step_text_size, -1), ("Ctrl+-",)))
+        self._add(menu, Entry("&Normal text", self._do.reset_text_size, ("Ctrl+0",)))
 
     def _fill_run(self, menu: QMenu) -> None:
-        self._run = self._add(menu, "&Run or resume", self._window.run, "Ctrl+R", "F5")
-        self._stop = self._add(menu, "&Stop", self._interior.run_control.stop, "Ctrl+.")
+        self._run = self._add(menu, Entry("&Run or resume", self._do.run, ("Ctrl+R", "F5")))
+        self._stop = self._add(menu, Entry("&Stop", self._do.stop, ("Ctrl+.",)))
         self._stop.setEnabled(False)
 
     def _fill_help(self, menu: QMenu) -> None:
-        window, interior = self._window, self._interior
-        self._add(menu, "&Keys", interior.show_keys, "F1", "?")
-        self._add(menu, "Self-&test…", interior.show_self_test)
+        self._add(menu, Entry("&Keys", self._do.show_keys, ("F1", "?")))
+        self._add(menu, Entry("Self-&test…", self._do.show_self_test))
         menu.addSeparator()
-        self._add(menu, "Open the &data folder", lambda: window.open_folder(data_folder()))
-        self._add(menu, "Open the &log folder", lambda: window.open_folder(log_folder()))
+        self._add(menu, Entry("Open the &data folder", self._do.open_data_folder))
+        self._add(menu, Entry("Open the &log folder", self._do.open_log_folder))
         menu.addSeparator()
-        self._add(menu, "&About Tiebreak", interior.show_about)
+        self._add(menu, Entry("&About Tiebreak", self._do.show_about))

@@ -10,13 +10,14 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gui.kit.labels import OneLine, title
+from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
 
 
 class Page(QWidget):
     """One page of the window: its title, a line beside it, its own actions at the right, and its body."""
 
-    NAME: ClassVar[str]  # as the rail and the menus call it
+    NAME: ClassVar[PageName]
     KEYS: ClassVar[Sequence[tuple[str, str]]] = ()  # key and what it does, for the list of all keys
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
@@ -53,7 +54,7 @@ class Page(QWidget):
     def restyle(self) -> None:
         """Colours or text size have changed. Nothing by default: most widgets follow by themselves."""
 
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+    def changeEvent(self, event: QEvent) -> None:
         """Tell the page of new colours."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:

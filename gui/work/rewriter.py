@@ -12,20 +12,20 @@ from engine.core.errors import EngineError
 from engine.core.events import MeasureProgress
 from gui.work import rewrite_jobs
 from gui.work.lanes import Lane, LatestTask
+from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
     from engine.judge.rewrite import Rewritten
-    from gui.work.workspace import Workspace
 
 _IDS_SHOWN = 5
 
 
 class Rewriter(QObject):
-    """One for a workspace: all pages show the same work."""
+    """Made once for a workspace: all pages show the same work."""
 
     changed = Signal()
 
-    def __init__(self, workspace: "Workspace") -> None:
+    def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self._workspace = workspace
         self.outdated = 0

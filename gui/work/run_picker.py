@@ -28,13 +28,13 @@ class RunPicker(QComboBox):
         workspace.run_changed.connect(self._fill)
         self._fill()
 
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+    def changeEvent(self, event: QEvent) -> None:
         """Follow the size of the text."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._limit()
 
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+    def paintEvent(self, _event: QPaintEvent) -> None:
         """Show that the end of a long entry is left out."""
         painter, option = QStylePainter(self), QStyleOptionComboBox()
         self.initStyleOption(option)

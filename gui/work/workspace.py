@@ -21,7 +21,6 @@ from engine.core.overrides import in_force
 from engine.system.paths import default_store
 from gui.work import file_jobs, store_jobs
 from gui.work.lanes import EngineThreads, Lane, LatestTask
-from gui.work.rewriter import Rewriter
 from gui.work.state import State
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ class Workspace(QObject):
     judging_changed = Signal()  # a run has begun, goes on or has ended; see `judging`
     gold_changed = Signal()
     review_wanted = Signal(str, str)  # item id, criterion: show this judgment
-    page_wanted = Signal(str)  # a page by its name
+    page_wanted = Signal(object)  # PageName
     problem = Signal(object)  # an EngineError that the window must show
     note = Signal(str)  # a sentence for the status bar
 
@@ -101,7 +100,6 @@ class Workspace(QObject):
         self._listing = LatestTask(threads, Lane.STORE, self)
         self._listing.finished.connect(self._take_runs)
         self._listing.failed.connect(self.problem)
-        self.rewriter = Rewriter(self)
 
     # Datasets
 

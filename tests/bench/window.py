@@ -26,6 +26,8 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QTableView
 from engine.system.paths import demo_dataset
 from gui.app import make_application
 from gui.window.frame import MainWindow
+from gui.window.interior import Interior
+from gui.work.page_name import PageName
 from gui.work.state import State
 
 TICK_MS = 10
@@ -152,17 +154,17 @@ def measure_judging(folder: Path) -> None:
     print(f"  {'page shown':24}{'ticks':>8}{'p50':>8}{'p99':>8}{'most':>8}")
     window.run()
     total = len(demo_dataset().read_bytes().splitlines()) - 1
-    shown = ("Judge", "Review", "Results", "Dataset", "Compare")
+    shown = (PageName.JUDGE, PageName.REVIEW, PageName.RESULTS, PageName.DATASET, PageName.COMPARE)
     for number, page in enumerate(shown, start=1):
-        if page == "Review":
+        if page is PageName.REVIEW:
             _wait(lambda: _run_of(window) is not None)
             window.workspace.open_run(_run_of(window) or 0)
-        window.show_page(page)
+        window.frame.show_page(page)
         _wait(_Judged(window, total * number / len(shown)))
         found = late.taken()
         p50, p99 = found[len(found) // 2], found[int(len(found) * 0.99)]
         print(f"  {page:24}{len(found):8,}{p50:8.1f}{p99:8.1f}{found[-1]:8.1f}", flush=True)
-    _wait(lambda: not window.interior.run_control.running)
+    _wait(lambda: not window.run_control.running)
     _close(window)
     print()
 
@@ -170,8 +172,8 @@ def measure_judging(folder: Path) -> None:
 class _Judged:
     """True once so many items are judged, or the run has ended."""
 
-    def __init__(self, window: MainWindow, items: float) -> None:
-        self._control = window.interior.run_control
+    def __init__(self, window: Interior, items: float) -> None:
+        self._control = window.run_control
         self._items = items
 
     def __call__(self) -> bool:
@@ -179,9 +181,9 @@ class _Judged:
         return not self._control.running or (progress is not None and progress.judged >= self._items)
 
 
-def _run_of(window: MainWindow) -> int | None:
+def _run_of(window: Interior) -> int | None:
     """The number of the run that is under way, once it has one."""
-    progress = window.interior.run_control.progress
+    progress = window.run_control.progress
     return progress.run_id if progress else None
 
 
@@ -190,9 +192,9 @@ def measure_many_items(folder: Path, items: int) -> None:
     path = folder / "many.tsv"
     _write_many(path, items)
     window = _opened(folder / "many", demo_dataset())
-    window.show_page("Dataset")
-    table = window.interior.dataset.findChild(QTableView)
-    search = window.interior.dataset.findChild(QLineEdit)
+    window.frame.show_page(PageName.DATASET)
+    table = window.dataset.findChild(QTableView)
+    search = window.dataset.findChild(QLineEdit)
     assert isinstance(table, QTableView)
     assert isinstance(search, QLineEdit)
     late = Lateness()
@@ -244,20 +246,21 @@ def _write_many(path: Path, items: int) -> None:
             file.write("\t".join([str(number), f"{instruction} Why {number * 7919 % items}?", *rest]) + "\n")
 
 
-def _opened(home: Path, dataset: Path) -> MainWindow:
+def _opened(home: Path, dataset: Path) -> Interior:
     """A window on a memory and a store of its own, once its dataset is there."""
     home.mkdir()
-    window = MainWindow(State(home), home / "runs.sqlite")
-    window.resize(1280, 720)
-    window.show()
+    frame = MainWindow(State(home))
+    frame.resize(1280, 720)
+    frame.show()
+    window = Interior(frame, home / "runs.sqlite")
     window.begin(dataset)
     _wait(lambda: window.workspace.dataset is not None)
     return window
 
 
-def _close(window: MainWindow) -> None:
-    window.close()
-    _wait(lambda: not window.isVisible())
+def _close(window: Interior) -> None:
+    window.frame.close()
+    _wait(lambda: not window.frame.isVisible())
     window.end()
 
 

@@ -19,7 +19,9 @@ sys.addaudithook(end_at_a_socket)
 from PySide6.QtCore import QDeadlineTimer, QEventLoop, QTimer
 from gui.app import make_application
 from gui.work.lanes import Lane
-from gui.window.frame import PAGES, MainWindow
+from gui.window.frame import MainWindow
+from gui.window.interior import Interior
+from gui.work.page_name import PageName
 
 def until(reached):
     patience = QDeadlineTimer(60_000)
@@ -27,17 +29,18 @@ def until(reached):
         loop = QEventLoop()
         QTimer.singleShot(20, loop.quit)
         loop.exec()
-        assert not patience.hasExpired(), window.interior.notice.text
+        assert not patience.hasExpired(), window.notice.text
 
 app = make_application([])
-window = MainWindow()
-window.show()
+frame = MainWindow()
+frame.show()
+window = Interior(frame)
 window.begin(Path(sys.argv[1]))
-until(lambda: window.interior.judge.can_run)
+until(lambda: window.judge.can_run)
 window.run()
 until(lambda: window.workspace.run is not None)
-for page in PAGES:
-    window.show_page(page)
+for page in PageName:
+    frame.show_page(page)
     until(lambda: not any(window.threads.busy(lane) for lane in Lane))
 window.end()
 print("judged", window.workspace.run.results.run.judged)

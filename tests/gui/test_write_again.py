@@ -21,6 +21,7 @@ from gui.review.review_page import ReviewPage
 from gui.work.lanes import Lane
 from gui.work.outdated_line import OutdatedLine
 from gui.work.rewrite_jobs import count_outdated
+from gui.work.rewriter import Rewriter
 from gui.work.workspace import OpenRun, UnderWay, Workspace
 from tests.gui.jobs import done
 
@@ -31,7 +32,12 @@ pytestmark = pytest.mark.usefixtures("demo_tried")
 
 
 @pytest.fixture
-def opened(qtbot: QtBot, workspace: Workspace, demo_gold: Path) -> Workspace:
+def rewriter(workspace: Workspace) -> Rewriter:
+    return Rewriter(workspace)
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, workspace: Workspace, rewriter: Rewriter, demo_gold: Path) -> Workspace:
     """A run of three items with the explanation of one out of date."""
     setup = RunSetup(demo_gold, demo_model(), items=ITEMS, threads=1, context=4096, max_explanation_tokens=20)
     done(judge(setup, workspace.store_path, None))
@@ -39,7 +45,7 @@ def opened(qtbot: QtBot, workspace: Workspace, demo_gold: Path) -> Workspace:
         change_label(store, 0)
     with qtbot.waitSignal(workspace.run_changed, timeout=A_WHILE):
         workspace.open_run(1)
-    qtbot.waitUntil(lambda: workspace.rewriter.outdated == 1, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: rewriter.outdated == 1, timeout=A_WHILE)
     return workspace
 
 
@@ -55,8 +61,10 @@ def outdated(workspace: Workspace) -> int:
         return load_results(store, 1).outdated
 
 
-def test_a_page_says_what_is_out_of_date_and_writes_it_again(qtbot: QtBot, opened: Workspace) -> None:
-    page = ReviewPage(opened)
+def test_a_page_says_what_is_out_of_date_and_writes_it_again(
+    qtbot: QtBot, opened: Workspace, rewriter: Rewriter
+) -> None:
+    page = ReviewPage(opened, rewriter)
     qtbot.addWidget(page)
     page.resize(1180, 640)
     page.show()
@@ -74,8 +82,10 @@ def test_a_page_says_what_is_out_of_date_and_writes_it_again(qtbot: QtBot, opene
     assert outdated(opened) == 0
 
 
-def test_both_pages_show_the_same_work_and_either_can_cancel_it(qtbot: QtBot, opened: Workspace) -> None:
-    pages = ResultsPage(opened), ReviewPage(opened)
+def test_both_pages_show_the_same_work_and_either_can_cancel_it(
+    qtbot: QtBot, opened: Workspace, rewriter: Rewriter
+) -> None:
+    pages = ResultsPage(opened, rewriter), ReviewPage(opened, rewriter)
     for page in pages:
         qtbot.addWidget(page)
     results, review = pages
@@ -84,12 +94,12 @@ def test_both_pages_show_the_same_work_and_either_can_cancel_it(qtbot: QtBot, op
             change_label(store, place)
     with qtbot.waitSignal(opened.run_changed, timeout=A_WHILE):
         opened.read_run_again()
-    qtbot.waitUntil(lambda: opened.rewriter.outdated == ITEMS, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: rewriter.outdated == ITEMS, timeout=A_WHILE)
     assert results.outdated.button.text() == "Write them again"
     results.outdated.button.click()
     assert not review.outdated.busy.isHidden()
     review.outdated.busy.cancelled.emit()
-    qtbot.waitUntil(lambda: not opened.rewriter.busy, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not rewriter.busy, timeout=A_WHILE)
     qtbot.waitUntil(lambda: not opened.threads.busy(Lane.MODEL), timeout=A_WHILE)
     assert outdated(opened) == ITEMS
     assert not results.outdated.button.isHidden()
@@ -120,21 +130,25 @@ def shown_examples(space: Workspace) -> None:
     ],
 )
 def test_a_button_that_cannot_work_says_why(
-    qtbot: QtBot, opened: Workspace, hinder: Callable[[Workspace], None], why: str
+    qtbot: QtBot,
+    opened: Workspace,
+    rewriter: Rewriter,
+    hinder: Callable[[Workspace], None],
+    why: str,
 ) -> None:
-    line = OutdatedLine(opened.rewriter, across=True)
+    line = OutdatedLine(rewriter, across=True)
     qtbot.addWidget(line)
     assert line.button.isEnabled()
     hinder(opened)
     assert not line.button.isEnabled()
     assert why in line.why_not.text()
     assert not line.why_not.isHidden()
-    opened.rewriter.start()
-    assert not opened.rewriter.busy
+    rewriter.start()
+    assert not rewriter.busy
 
 
 def test_a_model_that_is_gone_is_told_and_the_line_stays(
-    qtbot: QtBot, workspace: Workspace, demo_gold: Path, tmp_path: Path
+    qtbot: QtBot, workspace: Workspace, rewriter: Rewriter, demo_gold: Path, tmp_path: Path
 ) -> None:
     model = tmp_path / "own.gguf"
     setup = RunSetup(demo_gold, demo_model(), items=1, threads=1, context=4096, max_explanation_tokens=20)
@@ -145,12 +159,12 @@ def test_a_model_that_is_gone_is_told_and_the_line_stays(
     model.unlink()
     with qtbot.waitSignal(workspace.run_changed, timeout=A_WHILE):
         workspace.open_run(1)
-    qtbot.waitUntil(lambda: workspace.rewriter.outdated == 1, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: rewriter.outdated == 1, timeout=A_WHILE)
     with qtbot.waitSignal(workspace.problem, timeout=A_WHILE) as problem:
-        workspace.rewriter.start()
+        rewriter.start()
     assert "own.gguf: there is no such file" in str(problem.args[0])
-    qtbot.waitUntil(lambda: not workspace.rewriter.busy, timeout=A_WHILE)
-    assert workspace.rewriter.outdated == 1
+    qtbot.waitUntil(lambda: not rewriter.busy, timeout=A_WHILE)
+    assert rewriter.outdated == 1
 
 
 def test_what_is_out_of_date_is_counted_as_the_engine_counts(opened: Workspace) -> None:

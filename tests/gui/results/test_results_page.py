@@ -37,6 +37,7 @@ from gui.results.measure_model_dialog import SlowMeasureDialog
 from gui.results.model_measure_jobs import SlowMeasure
 from gui.results.results_page import ResultsPage
 from gui.results.score_jobs import ScoreTable
+from gui.work.rewriter import Rewriter
 from gui.work.workspace import UnderWay, Workspace
 from tests.commands import ROOT
 
@@ -48,7 +49,7 @@ Save = Callable[[str, bytes], Path]
 
 @pytest.fixture
 def page(qtbot: QtBot, space: Workspace) -> ResultsPage:
-    made = ResultsPage(space)
+    made = ResultsPage(space, Rewriter(space))
     qtbot.addWidget(made)
     made.resize(1180, 640)
     made.show()
@@ -551,6 +552,6 @@ def test_tabs_and_menu_open_by_key(qtbot: QtBot, opened: ResultsPage) -> None:
     QTest.keyClick(opened.tabs.tabBar(), Qt.Key.Key_Right)
     assert opened.tabs.currentIndex() == 1
     opened.keep_layout()
-    again = ResultsPage(opened.workspace)
+    again = ResultsPage(opened.workspace, Rewriter(opened.workspace))
     qtbot.addWidget(again)
     assert again.tabs.currentIndex() == 1

@@ -27,6 +27,7 @@ from gui.kit.text_table import SORT_ROLE
 from gui.review.order_bars import own_shares
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import DOUBT, ID, INSTRUCTION, LABELS, MARKS
+from gui.work.rewriter import Rewriter
 from gui.work.workspace import Workspace
 
 Open = Callable[[], ReviewPage]
@@ -46,7 +47,7 @@ def open_page(qtbot: QtBot, workspace: Workspace) -> Open:
     """Opens run 1 on a page that is shown, and waits for its first item."""
 
     def open_page() -> ReviewPage:
-        page = ReviewPage(workspace)
+        page = ReviewPage(workspace, Rewriter(workspace))
         qtbot.addWidget(page)
         page.resize(1180, 640)
         page.show()
@@ -90,7 +91,7 @@ def wait_for_override(qtbot: QtBot, page: ReviewPage, act: Callable[[], object])
 
 
 def test_without_a_run_the_page_leads_to_judge(qtbot: QtBot, workspace: Workspace) -> None:
-    page = ReviewPage(workspace)
+    page = ReviewPage(workspace, Rewriter(workspace))
     qtbot.addWidget(page)
     page.show()
     with qtbot.waitSignal(workspace.page_wanted) as told:
@@ -450,7 +451,7 @@ def test_a_wanted_judgment_comes_before_the_one_looked_at_last_time(
     press(qtbot, page, "JJ")
     page.keep_layout()
     page.hide()
-    again = ReviewPage(workspace)
+    again = ReviewPage(workspace, Rewriter(workspace))
     qtbot.addWidget(again)
     workspace.review_wanted.emit("7", "safety")
     again.show()
@@ -462,7 +463,7 @@ def test_a_wanted_judgment_comes_before_the_one_looked_at_last_time(
 def test_while_a_run_is_judged_the_page_says_so_and_reads_it_again(
     qtbot: QtBot, workspace: Workspace
 ) -> None:
-    page, control = ReviewPage(workspace), RunControl(workspace)
+    page, control = ReviewPage(workspace, Rewriter(workspace)), RunControl(workspace)
     qtbot.addWidget(page)
     page.resize(1180, 640)
     page.show()
