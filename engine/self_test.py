@@ -21,13 +21,14 @@ from engine.core.items import Order
 from engine.core.judgments import JudgedItem, Judgment, Reading
 from engine.core.rubric import ELOQUENT
 from engine.core.run_records import RunIdentity
-from engine.core.settings import JudgeSettings, MachineSettings
+from engine.core.settings import JudgeSettings
 from engine.core.version import VERSION
 from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.run_results import RunResults, load_results
 from engine.gguf.judge_file import read_model_file
 from engine.gguf.memory import check_memory
 from engine.judge.plan import RunPlan, open_model
+from engine.judge.prepare import machine_settings
 from engine.judge.run import run_judging
 from engine.llama.library import gpu_offload_supported, library_version, processor_features
 from engine.loading.checked_model import TRIAL_COMMAND, checked_model
@@ -42,7 +43,6 @@ from engine.system.paths import cache_folder, data_folder, demo_dataset, demo_mo
 _PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "sklearn", "matplotlib", "jinja2", "psutil")
 _ITEMS = 2
 _CONTEXT = 4096
-_ALL_LAYERS = 999
 _LEAST_RIGHT = 0.7  # of the labels: the demo model was made for these very items
 _LEAST_FORMAT_MASS = 0.9
 _TRIAL_SECONDS = 120
@@ -194,7 +194,7 @@ def _judging(cancel: CancelToken) -> str:
         dataset=dataset,
         rubric=ELOQUENT,
         settings=JudgeSettings(context=_CONTEXT, max_explanation_tokens=24),
-        machine=MachineSettings(1, _ALL_LAYERS if gpu_offload_supported() else 0),
+        machine=machine_settings(threads=1, gpu_layers=None),
         model=checked_model(read_model_file(demo_model()), cancel),
     )
     with _temporary_folder(data_folder()) as folder, RunStore(folder / "runs.sqlite") as store:

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -17,9 +18,9 @@ from engine.decisions.run_results import load_results, submission_of
 from engine.gguf.judge_file import read_model_file
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.run import run_judging
-from engine.loading.checked_model import CheckedModel
+from engine.loading.checked_model import CheckedModel, checked_model
 from engine.store.run_store import RunStore
-from engine.system.paths import demo_model
+from engine.system.paths import cache_folder, demo_model
 from tests.small_models import FAMILIES, real_model
 
 DEMO_ITEMS = 30
@@ -109,3 +110,20 @@ def no_unexpected_logs(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     yield
     bad = [record.message for record in caplog.get_records("call") if record.levelno >= logging.WARNING]
     assert not bad
+
+
+@pytest.fixture(scope="session")
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What is remembered once the demo model was tried in a child process, which takes seconds."""
+    home = tmp_path_factory.mktemp("tried")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TIEBREAK_HOME", str(home))
+        checked_model(read_model_file(demo_model()), CancelToken())
+        return cache_folder() / "models.sqlite"
+
+
+@pytest.fixture
+def demo_tried(tried: Path, private_home: Path) -> None:
+    """The demo model was tried before, as on any day but the first."""
+    cache_folder().mkdir(parents=True)
+    shutil.copy(tried, cache_folder())

@@ -16,25 +16,23 @@ from engine.commands.shared.console import (
     table,
     tell,
 )
-from engine.commands.shared.example_arguments import add_examples, examples_of
+from engine.commands.shared.example_arguments import add_examples, shots_of
 from engine.commands.shared.forecast import show_forecast
 from engine.commands.shared.machine_arguments import add_computer
 from engine.commands.shared.progress import RunProgressBar
 from engine.commands.shared.run_outputs import check_outputs, distribution, export_results, warn_of_gaps
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.core.events import RunEnded, RunEvent
+from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent, followed
 from engine.core.formatting import percent, words
 from engine.core.rubric import ELOQUENT
+from engine.core.run_setup import RunSetup
 from engine.core.settings import DEFAULT_CONTEXT, JudgeSettings, KvType, Mode
-from engine.data.dataset import Dataset, load_dataset
-from engine.decisions.calibration import load_calibration
+from engine.data.dataset import Dataset
 from engine.decisions.run_results import load_results
-from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.judge.plan import RunPlan, open_model
-from engine.judge.prepare import judge_settings, machine_settings, plan_notices
+from engine.judge.prepare import prepare_run
 from engine.judge.run import run_judging
-from engine.loading.checked_model import checked_model
 from engine.measure.metrics import CriterionScore, mean, score_results
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
@@ -148,29 +146,46 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _plan(options: argparse.Namespace, cancel: CancelToken) -> RunPlan:
-    rubric = ELOQUENT if options.criteria is None else ELOQUENT.only(_names(options.criteria))
-    described = read_model_file(demo_model() if options.model == _DEMO else Path(options.model))
-    settings = _settings(options, described)
-    calibration = load_calibration(options.calibration) if options.calibration else None
-    dataset = load_dataset(options.dataset, cancel=cancel)
-    if options.items is not None:
-        if options.items < 1:
-            raise SetupError(f"--items is {options.items}.", "Use 1 or more.")
-        dataset = dataset.head(options.items)
-    notices = plan_notices(dataset, described, settings)
-    if described.notice:
-        tell(f"{printable(described.name)}: {printable(described.notice)}")
-    for notice in notices:
+    return followed(prepare_run(_setup(options), cancel), _tell_notices).plan
+
+
+def _tell_notices(event: FilesRead | Preparing) -> None:
+    if not isinstance(event, FilesRead):
+        return
+    if event.model_notice:
+        tell(f"{printable(event.model)}: {printable(event.model_notice)}")
+    for notice in event.notices:
         tell(notice)
-    return RunPlan(
-        dataset=dataset,
-        rubric=rubric,
-        settings=settings,
-        machine=machine_settings(options.threads, options.gpu_layers),
-        model=checked_model(described, cancel),
-        examples=examples_of(options, rubric, cancel),
-        calibration=calibration,
+
+
+def _setup(options: argparse.Namespace) -> RunSetup:
+    """The run that the arguments ask for. SetupError where they contradict each other."""
+    return RunSetup(
+        dataset_path=options.dataset,
+        model_path=demo_model() if options.model == _DEMO else Path(options.model),
+        items=_items(options.items),
+        mode=Mode(options.mode),
+        both_orders=options.orders == "both",
+        criteria=ELOQUENT.names if options.criteria is None else _names(options.criteria),
+        examples_path=options.examples,
+        shots=shots_of(options),
+        calibration_path=options.calibration,
+        shorten=options.shorten,
+        context=options.context,
+        max_explanation_tokens=options.max_explanation_tokens,
+        temperature=options.temperature,
+        seed=options.seed,
+        kv_type=KvType(options.kv_type),
+        threads=options.threads,
+        gpu_layers=options.gpu_layers,
+        fresh=options.fresh,
     )
+
+
+def _items(count: int | None) -> int | None:
+    if count is not None and count < 1:
+        raise SetupError(f"--items is {count}.", "Use 1 or more.")
+    return count
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -180,20 +195,6 @@ def _names(text: str) -> tuple[str, ...]:
             f"--criteria: cannot read {text!r}.", f"Write some of {','.join(ELOQUENT.names)}, with commas."
         )
     return names
-
-
-def _settings(options: argparse.Namespace, model: ModelFile) -> JudgeSettings:
-    return judge_settings(
-        model,
-        mode=Mode(options.mode),
-        both_orders=options.orders == "both",
-        context=options.context,
-        max_explanation_tokens=options.max_explanation_tokens,
-        temperature=options.temperature,
-        seed=options.seed,
-        shorten=options.shorten,
-        kv_type=KvType(options.kv_type),
-    )
 
 
 def _follow(events: Iterable[RunEvent]) -> RunEnded:

@@ -7,10 +7,30 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from engine.core.judgments import JudgedItem
+from engine.core.judgments import JudgedItem, Judgment, Unscored
 
 Event = TypeVar("Event")
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Preparing:
+    """What is done before the first item, in words: `Checking the model file`."""
+
+    what: str
+
+
+@dataclass(frozen=True)
+class FilesRead:
+    """Dataset and model are read, and the model fits this computer.
+
+    `notices`: what a person should know of the dataset and of the memory. `model_notice`: what a model made
+    for this program has its users told, empty in others.
+    """
+
+    model: str
+    model_notice: str
+    notices: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -38,9 +58,10 @@ class TokensEvaluated:
 
 @dataclass(frozen=True)
 class ItemJudged:
-    """One item is in the store."""
+    """One item is in the store; `judgments` as its readings are decided, in the order of the rubric."""
 
     judged: JudgedItem
+    judgments: tuple[Judgment | Unscored, ...]
 
 
 @dataclass(frozen=True)

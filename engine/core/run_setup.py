@@ -22,7 +22,7 @@ Choice = TypeVar("Choice", bound=StrEnum)
 
 @dataclass(frozen=True)
 class RunSetup:
-    """One run as it was asked for. None, and 0 for `context` and `threads`, leave the choice to the engine.
+    """One run as it was asked for; None leaves the choice to the engine.
 
     `items`: the first so many, None for all. `gpu_layers`: None for all, where there is a GPU. `fresh`: a new
     run, also where one could go on. `resumes`: the number of the run to go on with, None for what fits.
@@ -38,12 +38,12 @@ class RunSetup:
     shots: int = USUAL_SHOTS
     calibration_path: Path | None = None
     shorten: bool = _USUAL.shorten
-    context: int = 0
+    context: int | None = None
     max_explanation_tokens: int = _USUAL.max_explanation_tokens
     temperature: float = _USUAL.temperature
     seed: int = _USUAL.seed
     kv_type: KvType = _USUAL.kv_type
-    threads: int = 0
+    threads: int | None = None
     gpu_layers: int | None = None
     fresh: bool = False
     resumes: int | None = None

@@ -85,9 +85,10 @@ def write_submission(path: Path, submission: Submission) -> None:
 
     Raises SetupError where the file cannot be written, or an id or explanation would not come back.
     """
-    _refuse_unsafe(submission)
+    rows = [tuple(_cells(row, submission)) for row in submission.rows]
+    _refuse_unsafe(submission.columns, rows)
     lines = ["\t".join(submission.columns)]
-    lines += ["\t".join(map(_quoted, _cells(row, submission))) for row in submission.rows]
+    lines += ["\t".join(map(_quoted, row)) for row in rows]
     write_whole(path, "".join(f"{line}\n" for line in lines).encode("utf-8"))
 
 
@@ -144,16 +145,16 @@ def _quoted(cell: str) -> str:
     return f'"{doubled}"'
 
 
-def _refuse_unsafe(submission: Submission) -> None:
-    if lost := unwritable_ids([row.id for row in submission.rows]):
+def _refuse_unsafe(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    if lost := unwritable_ids([item_id for item_id, *_ in rows]):
         raise SetupError(
             f"pandas would not give back these ids: {listed(lost, shown=quoted)}.",
             "Rename these ids in the dataset.",
         )
     unsafe = [
-        f"{column} of id {quoted(row.id)} ({quoted(cell)})"
-        for row in submission.rows
-        for column, cell in zip(submission.columns, _cells(row, submission), strict=True)
+        f"{column} of id {quoted(row[0])} ({quoted(cell)})"
+        for row in rows
+        for column, cell in zip(columns, row, strict=True)
         if cell and column.endswith(_EXPLANATION) and unsafe_explanation(cell)
     ]
     if unsafe:

@@ -1,52 +1,96 @@
-"""What a plan of a run is made of: the usual where nothing was chosen, and the checks before long work.
+"""The one way from a run as it was asked for to its plan: files read, the usual chosen, the model checked.
 
-Whoever starts runs, a command or the window, asks here. Knows: what is usual, what must be checked. Does not
-know: arguments, windows, how a run goes on.
+Whoever starts runs, a command or the window, asks here. Knows: what is usual, what must be checked, in which
+order. Does not know: arguments, windows, how a run goes on.
 """
 
+from collections.abc import Generator
+from dataclasses import dataclass
 from pathlib import Path
 
 from engine.core.cancel import CancelToken
 from engine.core.cell_safety import unwritable_ids
 from engine.core.errors import SetupError
+from engine.core.events import FilesRead, Preparing
 from engine.core.formatting import listed
 from engine.core.items import Order
-from engine.core.rubric import Rubric
-from engine.core.settings import ITEMS_AT_ONCE, JudgeSettings, KvType, MachineSettings, Mode, default_context
+from engine.core.rubric import ELOQUENT, Rubric
+from engine.core.run_records import StoredRun
+from engine.core.run_setup import RunSetup
+from engine.core.settings import ITEMS_AT_ONCE, JudgeSettings, MachineSettings, Mode, default_context
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import rewritten_ids
-from engine.gguf.judge_file import ModelFile
+from engine.decisions.calibration import load_calibration
+from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.gguf.memory import check_memory
+from engine.judge.plan import RunPlan, check_resumed
 from engine.llama.library import gpu_offload_supported
+from engine.loading.checked_model import checked_model
 from engine.prompt.examples import ExamplePool, choose_examples
 from engine.system.computer import default_threads
 
 _ALL_LAYERS = 999
 
 
-def judge_settings(
-    model: ModelFile,
-    *,
-    mode: Mode,
-    both_orders: bool,
-    context: int | None,
-    max_explanation_tokens: int,
-    temperature: float,
-    seed: int,
-    shorten: bool,
-    kv_type: KvType,
-) -> JudgeSettings:
-    """The settings of a run with this model; `context` None: what is usual for it. Raises SetupError."""
+@dataclass(frozen=True)
+class PreparedRun:
+    """A plan, the model file that it is made with, and what a person should know before the run."""
+
+    plan: RunPlan
+    model: ModelFile
+    notices: tuple[str, ...]
+
+
+def prepare_run(
+    setup: RunSetup, cancel: CancelToken, at_hand: Dataset | None = None, resumed: StoredRun | None = None
+) -> Generator[FilesRead | Preparing, None, PreparedRun]:
+    """The plan of a run as it was asked for; reports what is read, and what is done then.
+
+    `at_hand`: a dataset that is open, taken where its file is that of the setup. `resumed`: the run that the
+    plan shall go on with. What is quick to refuse comes before the check of the model, which may take
+    minutes. SetupError where something chosen cannot be used, or where the plan would not go on with
+    `resumed`; ModelFileError, Cancelled.
+    """
+    rubric = ELOQUENT.only(setup.criteria)
+    model = read_model_file(setup.model_path)
+    settings = judge_settings(setup, model)
+    calibration = load_calibration(setup.calibration_path) if setup.calibration_path else None
+    dataset = _dataset(setup, at_hand, resumed, cancel)
+    notices = tuple(plan_notices(dataset, model, settings))
+    yield FilesRead(model.name, model.notice, notices)
+    machine = machine_settings(setup.threads, setup.gpu_layers)
+    examples = ExamplePool()
+    if setup.examples_path is not None:
+        examples = example_pool(setup.examples_path, setup.shots, rubric, cancel)
+    yield Preparing("Checking the model file")
+    checked = checked_model(model, cancel)
+    plan = RunPlan(
+        dataset=dataset,
+        rubric=rubric,
+        settings=settings,
+        machine=machine,
+        model=checked,
+        examples=examples,
+        calibration=calibration,
+    )
+    if resumed is not None:
+        check_resumed(plan, resumed)
+    return PreparedRun(plan, model, notices)
+
+
+def judge_settings(setup: RunSetup, model: ModelFile) -> JudgeSettings:
+    """The settings of a run with this model; without a context, what is usual for it. Raises SetupError."""
+    usual = default_context(model.trained_context)
     return JudgeSettings(
-        mode=mode,
-        orders=(Order.AB, Order.BA) if both_orders else (Order.AB,),
-        context=default_context(model.trained_context) if context is None else context,
-        max_explanation_tokens=max_explanation_tokens,
-        temperature=temperature,
-        seed=seed,
-        shorten=shorten,
-        items_at_once=ITEMS_AT_ONCE if mode is Mode.EXPLAIN else 1,
-        kv_type=kv_type,
+        mode=setup.mode,
+        orders=(Order.AB, Order.BA) if setup.both_orders else (Order.AB,),
+        context=usual if setup.context is None else setup.context,
+        max_explanation_tokens=setup.max_explanation_tokens,
+        temperature=setup.temperature,
+        seed=setup.seed,
+        shorten=setup.shorten,
+        items_at_once=ITEMS_AT_ONCE if setup.mode is Mode.EXPLAIN else 1,
+        kv_type=setup.kv_type,
     )
 
 
@@ -84,3 +128,18 @@ def plan_notices(dataset: Dataset, model: ModelFile, settings: JudgeSettings) ->
     if warning := check_memory(model, settings.context, kv_type=settings.kv_type):
         notices.append(warning)
     return notices
+
+
+def _dataset(
+    setup: RunSetup, at_hand: Dataset | None, resumed: StoredRun | None, cancel: CancelToken
+) -> Dataset:
+    """The items of a setup, out of those at hand where these are its file, and what a resumed run judged."""
+    if at_hand is not None and at_hand.path.absolute() == setup.dataset_path.absolute():
+        chosen = _first(at_hand, setup.items)
+        if resumed is None or resumed.identity.dataset_hash == chosen.hash:
+            return chosen
+    return _first(load_dataset(setup.dataset_path, cancel=cancel), setup.items)
+
+
+def _first(dataset: Dataset, items: int | None) -> Dataset:
+    return dataset if items is None or items >= len(dataset) else dataset.head(items)

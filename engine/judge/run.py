@@ -8,7 +8,9 @@ from dataclasses import replace
 
 from engine.core.cancel import Cancelled
 from engine.core.events import ItemJudged, ModelOpened, RunEnded, RunEvent, RunStarted
+from engine.core.judgments import JudgedItem
 from engine.decisions.calibration import calibration_of
+from engine.decisions.decision import decide_all
 from engine.judge.item_judge import ItemJudge, Placed
 from engine.judge.plan import RunPlan, continued_manifest, session_manifest
 from engine.loading.opening import OpenModel, OpenModelFactory
@@ -69,8 +71,15 @@ def _judge_groups(
         placed: list[Placed] = [(position, plan.dataset[position]) for position in group]
         results = yield from judge.judge(placed)
         store.add(run_id, results)
-        for result in results:
-            yield ItemJudged(result)
+        yield from _decided(plan, results)
+
+
+def _decided(plan: RunPlan, judged: Sequence[JudgedItem]) -> Iterator[ItemJudged]:
+    """Items with what is decided of them; the calibration of the plan is the one in force."""
+    calibrations = plan.calibration.criteria if plan.calibration else {}
+    columns = [decide_all(judged, name, calibrations.get(name)) for name in plan.rubric.names]
+    for item, *judgments in zip(judged, *columns, strict=True):
+        yield ItemJudged(item, tuple(judgments))
 
 
 def _missing_groups(plan: RunPlan, judged: set[int]) -> list[range]:

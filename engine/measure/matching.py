@@ -11,8 +11,8 @@ from engine.core.formatting import listed
 from engine.core.items import Gold, Item, Prediction
 from engine.core.judgments import Judgment, Override
 from engine.core.overrides import count_overrides
-from engine.core.run_records import StoredRun
 from engine.data.dataset import Dataset
+from engine.decisions.gaps import incomplete
 from engine.measure.systems import System
 
 
@@ -113,11 +113,6 @@ def _remedy(system: System) -> str:
     if run and not run.complete:
         return f"{incomplete(run)} Go on with the same judge command, or score what both have with --partial."
     return "Name the dataset that was judged, or score what both have with --partial."
-
-
-def incomplete(run: StoredRun) -> str:
-    """A sentence on how far a run is that is not complete."""
-    return f"The run is not complete: {run.judged:,} of {run.identity.items:,} items are judged."
 
 
 def _differences(system: System, gold: Dataset, missing: Sequence[str], extra: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from gui.kit.file_choice import FileChoice
 from gui.kit.file_dialogs import DATASETS
 from gui.kit.labels import label, name, narrow
 
+_AUTOMATIC = 0  # what a number field shows for None
 _LARGEST_CONTEXT = 2**24
 _LARGEST_SEED = 2**31 - 1
 _CONTEXT_STEP = 1024
@@ -58,10 +59,10 @@ class AdvancedSettings(QWidget):
         self._examples.set_path(setup.examples_path)
         self._shots.setValue(setup.shots)
         self._calibration.set_path(setup.calibration_path)
-        self._context.setValue(setup.context)
+        self._context.setValue(setup.context or _AUTOMATIC)
         self._shorten.setChecked(setup.shorten)
         self._kv_type.setCurrentIndex(self._kv_type.findData(setup.kv_type.value))
-        self._threads.setValue(setup.threads)
+        self._threads.setValue(setup.threads or _AUTOMATIC)
         self._layers.setValue(-1 if setup.gpu_layers is None else setup.gpu_layers)
         self._length.setValue(setup.max_explanation_tokens)
         self._temperature.setValue(setup.temperature)
@@ -77,10 +78,10 @@ class AdvancedSettings(QWidget):
             examples_path=self._examples.path,
             shots=self._shots.value(),
             calibration_path=self._calibration.path,
-            context=self._context.value(),
+            context=self._context.value() or None,
             shorten=self._shorten.isChecked(),
             kv_type=KvType(self._kv_type.currentData()),
-            threads=self._threads.value(),
+            threads=self._threads.value() or None,
             gpu_layers=None if layers < 0 else layers,
             max_explanation_tokens=self._length.value(),
             temperature=round(self._temperature.value(), 2),
@@ -123,7 +124,7 @@ class AdvancedSettings(QWidget):
         self._shorten.toggled.connect(self.changed)
 
     def _make_computer_fields(self) -> None:
-        self._context = self._number("Tokens of context", 0, _LARGEST_CONTEXT, "Automatic")
+        self._context = self._number("Tokens of context", _AUTOMATIC, _LARGEST_CONTEXT, "Automatic")
         self._context.setSingleStep(_CONTEXT_STEP)
         self._context.setToolTip(
             f"Tokens that the model can hold at once. Automatic: {DEFAULT_CONTEXT:,}, or what the model was"
@@ -135,7 +136,7 @@ class AdvancedSettings(QWidget):
         self._kv_type.addItem("q8_0: half the memory, rounder results", KvType.Q8_0.value)
         name(self._kv_type, "What the model's cache is kept in")
         self._kv_type.currentIndexChanged.connect(self.changed)
-        self._threads = self._number("Processor cores to use", 0, MOST_THREADS, "Automatic")
+        self._threads = self._number("Processor cores to use", _AUTOMATIC, MOST_THREADS, "Automatic")
         self._layers = self._number("Layers of the model on the GPU", -1, 9999, "All")
         self._no_gpu = label("llama.cpp was built without GPU support here.", "hint")
         self.set_gpu(False)

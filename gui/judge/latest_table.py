@@ -10,9 +10,9 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt
 from PySide6.QtGui import QPalette
 
+from engine.core.events import ItemJudged
 from engine.core.formatting import number, percent, words
 from engine.core.judgments import Judgment
-from gui.judge.run_jobs import ItemDecided
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.label_mark import label_icon
 from gui.kit.label_words import LABEL_WORDS
@@ -28,7 +28,7 @@ class LatestTableModel(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._criteria: tuple[str, ...] = ()
-        self._rows: deque[ItemDecided] = deque(maxlen=MOST_ROWS)
+        self._rows: deque[ItemJudged] = deque(maxlen=MOST_ROWS)
         self._icons = {label: label_icon(label, QPalette()) for label in LABEL_WORDS}
 
     def begin(self, criteria: Sequence[str]) -> None:
@@ -42,7 +42,7 @@ class LatestTableModel(QAbstractTableModel):
         """Draw with other colours from now on."""
         self._icons = {label: label_icon(label, palette) for label in LABEL_WORDS}
 
-    def add(self, decided: Sequence[ItemDecided]) -> None:
+    def add(self, decided: Sequence[ItemJudged]) -> None:
         """Put items on top, the last of them first."""
         newest = decided[-MOST_ROWS:]
         if not newest:
@@ -109,14 +109,14 @@ class LatestTableModel(QAbstractTableModel):
             answer = self._text(decided, place)
         return answer
 
-    def _text(self, decided: ItemDecided, place: int) -> str:
+    def _text(self, decided: ItemJudged, place: int) -> str:
         if place < 0:
             return one_line(decided.judged.item_id)
         known = [one.flipped for one in decided.judgments if isinstance(one, Judgment)]
         both_orders = [flipped for flipped in known if flipped is not None]
         return f"{sum(both_orders)} of {len(both_orders)}" if both_orders else "-"
 
-    def _label(self, decided: ItemDecided, place: int, role: int) -> Any:
+    def _label(self, decided: ItemJudged, place: int, role: int) -> Any:
         one = decided.judgments[place]
         preference = one.preference if isinstance(one, Judgment) else None
         if role in (Qt.ItemDataRole.DisplayRole, SORT_ROLE):
@@ -128,7 +128,7 @@ class LatestTableModel(QAbstractTableModel):
         return None
 
 
-def _why(decided: ItemDecided, place: int) -> str:
+def _why(decided: ItemJudged, place: int) -> str:
     one = decided.judgments[place]
     if not isinstance(one, Judgment):
         return f"{words(one.criterion)}: unscored, {one.reason}"

@@ -22,9 +22,9 @@ DEMO_SOURCE = "Tiebreak"
 
 @dataclass(frozen=True)
 class MemoryWish:
-    """What the memory of a model depends on. `context`: in tokens, 0 for what is usual for each model."""
+    """What the memory of a model depends on. `context`: in tokens, None for what is usual for each model."""
 
-    context: int
+    context: int | None
     kv_type: KvType
 
 

@@ -40,7 +40,7 @@ class ModelPicker(QWidget):
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = workspace.state
-        self._wish = MemoryWish(0, KvType.F16)
+        self._wish = MemoryWish(None, KvType.F16)
         self._filtering = False
         self._note = workspace.note
         self._path = Path(self._state.text(_LAST) or demo_model())

@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
-from engine.core.events import MeasureProgress
+from engine.core.events import FilesRead, MeasureProgress, Preparing
 from engine.core.formatting import amount, duration, visible
-from gui.judge.run_jobs import Planned, Preparing
+from gui.judge.run_jobs import Planned
 from gui.kit.busy import BusyLine
 from gui.kit.foreign_text import tip
 from gui.kit.labels import heading, hint, label, name, panel
@@ -73,7 +73,7 @@ class PlanPanel(QWidget):
         self._hint.setText(visible(why))
         self._hint.setVisible(bool(why))
 
-    def show_work(self, event: Preparing | MeasureProgress) -> None:
+    def show_work(self, event: Preparing | FilesRead | MeasureProgress) -> None:
         """Show how far the making of a plan is."""
         if not self._busy.isVisibleTo(self):
             self._problem.hide()
@@ -83,7 +83,7 @@ class PlanPanel(QWidget):
         if isinstance(event, MeasureProgress):
             text = f"Counting tokens: {event.done:,} of {event.total:,} items"
             self._busy.go_on(text, event.done, event.total)
-        else:
+        elif isinstance(event, Preparing):
             self._busy.go_on(f"{event.what} …")
 
     def show_error(self, error: EngineError) -> None:

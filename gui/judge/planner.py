@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from engine.core.events import Preparing
 from engine.core.run_setup import RunSetup
 from gui.judge import run_jobs
 from gui.judge.run_jobs import Planned
@@ -25,7 +26,7 @@ _WAITING = "Waiting for other work with a model to end"
 class Planner(QObject):
     """Holds the newest plan. Whatever a new one replaces is dropped."""
 
-    progress = Signal(object)  # Preparing or MeasureProgress
+    progress = Signal(object)  # Preparing, FilesRead or MeasureProgress
     planned = Signal()  # `plan` is there
     failed = Signal(object)  # an EngineError: there is no plan
     stopped = Signal()  # the making of the plan was cancelled
@@ -81,7 +82,7 @@ class Planner(QObject):
             self._rest.stop()
             self._timing.drop()
             waits = self._workspace.threads.busy(Lane.MODEL)
-            self.progress.emit(run_jobs.Preparing(_WAITING if waits else "Making a plan"))
+            self.progress.emit(Preparing(_WAITING if waits else "Making a plan"))
             self._planning.start(run_jobs.plan(setup, self._workspace.store_path, dataset))
 
     @Slot()

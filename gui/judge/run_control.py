@@ -11,11 +11,10 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from engine.core.errors import EngineError
-from engine.core.events import ModelOpened, RunEnded, RunStarted, TokensEvaluated
+from engine.core.events import ItemJudged, ModelOpened, Preparing, RunEnded, RunStarted, TokensEvaluated
 from engine.core.judgments import Unscored
 from engine.core.run_setup import RunSetup
 from gui.judge import run_jobs
-from gui.judge.run_jobs import ItemDecided, Preparing
 from gui.judge.usual_setup import usual_setup
 from gui.work.lanes import Lane, Task
 from gui.work.workspace import UnderWay, Workspace
@@ -54,7 +53,7 @@ class RunControl(QObject):
 
     started = Signal()
     progressed = Signal()  # at most ten times a second; see `progress`
-    judged = Signal(object)  # ItemDecided
+    judged = Signal(object)  # ItemJudged
     ended = Signal(object)  # RunEnded; an EngineError; None where it was stopped before it had begun
 
     def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
@@ -182,7 +181,7 @@ class RunControl(QObject):
         self._heard = True
         if isinstance(event, TokensEvaluated):
             self._spans.append((time.monotonic(), event.tokens))
-        elif isinstance(event, ItemDecided):
+        elif isinstance(event, ItemJudged):
             self._take_item(event)
         elif isinstance(event, Preparing):
             self._note = f"{event.what} …"
@@ -193,7 +192,7 @@ class RunControl(QObject):
             self._spans.append((self._opened, 0))
             self._note = event.note
 
-    def _take_item(self, event: ItemDecided) -> None:
+    def _take_item(self, event: ItemJudged) -> None:
         if self._count is not None:
             missing = sum(isinstance(one, Unscored) for one in event.judgments)
             self._count = replace(

@@ -18,11 +18,10 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.errors import EngineError
-from engine.core.events import RunEnded
+from engine.core.events import ItemJudged, RunEnded
 from engine.core.formatting import duration, visible
 from gui.judge.latest_table import LatestTableModel
 from gui.judge.run_control import RunProgress
-from gui.judge.run_jobs import ItemDecided
 from gui.kit.foreign_text import one_line
 from gui.kit.labels import heading, hint, label, name, panel, set_role
 from gui.kit.notice import problem_of
@@ -44,7 +43,7 @@ class RunPanel(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._waiting: list[ItemDecided] = []
+        self._waiting: list[ItemJudged] = []
         self._longest_id = 0
         self._dataset = ""
         self._heading = heading("Run")
@@ -101,7 +100,7 @@ class RunPanel(QWidget):
         self.show()
 
     @Slot(object)
-    def add(self, decided: ItemDecided) -> None:
+    def add(self, decided: ItemJudged) -> None:
         """Keep an item until the next `follow`, so that many at once cost little."""
         self._waiting.append(decided)
 

@@ -1,6 +1,6 @@
 """Jobs that write a run to files: submissions, all data, the report.
 
-Knows: which call of the engine does it, and what is to be said of gaps. Does not know: windows.
+Knows: which call of the engine does it, which gaps count in which form. Does not know: windows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -138,22 +138,13 @@ def _check_target(path: Path, what: Exported) -> None:
 
 
 def _gaps(what: Exported, results: "RunResults", with_explanations: bool) -> Iterator[str]:
-    """What is missing from a run, and what is not the model's."""
-    run = results.run
-    if not run.complete:
-        yield f"The run is not complete: {run.judged:,} of {run.identity.items:,} items are in the file."
-    if results.unscored:
-        yield f"{_count(results.unscored, 'judgment')} unscored: the label is left empty."
-    if with_explanations and results.unexplained:
-        yield f"{_count(results.unexplained, 'judgment')} without an explanation."
-    if with_explanations and results.outdated:
-        yield f"{_count(results.outdated, 'explanation')} written for another label than the one in force."
+    """What is missing from a run, what is not the model's, and what a person's choice left out."""
+    from engine.decisions.gaps import GapKind, gaps, incomplete
+
+    if not results.run.complete:
+        yield incomplete(results.run)
+    unshown = () if with_explanations else (GapKind.UNEXPLAINED, GapKind.OUTDATED)
+    yield from (gap.sentence for gap in gaps(results) if gap.kind not in unshown)
     if what.model_alone and what.whole.overrides:
         left_out = what.whole.overridden.by_whom
         yield f"Without what people overrode ({left_out}): “Model alone” is ticked on the Results page."
-    elif results.overrides:
-        yield f"By people, not by the model: {results.overridden.by_whom}."
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what} is" if number == 1 else f"{number:,} {what}s are"

@@ -136,7 +136,8 @@ def _measuring(names: Sequence[str], done: int, scores: Scores | None) -> Measur
 
 def _alone(system: "System", problem: SetupError | None) -> Scores:
     """What a run says by itself."""
-    from engine.measure.matching import incomplete, people_caveats
+    from engine.decisions.gaps import incomplete
+    from engine.measure.matching import people_caveats
     from engine.measure.metrics import score_results
     from engine.report.run_tables import distribution_table
 

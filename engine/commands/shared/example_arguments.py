@@ -19,16 +19,21 @@ def add_examples(group: argparse._ActionsContainer) -> None:
     group.add_argument("--shots", type=int, metavar="K", help=f"how many of them ({USUAL_SHOTS})")
 
 
+def shots_of(options: argparse.Namespace) -> int:
+    """How many examples are shown where there are any. SetupError for a number without a file."""
+    if options.shots is None:
+        return USUAL_SHOTS
+    if options.examples is None:
+        raise SetupError("--shots without --examples has nothing to show.", "Name a file with --examples.")
+    return int(options.shots)
+
+
 def examples_of(options: argparse.Namespace, rubric: Rubric, cancel: CancelToken) -> ExamplePool:
     """What the options say; none without --examples. SetupError where the file has too few."""
+    shots = shots_of(options)
     if options.examples is None:
-        if options.shots is not None:
-            raise SetupError(
-                "--shots without --examples has nothing to show.", "Name a file with --examples."
-            )
         return ExamplePool()
     # The arguments alone need no llama.cpp.
     from engine.judge.prepare import example_pool  # noqa: PLC0415
 
-    shots = USUAL_SHOTS if options.shots is None else options.shots
     return example_pool(options.examples, shots, rubric, cancel)

@@ -10,11 +10,18 @@ from pathlib import Path
 from engine.commands.shared.console import DONE, INCOMPLETE, printable, table, tell
 from engine.core.errors import SetupError
 from engine.data.submission import write_submission
+from engine.decisions.gaps import GapKind, gaps, incomplete
 from engine.decisions.run_json import as_json
 from engine.decisions.run_results import RunResults, submission_of
 from engine.measure.metrics import CriterionScore
 from engine.report.run_tables import distribution_table
 from engine.system.files import check_targets, write_json
+
+_NEXT_STEPS = {
+    GapKind.OVERRIDDEN: " Without them: runs export --model-alone",
+    GapKind.UNSCORED: " See: runs show {run}",
+    GapKind.OUTDATED: " Write them again: runs rewrite {run}",
+}
 
 
 def check_outputs(options: argparse.Namespace, read: Mapping[str, Path]) -> None:
@@ -41,21 +48,10 @@ def warn_of_gaps(results: RunResults) -> int:
     """Say what is missing from a run, and what is not the model's; the exit code for what is missing."""
     run = results.run
     if not run.complete:
-        tell(f"Run {run.id} is not complete: {run.judged} of {run.identity.items} items are judged.")
-    if results.overrides:
-        tell(
-            f"{len(results.overrides)} judgments of run {run.id} are overridden by people:"
-            f" {printable(results.overridden.by_whom)}. Without them: runs export --model-alone"
-        )
-    if results.unscored:
-        tell(f"{results.unscored} judgments are unscored; their cells are empty. See: runs show {run.id}")
-    if results.unexplained:
-        tell(f"{results.unexplained} judgments have no explanation: none of any words was written.")
-    if results.outdated:
-        tell(
-            f"{results.outdated} explanations were written for another label than the one in force."
-            f" Write them again: runs rewrite {run.id}"
-        )
+        tell(incomplete(run, f"Run {run.id}"))
+    for gap in gaps(results):
+        next_step = _NEXT_STEPS.get(gap.kind, "").format(run=run.id)
+        tell(f"{gap.number} {printable(gap.plural)}{next_step}")
     return DONE if run.complete and not results.unscored else INCOMPLETE
 
 

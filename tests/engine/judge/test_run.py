@@ -11,11 +11,12 @@ import pytest
 from engine.core.cancel import CancelToken
 from engine.core.errors import ModelFileError
 from engine.core.events import ItemJudged, ModelOpened, RunEnded, RunEvent, RunStarted, TokensEvaluated
-from engine.core.items import Order
-from engine.core.judgments import JudgedItem, Judgment, Unscored
+from engine.core.items import PREFERENCES, Order, Preference
+from engine.core.judgments import CriterionCalibration, JudgedItem, Judgment, Unscored
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, KvType, MachineSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
+from engine.decisions.calibration import Calibration, judge_of_run
 from engine.decisions.decision import decide
 from engine.decisions.run_results import load_results, submission_of
 from engine.judge.plan import RunPlan, open_model
@@ -123,6 +124,98 @@ def test_a_run_tells_its_story_in_order(make_plan: Callable[..., RunPlan], tmp_p
     counted = sum(event.tokens for event in events if isinstance(event, TokensEvaluated))
     judged = [event.judged for event in events if isinstance(event, ItemJudged)]
     assert counted >= sum(item.tokens_read + item.tokens_generated for item in judged) > 0
+
+
+def always(label: Preference, plan: RunPlan) -> Calibration:
+    """A calibration for the judge of a plan that decides safety for this label, whatever was read."""
+    a, b, both_good, both_bad = (9.0 if other is label else 0.0 for other in PREFERENCES)
+    safety = CriterionCalibration(0.0, (a, b, both_good, both_bad), None, 99)
+    return Calibration(judge_of_run(plan.identity()), "gold.tsv", "e" * 64, {"safety": safety}, {})
+
+
+def items_of(plan: RunPlan, store: RunStore, stop_at: int | None = None) -> list[ItemJudged]:
+    """The items that a run tells of; each carries what load_results decides of what is stored."""
+    cancel = CancelToken()
+    items: list[ItemJudged] = []
+    for event in run_judging(plan, store, lambda: open_model(plan, cancel)):
+        if isinstance(event, ItemJudged):
+            items.append(event)
+            if len(items) == stop_at:
+                cancel.cancel()
+    results = load_results(store, 1)
+    for item in items:
+        stored = [column[item.judged.position] for column in results.judgments.values()]
+        assert list(map(without_order, item.judgments)) == list(map(without_order, stored))
+    return items
+
+
+def without_order(judgment: Judgment | Unscored) -> Judgment | Unscored:
+    """With the readings as the store gives them: AB is the first, whichever was read first."""
+    if isinstance(judgment, Unscored):
+        return judgment
+    return replace(judgment, readings=tuple(sorted(judgment.readings, key=lambda reading: reading.order)))
+
+
+def safety_of(items: Iterable[ItemJudged]) -> set[Preference]:
+    """The labels of safety that were decided."""
+    judgments = [item.judgments[ELOQUENT.names.index("safety")] for item in items]
+    return {judgment.preference for judgment in judgments if isinstance(judgment, Judgment)}
+
+
+@pytest.mark.parametrize("context", [8192, 1800])
+def test_items_come_with_what_is_decided_of_them(
+    make_plan: Callable[..., RunPlan], tmp_path: Path, context: int
+) -> None:
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        items = items_of(make_plan(context=context, items_at_once=2), store)
+    assert len(items) == 5
+    assert all([one.criterion for one in item.judgments] == list(ELOQUENT.names) for item in items)
+    judgments = [judgment for item in items for judgment in item.judgments]
+    assert any(isinstance(judgment, Unscored) for judgment in judgments) == (context == 1800)
+    assert any(isinstance(judgment, Judgment) and judgment.explanation for judgment in judgments)
+
+
+def test_the_calibration_of_a_plan_decides(make_plan: Callable[..., RunPlan], tmp_path: Path) -> None:
+    plan = make_plan()
+    for label in (Preference.B, Preference.BOTH_BAD):
+        path = tmp_path / f"{label}.sqlite"
+        with RunStore(path) as store:
+            items = items_of(replace(plan, calibration=always(label, plan)), store)
+        assert safety_of(items) == {label}
+        assert len(items) == 5
+
+
+def test_a_resumed_run_decides_with_the_calibration_that_it_keeps(
+    make_plan: Callable[..., RunPlan], tmp_path: Path
+) -> None:
+    plan = make_plan(mode=Mode.LABELS)
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        first = items_of(replace(plan, calibration=always(Preference.B, plan)), store, stop_at=2)
+        rest = items_of(plan, store)
+    assert len(first) + len(rest) == 5
+    assert safety_of(first) == safety_of(rest) == {Preference.B}
+
+
+def test_a_resumed_run_decides_with_a_new_calibration(
+    make_plan: Callable[..., RunPlan], tmp_path: Path
+) -> None:
+    plan = make_plan(mode=Mode.LABELS)
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        first = items_of(replace(plan, calibration=always(Preference.B, plan)), store, stop_at=2)
+        rest = items_of(replace(plan, calibration=always(Preference.BOTH_BAD, plan)), store)
+        results = load_results(store, 1)
+    assert (safety_of(first), safety_of(rest)) == ({Preference.B}, {Preference.BOTH_BAD})
+    assert {results.label(judgment) for judgment in results.judgments["safety"]} == {Preference.BOTH_BAD}
+
+
+def test_a_run_that_was_calibrated_after_it_stopped_goes_on_with_that(
+    make_plan: Callable[..., RunPlan], tmp_path: Path
+) -> None:
+    plan = make_plan(mode=Mode.LABELS)
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        items_of(plan, store, stop_at=2)
+        store.calibrate(1, always(Preference.BOTH_BAD, plan).as_json())
+        assert safety_of(items_of(plan, store)) == {Preference.BOTH_BAD}
 
 
 @pytest.mark.parametrize("settings", [{}, {"temperature": 0.8, "seed": 7}, {"mode": Mode.LABELS}])

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from engine.core.errors import SetupError
-from engine.core.events import RunEnded
+from engine.core.events import ItemJudged, RunEnded
 from engine.core.settings import Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
@@ -30,7 +30,6 @@ from gui.judge.latest_table import MOST_ROWS
 from gui.judge.model_jobs import Candidate
 from gui.judge.model_table import MODEL
 from gui.judge.run_control import RunControl
-from gui.judge.run_jobs import ItemDecided
 from gui.judge.usual_setup import usual_setup
 from gui.kit.pill_delegate import PILL_ROLE
 from gui.work.workspace import Workspace
@@ -440,7 +439,7 @@ def test_a_model_of_last_time_that_is_gone_is_replaced_and_named(qtbot: QtBot, w
 def test_the_table_of_judgments_keeps_the_last_ones(qtbot: QtBot, ready: JudgePage) -> None:
     ready.dataset_line.set_items(2)
     wait_for_plan(qtbot, ready)
-    kept: list[ItemDecided] = []
+    kept: list[ItemJudged] = []
     ready.control.judged.connect(kept.append)
     run_to_the_end(qtbot, ready)
     table = ready.run_panel.table

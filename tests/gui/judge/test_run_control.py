@@ -10,13 +10,12 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.cancel import Cancelled
 from engine.core.errors import RunBusyError, SetupError
-from engine.core.events import RunEnded
+from engine.core.events import ItemJudged, RunEnded
 from engine.core.run_setup import RunSetup
 from engine.core.settings import KvType, Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_control import RunControl
-from gui.judge.run_jobs import ItemDecided
 from gui.judge.usual_setup import usual_setup
 from gui.work.lanes import JobControl, Lane
 from gui.work.state import State
@@ -93,7 +92,7 @@ def test_damaged_values_are_as_usual(values: dict[str, Any]) -> None:
 def test_a_run_tells_each_item_and_is_open_at_the_end(
     qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
-    heard: list[ItemDecided] = []
+    heard: list[ItemJudged] = []
     control.judged.connect(heard.append)
     ended = run_to_the_end(qtbot, control, setup)
     assert ended == RunEnded(run_id=1, items=6, judged=6, stopped=False)

@@ -368,7 +368,7 @@ def test_an_export_says_what_is_a_persons(qtbot: QtBot, opened: ResultsPage, tmp
     item = load_dataset(opened.workspace.run.results.run.identity.dataset_path).ids[0]  # type: ignore[union-attr]
     override(qtbot, opened, item, Preference.BOTH_BAD)
     exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "labels.tsv"))
-    assert "By people, not by the model: 1 label" in opened.notice.text
+    assert "1 judgment of run 1 is overridden by people: 1 label" in opened.notice.text
     opened.model_alone.setChecked(True)
     exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "alone.tsv"))
     assert "Without what people overrode (1 label, by" in opened.notice.text

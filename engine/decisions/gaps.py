@@ -1,0 +1,68 @@
+"""What a stored run lacks, and what in it is not the model's: a sentence for each.
+
+Knows: how gaps are worded. Does not know: what can be done about them, who shows them.
+"""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from engine.core.run_records import StoredRun
+from engine.decisions.run_results import RunResults
+
+
+class GapKind(Enum):
+    """What a gap is about: each has a next step of its own."""
+
+    OVERRIDDEN = auto()
+    UNSCORED = auto()
+    UNEXPLAINED = auto()
+    OUTDATED = auto()
+
+
+@dataclass(frozen=True)
+class Gap:
+    """So many judgments or explanations, and what is to be known of them.
+
+    `plural`: how a sentence goes on that begins with the number; `singular`: the same for a single one.
+    """
+
+    kind: GapKind
+    number: int
+    plural: str
+    singular: str
+
+    @property
+    def sentence(self) -> str:
+        """All of it, with the singular where it is one: `1 judgment is unscored; its cell is empty.`."""
+        return f"{self.number:,} {self.singular if self.number == 1 else self.plural}"
+
+
+def incomplete(run: StoredRun, name: str = "The run") -> str:
+    """A sentence on how far a run is that is not complete."""
+    return f"{name} is not complete: {run.judged:,} of {run.identity.items:,} items are judged."
+
+
+def gaps(results: RunResults) -> list[Gap]:
+    """The gaps of a run in what is judged of it; `incomplete` says the rest."""
+    run, people = f"of run {results.run.id}", f"overridden by people: {results.overridden.by_whom}."
+    another = "written for another label than the one in force."
+    wordless = "no explanation: none of any words was written."
+    found = [
+        Gap(
+            GapKind.OVERRIDDEN,
+            len(results.overrides),
+            f"judgments {run} are {people}",
+            f"judgment {run} is {people}",
+        ),
+        Gap(
+            GapKind.UNSCORED,
+            results.unscored,
+            "judgments are unscored; their cells are empty.",
+            "judgment is unscored; its cell is empty.",
+        ),
+        Gap(
+            GapKind.UNEXPLAINED, results.unexplained, f"judgments have {wordless}", f"judgment has {wordless}"
+        ),
+        Gap(GapKind.OUTDATED, results.outdated, f"explanations were {another}", f"explanation was {another}"),
+    ]
+    return [gap for gap in found if gap.number]

@@ -1,0 +1,154 @@
+"""The way from a run as it was asked for to its plan, with real files and the demo model."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import SetupError
+from engine.core.events import FilesRead, Preparing, followed
+from engine.core.items import Order
+from engine.core.rubric import ELOQUENT
+from engine.core.run_setup import RunSetup
+from engine.core.settings import DEFAULT_CONTEXT, ITEMS_AT_ONCE, JudgeSettings, KvType, Mode, default_context
+from engine.data.dataset import load_dataset
+from engine.gguf.judge_file import read_model_file
+from engine.judge.prepare import PreparedRun, prepare_run
+from engine.store.run_store import RunStore
+from engine.system.computer import default_threads
+from engine.system.paths import demo_dataset, demo_model
+
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
+SETUP = RunSetup(demo_dataset(), demo_model(), items=4)
+
+
+def prepared(setup: RunSetup, **given: Any) -> PreparedRun:
+    return followed(prepare_run(setup, CancelToken(), **given), lambda _event: None)
+
+
+def test_what_is_not_chosen_is_as_usual() -> None:
+    plan = prepared(RunSetup(demo_dataset(), demo_model())).plan
+    trained = read_model_file(demo_model()).trained_context
+    assert plan.settings == JudgeSettings(context=default_context(trained), items_at_once=ITEMS_AT_ONCE)
+    assert plan.settings.context <= DEFAULT_CONTEXT
+    assert plan.rubric == ELOQUENT
+    assert plan.machine.threads == default_threads()
+    assert (plan.examples.shots, plan.calibration) == (0, None)
+    assert len(plan.dataset) == len(load_dataset(demo_dataset()))
+
+
+def test_what_is_chosen_is_in_the_plan() -> None:
+    chosen = RunSetup(
+        dataset_path=demo_dataset(),
+        model_path=demo_model(),
+        items=3,
+        mode=Mode.LABELS,
+        both_orders=False,
+        criteria=("safety", "relevance"),
+        examples_path=demo_dataset(),
+        shots=2,
+        shorten=True,
+        context=2048,
+        max_explanation_tokens=9,
+        temperature=0.5,
+        seed=3,
+        kv_type=KvType.Q8_0,
+        threads=2,
+        gpu_layers=0,
+    )
+    plan = prepared(chosen).plan
+    assert plan.settings == JudgeSettings(
+        mode=Mode.LABELS,
+        orders=(Order.AB,),
+        context=2048,
+        max_explanation_tokens=9,
+        temperature=0.5,
+        seed=3,
+        shorten=True,
+        kv_type=KvType.Q8_0,
+    )
+    assert (plan.rubric.names, len(plan.dataset)) == (("relevance", "safety"), 3)
+    assert (plan.examples.shots, plan.machine.threads, plan.machine.gpu_layers) == (2, 2, 0)
+
+
+def test_notices_are_told_before_the_model_is_checked(tmp_path: Path) -> None:
+    odd = tmp_path / "odd.tsv"
+    odd.write_text("id\tinstruction\toutput_a\toutput_b\tmood\n1\tHi\tHello\t\tgood\n", encoding="utf-8")
+    heard: list[FilesRead | Preparing] = []
+    work = prepare_run(replace(SETUP, dataset_path=odd), CancelToken())
+    made = followed(work, heard.append)
+    read, checking = heard
+    assert isinstance(read, FilesRead)
+    assert checking == Preparing("Checking the model file")
+    assert "odd.tsv: 1 response is empty." in read.notices
+    assert read.notices == made.notices
+    assert (read.model, read.model_notice) == (made.model.name, made.model.notice)
+
+
+@pytest.mark.parametrize("items", [None, 4, 10_000])
+def test_the_dataset_at_hand_is_taken_where_it_is_the_file(items: int | None) -> None:
+    at_hand = load_dataset(demo_dataset())
+    setup = replace(SETUP, items=items)
+    taken = prepared(setup, at_hand=at_hand).plan
+    assert taken.identity() == prepared(setup).plan.identity()
+    assert (taken.dataset is at_hand) == (items != 4)
+
+
+def test_another_dataset_at_hand_is_let_lie(tmp_path: Path) -> None:
+    copy = tmp_path / "copy.tsv"
+    copy.write_bytes(demo_dataset().read_bytes())
+    assert prepared(SETUP, at_hand=load_dataset(copy)).plan.dataset.path == demo_dataset()
+
+
+def test_a_file_that_changed_at_hand_is_read_again_for_a_resumed_run(tmp_path: Path) -> None:
+    path = tmp_path / "data.tsv"
+    whole = demo_dataset().read_bytes()
+    path.write_bytes(whole.replace(b"\n1\t", b"\n1000\t"))
+    setup, other = replace(SETUP, dataset_path=path), load_dataset(path)
+    path.write_bytes(whole)
+    with RunStore(tmp_path / "runs.sqlite") as store, store.begin(prepared(setup).plan.identity()) as run:
+        assert prepared(setup, at_hand=other, resumed=run).plan.identity().key == run.identity.key
+        assert prepared(setup, at_hand=other).plan.dataset.ids[0] == "1000"
+
+
+def test_a_plan_that_would_not_go_on_with_a_run_is_refused(tmp_path: Path) -> None:
+    with RunStore(tmp_path / "runs.sqlite") as store, store.begin(prepared(SETUP).plan.identity()) as run:
+        assert prepared(SETUP, resumed=run).plan.identity().key == run.identity.key
+        with pytest.raises(SetupError, match="cannot go on") as caught:
+            prepared(replace(SETUP, shorten=True), resumed=run)
+    assert "the setting shorten" in caught.value.problem
+
+
+@pytest.mark.parametrize(
+    ("wrong", "problem"),
+    [
+        ({"criteria": ()}, "no criteria"),
+        ({"criteria": ("beauty",)}, "beauty"),
+        ({"dataset_path": Path("gone.tsv")}, "gone.tsv"),
+        ({"model_path": Path("gone.gguf")}, "gone.gguf"),
+        ({"examples_path": Path("few.tsv")}, "few.tsv"),
+        ({"calibration_path": Path("gone.json")}, "gone.json"),
+        ({"context": 0}, "The context is 0"),
+        ({"threads": 0}, "The number of threads is 0"),
+        ({"gpu_layers": -1}, "The number of GPU layers is -1"),
+        ({"examples_path": demo_dataset(), "shots": 0}, "The number of examples is 0"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_before_the_model_is_checked(
+    wrong: dict[str, Any], problem: str
+) -> None:
+    heard: list[object] = []
+    with pytest.raises(SetupError) as caught:
+        followed(prepare_run(replace(SETUP, **wrong), CancelToken()), heard.append)
+    assert problem in caught.value.problem
+    assert not any(isinstance(event, Preparing) for event in heard)
+
+
+def test_the_making_of_a_plan_can_be_stopped() -> None:
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(Cancelled):
+        followed(prepare_run(SETUP, cancel), lambda _event: None)
