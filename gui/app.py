@@ -64,7 +64,7 @@ def fill(window: MainWindow, dataset: Path | None = None) -> "Interior":
 
 
 class FirstPicture(QObject):
-    """Tells once when a window that was just shown has been painted."""
+    """Emits `shown` once, when a window that was just shown has been painted."""
 
     shown = Signal()
 

@@ -25,7 +25,7 @@ class FilesRead:
     """Dataset and model are read, and the model fits this computer.
 
     `notices`: what a person should know of the dataset and of the memory. `model_notice`: what a model made
-    for this program has its users told, empty in others.
+    for this program has to say to its users, empty for others.
     """
 
     model: str
@@ -90,7 +90,7 @@ RunEvent = RunStarted | ModelOpened | TokensEvaluated | ItemJudged | RunEnded
 
 
 def followed(work: Generator[Event, None, Result], tell: Callable[[Event], object]) -> Result:
-    """Do work to its end, with each of its reports told; what it returns."""
+    """Do work to its end, handing on each of its reports; what it returns."""
     while True:
         try:
             event = next(work)

@@ -64,7 +64,7 @@ class ModelFile:
 
     `parameters`: numbers in all tensors. `trained_context`: tokens. `kv_bytes_per_token`: of KV cache in
     f16, for one token of context. `kv_types`: what the KV cache can be kept in. `vocabulary_size`: tokens.
-    `notice`: what a model made for this program has its users told, empty in others.
+    `notice`: what a model made for this program has to say to its users, empty in others.
     """
 
     path: Path

@@ -154,7 +154,7 @@ def time_first_items(plan: RunPlan, opener: OpenModelFactory, count: int = 2) ->
 
 @dataclass(frozen=True)
 class _Known:
-    """What the store holds: the very run, the places of its judged items, a rate."""
+    """What the store holds: the same run, the places of its judged items, a rate."""
 
     run: StoredRun | None = None
     positions: frozenset[int] = frozenset()

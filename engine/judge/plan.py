@@ -73,7 +73,7 @@ def _key(made_of: Sequence[str], rubric: Rubric, settings: Mapping[str, Any]) ->
 
 
 def asked_alike(run: StoredRun, rubric: Rubric) -> bool:
-    """Whether a run that has begun was asked the very questions of a rubric: its key tells."""
+    """Whether a run that has begun was asked the questions of a rubric; its key shows it."""
     identity = run.identity
     library = str(run.manifest.get("llama_cpp"))
     made_of = (identity.dataset_hash, identity.model_hash, library, identity.prompt_version)

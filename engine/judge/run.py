@@ -25,7 +25,7 @@ def run_judging(
     `opener` is called only where something is left to judge; its CancelToken stops the run. Groups of
     items are fixed by their position, and stored together, so that a resumed run meets the same batches
     as an unbroken one. A run keeps the calibration that it has, unless the plan has another.
-    `resumes`: the number of the run to go on with, of the very identity of the plan; None for the latest
+    `resumes`: the number of the run to go on with, of the identity of the plan; None for the latest
     such run, or a new one. Raises StoreError, RunBusyError, ModelFileError.
     """
     held = store.begin(plan.identity(), fresh) if resumes is None else store.hold(resumes)

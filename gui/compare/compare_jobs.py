@@ -1,6 +1,6 @@
 """Jobs that compare systems: open them, measure them, find their differences, save all of it.
 
-Knows: which call of the engine does it. Does not know: windows.
+Knows: the steps of a comparison. Does not know: windows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -115,7 +115,7 @@ def same_labels(dataset: "Dataset", other: "Dataset") -> Job[bool]:
 
 
 class _Steps:
-    """Tells of each step as it begins, and stops there where that is asked for."""
+    """Reports each step as it begins, and stops there where that is asked for."""
 
     def __init__(self, control: JobControl, total: int) -> None:
         self._control = control

@@ -1,6 +1,6 @@
 """Jobs on the items of a dataset: which of them a table shows, what they hold in numbers; recent files.
 
-Knows: which call of the engine does it. Does not know: windows.
+Knows: how items are found and counted for the page. Does not know: windows.
 """
 
 from dataclasses import dataclass

@@ -90,6 +90,6 @@ class ItemsColumns(QObject):
 
     @Slot(int, int, int)
     def _take_width(self, place: int, _old: int, width: int) -> None:
-        # A hidden column is told as 0 wide.
+        # Qt gives a hidden column the width 0.
         if width and not self._applying and place < len(self._table.columns):
             self._widths[self._table.columns[place].source] = round(width / self._letter(), 1)

@@ -54,7 +54,7 @@ class AdvancedSettings(QWidget):
         self.follow(usual_setup())
 
     def show_setup(self, setup: RunSetup) -> None:
-        """Show what a setup says; `changed` is not told."""
+        """Show what a setup says; `changed` is not emitted."""
         self.blockSignals(True)
         self._examples.set_path(setup.examples_path)
         self._shots.setValue(setup.shots)

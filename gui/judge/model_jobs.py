@@ -1,6 +1,6 @@
 """Jobs on model files: which there are on this computer, and whether they fit its memory.
 
-Knows: which call of the engine does it. Does not know: windows.
+Knows: what the choice of a model depends on. Does not know: windows.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
 """Jobs that plan, time and judge runs.
 
-Knows: which calls of the engine do it, and in which order. Does not know: windows.
+Knows: the steps from a setup to a plan, and to the last item. Does not know: windows.
 """
 
 import time
@@ -52,7 +52,7 @@ class Planned:
 def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Planned]:
     """What a run would take; `at_hand`: the dataset that is open.
 
-    Tells Preparing, FilesRead and MeasureProgress.
+    Reports Preparing, FilesRead and MeasureProgress.
     """
 
     def work(control: JobControl) -> Planned:
@@ -99,7 +99,7 @@ def time_first(planned: Planned, at_hand: "Dataset | None") -> "Job[Forecast]":
 def judge(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[RunEnded]:
     """Judge what the store does not hold yet.
 
-    Tells Preparing, FilesRead and the events of the run, tokens at most ten times a second. SetupError where
+    Reports Preparing, FilesRead and the events of the run, tokens at most ten times a second. SetupError where
     a run to resume is not that of the setup any more.
     """
 

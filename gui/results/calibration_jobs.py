@@ -1,6 +1,6 @@
 """Jobs of calibration: fit, load and save one, and decide a run with it.
 
-Knows: which call of the engine does it, and which tables show it. Does not know: windows.
+Knows: which tables show a calibration. Does not know: windows.
 """
 
 from collections.abc import Mapping, Sequence

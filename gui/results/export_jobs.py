@@ -1,6 +1,6 @@
 """Jobs that write a run to files: submissions, all data, the report.
 
-Knows: which call of the engine does it, which gaps count in which form. Does not know: windows.
+Knows: which gaps count in which form. Does not know: windows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -2,7 +2,7 @@
 
 All are for the lane DRAWING, as matplotlib is not made for two threads at once.
 
-Knows: which call of the engine does it. Does not know: windows, painting.
+Knows: which figures there are, and when there is nothing to draw. Does not know: windows, painting.
 """
 
 import re

@@ -70,7 +70,7 @@ class Measurer(QObject):
         return tuple(self._kept.values())
 
     def measure(self, results: "RunResults", gold: "Dataset | None") -> None:
-        """Measure a run against these labels; what is known of the very same is not measured again."""
+        """Measure a run against these labels; what is known of the same run and labels is not measured again."""
         if self._measures(results, gold):
             return
         self._wanted = results, gold
@@ -115,7 +115,7 @@ class Measurer(QObject):
 
     @Slot(object)
     def _take_labels(self, scores: Scores) -> None:
-        # More may have become known of the very same since the job began.
+        # More may have become known of the same run since the job began.
         self._take(self._kept.get(scores.mark, scores))
         self.measure_explanations()
 

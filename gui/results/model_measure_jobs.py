@@ -123,7 +123,7 @@ def _evaluated(scores: Scores) -> "Evaluation":
 
 
 def _followed(what: str, asking: "Generator[MeasureProgress, None, Found]", control: JobControl) -> Found:
-    """What a measure returns, its progress told."""
+    """What a measure returns; its progress is reported."""
 
     def tell(one: MeasureProgress) -> None:
         text = f"{what}: {one.done:,} of {one.total:,} explanations …"

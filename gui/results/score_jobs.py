@@ -1,6 +1,6 @@
 """Jobs that measure a run: its labels, its explanations, what only a model can say of these.
 
-Knows: which call of the engine does it, and which texts show it. Does not know: windows.
+Knows: in which order a run is measured, and which texts show it. Does not know: windows.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -80,7 +80,7 @@ def measure_labels(
 ) -> Job[Scores]:
     """All but the explanations: against human labels where they fit, else what the run says by itself.
 
-    Where the very same was measured already, what is `known` of it is the result.
+    Where the same run and labels were measured already, the result is what is `known`.
     """
 
     def work(control: JobControl) -> Scores:

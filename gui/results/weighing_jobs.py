@@ -1,6 +1,6 @@
 """Jobs of the weighted judge: decide all items by weighted criteria, and fit the weights.
 
-Knows: which call of the engine does it, how margins are counted. Does not know: windows.
+Knows: how margins are counted. Does not know: windows.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
 """Jobs of the review: the list of judgments to look at, one item of it again, two texts compared, a history.
 
-Knows: which call of the engine does it. Does not know: windows.
+Knows: what a person looks at, and in which order. Does not know: windows.
 """
 
 from collections.abc import Container, Mapping, Sequence

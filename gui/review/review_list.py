@@ -43,7 +43,7 @@ class _ItemView(QTableView):
 
 
 class ReviewList(QWidget):
-    """Follows the open run. `chosen` is told for each item that is chosen, also for the same one again.
+    """Follows the open run. `chosen` is emitted for each item that is chosen, also for the same one again.
 
     `kept`: an item that only a person's choice leaves, for example because its explanation is being written;
     a list that is made again leaves it chosen, also where its filters do not pass it.

@@ -1,6 +1,6 @@
 """The job of the self-test.
 
-Knows: which call of the engine does it. Does not know: windows.
+Knows: that a self-test reports each check. Does not know: windows.
 """
 
 from gui.work.lanes import Job, JobControl

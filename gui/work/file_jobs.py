@@ -3,7 +3,7 @@
 The jobs of this package run on the lanes and import what is heavy (pandas, llama.cpp, matplotlib) there and
 only then, so that the window is visible at once.
 
-Knows: which call of the engine does it. Does not know: windows.
+Knows: how far reading is. Does not know: windows.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """The jobs that count and write again the explanations of a run that are not for the labels in force.
 
-Knows: which calls of the engine do it, and in which order. Does not know: windows.
+Knows: what writing again needs: the run, its dataset, its model. Does not know: windows.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Jobs on the run store: which runs there are, one run with its dataset, overrides.
 
-Knows: which call of the engine does it. Does not know: windows.
+Knows: what a run is opened with, who overrides. Does not know: windows.
 """
 
 import getpass

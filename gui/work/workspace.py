@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OpenRun:
-    """A run that is looked at. `dataset`: the very items that it judged, None where they are not there."""
+    """A run that is looked at. `dataset`: the items that it judged, None where they are not there."""
 
     results: "RunResults"
     dataset: "Dataset | None"
