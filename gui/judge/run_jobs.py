@@ -99,8 +99,8 @@ def time_first(planned: Planned, at_hand: "Dataset | None") -> "Job[Forecast]":
 def judge(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[RunEnded]:
     """Judge what the store does not hold yet.
 
-    Reports Preparing, FilesRead and the events of the run, tokens at most ten times a second. SetupError where
-    a run to resume is not that of the setup any more.
+    Reports Preparing, FilesRead and the events of the run, tokens at most ten times a second.
+    SetupError where a run to resume is not that of the setup any more.
     """
 
     def work(control: JobControl) -> RunEnded:

@@ -70,7 +70,7 @@ class Measurer(QObject):
         return tuple(self._kept.values())
 
     def measure(self, results: "RunResults", gold: "Dataset | None") -> None:
-        """Measure a run against these labels; what is known of the same run and labels is not measured again."""
+        """Measure a run against these labels, unless they were measured together before."""
         if self._measures(results, gold):
             return
         self._wanted = results, gold
