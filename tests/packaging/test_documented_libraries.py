@@ -10,11 +10,11 @@ from tests.commands import ROOT
 
 NEEDED = {**screen.LIBRARIES, **screen.X11_LIBRARIES}
 SCRIPT = (ROOT / "packaging" / "system_packages.sh").read_text(encoding="utf-8")
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "install-and-bundle.md").read_text(encoding="utf-8")
 
 
-def test_the_readme_names_each_package_of_the_system() -> None:
-    _, _, about = README.partition("**What Linux needs.**")
+def test_the_page_names_each_package_of_the_system() -> None:
+    _, _, about = PAGE.partition("**What Linux needs.**")
     paragraph, _, _ = about.partition("\n\n")
     named = {word.rstrip(".,") for word in paragraph.split()}
     assert named >= SYSTEM_LIBRARIES.keys() - {"libc6"}
@@ -30,5 +30,5 @@ def test_a_library_that_is_not_bundled_is_documented_by_its_package(library: str
     assert not is_of_the_system(library) or library in SYSTEM_LIBRARIES[package]
 
 
-def test_the_readme_has_no_places_left_to_fill() -> None:
-    assert not re.findall(r"@[A-Z]+@", README)
+def test_the_page_has_no_places_left_to_fill() -> None:
+    assert not re.findall(r"@[A-Z]+@", PAGE)

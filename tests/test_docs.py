@@ -1,0 +1,432 @@
+"""What README.md and docs/ say of the program: commands and options parse, links and names lead somewhere.
+
+Each check takes the text of a page and returns what is wrong with it, so that planted mistakes can be seen.
+"""
+
+import io
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import takewhile
+from pathlib import Path
+
+import pytest
+
+import main
+from tests.test_layout import MAY_IMPORT, ROOT
+
+README = ROOT / "README.md"
+DOCS = ROOT / "docs"
+PAGES = (
+    README,
+    *sorted(DOCS.glob("*.md")),
+    ROOT / "examples" / "README.md",
+    ROOT / "models" / "demo-judge.md",
+)
+
+MOST_LINES, LONGEST_LINE = 160, 120
+ACTIONS = {"runs": ("show", "export", "recalibrate", "rewrite"), "models": ("check", "cut")}
+PLACEHOLDERS = {"COMMAND", "DATASET"}
+"""What stands for the first word after main.py."""
+NUMBERS = {"ID", "N", "K", "T", "RUN"}
+CLONED = "llama.cpp/"
+"""A folder that the pages tell the reader to clone."""
+
+ROOMS = "engine|gui|tests|models|packaging|examples|docs"
+_FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
+_INLINE = re.compile(r"`([^`\n]+)`")
+_COMMENT = re.compile(r"\s+(#\s|\(Windows: ).*$")
+_OPTION = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*")
+_LINK = re.compile(r"\]\(([^)\s]+)\)|(?:src|srcset)=\"([^\"]+)\"")
+_HEADING = re.compile(r"^#+ +(.+)$", re.M)
+_DOTTED = re.compile(r"(?:engine|gui|tests|models|packaging)(?:\.\w+)+")
+_PATH = re.compile(rf"(?:{ROOMS})/[\w./-]*")
+_FILE = re.compile(r"[\w-]+\.(?:py|sh|spec)")
+_NAME = re.compile(r"_?[A-Za-z]\w*")
+
+Check = Callable[[str, Path], list[str]]
+
+
+# The parts of a page
+
+
+def text_of(page: Path) -> str:
+    """The whole page."""
+    return page.read_text(encoding="utf-8")
+
+
+def prose_of(text: str) -> str:
+    """A page without its blocks of code."""
+    return _FENCE.sub("", text)
+
+
+def inline_code(text: str) -> list[str]:
+    """What stands in backticks outside blocks."""
+    return [code.replace("\\|", "|") for code in _INLINE.findall(prose_of(text))]
+
+
+def block_lines(text: str) -> list[str]:
+    """The lines of blocks of code, without comments."""
+    blocks = _FENCE.findall(text)
+    return [_COMMENT.sub("", line).strip() for block in blocks for line in block.splitlines()[1:-1]]
+
+
+def section(text: str, heading: str) -> str:
+    """What stands below a heading of the second level, up to the next one."""
+    lines = iter(text.splitlines())
+    assert any(line == f"## {heading}" for line in lines), f"no section {heading}"
+    return "\n".join(takewhile(lambda line: not line.startswith("## "), lines))
+
+
+# Commands
+
+
+def command_problems(text: str, _page: Path = README) -> list[str]:
+    """The command lines of a page that would not work."""
+    lines = [*block_lines(text), *inline_code(text)]
+    return [f"{line}: {problem}" for line in lines if (problem := line_problem(line))]
+
+
+def line_problem(line: str) -> str:
+    """What is wrong with a command line; empty where it is none of ours, or right."""
+    words = line.split()
+    while words and re.fullmatch(r"[A-Z]+=\S*", words[0]):  # PYTHONPATH=.
+        words = words[1:]
+    match words:
+        case ["make", *targets]:
+            unknown = [one for one in targets if "=" not in one and one not in make_targets()]
+            return f"no target {', '.join(unknown)}" if unknown else ""
+        case ["python" | "python3", "main.py", *rest] | ["tiebreak", *rest]:
+            return main_problem(rest)
+        case ["python" | "python3" | "py", "-m", module, *rest]:
+            return module_problem(module, rest)
+        case ["python" | "python3", script, *rest] if script.endswith(".py") and not script.startswith(
+            CLONED
+        ):
+            return script_problem(ROOT / script, rest)
+        case [command, _, *_] if command in main.COMMANDS:
+            return fragment_problem(words)
+    return ""
+
+
+@cache
+def make_targets() -> frozenset[str]:
+    """The targets of the Makefile that a person names."""
+    return frozenset(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+
+
+def main_problem(words: list[str]) -> str:
+    """What is wrong with the arguments of main.py."""
+    if not words or words[0] in PLACEHOLDERS or words[0] in {"--help", "--version"}:
+        return ""
+    if words[0] not in main.COMMANDS:
+        return f"no command {words[0]}"
+    problems = (parse_problem(words[0], one) for one in variants(" ".join(words[1:])))
+    return next(filter(None, problems), "")
+
+
+def variants(arguments: str) -> Iterator[list[str]]:
+    """The arguments with and without what stands in brackets, placeholders of numbers filled in."""
+    for shown in (re.sub(r"\[[^\]]*\]", "", arguments), re.sub(r"[\[\]]", "", arguments)):
+        yield ["1" if word in NUMBERS else word for word in shlex.split(shown) if word != "..."]
+
+
+def parse_problem(command: str, words: list[str]) -> str:
+    """What the command's own parser says of its arguments."""
+    said = io.StringIO()
+    try:
+        with redirect_stderr(said), redirect_stdout(io.StringIO()):
+            import_module(f"engine.commands.{command}").parser().parse_args(words)
+    except SystemExit as end:
+        return said.getvalue().splitlines()[-1] if end.code else ""
+    return ""
+
+
+def fragment_problem(words: list[str]) -> str:
+    """What is wrong with a part of a command line, such as `runs rewrite` or `judge --plan`."""
+    command, action = words[0], words[1]
+    known = ACTIONS.get(command, ())
+    if not action.startswith("-") and known and action not in known and not action.isupper():
+        return f"{command} has no action {action}"
+    options = options_of(command, action if command == "runs" and action in known else "")
+    unknown = set(_OPTION.findall(" ".join(words))) - options
+    return f"no option {', '.join(sorted(unknown))}" if unknown else ""
+
+
+@cache
+def options_of(command: str, action: str = "") -> frozenset[str]:
+    """The options that the help of a command, or of one of its actions, names."""
+    said = io.StringIO()
+    parser = import_module(f"engine.commands.{command}").parser()
+    with redirect_stdout(said), suppress(SystemExit):
+        parser.parse_args([*([action] if action else []), "--help"])
+    return frozenset(_OPTION.findall(said.getvalue()))
+
+
+def module_problem(module: str, words: list[str]) -> str:
+    """What is wrong with `python -m module ...`."""
+    package, _, _ = module.partition(".")
+    spec = find_spec(module) if find_spec(package) else None
+    if spec is None or spec.origin is None:
+        return f"no module {module}"
+    return script_problem(Path(spec.origin), words) if spec.origin.startswith(str(ROOT)) else ""
+
+
+def script_problem(script: Path, words: list[str]) -> str:
+    """What is wrong with the call of a script of this project."""
+    if not script.is_file():
+        return f"no file {script.name}"
+    if not script.is_relative_to(ROOT) or ".venv" in script.parts:
+        return ""
+    unknown = set(_OPTION.findall(" ".join(words))) - script_options(script)
+    return f"no option {', '.join(sorted(unknown))}" if unknown else ""
+
+
+@cache
+def script_options(script: Path) -> frozenset[str]:
+    """The options of a script, as its source names them."""
+    return frozenset(_OPTION.findall(script.read_text(encoding="utf-8")))
+
+
+@cache
+def all_options() -> frozenset[str]:
+    """The options of all commands and scripts."""
+    commands = [options_of(command) for command in main.COMMANDS]
+    commands += [options_of("runs", action) for action in ACTIONS["runs"]]
+    scripts = [*(ROOT / "packaging").rglob("*.py"), *(ROOT / "tests" / "bench").glob("*.py")]
+    scripts += [ROOT / "packaging" / "linux" / "install.sh", *(ROOT / "models").rglob("*.py")]
+    return frozenset().union(*commands, *map(script_options, scripts))
+
+
+def option_problems(text: str, _page: Path = README) -> list[str]:
+    """The options of a page that no command and no script has."""
+    named = (_OPTION.match(code) for code in inline_code(text))
+    return sorted({found[0] for found in named if found} - all_options())
+
+
+# Links
+
+
+def link_problems(text: str, page: Path = README) -> list[str]:
+    """The links and pictures of a page that lead nowhere."""
+    targets = [first or second for first, second in _LINK.findall(prose_of(text))]
+    return [target for target in targets if not target.startswith("http") and not leads(page, target)]
+
+
+def leads(page: Path, target: str) -> bool:
+    """Whether a link of a page leads to a file, and to a heading of it where it names one."""
+    path, _, anchor = target.partition("#")
+    file = (page.parent / path).resolve() if path else page
+    if not file.exists():
+        return False
+    return not anchor or (file.suffix == ".md" and anchor in anchors(text_of(file)))
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors that GitHub gives to the headings of a page."""
+    return {
+        re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+        for heading in _HEADING.findall(prose_of(text))
+    }
+
+
+# Names of the code
+
+
+def name_problems(text: str, _page: Path = README) -> list[str]:
+    """The files, modules and their names on a page that are not there."""
+    codes = inline_code(text)
+    dotted = [code for code in codes if _DOTTED.fullmatch(code) and not resolves(code)]
+    paths = [code for code in codes if _PATH.fullmatch(code) and not (ROOT / code).exists()]
+    return [*dotted, *paths, *(code for code in codes if _FILE.fullmatch(code) and code not in file_names())]
+
+
+@cache
+def file_names() -> frozenset[str]:
+    """The names of all files of the project, without their folders."""
+    files = (file for room in ROOMS.split("|") for file in (ROOT / room).rglob("*"))
+    return frozenset({file.name for file in files} | {file.name for file in ROOT.iterdir()})
+
+
+def resolves(dotted: str) -> bool:
+    """Whether a dotted name leads to a module, or to something in one."""
+    parts = dotted.split(".")
+    for end in range(len(parts), 0, -1):
+        module = ".".join(parts[:end])
+        try:
+            found: object = import_module(module)
+        except ModuleNotFoundError:
+            continue
+        for name in parts[end:]:
+            if not hasattr(found, name):
+                return False
+            found = getattr(found, name)
+        return True
+    return False
+
+
+def identifier_problems(text: str, _page: Path = README) -> list[str]:
+    """The identifiers on a page that occur nowhere in the sources."""
+    return [code for code in inline_code(text) if _NAME.fullmatch(code) and code not in source_words()]
+
+
+@cache
+def source_words() -> frozenset[str]:
+    """Every word of the sources but of this file."""
+    files = [
+        ROOT / "main.py",
+        *(file for room in ("engine", "gui", "tests") for file in (ROOT / room).rglob("*.py")),
+    ]
+    texts = (file.read_text(encoding="utf-8") for file in files if file != Path(__file__).resolve())
+    return frozenset(word for text in texts for word in re.findall(r"\w+", text))
+
+
+def map_problems(text: str, _page: Path = README) -> list[str]:
+    """What the map of the code names that is not there, and the packages that it lacks."""
+    named = [line.split()[0] for line in block_lines(section(text, "Map of the code"))]
+    gone = [f"{path} does not exist" for path in named if not (ROOT / path).is_dir()]
+    packages = {
+        f"{room}/{folder.name}/"
+        for room in ("engine", "gui")
+        for folder in (ROOT / room).iterdir()
+        if any(folder.glob("*.py"))
+    }
+    return gone + [f"{path} is missing" for path in sorted(packages - set(named))]
+
+
+def table_of_imports(text: str) -> dict[str, frozenset[str]]:
+    """The table of what may import what."""
+    rows = re.findall(r"^\| `((?:engine|gui)\.\w+)` \| (.+) \|$", text, re.M)
+    return {package: frozenset(allowed.split(", ")) - {"nothing"} for package, allowed in rows}
+
+
+# The pages as they are
+
+CHECKS: tuple[Check, ...] = (command_problems, option_problems, link_problems, name_problems)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_what_a_page_says_is_there(check: Check, page: Path) -> None:
+    assert not check(text_of(page), page)
+
+
+def test_the_readme_is_short() -> None:
+    lines = text_of(README).splitlines()
+    assert len(lines) <= MOST_LINES
+    assert not [line for line in lines if len(line) > LONGEST_LINE]
+
+
+def test_the_map_names_every_package_and_nothing_else() -> None:
+    assert not map_problems(text_of(README))
+
+
+def test_the_page_for_developers_names_what_is_in_the_sources() -> None:
+    assert not identifier_problems(text_of(DOCS / "develop.md"))
+
+
+def test_the_table_of_imports_is_that_of_the_test() -> None:
+    assert table_of_imports(text_of(DOCS / "develop.md")) == MAY_IMPORT
+
+
+@pytest.mark.parametrize("command", main.COMMANDS)
+def test_every_option_of_a_command_is_described(command: str) -> None:
+    options = set(options_of(command))
+    if command == "runs":
+        options.update(*(options_of(command, action) for action in ACTIONS[command]))
+    described = set(_OPTION.findall(text_of(DOCS / "commands.md")))
+    assert not options - described - {"--help"}
+
+
+def test_every_picture_is_shown() -> None:
+    shown = {target for page in PAGES for found in _LINK.findall(text_of(page)) for target in found}
+    assert {picture.name for picture in DOCS.glob("*.png")} <= {Path(target).name for target in shown}
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    linked = {first.partition("#")[0] for first, _ in _LINK.findall(text_of(README))}
+    assert {f"docs/{page.name}" for page in DOCS.glob("*.md")} <= linked
+
+
+# The checks see what is wrong
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "python main.py jugde DATASET --model demo",
+        "python main.py judge DATASET --model demo --modus labels",
+        "python main.py judge DATASET --out submission.tsv",
+        "python main.py evaluate SYSTEM --gold DATASET [--confusing]",
+        "python main.py runs show",
+        "python main.py runs shwo 3",
+        "tiebreak weigh 3 --tie-threshold high",
+        "make tests",
+        "python -m tests.bench.shearing MODEL DATASET",
+        "python -m tests.bench.sharing MODEL DATASET --itmes 3",
+        "python packaging/bild.py",
+        "python packaging/smoke.py ARCHIVE --bear-root FOLDER",
+    ],
+)
+def test_a_wrong_command_line_is_seen(line: str) -> None:
+    assert command_problems(f"```\n{line}   # a comment\n```\n")
+    assert command_problems(f"Write `{line}`.\n")
+
+
+@pytest.mark.parametrize(
+    "code", ["runs rewrites", "judge --plans", "runs show --out FILE", "models cutt FILE"]
+)
+def test_a_wrong_part_of_a_command_line_is_seen(code: str) -> None:
+    assert command_problems(f"See `{code}`.\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "python main.py",
+        "python main.py judge DATASET --model FILE.gguf --items N --out submission.tsv",
+        "python main.py models [FOLDER ...]",
+        "python main.py compare SYSTEM SYSTEM ... --gold DATASET [--differences N]",
+        "python main.py runs recalibrate RUN --none",
+        "PYTHONPATH=. python packaging/screenshots.py docs",
+        "make PYTHON=python3.12 run",
+        "tiebreak selftest",
+    ],
+)
+def test_a_right_command_line_passes(line: str) -> None:
+    assert not command_problems(f"```\n{line}   # a comment\n```\n")
+
+
+@pytest.mark.parametrize(
+    ("check", "planted"),
+    [
+        (option_problems, "the option `--kontext N`"),
+        (link_problems, "[gone](docs/gone.md)"),
+        (link_problems, "[gone](docs/commands.md#jugde)"),
+        (link_problems, "[gone](#no-such-heading)"),
+        (link_problems, "![gone](docs/gone.png)"),
+        (link_problems, '<img src="docs/gone.png">'),
+        (name_problems, "the function `engine.data.dataset.read_dataset`"),
+        (name_problems, "the module `engine.data.datasets`"),
+        (name_problems, "the file `engine/data/datasets.py`"),
+        (name_problems, "the script `bild.py`"),
+        (identifier_problems, "the record `DataSett`"),
+        (map_problems, "## Map of the code\n\n```\nengine/nowhere/   nothing\n```\n"),
+    ],
+)
+def test_a_planted_mistake_is_seen(check: Check, planted: str) -> None:
+    assert check(planted, README)
+
+
+def test_a_package_that_the_map_lacks_is_seen() -> None:
+    without = text_of(README).replace("engine/review/", "engine/report/")
+    assert map_problems(without) == ["engine/review/ is missing"]
+
+
+def test_a_wrong_row_in_the_table_of_imports_is_seen() -> None:
+    wrong = text_of(DOCS / "develop.md").replace("| `gui.work` | kit |", "| `gui.work` | kit, judge |")
+    assert table_of_imports(wrong) != MAY_IMPORT
