@@ -24,6 +24,7 @@ from engine.core.errors import EngineError, SetupError
 from engine.system.paths import demo_dataset, environment_of_the_system
 from gui.kit.foreign_text import one_line
 from gui.kit.labels import hint
+from gui.kit.notice import problem_of
 from gui.kit.theme import TEXT_SIZES, ThemeChoice, apply_theme
 from gui.work.state import State
 
@@ -90,7 +91,7 @@ class MainWindow(QMainWindow):
         if self._filled:
             self.interior.notice.show_error(error)
             return
-        box = QMessageBox(QMessageBox.Icon.Critical, "Tiebreak", str(error), parent=self)
+        box = QMessageBox(QMessageBox.Icon.Critical, "Tiebreak", "\n".join(problem_of(error)), parent=self)
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.exec()
 
