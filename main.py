@@ -11,6 +11,7 @@ from pathlib import Path
 try:
     from engine.commands.shared.console import DONE, guarded
     from engine.core.errors import SetupError
+    from engine.core.remedies import Remedy
     from engine.system.paths import keep_caches_together, program
 except ModuleNotFoundError as error:
     sys.exit(
@@ -81,6 +82,9 @@ def open_window(dataset: Path | None) -> int:
         screen = import_module("gui.screen")
         screen.check()
         window = import_module("gui.app")
+    except SetupError as error:
+        without = f" To judge without a window: {program()} judge --help"
+        raise SetupError(error.problem, Remedy(*error.remedy.parts, without)) from error
     except ImportError as error:
         raise SetupError(
             f"The window cannot be opened: {error}.",

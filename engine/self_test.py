@@ -19,6 +19,7 @@ from engine.core.errors import SetupError
 from engine.core.formatting import amount
 from engine.core.items import Order
 from engine.core.judgments import JudgedItem, Judgment, Reading
+from engine.core.remedies import Remedy
 from engine.core.rubric import ELOQUENT
 from engine.core.run_records import RunIdentity
 from engine.core.settings import JudgeSettings
@@ -56,7 +57,7 @@ class Check:
     name: str
     passed: bool
     found: str
-    remedy: str = ""
+    remedy: Remedy | None = None
 
 
 def self_test(cancel: CancelToken) -> Iterator[Check]:
@@ -98,10 +99,12 @@ def _tried(name: str, look: Callable[[], str]) -> Check:
     except SetupError as error:
         return Check(name, False, error.problem, error.remedy)
     except OSError as error:
-        return Check(name, False, f"The system said: {error}", "See that the place is there, with room.")
+        remedy = Remedy("See that the place is there, with room.")
+        return Check(name, False, f"The system said: {error}", remedy)
     except Exception as error:  # whatever it is, the other checks shall be made
         path = log_fault(error, f"self-test, {name}")
-        return Check(name, False, fault_words(error), f"This is a fault of Tiebreak; details: {path}")
+        remedy = Remedy(f"This is a fault of Tiebreak; details: {path}")
+        return Check(name, False, fault_words(error), remedy)
 
 
 def _versions() -> str:

@@ -8,9 +8,8 @@ import sys
 from collections.abc import Mapping
 
 from engine.core.errors import SetupError
-from engine.system.paths import environment, program
+from engine.system.paths import environment
 
-_WITHOUT = f"To judge without a window: {program()} judge --help"
 # What Qt and its plug-in for X11 are linked with and do not bring along, by Debian's package; the first to be
 # missing is named.
 LIBRARIES = {
@@ -41,7 +40,7 @@ def check() -> None:
     if not environment("WAYLAND_DISPLAY") and not environment("DISPLAY"):
         raise SetupError(
             "There is no display here to open the window on.",
-            f"Open it on a computer with a screen, or over ssh -X. {_WITHOUT}",
+            "Open it on a computer with a screen, or over ssh -X.",
         )
     _need(LIBRARIES)
     if environment("WAYLAND_DISPLAY"):
@@ -50,7 +49,7 @@ def check() -> None:
     if not _can_connect():
         raise SetupError(
             f"The display {environment('DISPLAY')} does not answer, so no window can be opened on it.",
-            f"See that DISPLAY names a screen that is running and that you may use. {_WITHOUT}",
+            "See that DISPLAY names a screen that is running and that you may use.",
         )
 
 
@@ -61,7 +60,7 @@ def _need(libraries: Mapping[str, str]) -> None:
         except OSError as error:
             raise SetupError(
                 f"The window needs the library {library}, which this system lacks.",
-                f"Install it (on Debian or Ubuntu: apt-get install {package}). {_WITHOUT}",
+                f"Install it (on Debian or Ubuntu: apt-get install {package}).",
             ) from error
 
 

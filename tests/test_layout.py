@@ -3,6 +3,7 @@
 One walk over the sources reads every import, also those inside functions and those for types alone.
 """
 
+import argparse
 import ast
 import re
 import subprocess
@@ -11,9 +12,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path, PurePosixPath
 
 import pytest
+
+from main import COMMANDS
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -31,7 +35,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
         "engine.loading": "core system gguf llama prompt",
         "engine.judge": "core system data gguf llama store prompt decisions loading",
         "engine.measure": "core data llama store prompt decisions loading",
-        "engine.calibrate": "core system decisions measure",
+        "engine.calibrate": "core decisions measure",
         "engine.weigh": "core data measure",
         "engine.review": "core data decisions measure weigh",
         "engine.report": "core gguf decisions measure calibrate weigh",
@@ -78,8 +82,7 @@ MOST_MODULES = 18
 WRITTEN_WORLD = frozenset({"advice.py", "explanations.py", "facts.py", "topics.py", "wording.py"})
 """In models/demo: tables of sentences, an entry a line, which no limit of length holds."""
 
-OPTION = re.compile(r"(?<![\w-])--[a-z]")
-CHILD = frozenset({"engine/loading/checked_model.py", "engine/self_test.py"})
+CHILD = frozenset({"engine/loading/checked_model.py"})
 """What starts this program again as a child process, by its command line."""
 
 
@@ -339,11 +342,46 @@ def texts(path: PurePosixPath) -> Iterator[str]:
             yield node.value
 
 
+def options_of(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """The options of a command, and of the actions that it has."""
+    for action in parser._actions:
+        yield from (option for option in action.option_strings if option.startswith("--"))
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                yield from options_of(below)
+
+
+@cache
+def command_line() -> re.Pattern[str]:
+    """Finds the options of Tiebreak's own commands; other programs have others."""
+    parsers = (import_module(f"engine.commands.{name}").parser() for name in COMMANDS)
+    options = {option for parser in parsers for option in options_of(parser)}
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(options))})(?![\w-])")
+
+
 @pytest.mark.parametrize("path", sources("engine", "gui"), ids=str)
 def test_only_commands_speak_of_options_of_the_command_line(path: PurePosixPath) -> None:
     if path.is_relative_to("engine/commands") or str(path) in CHILD:
         return
-    assert not [text for text in texts(path) if OPTION.search(text)]
+    assert not [text for text in texts(path) if command_line().search(text)]
+    assert not [one.name for one in imports(path) if one.name == "engine.system.paths.program"]
+
+
+def test_the_options_are_those_of_all_commands() -> None:
+    found = command_line()
+    assert all(found.search(f"Use {option}.") for option in ("--context", "--gold", "--csv", "--help"))
+    assert not found.search("llama-gguf-split --merge, --contexts, a--context")
+
+
+def shown_raw(path: PurePosixPath) -> list[str]:
+    """Remedies that a file writes into a text, where they would stand in nobody's words."""
+    places = (node for node in ast.walk(syntax(path)) if isinstance(node, ast.FormattedValue))
+    return [ast.unparse(node) for node in places if ast.unparse(node.value).endswith(".remedy")]
+
+
+@pytest.mark.parametrize("path", PROGRAM, ids=str)
+def test_a_remedy_is_worded_by_whoever_shows_it(path: PurePosixPath) -> None:
+    assert str(path) == "engine/core/errors.py" or not shown_raw(path)
 
 
 def test_no_two_public_classes_share_a_name() -> None:

@@ -13,10 +13,10 @@ from engine.calibrate.cross_validation import CalibrationReport, calibrate_crite
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.items import PREFERENCES
+from engine.core.remedies import Remedy, Step
 from engine.decisions.calibration import Calibration, judge_of_run
 from engine.decisions.decision import average
 from engine.measure.matching import Matched, Pair
-from engine.system.paths import program
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def calibrate_run(matched: Matched, cancel: CancelToken | None = None) -> Calibr
     if results is None:
         raise SetupError(
             f"{matched.system.name} is a submission: it holds labels, no probabilities.",
-            f"Name the id of a run: see {program()} runs",
+            Remedy(Step.CHOOSE_RUN),
         )
     reports, unscored, left_out = {}, {}, {}
     for name, pairs in matched.pairs.items():

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from engine.commands.shared.console import DONE, command_parser, interruptible, printable, table, tell
+from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import SetupError
 from engine.core.formatting import amount, short_count
 from engine.core.settings import default_context
@@ -152,7 +153,7 @@ def _list(folders: list[Path]) -> int:
         print("No usable models found in:\n" + "\n".join(f"  {folder}" for folder in folders))
     for one in found:
         if one.error is not None:
-            tell(f"Not usable: {one.path}\n  {one.error.problem}\n  {one.error.remedy}")
+            tell(f"Not usable: {one.path}\n  {one.error.problem}\n  {OPTIONS.of(one.error.remedy)}")
     return DONE
 
 

@@ -6,6 +6,7 @@ Knows: what it prints.
 import argparse
 
 from engine.commands.shared.console import DONE, INCOMPLETE, command_parser, interruptible, printable
+from engine.commands.shared.remedies import OPTIONS
 from engine.self_test import self_test
 
 _WIDTH = 26
@@ -29,6 +30,6 @@ def run(_options: argparse.Namespace) -> int:
             word = "passed" if check.passed else "FAILED"
             print(f"{word}  {check.name.ljust(_WIDTH)}{printable(check.found)}", flush=True)
             if check.remedy:
-                print(f"        {''.ljust(_WIDTH)}{printable(check.remedy)}", flush=True)
+                print(f"        {''.ljust(_WIDTH)}{printable(OPTIONS.of(check.remedy))}", flush=True)
     print("All checks passed." if not failed else f"Failed: {failed}.")
     return INCOMPLETE if failed else DONE

@@ -15,6 +15,8 @@ Knows: words for people. Does not know: files, models, Qt.
 from collections.abc import Sequence
 from pathlib import Path
 
+from engine.core.remedies import Remedy
+
 MOST_PROBLEMS_SHOWN = 50
 
 
@@ -23,12 +25,15 @@ class EngineError(Exception):
 
 
 class SetupError(EngineError):
-    """The user can mend it: `problem` says where and what was found, `remedy` names the next step."""
+    """The user can mend it: `problem` says where and what was found, `remedy` names the next step.
 
-    def __init__(self, problem: str, remedy: str) -> None:
+    As text it is for logs: whoever shows it words the remedy.
+    """
+
+    def __init__(self, problem: str, remedy: Remedy | str) -> None:
         super().__init__(problem, remedy)
         self.problem = problem
-        self.remedy = remedy
+        self.remedy = remedy if isinstance(remedy, Remedy) else Remedy(remedy)
 
     def __str__(self) -> str:
         return f"{self.problem}\n{self.remedy}"
@@ -37,7 +42,7 @@ class SetupError(EngineError):
 class InputError(SetupError):
     """A dataset, submission or scores file is wrong. `problems` lists all that was found, up to 50."""
 
-    def __init__(self, path: Path, problems: Sequence[str], remedy: str) -> None:
+    def __init__(self, path: Path, problems: Sequence[str], remedy: Remedy | str) -> None:
         self.path = path
         self.problems = tuple(problems[:MOST_PROBLEMS_SHOWN])
         left_out = len(problems) - len(self.problems)

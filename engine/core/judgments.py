@@ -11,6 +11,7 @@ from datetime import datetime
 
 from engine.core.errors import SetupError
 from engine.core.items import Order, Preference
+from engine.core.remedies import Remedy, Step
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class CriterionCalibration:
         if not all(map(math.isfinite, (self.scale, *self.biases))) or self.scale < 0:
             raise SetupError(
                 f"A calibration with scale {self.scale} and biases {self.biases} cannot be applied.",
-                "Make it again with the command calibrate.",
+                Remedy(Step.CALIBRATE_AGAIN),
             )
 
 

@@ -13,14 +13,14 @@ from typing import Any
 from engine.core.errors import InputError, SetupError
 from engine.core.items import PREFERENCES, digest
 from engine.core.judgments import CriterionCalibration
+from engine.core.remedies import Remedy, Step
 from engine.core.run_records import RunIdentity
 from engine.data.file_format import read_data_file
 from engine.system.files import write_json
-from engine.system.paths import program
 
 FORMAT = 1
 _MARK = "tiebreak_calibration"
-_MAKE_AGAIN = "Make it again with the command calibrate."
+_MAKE_AGAIN = Remedy(Step.CALIBRATE_AGAIN)
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Calibration:
             if mine != other:
                 raise SetupError(
                     f"This calibration was made for {what} {mine}, not for {other}.",
-                    f"Calibrate a run of this judge: {program()} calibrate RUN --gold LABELLED-DATASET",
+                    Remedy(Step.CALIBRATE),
                 )
 
     def as_json(self) -> dict[str, Any]:

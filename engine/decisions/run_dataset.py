@@ -7,6 +7,7 @@ from pathlib import Path
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
+from engine.core.remedies import Remedy, Step
 from engine.core.run_records import StoredRun
 from engine.data.dataset import Dataset, load_dataset
 
@@ -20,7 +21,7 @@ def dataset_of_run(run: StoredRun, path: Path | None = None, cancel: CancelToken
     if not path.exists():
         raise SetupError(
             f"Run {run.id} judged {run.identity.dataset_path.name}; {path} is not there.",
-            "Put the dataset back there, or name its file with --dataset.",
+            Remedy("Put the dataset back there, or ", Step.FIND_DATASET, "."),
         )
     return judged_items(run, load_dataset(path, cancel=cancel))
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from engine.core.errors import ModelFileError
 from engine.core.formatting import amount
+from engine.core.remedies import Part, Remedy, Setting
 from engine.core.settings import KvType
 from engine.gguf.judge_file import Q8_0_BLOCK, ModelFile
 from engine.system.computer import Memory, available_memory
@@ -87,7 +88,7 @@ def check_memory(
         raise ModelFileError(
             f"{model.path.name}: this model cannot keep its cache in {kv_type.value}: the numbers of its"
             f" attention heads do not fill blocks of {Q8_0_BLOCK}.",
-            "Use f16 (--kv-type f16).",
+            Remedy("Use f16 (", Setting.KV_TYPE.at("f16"), ")."),
         )
     memory = memory or available_memory()
     estimate = memory_needed(model, context, kv_type=kv_type)
@@ -100,10 +101,21 @@ def check_memory(
         f" {amount(estimate.buffers)}); {amount(memory.available)} of {amount(memory.total)} are free"
     )
     if verdict is Fit.DOES_NOT_FIT:
-        rounder = kv_type is KvType.F16 and KvType.Q8_0 in model.kv_types
         raise ModelFileError(
             f"{found}.",
-            f"Use a smaller context (--context){', a cache in q8_0 (--kv-type q8_0)' if rounder else ''}"
-            " or a smaller quantisation of this model, or close programs.",
+            Remedy(
+                "Use a smaller context (",
+                Setting.CONTEXT,
+                ")",
+                *_rounder(model, kv_type),
+                " or a smaller quantisation of this model, or close programs.",
+            ),
         )
     return f"{found}. It will run, but slowly where the weights must be read from the disk again."
+
+
+def _rounder(model: ModelFile, kv_type: KvType) -> tuple[Part, ...]:
+    """What else helps where the cache of a model could be rounder than it is."""
+    if kv_type is not KvType.F16 or KvType.Q8_0 not in model.kv_types:
+        return ()
+    return (", a cache in q8_0 (", Setting.KV_TYPE.at("q8_0"), ")")

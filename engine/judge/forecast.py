@@ -13,6 +13,7 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress, followed
 from engine.core.items import Item
+from engine.core.remedies import Remedy, Setting
 from engine.core.run_records import Effort, StoredRun
 from engine.core.settings import SMALLEST_CONTEXT, JudgeSettings, KvType
 from engine.judge.item_judge import Placed
@@ -141,7 +142,7 @@ def time_first_items(plan: RunPlan, opener: OpenModelFactory, count: int = 2) ->
     if not judged:
         raise SetupError(
             f"{plan.dataset.name}: no item fits a context of {plan.settings.context:,} tokens.",
-            "Use a larger --context, or --shorten.",
+            Remedy("Use a larger ", Setting.CONTEXT, ", or ", Setting.SHORTEN, "."),
         )
     effort = Effort(
         items=len(judged),

@@ -13,6 +13,7 @@ from typing import Any
 from engine.core.cancel import CancelToken
 from engine.core.errors import ModelFileError, SetupError
 from engine.core.items import digest
+from engine.core.remedies import Remedy, Setting
 from engine.core.rubric import Rubric
 from engine.core.run_records import REWRITTEN, RunIdentity, StoredRun
 from engine.core.settings import JudgeSettings, MachineSettings
@@ -93,7 +94,7 @@ def check_context(plan: RunPlan, model: LlamaModel) -> None:
         raise ModelFileError(
             f"{plan.model.path.name}: a context of {plan.settings.context:,} tokens is more than the"
             f" {model.trained_context:,} that the model was trained with.",
-            f"Use --context {model.trained_context} or less.",
+            Remedy("Use ", Setting.CONTEXT.at(model.trained_context), " or less."),
         )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from engine.core.cancel import Cancelled
 from engine.core.errors import EngineBug, SetupError
 from engine.core.events import MeasureProgress, TokensEvaluated
+from engine.core.remedies import Remedy, Setting
 from engine.core.run_records import REWRITTEN, StoredRun
 from engine.core.settings import MachineSettings, settings_of
 from engine.data.dataset import Dataset
@@ -201,9 +202,13 @@ def _check_examples(examples: ExamplePool, run: StoredRun) -> None:
     if examples.hash == shown:
         return
     if not shown:
-        raise SetupError(f"Run {run.id} was shown no labelled examples.", "Leave --examples out.")
+        raise SetupError(
+            f"Run {run.id} was shown no labelled examples.", Remedy("Leave ", Setting.EXAMPLES, " out.")
+        )
     other = "and now there are none" if not examples.hash else "and these are others, or another number"
     raise SetupError(
         f"Run {run.id} was shown labelled examples, {other}.",
-        "Name the same file with --examples, and the same number with --shots.",
+        Remedy(
+            "Name the same file with ", Setting.EXAMPLES, ", and the same number with ", Setting.SHOTS, "."
+        ),
     )

@@ -17,6 +17,7 @@ import numpy as np
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, ModelFileError, NoRoomError
 from engine.core.log_probs import FloatArray, log_softmax
+from engine.core.remedies import Remedy, Setting
 from engine.core.settings import KvType
 from engine.llama.batch import TokenBatch
 from engine.llama.library import LlamaModel, last_errors
@@ -303,11 +304,11 @@ def _refusal(model: LlamaModel, shape: SessionShape) -> ModelFileError:
     if shape.kv_type is not KvType.F16 and any(words in reason for words in _CACHE_WORDS):
         return ModelFileError(
             f"{model.path.name}: this model cannot keep its cache in {shape.kv_type.value} ({reason}).",
-            "Use f16 (--kv-type f16).",
+            Remedy("Use f16 (", Setting.KV_TYPE.at("f16"), ")."),
         )
     return NoRoomError(
         f"{model.path.name}: llama.cpp makes no room for a context of {shape.context:,} tokens ({reason}).",
-        "Use a smaller --context, or close other programs.",
+        Remedy("Use a smaller ", Setting.CONTEXT, ", or close other programs."),
     )
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import EngineBug, ModelFileError, NoRoomError
+from engine.core.remedies import Remedy
 from engine.gguf.encoder_file import EncoderFile
 from engine.gguf.judge_file import ModelFile
 from engine.llama.library import library_version
@@ -118,11 +119,11 @@ def _raise_what_was_found(path: Path, code: int, said: bytes) -> None:
     raise EngineBug(f"the trial of {path.name} ended for another reason than the file: exit code {code}")
 
 
-def _read_report(said: bytes) -> tuple[str, str] | None:
+def _read_report(said: bytes) -> tuple[str, Remedy] | None:
     """The problem and remedy in the child's line of JSON; None where it ended without one."""
     try:
         report = json.loads(said)
-        return str(report["problem"]), str(report["remedy"])
+        return str(report["problem"]), Remedy.of_json(report["remedy"])
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -11,6 +11,7 @@ from engine.core.formatting import listed
 from engine.core.items import Gold, Item, Prediction
 from engine.core.judgments import Judgment, Override
 from engine.core.overrides import count_overrides
+from engine.core.remedies import Remedy, Setting, Step
 from engine.data.dataset import Dataset
 from engine.decisions.gaps import incomplete
 from engine.measure.systems import System
@@ -108,11 +109,12 @@ def match(system: System, gold: Dataset, partial: bool = False) -> Matched:
     return Matched(system, gold, labelled, len(shared), missing, extra)
 
 
-def _remedy(system: System) -> str:
+def _remedy(system: System) -> Remedy:
     run = system.results and system.results.run
+    share = (", or score what both have with ", Setting.PARTIAL, ".")
     if run and not run.complete:
-        return f"{incomplete(run)} Go on with the same judge command, or score what both have with --partial."
-    return "Name the dataset that was judged, or score what both have with --partial."
+        return Remedy(f"{incomplete(run)} ", Step.RESUME, *share)
+    return Remedy(Step.CHOOSE_JUDGED_DATASET, *share)
 
 
 def _differences(system: System, gold: Dataset, missing: Sequence[str], extra: Sequence[str]) -> str:
@@ -131,8 +133,12 @@ def _check_texts(system: System, gold: Dataset, shared: Sequence[Item]) -> None:
         raise SetupError(
             f"{gold.name} holds other texts than {system.name} judged under the same ids"
             f" ({len(other):,} of {len(shared):,}): {listed(other)}.",
-            "Name the dataset that was judged. If its texts were only saved in another way, write the run's"
-            " submission with `runs export` and use that.",
+            Remedy(
+                Step.CHOOSE_JUDGED_DATASET,
+                ". If its texts were only saved in another way, ",
+                Step.EXPORT_RUN,
+                ".",
+            ),
         )
 
 

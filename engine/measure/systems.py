@@ -11,6 +11,7 @@ from pathlib import Path
 
 from engine.core.errors import SetupError
 from engine.core.judgments import Judgment, Override
+from engine.core.remedies import Remedy, Step
 from engine.data.submission import Submission, SubmissionRow, read_submission
 from engine.decisions.run_results import RunResults, load_results, submission_of
 from engine.store.run_store import RunStore
@@ -105,7 +106,7 @@ def open_system(word: str, store_path: Path, model_alone: bool = False) -> Syste
     if not store_path.exists():
         raise SetupError(
             f"There is no run store {store_path} that could hold run {word}.",
-            f"Name the right store with --store, or a submission file: ./{word}",
+            Remedy(Step.CHOOSE_STORE, f", or a submission file: ./{word}"),
         )
     with RunStore(store_path) as store:
         results = load_results(store, int(word))

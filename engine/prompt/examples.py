@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from engine.core.errors import SetupError
 from engine.core.items import Item, digest
+from engine.core.remedies import Remedy, Setting
 from engine.core.rubric import Rubric
 
 
@@ -46,7 +47,10 @@ def choose_examples(items: Iterable[Item], rubric: Rubric, shots: int) -> Exampl
     where fewer than `shots` different instructions are labelled.
     """
     if shots < 1:
-        raise SetupError(f"The number of examples is {shots}.", "Use 1 or more, or leave --examples out.")
+        raise SetupError(
+            f"The number of examples is {shots}.",
+            Remedy("Use 1 or more, or leave ", Setting.EXAMPLES, " out."),
+        )
     candidates: dict[str, Item] = {}
     for item in sorted(items, key=_length):
         if _shown_labels(item, rubric):
@@ -54,10 +58,11 @@ def choose_examples(items: Iterable[Item], rubric: Rubric, shots: int) -> Exampl
     # One more than is shown: an item that is itself an example gets the next one instead.
     wanted = shots + 1
     if len(candidates) < wanted:
+        most = max(len(candidates) - 1, 0)
         raise SetupError(
             f"{shots} examples were asked for, but only {len(candidates)} different instructions carry labels"
             " (one more than the examples is needed, to stand in for an example that is judged itself).",
-            f"Use --shots {max(len(candidates) - 1, 0)} or fewer, or a file with more labelled items.",
+            Remedy("Use ", Setting.SHOTS.at(most), " or fewer, or a file with more labelled items."),
         )
     rest = list(candidates.values())
     ranked: list[Item] = []

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from engine.core.errors import SetupError
 from engine.core.items import Item, Order
+from engine.core.remedies import Remedy, Setting
 from engine.core.rubric import Rubric
 from engine.core.settings import JudgeSettings
 from engine.llama.token_tree import PromptTokens, common_prefix
@@ -60,7 +61,7 @@ class PromptSizer:
             raise SetupError(
                 f"The labels' meanings and the examples take {len(self.stem):,} tokens, the context holds"
                 f" {settings.context:,}: no item fits beside them.",
-                "Use a larger --context, fewer --shots or shorter examples.",
+                Remedy("Use a larger ", Setting.CONTEXT, ", fewer ", Setting.SHOTS, " or shorter examples."),
             )
         self.texts = len(rubric.criteria) if settings.explains else 0
         self._leads = self.texts * lead_tokens(rubric, template)

@@ -20,6 +20,7 @@ from filelock import FileLock, Timeout
 from engine.core.errors import RunBusyError, StoreError
 from engine.core.items import Preference
 from engine.core.judgments import Explanation, JudgedItem, Override
+from engine.core.remedies import Remedy, Step
 from engine.core.run_records import Effort, RunIdentity, StoredRun
 from engine.store.judged_rows import add_items, add_rewritten, item_rows, judged_positions
 from engine.store.migrations import upgrade
@@ -27,7 +28,6 @@ from engine.store.override_rows import add_override, override_rows, undo_newest
 from engine.system.paths import text_of_path
 
 _BUSY_SECONDS = 10.0
-_NAME_ANOTHER = "Name another file for the run store (--store)."
 
 
 class RunStore:
@@ -53,7 +53,9 @@ class RunStore:
         try:
             upgrade(self._db)
         except ValueError as error:
-            raise StoreError(f"{self.path} cannot be used as run store: {error}.", _NAME_ANOTHER) from error
+            raise StoreError(
+                f"{self.path} cannot be used as run store: {error}.", Remedy(Step.USE_OTHER_STORE)
+            ) from error
 
     def close(self) -> None:
         """Close the connection. May be called twice."""
@@ -308,14 +310,14 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _remedy(error: sqlite3.Error | OSError) -> str:
+def _remedy(error: sqlite3.Error | OSError) -> Remedy:
     """The next step for what SQLite or the system said."""
     # The extended codes hold the plain one in their last byte.
     code = error.errno if isinstance(error, OSError) else getattr(error, "sqlite_errorcode", 0) & 0xFF
     if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return "Another program holds it. Close that program, then try again."
+        return Remedy("Another program holds it. Close that program, then try again.")
     if code == (errno.ENOSPC if isinstance(error, OSError) else sqlite3.SQLITE_FULL):
-        return "The disk is full. Make room, then try again: what was judged is kept."
+        return Remedy("The disk is full. Make room, then try again: what was judged is kept.")
     if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
-        return f"The file is damaged or something else. {_NAME_ANOTHER}"
-    return "Name a file for the run store in a folder where you may write (--store)."
+        return Remedy("The file is damaged or something else. ", Step.USE_OTHER_STORE)
+    return Remedy(Step.MOVE_STORE)

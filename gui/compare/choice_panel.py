@@ -19,11 +19,13 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.formatting import visible
-from gui.compare.compare_jobs import MODEL_ALONE, PARTIAL, Choice
+from engine.core.remedies import Setting
+from gui.compare.compare_jobs import MODEL_ALONE, Choice
 from gui.compare.system_list import SystemList
 from gui.kit.file_dialogs import ALL_FILES, DATASETS, ask_source
 from gui.kit.foreign_text import one_line, plain_label
 from gui.kit.labels import heading, hint, main_button, name, panel
+from gui.kit.remedies import FIELDS
 from gui.work import file_jobs
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
@@ -49,8 +51,12 @@ class ComparisonChoice(QScrollArea):
         self._looking = LatestTask(workspace.threads, Lane.FILES, self)
         self.systems = SystemList()
         self.gold_text = plain_label()
-        self.partial = QCheckBox(f"&{PARTIAL}")
-        name(self.partial, PARTIAL, "Compare on the items that the labels and all systems share")
+        self.partial = QCheckBox(f"&{FIELDS[Setting.PARTIAL]}")
+        name(
+            self.partial,
+            FIELDS[Setting.PARTIAL],
+            "Compare on the items that the labels and all systems share",
+        )
         self.model_alone = QCheckBox("Leave ou&t what people overrode")
         name(self.model_alone, MODEL_ALONE, "Measure the models alone, without what people changed in Review")
         self.compare_button = main_button("&Compare")

@@ -4,12 +4,10 @@ Knows: the steps of a comparison. Does not know: windows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.errors import SetupError
 from gui.work.lanes import Job, JobControl
 from gui.work.marks import RunMark, gold_mark, run_mark
 
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from engine.measure.systems import System
     from engine.report.comparison_tables import RankedTable
 
-PARTIAL = "Only items that all have"
 MODEL_ALONE = "Leave out what people overrode"
 
 
@@ -97,8 +94,7 @@ def compare_systems(store_path: Path, choice: Choice, gold: "Dataset") -> Job[Co
             opened.append(system_of_file(path))
         systems = told_apart(opened)
         steps.begin("Joining them with the human labels …")
-        with _words_of_the_window():
-            matched = match_all(systems, gold, choice.partial)
+        matched = match_all(systems, gold, choice.partial)
         evaluations = []
         for one in matched:
             steps.begin(f"Measuring {one.system.name} …")
@@ -126,23 +122,6 @@ class _Steps:
         self._control.cancel.raise_if_requested()
         self._control.report(Comparing(what, self._done, self._total))
         self._done += 1
-
-
-@contextmanager
-def _words_of_the_window() -> Iterator[None]:
-    """Remedies that name options of the command line name the controls of the page instead."""
-    try:
-        yield
-    except SetupError as error:
-        remedy = error.remedy
-        if "--partial" in remedy:
-            remedy = f"Tick “{PARTIAL}”, or choose the dataset that was judged as human labels."
-        elif "runs export" in remedy:
-            remedy = (
-                "Choose the dataset that was judged as human labels. If its texts were only saved in another"
-                " way, export the run's submission on the Results page and compare that."
-            )
-        raise SetupError(error.problem, remedy) from error
 
 
 def _compared(
@@ -184,8 +163,7 @@ def _notes_on(matched: "Matched") -> Iterator[str]:
         yield f"{name} lacks {len(matched.missing):,} items of {gold}: {listed(matched.missing)}"
     if matched.extra:
         yield f"{name} has {len(matched.extra):,} items that {gold} lacks: {listed(matched.extra)}"
-    for caveat in matched.caveats:
-        yield f"{name}: {caveat.replace('--model-alone', f'tick “{MODEL_ALONE}”.')}"
+    yield from (f"{name}: {caveat}" for caveat in matched.caveats)
 
 
 @dataclass(frozen=True)

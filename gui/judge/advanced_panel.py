@@ -8,12 +8,14 @@ from dataclasses import replace
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QFormLayout, QSpinBox, QWidget
 
+from engine.core.remedies import Setting
 from engine.core.run_setup import RunSetup
 from engine.core.settings import DEFAULT_CONTEXT, MOST_THREADS, KvType, Mode
 from gui.judge.usual_setup import usual_setup
 from gui.kit.file_choice import FileChoice
 from gui.kit.file_dialogs import DATASETS
 from gui.kit.labels import label, name, narrow
+from gui.kit.remedies import FIELDS
 
 _AUTOMATIC = 0  # what a number field shows for None
 _LARGEST_CONTEXT = 2**24
@@ -37,12 +39,12 @@ class AdvancedSettings(QWidget):
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         for text, field in (
-            ("Labelled examples", self._examples),
-            ("Examples shown", self._shots),
+            (FIELDS[Setting.EXAMPLES], self._examples),
+            (FIELDS[Setting.SHOTS], self._shots),
             ("Calibration", self._calibration),
-            ("Context", self._context),
+            (FIELDS[Setting.CONTEXT], self._context),
             ("", self._shorten),
-            ("KV cache", self._kv_type),
+            (FIELDS[Setting.KV_TYPE], self._kv_type),
             ("Threads", self._threads),
             ("GPU layers", self._layers),
             ("", self._no_gpu),
@@ -115,10 +117,10 @@ class AdvancedSettings(QWidget):
         self._shots = self._number("How many labelled examples the model is shown", 1, 32)
         self._calibration = FileChoice("calibration", _CALIBRATIONS)
         self._calibration.changed.connect(self.changed)
-        self._shorten = QCheckBox("Shorten responses that do not fit")
+        self._shorten = QCheckBox(FIELDS[Setting.SHORTEN])
         name(
             self._shorten,
-            "Shorten responses that do not fit",
+            FIELDS[Setting.SHORTEN],
             "Leaves out the middle of long responses instead of leaving the item unscored; it is recorded.",
         )
         self._shorten.toggled.connect(self.changed)

@@ -18,6 +18,7 @@ from gui.judge.model_table import COLUMNS, MODEL, ModelOrder, ModelTableModel
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_folder, ask_source
 from gui.kit.labels import heading, label, name, set_role
+from gui.kit.notice import problem_of
 from gui.kit.pill_delegate import PillDelegate
 from gui.kit.views import FillingView, dressed
 from gui.work.lanes import Lane, LatestTask
@@ -259,7 +260,7 @@ class ModelPicker(QWidget):
         one = self.table.candidate(row)
         error, model = one.found.error, one.found.model
         text = (
-            f"{error.problem} {error.remedy}"
+            " ".join(problem_of(error))
             if error
             else (f"{model.name}: {model.notice}" if model and model.notice else "")
         )

@@ -12,6 +12,7 @@ from PySide6.QtGui import QPalette
 from engine.core.formatting import amount, short_count, visible
 from gui.judge.model_jobs import Candidate
 from gui.kit.foreign_text import one_line, tip
+from gui.kit.notice import problem_of
 from gui.kit.pill_delegate import PILL_ROLE
 from gui.kit.text_table import SORT_ROLE, Index
 
@@ -163,7 +164,7 @@ def about(one: Candidate) -> str:
     model = one.found.model
     if model is None:
         if one.found.error is not None:
-            lines += [one.found.error.problem, one.found.error.remedy]
+            lines += problem_of(one.found.error)
         return "\n".join(lines)
     if one.estimate is not None:
         lines.append(

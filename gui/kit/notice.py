@@ -3,7 +3,6 @@
 Knows: how errors are worded. Does not know: where they come from.
 """
 
-import re
 import traceback
 
 from PySide6.QtCore import Signal
@@ -13,32 +12,21 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, 
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import visible
 from engine.core.version import VERSION
-from engine.system.paths import program
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import name, set_role
+from gui.kit.remedies import IN_THE_WINDOW
 
-_NAMES = "context|dataset|examples|gpu-layers|items|kv-type|partial|shorten|shots|store|threads"
-_OPTION = re.compile(rf"--({_NAMES})\b")
-_COMMAND = re.compile(rf": (?:see )?{re.escape(program())} .*$")
-_IN_BRACKETS = re.compile(rf" \(--(?:{_NAMES})\b[^)]*\)")
 _FEWEST_LINES, _MOST_LINES = 3, 9
 
 
 def problem_of(error: EngineError) -> tuple[str, str]:
     """What is wrong, and the next step, in words for people."""
     if isinstance(error, SetupError):
-        return error.problem, _without_options(error.remedy)
+        return error.problem, IN_THE_WINDOW.of(error.remedy)
     return (
         f"This is a fault of Tiebreak, not yours: {error}",
         "What was judged is kept. Copy the details and report them; then try again.",
     )
-
-
-def _without_options(remedy: str) -> str:
-    """A remedy that names options of the command line, in words that lead to the window's fields."""
-    words = _COMMAND.sub(".", _IN_BRACKETS.sub("", remedy))
-    words = words.replace("with the command calibrate", "on the tab Calibration of the Results page")
-    return _OPTION.sub(lambda found: found[1].replace("-", " "), words)
 
 
 def details_of(error: EngineError) -> str:

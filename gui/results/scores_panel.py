@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QTa
 from engine.core.formatting import Table, visible
 from gui.kit.fold import Fold
 from gui.kit.labels import heading, hint, label, name, panel
+from gui.kit.notice import problem_of
 from gui.kit.text_table import TableModel
 from gui.kit.views import measure_view, table_view
 from gui.results.model_measure_jobs import SlowMeasure
@@ -95,7 +96,7 @@ class ScoresPanel(QWidget):
     def _say_caveats(self, scores: Scores | None) -> None:
         said = list(scores.caveats) if scores else []
         if scores and scores.problem:
-            said = [f"{scores.problem.problem}\n{scores.problem.remedy}", *said]
+            said = ["\n".join(problem_of(scores.problem)), *said]
         self.caveats.setText(visible("\n".join(said)))
         self._caveat_panel.setVisible(bool(said))
 

@@ -14,6 +14,7 @@ from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import number, percent, visible, words
 from engine.core.rubric import ELOQUENT
 from gui.kit.labels import heading, hint, label, name, panel
+from gui.kit.notice import problem_of
 from gui.kit.text_table import TableModel
 from gui.kit.views import measure_view
 from gui.results import weighing_jobs
@@ -138,7 +139,7 @@ class WeighingPanel(QWidget):
     @Slot(object)
     def _tell(self, error: EngineError) -> None:
         if isinstance(error, SetupError):
-            self._show_nothing(visible(f"{error.problem} {error.remedy}"))
+            self._show_nothing(visible(" ".join(problem_of(error))))
         else:
             self._workspace.problem.emit(error)
         self._go_on()

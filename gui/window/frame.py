@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from engine.core.errors import EngineError
 from gui.kit.foreign_text import one_line
 from gui.kit.labels import hint
+from gui.kit.notice import problem_of
 from gui.kit.theme import TEXT_SIZES, ThemeChoice, apply_theme
 from gui.work.page_name import PageName
 from gui.work.state import State
@@ -106,7 +107,7 @@ class MainWindow(QMainWindow):
 
     def show_problem(self, error: EngineError) -> None:
         """Show an error in a box of its own."""
-        box = QMessageBox(QMessageBox.Icon.Critical, "Tiebreak", str(error), parent=self)
+        box = QMessageBox(QMessageBox.Icon.Critical, "Tiebreak", "\n".join(problem_of(error)), parent=self)
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.exec()
 

@@ -21,6 +21,7 @@ from gui.kit.busy import BusyLine
 from gui.kit.labels import hint, label
 from gui.kit.notice import Notice
 from gui.kit.pill import Pill
+from gui.kit.remedies import IN_THE_WINDOW
 from gui.window import self_test_jobs
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
@@ -80,7 +81,7 @@ class SelfTestDialog(QDialog):
         self._failed += not check.passed
         pill = Pill("passed", "good") if check.passed else Pill("failed", "bad")
         self._grid.addWidget(pill, row, 0)
-        found = check.found if check.passed else f"{check.found}\n{check.remedy}".strip()
+        found = f"{check.found}\n{IN_THE_WINDOW.of(check.remedy)}" if check.remedy else check.found
         self._grid.addWidget(label(f"{check.name}: {found}"), row, 1)
         self._said.append(f"{'passed' if check.passed else 'FAILED'}  {check.name}: {found}")
         self._busy.go_on(f"{len(self._said)} checks done …")

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
+from engine.commands.shared.remedies import OPTIONS
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import SetupError
 from engine.system.paths import default_store, program
@@ -58,7 +59,7 @@ def _told(error: BaseException) -> int:
     """Say what ended the program; its exit code."""
     code = INCOMPLETE
     if isinstance(error, SetupError):
-        tell(f"{error.problem}\n{error.remedy}")
+        tell(f"{error.problem}\n{OPTIONS.of(error.remedy)}")
         code = WRONG_INPUT
     elif isinstance(error, Cancelled | KeyboardInterrupt):
         tell("Stopped.")

@@ -147,7 +147,7 @@ def test_writing_an_id_that_would_be_lost_names_it(scratch: Path, item_id: str) 
     with pytest.raises(SetupError) as caught:
         write_submission(scratch, official(item_id))
     assert caught.value.problem == f"pandas would not give back these ids: {item_id!r}."
-    assert caught.value.remedy == "Rename these ids in the dataset."
+    assert str(caught.value.remedy) == "Rename these ids in the dataset."
 
 
 def test_the_ids_that_are_refused_can_be_known_before() -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import ModelFileError
+from engine.core.remedies import Remedy
 from engine.gguf.encoder_file import (
     EncoderFile,
     encoder_memory,
@@ -111,7 +112,7 @@ def test_a_text_generator_is_refused_with_what_to_choose(small_model: Callable[[
         ModelFileError, match="architecture 'llama' is not that of RoBERTa and BERT"
     ) as caught:
         read_encoder_file(small_model("headers"))
-    assert caught.value.remedy == "Choose a RoBERTa or BERT encoder in GGUF format."
+    assert str(caught.value.remedy) == "Choose a RoBERTa or BERT encoder in GGUF format."
 
 
 @pytest.mark.parametrize(
@@ -265,7 +266,7 @@ def test_the_trial_of_an_encoder_is_not_that_of_a_judge(small_model: Callable[[s
     assert trial_report(file_of("bert"), as_encoder=True) == (0, "{}")
     code, report = trial_report(small_model("headers"), as_encoder=True)
     assert code == 2
-    assert "RoBERTa or BERT" in json.loads(report)["remedy"]
+    assert "RoBERTa or BERT" in str(Remedy.of_json(json.loads(report)["remedy"]))
 
 
 def test_a_checked_encoder_opens() -> None:

@@ -265,7 +265,7 @@ def test_queries_of_qwen_have_the_size_of_its_heads() -> None:
 
 
 def test_the_remedy_for_a_split_model_names_the_merge_step() -> None:
-    assert "llama-gguf-split --merge" in refusal(changed({"split.count": 2})).remedy
+    assert "llama-gguf-split --merge" in str(refusal(changed({"split.count": 2})).remedy)
 
 
 def test_random_changes_raise_nothing_but_a_model_file_error(

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.commands.shared.remedies import OPTIONS
 from engine.core.cancel import CancelToken
 from engine.core.errors import ModelFileError
 from engine.core.events import ItemJudged, ModelOpened, RunEnded, RunEvent, RunStarted, TokensEvaluated
@@ -388,7 +389,7 @@ def test_a_context_above_the_trained_one_is_refused(
         pytest.raises(ModelFileError, match="trained with") as caught,
     ):
         list(run_judging(plan, store, lambda: open_model(plan, CancelToken())))
-    assert "--context 1024" in caught.value.remedy
+    assert "--context 1024" in OPTIONS.of(caught.value.remedy)
 
 
 def test_a_model_that_changed_since_it_was_checked_is_refused(

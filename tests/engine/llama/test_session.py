@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.commands.shared.remedies import OPTIONS
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, ModelFileError, NoRoomError
 from engine.core.items import Item, Order, Preference
@@ -247,7 +248,7 @@ def test_a_context_that_llama_cpp_refuses_is_an_error_with_its_reason(small_mode
     ):
         # More sequences than llama.cpp knows: refused at once, as a cache without memory would be.
         LlamaSession(model, SessionShape(4096, 60, 5), threads=1, cancel=CancelToken())
-    assert "--context" in caught.value.remedy
+    assert "--context" in OPTIONS.of(caught.value.remedy)
 
 
 def test_a_cache_in_q8_0_gives_nearly_the_scores_of_one_in_f16() -> None:
@@ -273,7 +274,7 @@ def test_a_model_whose_heads_do_not_fill_blocks_keeps_no_cache_in_q8_0(small_mod
     ):
         LlamaSession(model, SessionShape(1024, 1, 1, KvType.Q8_0), threads=1, cancel=CancelToken())
     assert not isinstance(caught.value, NoRoomError)
-    assert "--kv-type f16" in caught.value.remedy
+    assert "--kv-type f16" in OPTIONS.of(caught.value.remedy)
 
 
 @pytest.mark.parametrize("family", ["headers", "mamba"])

@@ -14,6 +14,7 @@ import pytest
 from engine.commands.shared.console import FAULT
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, EngineError, ModelFileError, NoRoomError
+from engine.core.remedies import Remedy, Setting
 from engine.gguf.judge_file import read_model_file
 from engine.loading import checked_model as model_trial
 from engine.loading.checked_model import checked_model
@@ -150,16 +151,27 @@ def test_the_trial_says_what_to_do_in_its_own_words(tmp_path: Path) -> None:
     )
     with pytest.raises(ModelFileError, match="too small for the shortest question") as caught:
         checked_model(read_model_file(path), CancelToken())
-    assert caught.value.remedy == "Choose another model."
+    assert str(caught.value.remedy) == "Choose another model."
 
 
 def test_want_of_memory_condemns_no_file(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    report = '{"problem": "model.gguf: llama.cpp makes no room", "remedy": "Close other programs."}'
+    report = '{"problem": "model.gguf: llama.cpp makes no room", "remedy": ["Close other programs."]}'
     with monkeypatch.context() as patch:
         child_that(patch, f"print({report!r}); raise SystemExit(4)")
         with pytest.raises(NoRoomError, match=r"model\.gguf: llama\.cpp makes no room"):
             checked_model(read_model_file(model), CancelToken())
     checked_model(read_model_file(model), CancelToken())
+
+
+def test_a_setting_in_a_remedy_comes_back_from_the_child(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remedy = Remedy("Use a smaller ", Setting.CONTEXT, ", or close other programs.")
+    report = json.dumps({"problem": "no room", "remedy": remedy.as_json()})
+    child_that(monkeypatch, f"print({report!r}); raise SystemExit(4)")
+    with pytest.raises(NoRoomError, match="no room") as caught:
+        checked_model(read_model_file(model), CancelToken())
+    assert caught.value.remedy == remedy
 
 
 def test_the_report_names_the_problem(tmp_path: Path) -> None:

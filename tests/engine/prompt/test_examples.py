@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import SetupError
 from engine.core.items import Gold, Item, Preference
 from engine.core.rubric import ELOQUENT
@@ -47,7 +48,7 @@ def test_items_without_a_label_are_no_examples() -> None:
 def test_too_few_labelled_items_are_refused_with_what_is_possible() -> None:
     with pytest.raises(SetupError, match="only 8 different instructions") as caught:
         choose_examples(ITEMS, ELOQUENT, shots=8)
-    assert "--shots 7" in caught.value.remedy
+    assert "--shots 7" in OPTIONS.of(caught.value.remedy)
 
 
 def test_what_can_be_shown_is_part_of_the_hash() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import RunBusyError, StoreError
 from engine.core.items import Order, Preference
 from engine.core.judgments import Explanation, JudgedItem, Reading, Shortening
@@ -173,7 +174,7 @@ def test_a_file_that_is_no_store_is_refused_and_left_alone(tmp_path: Path) -> No
     path.write_text("my notes " * 500, encoding="utf-8")
     with pytest.raises(StoreError, match=r"notes\.txt: file is not a database") as caught:
         RunStore(path)
-    assert "--store" in caught.value.remedy
+    assert "--store" in OPTIONS.of(caught.value.remedy)
     assert path.read_text(encoding="utf-8").startswith("my notes")
 
 
@@ -182,7 +183,7 @@ def test_a_folder_where_nothing_can_be_written_is_an_error_with_a_remedy(tmp_pat
     blocker.touch()
     with pytest.raises(StoreError, match="Cannot open the run store") as caught:
         RunStore(blocker / "runs.sqlite")
-    assert "--store" in caught.value.remedy
+    assert "--store" in OPTIONS.of(caught.value.remedy)
 
 
 def test_a_full_disk_is_said_and_loses_nothing(store: RunStore) -> None:
@@ -193,7 +194,7 @@ def test_a_full_disk_is_said_and_loses_nothing(store: RunStore) -> None:
         huge = replace(judged_item(1), explanations={"safety": Explanation("x" * 100_000, Preference.A)})
         with pytest.raises(StoreError, match="full") as caught:
             store.add(run.id, [huge])
-        assert "what was judged is kept" in caught.value.remedy
+        assert "what was judged is kept" in str(caught.value.remedy)
         assert list(store.judged(run.id)) == [judged_item(0)]
 
 
@@ -205,7 +206,7 @@ def test_a_store_locked_by_another_program_is_said(store: RunStore, monkeypatch:
         pass
     blocker.execute("ROLLBACK")
     blocker.close()
-    assert "Close that program" in caught.value.remedy
+    assert "Close that program" in str(caught.value.remedy)
 
 
 def test_a_store_of_the_first_version_is_brought_up_with_all_its_runs(tmp_path: Path) -> None:

@@ -186,7 +186,7 @@ def test_other_ids_are_refused_unless_only_shared_items_are_wanted(
     choose(qtbot, page, demo_gold, short)
     said = compare(qtbot, page)
     assert "ids missing (2 of 30)" in said
-    assert "Tick “Only items that all have”" in said
+    assert "or score what both have with “Only items that all have”." in said
     assert page.stack.currentWidget() is not page.view
     page.choosing.partial.setChecked(True)
     assert compare(qtbot, page) == ""

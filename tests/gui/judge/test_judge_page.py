@@ -190,6 +190,20 @@ def test_items_that_do_not_fit_are_named_with_what_helps(
     qtbot.waitUntil(lambda: "every item fits" in said(page.plan_panel), timeout=A_WHILE)
 
 
+def test_a_context_without_room_for_an_item_names_the_fields_that_help(
+    qtbot: QtBot, page: JudgePage, demo_gold: Path
+) -> None:
+    page.settings.fold.set_open(True)
+    page.settings.show_setup(
+        replace(usual_setup(), mode=Mode.LABELS, context=512, examples_path=demo_gold, shots=8)
+    )
+    page.workspace.open_dataset(demo_gold)
+    wait_for_problem(qtbot, page, "the context holds 512: no item fits beside them.")
+    assert "Use a larger “Context”, fewer “Examples shown” or shorter examples." in said(page.plan_panel)
+    fields = said(page.settings).splitlines()
+    assert {"Context", "Examples shown"} <= set(fields)
+
+
 def test_the_first_items_can_be_timed(qtbot: QtBot, ready: JudgePage) -> None:
     assert "not known before a run with this model" in said(ready.plan_panel)
     press(ready.plan_panel, "Time the first items")

@@ -1,24 +1,66 @@
 """Errors in the words of the window."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
-from engine.core.errors import SetupError
-from engine.system.paths import program
 from gui.kit.notice import problem_of
+from tests.refusals import REFUSALS, Bench, refusal
+
+SHOWN = {
+    "cache of a session": "Use f16 (“KV cache”: f16).",
+    "room of a session": "Use a smaller “Context”, or close other programs.",
+    "cache by the header": "Use f16 (“KV cache”: f16).",
+    "memory": (
+        "Use a smaller context (“Context”) or a smaller quantisation of this model, or close programs."
+    ),
+    "memory, rounder": (
+        "Use a smaller context (“Context”), a cache in q8_0 (“KV cache”: q8_0) or a smaller quantisation of"
+        " this model, or close programs."
+    ),
+    "no examples": "Use 1 or more, or leave “Labelled examples” out.",
+    "too few examples": "Use “Examples shown”: 2 or fewer, or a file with more labelled items.",
+    "stem": "Use a larger “Context”, fewer “Examples shown” or shorter examples.",
+    "trained context": "Use “Context”: 1024 or less.",
+    "no item fits": "Use a larger “Context”, or “Shorten responses that do not fit”.",
+    "newer store": "Move it away, or let TIEBREAK_HOME name another folder; then start Tiebreak again.",
+    "no store": (
+        "The file is damaged or something else. Move it away, or let TIEBREAK_HOME name another folder; then"
+        " start Tiebreak again."
+    ),
+    "store in a file": (
+        "See that you may write in its folder, or let TIEBREAK_HOME name another folder; then start Tiebreak"
+        " again."
+    ),
+    "store of a run": "Choose a run that is there, or a submission file: ./3",
+    "other judge": "Calibrate a run of this judge on the Results page, under “Calibration”.",
+    "no calibration": "Make it again on the Results page, under “Calibration”.",
+    "impossible calibration": "Make it again on the Results page, under “Calibration”.",
+    "moved dataset": "Put the dataset back there, or open it on the Dataset page.",
+    "examples too many": "Leave “Labelled examples” out.",
+    "examples missing": (
+        "Name the same file with “Labelled examples”, and the same number with “Examples shown”."
+    ),
+    "other ids": (
+        "Choose the dataset that was judged as human labels, or score what both have with “Only items that"
+        " all have”."
+    ),
+    "incomplete run": (
+        "The run is not complete: 1 of 2 items are judged. Resume the run on the Judge page, or score what"
+        " both have with “Only items that all have”."
+    ),
+    "other texts": (
+        "Choose the dataset that was judged as human labels. If its texts were only saved in another way,"
+        " export the run's submission on the Results page and compare that."
+    ),
+    "submission calibrated": "Choose a run on the Results page.",
+}
 
 
-@pytest.mark.parametrize(
-    ("remedy", "shown"),
-    [
-        ("Name another file for the run store (--store).", "Name another file for the run store."),
-        ("Use a larger --context, or --shorten.", "Use a larger context, or shorten."),
-        ("Use f16 (--kv-type f16).", "Use f16."),
-        (
-            f"Calibrate a run of this judge: {program()} calibrate RUN --gold FILE",
-            "Calibrate a run of this judge.",
-        ),
-        (f"Name the id of a run: see {program()} runs", "Name the id of a run."),
-    ],
-)
-def test_remedies_name_no_options_of_the_command_line(remedy: str, shown: str) -> None:
-    assert problem_of(SetupError("Something is wrong.", remedy)) == ("Something is wrong.", shown)
+@pytest.mark.parametrize("name", REFUSALS)
+def test_a_remedy_names_the_fields_and_places_of_the_window(
+    name: str, tmp_path: Path, small_model: Callable[[str], Path]
+) -> None:
+    error = refusal(Bench(tmp_path, small_model), name)
+    assert problem_of(error) == (error.problem, SHOWN[name])

@@ -1,0 +1,31 @@
+"""Remedies in the words of the command line.
+
+Knows: the options and commands that a remedy may name. Does not know: errors, what the options do.
+"""
+
+from engine.core.remedies import Setting, Step, Wording
+from engine.system.paths import program
+
+OPTIONS = Wording(
+    settings={
+        Setting.CONTEXT: "--context",
+        Setting.EXAMPLES: "--examples",
+        Setting.KV_TYPE: "--kv-type",
+        Setting.PARTIAL: "--partial",
+        Setting.SHORTEN: "--shorten",
+        Setting.SHOTS: "--shots",
+    },
+    steps={
+        Step.CALIBRATE: f"Calibrate a run of this judge: {program()} calibrate RUN --gold LABELLED-DATASET",
+        Step.CALIBRATE_AGAIN: "Make it again with the command calibrate.",
+        Step.CHOOSE_JUDGED_DATASET: "Name the dataset that was judged",
+        Step.CHOOSE_RUN: f"Name the id of a run: see {program()} runs",
+        Step.CHOOSE_STORE: "Name the right store with --store",
+        Step.EXPORT_RUN: "write the run's submission with `runs export` and use that",
+        Step.FIND_DATASET: "name its file with --dataset",
+        Step.MOVE_STORE: "Name a file for the run store in a folder where you may write (--store).",
+        Step.RESUME: "Go on with the same judge command",
+        Step.USE_OTHER_STORE: "Name another file for the run store (--store).",
+    },
+    setting_value="{0} {1}",
+)

@@ -1,0 +1,133 @@
+"""The next step out of an error, in parts: text, and settings and steps that commands and window name each in
+their own words.
+
+Knows: settings and steps by plain names. Does not know: options of commands, fields of the window.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+
+class Setting(Enum):
+    """What a person can set: an option of the commands, a field of the window. The value: its plain name."""
+
+    CONTEXT = "context"
+    EXAMPLES = "labelled examples"
+    KV_TYPE = "KV cache"
+    PARTIAL = "shared items only"
+    SHORTEN = "shortened responses"
+    SHOTS = "examples shown"
+
+    def at(self, value: object) -> "SettingValue":
+        """The setting with the value to choose for it."""
+        return SettingValue(self, str(value))
+
+
+class Step(Enum):
+    """What is done in another way by commands and in the window. The value: what it is, plainly."""
+
+    CALIBRATE = "Calibrate a run of this judge."
+    CALIBRATE_AGAIN = "Make it again by calibrating a run."
+    CHOOSE_JUDGED_DATASET = "Choose the dataset that was judged"
+    CHOOSE_RUN = "Choose a run."
+    CHOOSE_STORE = "Choose the right run store"
+    EXPORT_RUN = "export the run's submission and use that"
+    FIND_DATASET = "open it where it is now"
+    MOVE_STORE = "Keep the run store in a folder where you may write."
+    RESUME = "Go on with the run"
+    USE_OTHER_STORE = "Use another file for the run store."
+
+
+@dataclass(frozen=True)
+class SettingValue:
+    """A setting with the value to choose for it."""
+
+    setting: Setting
+    value: str
+
+
+Part = str | Setting | SettingValue | Step
+
+
+@dataclass(frozen=True, init=False)
+class Remedy:
+    """A next step. Only a Wording makes it a text to show; `str` gives plain words, for logs."""
+
+    parts: tuple[Part, ...]
+
+    def __init__(self, *parts: Part) -> None:
+        object.__setattr__(self, "parts", parts)
+
+    def __str__(self) -> str:
+        return _PLAIN.of(self)
+
+    def as_json(self) -> list[object]:
+        """Its parts, as plain values."""
+        return [_part_json(part) for part in self.parts]
+
+    @classmethod
+    def of_json(cls, value: object) -> "Remedy":
+        """What `as_json` gave. Raises KeyError or TypeError for anything else."""
+        if not isinstance(value, list):
+            raise TypeError(f"{value!r} is no list of parts")
+        return cls(*(_part_of_json(part) for part in value))
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How remedies are worded by whoever shows them: every setting and step by name.
+
+    `setting_value`: a setting, {0}, with the value to choose for it, {1}. ValueError where a name is missing.
+    """
+
+    settings: Mapping[Setting, str]
+    steps: Mapping[Step, str]
+    setting_value: str
+
+    def __post_init__(self) -> None:
+        missing = [part.name for part in (*Setting, *Step) if part not in {*self.settings, *self.steps}]
+        if missing:
+            raise ValueError(f"no words for {', '.join(missing)}")
+
+    def of(self, remedy: Remedy) -> str:
+        """A remedy in these words."""
+        return "".join(map(self._words, remedy.parts))
+
+    def _words(self, part: Part) -> str:
+        match part:
+            case str():
+                return part
+            case Setting():
+                return self.settings[part]
+            case Step():
+                return self.steps[part]
+            case SettingValue(setting, value):
+                return self.setting_value.format(self.settings[setting], value)
+
+
+_PLAIN = Wording(
+    {setting: setting.value for setting in Setting}, {step: step.value for step in Step}, "{0}: {1}"
+)
+
+
+def _part_json(part: Part) -> object:
+    match part:
+        case str():
+            return part
+        case Setting():
+            return {"setting": part.name}
+        case Step():
+            return {"step": part.name}
+        case SettingValue(setting, value):
+            return {"setting": setting.name, "value": value}
+
+
+def _part_of_json(part: Any) -> Part:
+    if isinstance(part, str):
+        return part
+    if "step" in part:
+        return Step[part["step"]]
+    setting = Setting[part["setting"]]
+    return setting.at(part["value"]) if "value" in part else setting

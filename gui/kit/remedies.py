@@ -1,0 +1,38 @@
+"""Remedies in the words of the window.
+
+Knows: the fields and places of the window that a remedy may name. Does not know: errors, pages.
+"""
+
+from engine.core.remedies import Setting, Step, Wording
+
+FIELDS = {
+    Setting.CONTEXT: "Context",
+    Setting.EXAMPLES: "Labelled examples",
+    Setting.KV_TYPE: "KV cache",
+    Setting.PARTIAL: "Only items that all have",
+    Setting.SHORTEN: "Shorten responses that do not fit",
+    Setting.SHOTS: "Examples shown",
+}
+"""The fields by the names that stand on their pages, which take them from here."""
+
+IN_THE_WINDOW = Wording(
+    settings={setting: f"“{field}”" for setting, field in FIELDS.items()},
+    steps={
+        Step.CALIBRATE: "Calibrate a run of this judge on the Results page, under “Calibration”.",
+        Step.CALIBRATE_AGAIN: "Make it again on the Results page, under “Calibration”.",
+        Step.CHOOSE_JUDGED_DATASET: "Choose the dataset that was judged as human labels",
+        Step.CHOOSE_RUN: "Choose a run on the Results page.",
+        Step.CHOOSE_STORE: "Choose a run that is there",
+        Step.EXPORT_RUN: "export the run's submission on the Results page and compare that",
+        Step.FIND_DATASET: "open it on the Dataset page",
+        Step.MOVE_STORE: (
+            "See that you may write in its folder, or let TIEBREAK_HOME name another folder; then start"
+            " Tiebreak again."
+        ),
+        Step.RESUME: "Resume the run on the Judge page",
+        Step.USE_OTHER_STORE: (
+            "Move it away, or let TIEBREAK_HOME name another folder; then start Tiebreak again."
+        ),
+    },
+    setting_value="{0}: {1}",
+)

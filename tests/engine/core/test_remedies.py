@@ -1,0 +1,47 @@
+"""Remedies in parts: worded whole, readable in a log, and the same after a way through JSON."""
+
+import json
+import pickle
+
+import pytest
+
+from engine.core.errors import SetupError
+from engine.core.remedies import Remedy, Setting, Step, Wording
+
+REMEDY = Remedy("Use ", Setting.CONTEXT.at(512), ", or ", Setting.SHORTEN, ". {0} ", Step.RESUME, ".")
+SETTINGS = {setting: f"<{setting.name}>" for setting in Setting}
+STEPS = {step: step.name.lower() for step in Step}
+
+
+def test_each_part_is_worded() -> None:
+    worded = Wording(SETTINGS, STEPS, "{0}={1}").of(REMEDY)
+    assert worded == "Use <CONTEXT>=512, or <SHORTEN>. {0} resume."
+
+
+def test_a_wording_lacks_nothing() -> None:
+    with pytest.raises(ValueError, match="no words for CONTEXT"):
+        Wording({name: text for name, text in SETTINGS.items() if name is not Setting.CONTEXT}, STEPS, "")
+    with pytest.raises(ValueError, match="no words for CALIBRATE, "):
+        Wording(SETTINGS, {}, "")
+
+
+def test_an_error_as_text_is_plain_words() -> None:
+    assert str(SetupError("It does not fit.", REMEDY)) == (
+        "It does not fit.\nUse context: 512, or shortened responses. {0} Go on with the run."
+    )
+    assert str(SetupError("It does not fit.", "Close programs.")) == "It does not fit.\nClose programs."
+
+
+def test_a_remedy_comes_back_from_json() -> None:
+    assert Remedy.of_json(json.loads(json.dumps(REMEDY.as_json()))) == REMEDY
+
+
+@pytest.mark.parametrize("value", [None, "Close it.", [3], [{}], [{"step": "DANCE"}], [{"setting": "SIZE"}]])
+def test_what_is_no_remedy_is_refused(value: object) -> None:
+    with pytest.raises((KeyError, TypeError)):
+        Remedy.of_json(value)
+
+
+def test_an_error_can_be_sent_to_another_process() -> None:
+    sent = pickle.loads(pickle.dumps(SetupError("It does not fit.", REMEDY)))
+    assert (sent.problem, sent.remedy) == ("It does not fit.", REMEDY)
