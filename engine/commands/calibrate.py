@@ -13,7 +13,7 @@ from engine.commands.shared.console import (
     command_parser,
     interruptible,
     printable,
-    table,
+    printed,
     tell,
 )
 from engine.commands.shared.measure_arguments import add_gold, check_measure_outputs, say_what_was_left_out
@@ -55,8 +55,7 @@ def run(options: argparse.Namespace) -> int:
     save_calibration(options.out, made.calibration)
     gold = printable(matched.dataset.name)
     print(f"{system.name}, cross-validated on {gold}; no instruction is on both sides.\n")
-    quality, parameters = quality_table(made.reports), parameter_table(made.reports)
-    print(table(quality.header, quality.rows))
-    print(f"\n{table(parameters.header, parameters.rows)}")
+    print(printed(quality_table(made.reports)))
+    print(f"\n{printed(parameter_table(made.reports))}")
     print(f"\nCalibration: {options.out}")
     return DONE

@@ -12,6 +12,7 @@ from engine.commands.shared.console import (
     command_parser,
     interruptible,
     printable,
+    printed,
     table,
     tell,
 )
@@ -23,7 +24,6 @@ from engine.commands.shared.measure_arguments import (
     check_measure_outputs,
     say_what_was_left_out,
 )
-from engine.core.formatting import Table
 from engine.data.dataset import load_dataset
 from engine.measure.comparison import Comparison, Difference, compare, match_all
 from engine.measure.evaluation import evaluate
@@ -85,16 +85,12 @@ def run(options: argparse.Namespace) -> int:
         print(printable(f"{system.name}: {system.description}"))
     gold = printable(matched[0].dataset.name)
     print(f"\n{result.items:,} items of {gold}. In brackets: rank, 1 is the best.\n")
-    print(_printed(measure_table(result)))
-    print(f"\n{_printed(borda_table(result))}")
-    print(f"\n{_printed(agreement_table(result))}\n({P_VALUE_NOTE})")
-    print(f"\n{PUBLISHED_NOTE}:\n{_printed(published_table())}")
+    print(printed(measure_table(result)))
+    print(f"\n{printed(borda_table(result))}")
+    print(f"\n{printed(agreement_table(result))}\n({P_VALUE_NOTE})")
+    print(f"\n{PUBLISHED_NOTE}:\n{printed(published_table())}")
     _print_differences(result, options.differences)
     return DONE
-
-
-def _printed(made: Table) -> str:
-    return table(made.header, made.rows)
 
 
 def _print_differences(result: Comparison, most: int) -> None:

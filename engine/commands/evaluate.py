@@ -6,7 +6,7 @@ Knows: its arguments and what it prints.
 import argparse
 from pathlib import Path
 
-from engine.commands.shared.console import DONE, add_store, command_parser, interruptible, printable, table
+from engine.commands.shared.console import DONE, add_store, command_parser, interruptible, printable, printed
 from engine.commands.shared.measure_arguments import (
     SlowMeasures,
     add_gold,
@@ -61,5 +61,5 @@ def run(options: argparse.Namespace) -> int:
         tables.append(explanation_table(evaluation))
     if options.confusion:
         tables += [confusion_table(one) for one in evaluation.labels.values()]
-    print("\n\n".join(table(one.header, one.rows) for one in tables))
+    print("\n\n".join(map(printed, tables)))
     return DONE

@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from engine.commands.shared.console import DONE, command_parser, printable, table, tell
+from engine.commands.shared.console import DONE, command_parser, printable, printed, table, tell
 from engine.commands.shared.example_arguments import add_examples
 from engine.commands.shared.machine_arguments import add_computer
 from engine.commands.shared.run_outputs import check_outputs, distribution, export_results, warn_of_gaps
@@ -187,8 +187,7 @@ def _recalibrate(store: RunStore, options: argparse.Namespace) -> int:
         store.calibrate(options.id, calibration.as_json() if calibration else None)
     made = f"calibrated with {options.calibration}" if calibration else "not calibrated"
     print(f"Run {options.id} is now {made}.\n")
-    changes = changes_table(before, after)
-    print(table(changes.header, changes.rows))
+    print(printed(changes_table(before, after)))
     return warn_of_gaps(after)
 
 

@@ -6,12 +6,12 @@ Knows: its arguments and what it prints.
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import quantiles
 from typing import Any
 
-from engine.commands.shared.console import DONE, add_store, command_parser, printable, table, tell
+from engine.commands.shared.console import DONE, add_store, command_parser, printable, printed, tell
 from engine.commands.shared.measure_arguments import (
     add_gold,
     add_model_alone,
@@ -24,6 +24,7 @@ from engine.commands.shared.measure_arguments import (
 )
 from engine.core.errors import SetupError
 from engine.core.formatting import listed, number
+from engine.core.value_tables import Fact, Kind, Row
 from engine.data.dataset import Dataset, load_dataset
 from engine.measure.matching import match, people_caveats
 from engine.measure.systems import System, open_system
@@ -129,10 +130,11 @@ def _print_weighing(system: System, result: Weighing) -> None:
     print(f"{printable(system.name)}, tie threshold {result.tie_threshold:g} points")
     print(f"Weights: {weights_in_words(result)}\n")
     decided = weighing_table(result)
-    print(table(decided.header, [*decided.rows, ["margins: 10, 50, 90 % below", _deciles(result.margins)]]))
+    margins: Row = ["margins: 10, 50, 90 % below", Fact(Kind.TEXT, _deciles(result.margins))]
+    print(printed(replace(decided, rows=[*decided.rows, margins])))
     if result.agreement:
         for one in (overall_agreement_table(result.agreement), winner_table(result.agreement)):
-            print(f"\n{table(one.header, one.rows)}")
+            print(f"\n{printed(one)}")
 
 
 def _deciles(margins: Sequence[float]) -> str:
@@ -144,9 +146,8 @@ def _deciles(margins: Sequence[float]) -> str:
 
 def _fit_words(fit: WeightFit) -> str:
     found = ",".join(f"{name}={weight:.4f}" for name, weight in fit.weights.items())
-    made = fit_table(fit)
     return (
-        f"{table(made.header, made.rows)}\n\n"
+        f"{printed(fit_table(fit))}\n\n"
         f"Fitted on all of them: --weights {found} --tie-threshold {fit.tie_threshold:.4f}"
     )
 

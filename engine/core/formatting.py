@@ -1,23 +1,14 @@
 """Numbers and foreign texts as people read them, in terminals, reports and windows.
 
-Knows: shares, numbers, intervals, names, tables of them, invisible characters. Does not know: what they
-measure or mean, where they are shown.
+Knows: shares, numbers, intervals, names, invisible characters. Does not know: what they measure or mean,
+where they are shown.
 """
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 # Control characters but tab and line feed, halves of characters, marks of direction.
 _HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-
-
-@dataclass(frozen=True)
-class Table:
-    """Cells as they are shown; the first column names the row."""
-
-    header: Sequence[str]
-    rows: Sequence[Sequence[str]]
 
 
 def percent(share: float | None) -> str:
@@ -25,9 +16,37 @@ def percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.1f} %"
 
 
-def number(value: float | None, digits: int = 2) -> str:
-    """A number with so many decimals, without a sign where it rounds to 0; a dash where there is none."""
-    return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"
+def number(value: float | None, digits: int = 2, least: float | None = None) -> str:
+    """A number with so many decimals, without a sign where it rounds to 0; a dash where there is none.
+
+    `least`: a number below it is shown as less than it, `<0.001`.
+    """
+    if value is None:
+        return "-"
+    if least is not None and value < least:
+        return f"<{least:.{digits}f}"
+    return f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+def count(value: int) -> str:
+    """A whole number: `12,345`."""
+    return f"{value:,}"
+
+
+def shortest(value: float) -> str:
+    """A number with no more digits than it needs, at most six: `3`, `0.5`."""
+    return f"{value:g}"
+
+
+def pair(numbers: tuple[int, int]) -> str:
+    """Two whole numbers side by side: `4/0`."""
+    one, other = numbers
+    return f"{one}/{other}"
+
+
+def yes_or_no(value: bool) -> str:
+    """True or false in a word."""
+    return "yes" if value else "no"
 
 
 def interval(ends: tuple[float, float] | None, factor: float = 1) -> str:

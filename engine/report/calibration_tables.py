@@ -1,17 +1,80 @@
-"""What a calibration is worth and what it does, as tables of text and sentences.
+"""What a calibration is worth and what it does, as tables of values and sentences.
 
-Knows: which columns stand side by side, the words for warnings. Does not know: how one is fitted, terminals,
-windows.
+Knows: which columns stand side by side, what they mean, the words for warnings. Does not know: how one is
+fitted, terminals, windows.
 """
 
+import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from engine.calibrate.cross_validation import AS_READ, CalibrationReport, Quality
 from engine.calibrate.run_calibration import CalibratedRun
-from engine.core.formatting import Table, number, percent, words
+from engine.core.formatting import percent, words
 from engine.core.items import PREFERENCES
 from engine.core.judgments import CriterionCalibration
+from engine.core.value_tables import Column, Kind, Row, Table
 from engine.measure.metrics import mean
+from engine.report.columns import CRITERION, LABELS, MOST_FREQUENT
+
+_AS_IT_IS = "Without a calibration, by the model's own probabilities."
+_CALIBRATED = "The measure at the left, with the calibration; cross-validated."
+_QUALITY = (
+    CRITERION,
+    replace(LABELS, kind=Kind.NUMBER, digits=0),
+    Column(
+        "accuracy_before",
+        "accuracy as it is",
+        Kind.SHARE,
+        f"The share of labels that are right. {_AS_IT_IS}",
+    ),
+    Column("accuracy_after", "calibrated", Kind.SHARE, _CALIBRATED),
+    MOST_FREQUENT,
+    Column(
+        "log_loss_before",
+        "log-loss as it is",
+        Kind.NUMBER,
+        f"How surprising the human labels are to the judge; lower is better. {_AS_IT_IS}",
+        digits=3,
+    ),
+    Column("log_loss_after", "calibrated", Kind.NUMBER, _CALIBRATED, digits=3),
+    Column(
+        "frequencies",
+        "frequencies",
+        Kind.NUMBER,
+        "The log-loss of a judge that only knows how frequent each label is.",
+        digits=3,
+    ),
+    Column(
+        "ece_before",
+        "ECE as it is",
+        Kind.NUMBER,
+        f"Expected calibration error: how far sureness and accuracy are apart; lower is better. {_AS_IT_IS}",
+        digits=3,
+    ),
+    Column("ece_after", "calibrated", Kind.NUMBER, _CALIBRATED, digits=3),
+)
+_PARAMETERS = (
+    Column("criterion", "fitted on all", Kind.NAME, "The criterion, fitted on all its labels."),
+    Column(
+        "scale",
+        "scale",
+        Kind.NUMBER,
+        "How much the judge's sureness is stretched (above 1) or shrunk (below 1).",
+        digits=3,
+    ),
+    *(
+        Column(label, f"bias {label}", Kind.NUMBER, f"What is added for the label “{words(label)}”.")
+        for label in PREFERENCES
+    ),
+    Column(
+        "shrinkage",
+        "shrinkage",
+        Kind.SHORTEST,
+        "How strongly the fit is held to the plain frequencies of the labels.",
+        instead={AS_READ: "as it is", math.inf: "frequencies alone"},
+    ),
+)
 
 
 def calibration_warnings(made: CalibratedRun) -> Iterator[str]:
@@ -31,41 +94,31 @@ def calibration_warnings(made: CalibratedRun) -> Iterator[str]:
 
 def quality_table(reports: Mapping[str, CalibrationReport]) -> Table:
     """Labels and probabilities before and after, cross-validated, beside the most frequent label."""
-    rows = [
-        [words(name), str(report.items), *_cells(report.before, report.after, report.baseline)]
+    rows: list[Row] = [
+        [words(name), report.items, *_values(report.before, report.after, report.baseline)]
         for name, report in reports.items()
     ]
     means = [
-        percent(mean([getattr(report, when).accuracy for report in reports.values()]))
+        mean([getattr(report, when).accuracy for report in reports.values()])
         for when in ("before", "after", "baseline")
     ]
     rows.append(["mean", "", *means, *[""] * 5])
-    header = ["criterion", "labels", "accuracy as it is", "calibrated", "most frequent"]
-    return Table(
-        [*header, "log-loss as it is", "calibrated", "frequencies", "ECE as it is", "calibrated"], rows
-    )
+    return Table(_QUALITY, rows)
 
 
-def _cells(before: Quality, after: Quality, baseline: Quality) -> list[str]:
+def _values(before: Quality, after: Quality, baseline: Quality) -> list[float]:
     return [
-        *(percent(one.accuracy) for one in (before, after, baseline)),
-        *(number(one.log_loss, 3) for one in (before, after, baseline)),
-        *(number(one.calibration_error, 3) for one in (before, after)),
+        *(one.accuracy for one in (before, after, baseline)),
+        *(one.log_loss for one in (before, after, baseline)),
+        *(one.calibration_error for one in (before, after)),
     ]
 
 
-def _shrinkage(calibration: CriterionCalibration) -> str:
-    if calibration.strength is None:
-        return "frequencies alone"
-    return "as it is" if calibration.strength == AS_READ else f"{calibration.strength:g}"
-
-
 def parameter_table(reports: Mapping[str, CalibrationReport]) -> Table:
-    """The scale and biases that were fitted on all labels."""
-    rows = []
-    for name, report in reports.items():
-        one = report.calibration
-        rows.append(
-            [words(name), number(one.scale, 3), *(number(bias) for bias in one.biases), _shrinkage(one)]
-        )
-    return Table(["fitted on all", "scale", *(f"bias {label}" for label in PREFERENCES), "shrinkage"], rows)
+    """The scale and biases that were fitted on all labels, and the strength of the shrinkage."""
+    return Table(_PARAMETERS, [_parameters(name, one.calibration) for name, one in reports.items()])
+
+
+def _parameters(name: str, calibration: CriterionCalibration) -> Row:
+    strength = math.inf if calibration.strength is None else calibration.strength
+    return [words(name), calibration.scale, *calibration.biases, strength]

@@ -1,15 +1,18 @@
-"""A comparison of systems as tables of text and as plain values for JSON.
+"""A comparison of systems as tables of values and as plain values for JSON.
 
-Knows: which columns stand side by side, which cells are the best. Does not know: terminals, windows, files.
+Knows: which columns stand side by side, what they mean, which cells are the best. Does not know: terminals,
+windows, files.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from engine.core.formatting import Table, number, percent, words
+from engine.core.formatting import words
+from engine.core.value_tables import Column, Kind, Ranked, Row, Table
 from engine.measure.comparison import Comparison, Measure
 from engine.measure.evaluation import Evaluation, mean_of, official_json
+from engine.report.columns import AGREEMENT, BERTSCORE, CRITERION, KAPPA, ROUGE_L
 from engine.report.published import MEASURED_ON, PUBLISHED
 
 PUBLISHED_NOTE = f"For reference, measured on {MEASURED_ON}, so not ranked here"
@@ -21,7 +24,45 @@ _TITLES = {
     "bertscore": "BERTScore F1 x 100",
     "agreement": "LLM agreement (%)",
 }
-_SMALLEST_P = 0.0001
+_MEASURE = Column("measure", "measure", Kind.NAME, "What is measured, on one criterion or in the mean.")
+_BORDA = Column(
+    "sub_task",
+    "Borda count",
+    Kind.NAME,
+    "For each measure, how many systems one is better than; a tie counts half.",
+)
+_BOTH = (
+    Column("systems", "systems", Kind.TEXT, "The two systems that are held against each other."),
+    CRITERION,
+    Column("same", "same label", Kind.SHARE, "The share of items to which both systems give the same label."),
+    replace(KAPPA, digits=3),
+    Column(
+        "only_one_right",
+        "only one right",
+        Kind.PAIR,
+        "Items that the first system alone, and the second alone, labels as people do.",
+    ),
+    Column(
+        "p_value",
+        "McNemar p",
+        Kind.NUMBER,
+        "How likely that much difference is if neither system is more often right.",
+        digits=4,
+        least=0.0001,
+    ),
+)
+_PUBLISHED_CRITERIA = tuple(PUBLISHED[0].accuracy)
+_PUBLISHED = (
+    Column("system", "published, 2025", Kind.TEXT, "A system of the task, and what to know of it."),
+    *(
+        Column(name, words(name), Kind.NUMBER, f"The accuracy on {words(name)}, in percent.")
+        for name in _PUBLISHED_CRITERIA
+    ),
+    Column("mean", "mean", Kind.NUMBER, "The mean accuracy over the criteria, in percent."),
+    ROUGE_L,
+    BERTSCORE,
+    AGREEMENT,
+)
 
 
 @dataclass(frozen=True)
@@ -35,18 +76,18 @@ class RankedTable(Table):
 
 
 def measure_table(comparison: Comparison) -> RankedTable:
-    """All measures by criterion, each with its rank in brackets, and their means."""
-    rows: list[list[str]] = []
+    """All measures by criterion, each with its rank, and their means."""
+    rows: list[Row] = []
     best: list[Sequence[float | None]] = []
     for name in dict.fromkeys(one.name for one in comparison.measures):
         measures = [one for one in comparison.measures if one.name == name]
-        rows += [[f"{_TITLES[name]}, {words(one.criterion)}", *_cells(one)] for one in measures]
+        rows += [[f"{_TITLES[name]}, {words(one.criterion)}", *_ranked(one)] for one in measures]
         best += [[None if rank is None else -rank for rank in one.ranks] for one in measures]
         means = [mean_of(column) for column in zip(*(one.values for one in measures), strict=True)]
-        rows.append([f"{_TITLES[name]}, mean", *map(number, means)])
+        rows.append([f"{_TITLES[name]}, mean", *map(Ranked, means)])
         # Equal to twelve digits is equal, as where ranks are made.
         best.append([None if value is None else round(value, 12) for value in means])
-    return RankedTable(["measure", *comparison.systems], rows, _best(best))
+    return RankedTable((_MEASURE, *_systems(comparison, Kind.RANKED)), rows, _best(best))
 
 
 def borda_table(comparison: Comparison) -> RankedTable:
@@ -54,12 +95,17 @@ def borda_table(comparison: Comparison) -> RankedTable:
     counts = {"labels (sub-task 1)": comparison.borda_labels}
     if comparison.borda_explanations:
         counts["explanations (sub-task 2)"] = comparison.borda_explanations
-    rows = [
-        [title, *(f"{points[name]:g}" if name in points else "-" for name in comparison.systems)]
-        for title, points in counts.items()
+    points = [[known.get(name) for name in comparison.systems] for known in counts.values()]
+    rows = [[title, *values] for title, values in zip(counts, points, strict=True)]
+    return RankedTable((_BORDA, *_systems(comparison, Kind.SHORTEST)), rows, _best(points))
+
+
+def _systems(comparison: Comparison, kind: Kind) -> list[Column]:
+    """A column for each system, which may have a name too long to be shown whole as a title."""
+    return [
+        Column(f"system_{place}", name, kind, meaning=name)
+        for place, name in enumerate(comparison.systems, start=1)
     ]
-    best = _best([[points.get(name) for name in comparison.systems] for points in counts.values()])
-    return RankedTable(["Borda count", *comparison.systems], rows, best)
 
 
 def agreement_table(comparison: Comparison) -> Table:
@@ -68,30 +114,28 @@ def agreement_table(comparison: Comparison) -> Table:
         [
             f"{one.one} / {one.other}",
             words(one.criterion),
-            percent(one.same),
-            number(one.kappa, 3),
-            f"{one.only_one}/{one.only_other}",
-            f"<{_SMALLEST_P:.4f}" if one.p_value < _SMALLEST_P else number(one.p_value, 4),
+            one.same,
+            one.kappa,
+            (one.only_one, one.only_other),
+            one.p_value,
         ]
         for one in comparison.agreements
     ]
-    return Table(["systems", "criterion", "same label", "kappa", "only one right", "McNemar p"], rows)
+    return Table(_BOTH, rows)
 
 
 def published_table() -> Table:
     """The published systems, in percent; what was measured on other items is not ranked with ours."""
-    criteria = list(PUBLISHED[0].accuracy)
     rows = [
         [
             f"{one.name} ({one.remark})" if one.remark else one.name,
-            *(number(one.accuracy[name]) for name in criteria),
-            number(one.mean_accuracy),
-            *(number(one.explanations.get(name)) for name in ("rouge_l", "bertscore", "agreement")),
+            *(one.accuracy[name] for name in _PUBLISHED_CRITERIA),
+            one.mean_accuracy,
+            *(one.explanations.get(name) for name in ("rouge_l", "bertscore", "agreement")),
         ]
         for one in PUBLISHED
     ]
-    header = ["published, 2025", *map(words, criteria), "mean", "ROUGE-L", "BERTScore", "agreement"]
-    return Table(header, rows)
+    return Table(_PUBLISHED, rows)
 
 
 def comparison_json(
@@ -108,11 +152,8 @@ def comparison_json(
     }
 
 
-def _cells(measure: Measure) -> list[str]:
-    return [
-        "-" if value is None or rank is None else f"{value:.2f} [{rank:g}]"
-        for value, rank in zip(measure.values, measure.ranks, strict=True)
-    ]
+def _ranked(measure: Measure) -> list[Ranked]:
+    return [Ranked(value, rank) for value, rank in zip(measure.values, measure.ranks, strict=True)]
 
 
 def _best(rows: Sequence[Sequence[float | None]]) -> frozenset[tuple[int, int]]:

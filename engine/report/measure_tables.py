@@ -1,111 +1,187 @@
-"""The measures of an evaluation and of the weighted judge as tables of text.
+"""The measures of an evaluation as tables of values.
 
-Knows: which columns stand side by side. Does not know: terminals, HTML, windows.
+Knows: which columns stand side by side, and what they mean. Does not know: terminals, HTML, windows.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
-from engine.core.formatting import Table, interval, number, percent, words
+from engine.core.formatting import words
 from engine.core.items import PREFERENCES
+from engine.core.value_tables import Column, Kind, Partial, Row, Table
 from engine.measure.baselines import Baselines
 from engine.measure.evaluation import Evaluation, mean_of
 from engine.measure.explanation_measures import ExplanationMeasures
-from engine.measure.label_measures import UNSCORED, LabelMeasures
+from engine.measure.label_measures import LabelMeasures
+from engine.report.columns import (
+    AGREEMENT,
+    BERTSCORE,
+    CRITERION,
+    FLIPPED,
+    FORMAT_MASS,
+    INTERVAL,
+    KAPPA,
+    LABELS,
+    LABELS_GIVEN,
+    MOST_FREQUENT,
+    ROUGE_L,
+)
+
+_BASELINES = (
+    MOST_FREQUENT,
+    Column("always_a", "always A", Kind.SHARE, "What always saying A reaches, without reading anything."),
+    Column("longer", "longer", Kind.SHARE, "What a judge reaches that always prefers the longer response."),
+    Column("random", "random", Kind.SHARE, "What guessing among the four labels reaches."),
+)
+_ACCURACY = (
+    CRITERION,
+    LABELS,
+    Column(
+        "accuracy",
+        "accuracy",
+        Kind.SHARE,
+        "The share of human labels that the judge gives too; an unscored judgment counts as wrong.",
+    ),
+    replace(INTERVAL, kind=Kind.SHARE_INTERVAL),
+    *_BASELINES,
+    KAPPA,
+    Column(
+        "macro_f1",
+        "macro-F1",
+        Kind.NUMBER,
+        "The mean of the four labels' F1 scores: rare labels count as much as frequent ones.",
+    ),
+    Column(
+        "better",
+        "better?",
+        Kind.TEXT,
+        "Is the judge better than the most frequent label? “Not surely”: the difference may be 0.",
+    ),
+)
+_LABELS = (
+    CRITERION,
+    Column("labels_of", "labels of", Kind.NAME, "Whose labels are counted in this row."),
+    *LABELS_GIVEN,
+    FLIPPED,
+    FORMAT_MASS,
+    Column(
+        "longer",
+        "for the longer",
+        Kind.SHARE,
+        "How often the longer response wins where one response is preferred.",
+    ),
+)
+_EXPLANATIONS = (
+    Column("criterion", "explanations", Kind.NAME, "The criterion whose explanations are measured."),
+    Column("items", "items", Kind.COUNT, "How many items have a human explanation here."),
+    ROUGE_L,
+    INTERVAL,
+    Column(
+        "typical",
+        "most typical",
+        Kind.NUMBER,
+        "What a judge reaches that always repeats the most typical human explanation, × 100.",
+    ),
+    BERTSCORE,
+    replace(AGREEMENT, kind=Kind.PARTIAL),
+    Column(
+        "p_yes",
+        "P(yes)",
+        Kind.NUMBER,
+        "How probable the judge model's “yes, they agree” is in the mean, × 100.",
+    ),
+    replace(FORMAT_MASS, digits=2),
+    Column("words", "words", Kind.NUMBER, "The length of the judge's explanations in words, in the mean."),
+    Column(
+        "human_words",
+        "human words",
+        Kind.NUMBER,
+        "The length of the human explanations in words, in the mean.",
+    ),
+    Column("missing", "missing", Kind.COUNT, "Judgments without an explanation."),
+)
 
 
 def accuracy_table(evaluation: Evaluation) -> Table:
     """Accuracy with its interval, beside trivial judges on the same items."""
     measures = list(evaluation.labels.values())
-    rows = [
+    rows: list[Row] = [
         [
             words(one.criterion),
-            f"{one.items:,}",
-            percent(one.accuracy),
-            interval(one.interval, 100),
-            *_baseline_cells([one.baselines]),
-            number(one.kappa),
-            number(one.macro_f1),
+            one.items,
+            one.accuracy,
+            one.interval,
+            *_baseline_values([one.baselines]),
+            one.kappa,
+            one.macro_f1,
             one.better_than_most_frequent,
         ]
         for one in measures
     ]
-    means = _baseline_cells([one.baselines for one in measures])
-    rows.append(["mean", "", percent(evaluation.accuracy), "", *means, "", "", ""])
-    header = ["criterion", "labels", "accuracy", "95 % interval", "most frequent", "always A", "longer"]
-    return Table([*header, "random", "kappa", "macro-F1", "better?"], rows)
+    means = _baseline_values([one.baselines for one in measures])
+    rows.append(["mean", "", evaluation.accuracy, "", *means, "", "", ""])
+    return Table(_ACCURACY, rows)
 
 
-def _baseline_cells(baselines: Iterable[Baselines]) -> list[str]:
+def _baseline_values(baselines: Iterable[Baselines]) -> list[float | None]:
     """What each trivial judge reaches, in the mean."""
     listed = list(baselines)
-    return [
-        percent(mean_of(getattr(one, name) for one in listed))
-        for name in ("most_frequent", "always_a", "longer", "random")
-    ]
+    return [mean_of(getattr(one, column.key) for one in listed) for column in _BASELINES]
 
 
 def label_table(evaluation: Evaluation) -> Table:
     """Which labels the judge and people gave, and what the judge's lean to."""
-    rows = []
+    rows: list[Row] = []
     for one in evaluation.labels.values():
-        judge = [f"{one.predicted.get(label, 0):,}" for label in PREFERENCES]
-        human = [f"{one.human.get(label, 0):,}" for label in PREFERENCES]
-        biases = [percent(one.flipped), number(one.format_mass, 3), percent(one.longer)]
+        judge = [one.predicted.get(label, 0) for label in PREFERENCES]
+        human = [one.human.get(label, 0) for label in PREFERENCES]
+        biases = [one.flipped, one.format_mass, one.longer]
         rows += [
-            [words(one.criterion), "judge", *judge, f"{one.unscored:,}", *biases],
-            ["", "people", *human, "", "", "", percent(one.longer_human)],
+            [words(one.criterion), "judge", *judge, one.unscored, *biases],
+            ["", "people", *human, "", "", "", one.longer_human],
         ]
-    header = ["criterion", "labels of", *PREFERENCES, UNSCORED, "flipped", "format mass", "for the longer"]
-    return Table(header, rows)
+    return Table(_LABELS, rows)
 
 
 def confusion_table(measures: LabelMeasures) -> Table:
     """Human labels down, predicted ones across."""
-    rows = [
-        [f"human {label}", *(f"{count:,}" for count in counts)]
-        for label, counts in zip(PREFERENCES, measures.confusion, strict=True)
+    first = Column("human", words(measures.criterion), Kind.NAME, "The label that people gave.")
+    rows: list[Row] = [
+        [f"human {label}", *counts] for label, counts in zip(PREFERENCES, measures.confusion, strict=True)
     ]
-    return Table([words(measures.criterion), *PREFERENCES, UNSCORED], rows)
+    return Table((first, *LABELS_GIVEN), rows)
 
 
 def explanation_table(evaluation: Evaluation) -> Table:
     """The explanations' measures, beside the most typical human explanation."""
     measures = list(evaluation.explanations.values())
-    rows = [_explanation_row(one) for one in measures]
-    means = [
-        number(evaluation.explanation_mean(name))
-        for name in (
-            "rouge_l",
-            "typical",
-            "bertscore",
-            "agreement",
-            "p_yes",
-            "format_mass",
-            "words",
-            "human_words",
-        )
+    mean = evaluation.explanation_mean
+    means: Row = [
+        "mean",
+        "",
+        mean("rouge_l"),
+        "",
+        mean("typical"),
+        mean("bertscore"),
+        Partial(mean("agreement")),
+        *map(mean, ("p_yes", "format_mass", "words", "human_words")),
+        sum(one.unexplained for one in measures),
     ]
-    unexplained = f"{sum(one.unexplained for one in measures):,}"
-    rows.append(["mean", "", means[0], "", *means[1:], unexplained])
-    header = ["explanations", "items", "ROUGE-L", "95 % interval", "most typical", "BERTScore", "agreement"]
-    return Table([*header, "P(yes)", "format mass", "words", "human words", "missing"], rows)
+    return Table(_EXPLANATIONS, [*map(_explanation_row, measures), means])
 
 
-def _explanation_row(one: ExplanationMeasures) -> list[str]:
-    agreement = number(one.agreement)
-    if one.unmeasured:
-        agreement += f" ({one.unmeasured:,} left out)"
+def _explanation_row(one: ExplanationMeasures) -> Row:
     return [
         words(one.criterion),
-        f"{one.items:,}",
-        number(one.rouge_l),
-        interval(one.interval),
-        number(one.typical),
-        number(one.bertscore),
-        agreement,
-        number(one.p_yes),
-        number(one.format_mass),
-        number(one.words),
-        number(one.human_words),
-        f"{one.unexplained:,}",
+        one.items,
+        one.rouge_l,
+        one.interval,
+        one.typical,
+        one.bertscore,
+        Partial(one.agreement, one.unmeasured),
+        one.p_yes,
+        one.format_mass,
+        one.words,
+        one.human_words,
+        one.unexplained,
     ]

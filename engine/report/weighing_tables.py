@@ -1,55 +1,82 @@
-"""The weighted judge in tables: decisions, winners, fitted weights.
+"""The weighted judge in tables of values: decisions, winners, fitted weights.
 
-Knows: which columns stand side by side. Does not know: how items are weighed, terminals, windows.
+Knows: which columns stand side by side, and what they mean. Does not know: how items are weighed, terminals,
+windows.
 """
 
-from engine.core.formatting import Table, number, percent, words
+from engine.core.formatting import words
+from engine.core.value_tables import Column, Fact, Kind, Row, Table
 from engine.weigh.system_weighing import WINNERS, OverallAgreement, Weighing
 from engine.weigh.weight_fit import WeightFit
+
+_DECIDED = (
+    Column("fact", "weighted judge", Kind.NAME, "What the weighted judge decided."),
+    Column("value", "", Kind.FACT, "How many comparisons, which share of them, or how many points."),
+)
+_AGREEMENT = (
+    Column(
+        "fact",
+        "against the human overall label",
+        Kind.NAME,
+        "What is held against the winner by the human overall label.",
+    ),
+    Column("value", "", Kind.FACT, "How many items, or which share of them."),
+)
+_WINNERS = (
+    Column("human", "", Kind.NAME, "The winner by the human overall label."),
+    *(
+        Column(name, f"weighted {name}", Kind.COUNT, f"How often the weighted judge gives “{name}”.")
+        for name in WINNERS
+    ),
+)
+_FIT = "How winners are found: with weights and a threshold fitted to other items, or without."
 
 
 def weighing_table(weighing: Weighing) -> Table:
     """What the weighted judge decided."""
     decided = weighing.result
-    rows = [
-        ["comparisons", f"{len(decided['results']):,}"],
-        ["left out, a criterion is unscored", f"{len(weighing.left_out):,}"],
-        ["A wins", percent(decided["win_rate_a"])],
-        ["B wins", percent(decided["win_rate_b"])],
-        ["tie", percent(decided["tie_rate"])],
-        ["mean margin (points)", number(decided["avg_margin"])],
+    rows: list[Row] = [
+        ["comparisons", Fact(Kind.COUNT, len(decided["results"]))],
+        ["left out, a criterion is unscored", Fact(Kind.COUNT, len(weighing.left_out))],
+        ["A wins", Fact(Kind.SHARE, decided["win_rate_a"])],
+        ["B wins", Fact(Kind.SHARE, decided["win_rate_b"])],
+        ["tie", Fact(Kind.SHARE, decided["tie_rate"])],
+        ["mean margin (points)", Fact(Kind.NUMBER, decided["avg_margin"])],
     ]
-    return Table(["weighted judge", ""], rows)
+    return Table(_DECIDED, rows)
 
 
 def overall_agreement_table(agreement: OverallAgreement) -> Table:
     """How often its winner is that of the human overall label."""
-    rows = [
-        ["items with a human winner", f"{agreement.items:,}"],
-        ["weighted winner is the human one", percent(agreement.accuracy)],
-        ["own overall label is the human one", percent(agreement.own_label)],
-        ["most frequent human winner", percent(agreement.most_frequent)],
+    rows: list[Row] = [
+        ["items with a human winner", Fact(Kind.COUNT, agreement.items)],
+        ["weighted winner is the human one", Fact(Kind.SHARE, agreement.accuracy)],
+        ["own overall label is the human one", Fact(Kind.SHARE, agreement.own_label)],
+        ["most frequent human winner", Fact(Kind.SHARE, agreement.most_frequent)],
     ]
-    return Table(["against the human overall label", ""], rows)
+    return Table(_AGREEMENT, rows)
 
 
 def winner_table(agreement: OverallAgreement) -> Table:
     """Human winners down, weighted ones across."""
-    rows = [
-        [f"human {name}", *(f"{count:,}" for count in counts)]
-        for name, counts in zip(WINNERS, agreement.confusion, strict=True)
+    rows: list[Row] = [
+        [f"human {name}", *counts] for name, counts in zip(WINNERS, agreement.confusion, strict=True)
     ]
-    return Table(["", *(f"weighted {name}" for name in WINNERS)], rows)
+    return Table(_WINNERS, rows)
 
 
 def fit_table(fit: WeightFit) -> Table:
     """How often fitted weights find the human winner, cross-validated."""
-    rows = [
-        ["fitted weights and threshold", percent(fit.agreement)],
-        ["equal weights, fitted threshold", percent(fit.equal)],
-        ["most frequent winner", percent(fit.most_frequent)],
+    columns = (
+        Column("how", f"cross-validated on {fit.items:,} items", Kind.TEXT, _FIT),
+        Column("found", "", Kind.SHARE, "The share of items whose winner is the human one."),
+    )
+    rows: list[Row] = [
+        ["fitted weights and threshold", fit.agreement],
+        ["equal weights, fitted threshold", fit.equal],
+        ["most frequent winner", fit.most_frequent],
     ]
-    return Table([f"cross-validated on {fit.items:,} items", ""], rows)
+    return Table(columns, rows)
 
 
 def weights_in_words(weighing: Weighing) -> str:

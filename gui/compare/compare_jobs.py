@@ -12,7 +12,7 @@ from gui.work.lanes import Job, JobControl
 from gui.work.marks import RunMark, gold_mark, run_mark
 
 if TYPE_CHECKING:
-    from engine.core.formatting import Table
+    from engine.core.value_tables import Table
     from engine.data.dataset import Dataset
     from engine.measure.comparison import Comparison, Difference
     from engine.measure.evaluation import Evaluation

@@ -30,11 +30,7 @@ class RankedTableModel(TableModel):
 
     def _title(self, section: int) -> str:
         """Systems keep their names."""
-        return super()._title(section) if section == 0 else self._header[section]
-
-    def _meaning(self, section: int) -> str:
-        """The whole name of a system."""
-        return super()._meaning(section) if section == 0 else self._header[section]
+        return super()._title(section) if section == 0 else self._table.columns[section].title
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """As TableModel, and the letters of a cell."""

@@ -8,7 +8,7 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QTableView, QToolButton, QWidget
 
 from gui.dataset.item_columns import NEVER_HIDDEN, ItemsColumns
-from gui.dataset.item_table import Column, ItemTableModel, column_named
+from gui.dataset.item_table import DatasetColumn, ItemTableModel, column_named
 from gui.kit.labels import name
 
 
@@ -57,7 +57,7 @@ class ColumnChooser(QToolButton):
         menu = self._menu.addMenu("Sort by")
         source, descending = self._sorted
         orders = QActionGroup(menu)
-        for column in (Column("", "Order of the file"), *self._table.columns):
+        for column in (DatasetColumn("", "Order of the file"), *self._table.columns):
             one = self._choice(menu, orders, column.title, column.source == source)
             one.triggered.connect(lambda _on, to=column.source: self.sort_wanted.emit(to, descending))
         menu.addSeparator()

@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QEvent, QObject, Slot
 from PySide6.QtWidgets import QTableView
 
-from gui.dataset.item_table import Column, ItemTableModel
+from gui.dataset.item_table import DatasetColumn, ItemTableModel
 
 NEVER_HIDDEN = "id"
 _WIDTHS = {"id": 7.0, "instruction": 30.0, "output_a": 26.0, "output_b": 26.0}  # in mean letters
@@ -65,11 +65,11 @@ class ItemsColumns(QObject):
             self.apply()
         return super().eventFilter(watched, event)
 
-    def is_shown(self, column: Column) -> bool:
+    def is_shown(self, column: DatasetColumn) -> bool:
         """True unless the user hid it."""
         return column.source not in self._hidden
 
-    def set_shown(self, column: Column, shown: bool) -> None:
+    def set_shown(self, column: DatasetColumn, shown: bool) -> None:
         """Show or hide a column; the id stays."""
         if shown:
             self._hidden.discard(column.source)
@@ -81,7 +81,7 @@ class ItemsColumns(QObject):
         """All of it as plain values."""
         return {"widths": self._widths, "hidden": sorted(self._hidden)}
 
-    def _letters(self, column: Column) -> float:
+    def _letters(self, column: DatasetColumn) -> float:
         usual = _WIDTHS.get(column.source, max(len(column.title), _LONGEST_LABEL) + _ROOM_FOR_MARKS)
         return self._widths.get(column.source, usual)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Column:
+class DatasetColumn:
     """One column of the table: its name in the dataset, and its title."""
 
     source: str
@@ -35,10 +35,10 @@ class Column:
 
 
 TEXT_COLUMNS = (
-    Column("id", "Id"),
-    Column("instruction", "Instruction"),
-    Column("output_a", "Response A"),
-    Column("output_b", "Response B"),
+    DatasetColumn("id", "Id"),
+    DatasetColumn("instruction", "Instruction"),
+    DatasetColumn("output_a", "Response A"),
+    DatasetColumn("output_b", "Response B"),
 )
 
 _ROLES = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.DecorationRole, Qt.ItemDataRole.ToolTipRole, SORT_ROLE)
@@ -49,21 +49,23 @@ class ItemTableModel(QAbstractTableModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._columns: tuple[Column, ...] = TEXT_COLUMNS
+        self._columns: tuple[DatasetColumn, ...] = TEXT_COLUMNS
         self._cells: list[Any] = []
         self._rows: Rows | None = None
         self._count = 0
         self._colours = LIGHT
 
     @property
-    def columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[DatasetColumn, ...]:
         """What the columns hold."""
         return self._columns
 
     def show_dataset(self, dataset: "Dataset") -> None:
         """Show all items of a dataset, in its order."""
         self.beginResetModel()
-        labels = (Column(f"{one}_preference", words(one).capitalize(), True) for one in dataset.criteria)
+        labels = (
+            DatasetColumn(f"{one}_preference", words(one).capitalize(), True) for one in dataset.criteria
+        )
         self._columns = (*TEXT_COLUMNS, *labels)
         self._cells = [dataset.texts(column.source) for column in self._columns]
         self._rows, self._count = None, len(dataset)
@@ -152,6 +154,6 @@ class ItemTableModel(QAbstractTableModel):
         return text if role == SORT_ROLE else None
 
 
-def column_named(columns: Sequence[Column], source: str) -> int | None:
+def column_named(columns: Sequence[DatasetColumn], source: str) -> int | None:
     """The place of a column by its name in the dataset."""
     return next((place for place, column in enumerate(columns) if column.source == source), None)

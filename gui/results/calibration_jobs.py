@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.formatting import Table
+from engine.core.value_tables import Table
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:

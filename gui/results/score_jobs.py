@@ -9,7 +9,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
-from engine.core.formatting import Table, words
+from engine.core.formatting import words
+from engine.core.value_tables import Table
 from gui.work.lanes import Job, JobControl
 from gui.work.marks import measured_mark
 

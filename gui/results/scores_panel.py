@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QTableView, QVBoxLayout, QWidget
 
-from engine.core.formatting import Table, visible
+from engine.core.formatting import visible
+from engine.core.value_tables import Row, Table
 from gui.kit.fold import Fold
 from gui.kit.labels import heading, hint, label, name, panel
 from gui.kit.notice import problem_of
@@ -40,7 +41,7 @@ class ScoresPanel(QWidget):
         self.warnings = label("", "warning")
         self._models = {part: TableModel(self) for part in ScoreTable}
         self._views: dict[ScoreTable, QTableView] = {}
-        self._unscored: Sequence[Sequence[str]] = ()
+        self._unscored: Sequence[Row] = ()
         self._sections = {part: self._section(part) for part in ScoreTable if part is not ScoreTable.UNSCORED}
         self._unscored_view = table_view(
             self._models[ScoreTable.UNSCORED], "Judgments that could not be made"

@@ -16,6 +16,7 @@ from types import FrameType
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import SetupError
+from engine.core.value_tables import Table
 from engine.system.paths import default_store, program
 
 DONE, INCOMPLETE, WRONG_INPUT, FAULT = 0, 1, 2, 3
@@ -129,6 +130,11 @@ def interruptible() -> Iterator[CancelToken]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def printed(made: Table) -> str:
+    """A table of values as text."""
+    return table(made.titles, made.texts())
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from engine.commands.shared.console import DONE, INCOMPLETE, printable, table, tell
+from engine.commands.shared.console import DONE, INCOMPLETE, printable, printed, tell
 from engine.core.errors import SetupError
 from engine.data.submission import write_submission
 from engine.decisions.gaps import GapKind, gaps, incomplete
@@ -57,5 +57,4 @@ def warn_of_gaps(results: RunResults) -> int:
 
 def distribution(scores: list[CriterionScore]) -> str:
     """A table of the predicted labels, flips and format mass of each criterion."""
-    made = distribution_table(scores)
-    return table(made.header, made.rows)
+    return printed(distribution_table(scores))

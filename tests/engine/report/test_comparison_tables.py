@@ -27,8 +27,8 @@ def compared(*systems: System) -> Comparison:
 
 def test_each_measure_has_its_rank_and_a_mean() -> None:
     table = measure_table(compared(SILENT, GOOD_ONE, POOR))
-    assert table.header == ["measure", "silent", "good", "poor"]
-    assert table.rows == [
+    assert table.titles == ["measure", "silent", "good", "poor"]
+    assert table.texts() == [
         ["accuracy (%), safety", "100.00 [1]", "75.00 [2]", "0.00 [3]"],
         ["accuracy (%), mean", "100.00", "75.00", "0.00"],
         ["ROUGE-L x 100, safety", "-", "100.00 [1]", "0.00 [2]"],
@@ -44,7 +44,7 @@ def test_equally_good_systems_share_the_first_place_unless_all_are() -> None:
 
 def test_explanations_are_counted_where_two_systems_explain() -> None:
     both = borda_table(compared(SILENT, GOOD_ONE, POOR))
-    assert both.rows == [
+    assert both.texts() == [
         ["labels (sub-task 1)", "2", "1", "0"],
         ["explanations (sub-task 2)", "-", "1", "0"],
     ]
@@ -53,13 +53,13 @@ def test_explanations_are_counted_where_two_systems_explain() -> None:
 
 
 def test_agreement_is_told_for_each_two_systems() -> None:
-    assert agreement_table(compared(SILENT, POOR)).rows == [
+    assert agreement_table(compared(SILENT, POOR)).texts() == [
         ["silent / poor", "safety", "0.0 %", "-0.333", "4/0", "0.1250"]
     ]
 
 
 def test_published_systems_without_explanations_have_dashes() -> None:
-    rows = {row[0]: row for row in published_table().rows}
+    rows = {row[0]: row for row in published_table().texts()}
     assert rows["FHS (late submission)"][-3:] == ["-", "-", "-"]
 
 

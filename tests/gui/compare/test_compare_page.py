@@ -107,13 +107,13 @@ def test_a_run_and_a_submission_are_ranked(
     assert compare(qtbot, page) == ""
     assert page.compared is not None
     table = cells(page.view.measures)
-    assert table == [list(row) for row in (measure_table(page.compared.comparison).header, *table[1:])]
+    assert table == [list(row) for row in (measure_table(page.compared.comparison).titles, *table[1:])]
     assert table[0] == ["measure", "run 1", "worse.tsv"]
     assert table[1][0] == "accuracy (%), relevance"
     assert table[1][1].endswith(" [1]")
     assert page.view.measures.index(0, 1).data(Qt.ItemDataRole.FontRole).bold()
     assert page.view.measures.index(0, 2).data(Qt.ItemDataRole.FontRole) is None
-    assert cells(page.view.borda)[1:] == [list(row) for row in borda_table(page.compared.comparison).rows]
+    assert cells(page.view.borda)[1:] == [list(row) for row in borda_table(page.compared.comparison).texts()]
     assert len(cells(page.view.agreement)) == 1 + 5
     assert cells(page.view.published)[1][0] == "VerbaNexAI"
     assert "Tiebreak demo judge on gold.tsv" in page.view.systems.text()

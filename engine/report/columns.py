@@ -1,0 +1,75 @@
+"""Columns that several tables have.
+
+Knows: titles, kinds and meanings. Does not know: measures, which tables have them, terminals, windows.
+Imports nothing that measures: judging shows some of these columns too.
+"""
+
+from engine.core.formatting import words
+from engine.core.items import PREFERENCES
+from engine.core.value_tables import Column, Kind
+
+CRITERION = Column("criterion", "criterion", Kind.NAME, "The criterion that responses are judged by.")
+LABELS = Column("labels", "labels", Kind.COUNT, "How many items have a human label here.")
+LABELS_GIVEN = (
+    *(
+        Column(label.value, label.value, Kind.COUNT, f"How often the label “{words(label)}” was given.")
+        for label in PREFERENCES
+    ),
+    Column(
+        "unscored",
+        "unscored",
+        Kind.COUNT,
+        "Judgments that could not be made; the reasons are listed below.",
+    ),
+)
+"""How often each label was given, and how often none."""
+
+MOST_FREQUENT = Column(
+    "most_frequent",
+    "most frequent",
+    Kind.SHARE,
+    "What always giving the most frequent human label reaches, without reading anything.",
+)
+KAPPA = Column(
+    "kappa",
+    "kappa",
+    Kind.NUMBER,
+    "Cohen's kappa: agreement beyond chance. 0 is chance, 1 is complete.",
+)
+INTERVAL = Column(
+    "interval",
+    "95 % interval",
+    Kind.INTERVAL,
+    "Where the true value lies with 95 % certainty, as far as these items can tell.",
+)
+FLIPPED = Column(
+    "flipped",
+    "flipped",
+    Kind.SHARE,
+    "The share of judgments where the order of the responses alone decides the label.",
+)
+FORMAT_MASS = Column(
+    "format_mass",
+    "format mass",
+    Kind.NUMBER,
+    "The share of probability on the offered answers; near 1: the model understood the task.",
+    digits=3,
+)
+ROUGE_L = Column(
+    "rouge_l",
+    "ROUGE-L",
+    Kind.NUMBER,
+    "How many words the explanation shares with the human one in the same order, × 100.",
+)
+BERTSCORE = Column(
+    "bertscore",
+    "BERTScore",
+    Kind.NUMBER,
+    "How alike the words of both explanations are to an encoder model, × 100.",
+)
+AGREEMENT = Column(
+    "agreement",
+    "agreement",
+    Kind.NUMBER,
+    "The share of explanations of which a judge model says that they agree with the human one.",
+)

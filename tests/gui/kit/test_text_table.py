@@ -1,0 +1,74 @@
+"""The Qt model of a table of values: what its cells show, how they are aligned and sorted."""
+
+import pytest
+from PySide6.QtCore import QSortFilterProxyModel, Qt
+from pytestqt.qtbot import QtBot
+
+from engine.core.value_tables import Column, Kind, Table, Value
+from gui.kit.text_table import SORT_ROLE, TableModel
+from tests.engine.core.test_value_tables import ASCENDING
+
+RIGHT_KINDS = set(Kind) - {Kind.NAME, Kind.TEXT, Kind.FLAG}
+
+
+@pytest.fixture
+def model(qtbot: QtBot) -> TableModel:
+    return TableModel()
+
+
+def show(model: TableModel, kind: Kind, values: list[Value], title: str = "title") -> None:
+    row = Column("row", "criterion", Kind.NAME, "What is judged.")
+    value = Column("value", title, kind, "What it is <worth>.")
+    model.show_table(Table((row, value), [[f"row {place}", one] for place, one in enumerate(values)]))
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_a_view_sorts_by_value(model: TableModel, kind: Kind) -> None:
+    ascending = ASCENDING[kind]
+    show(model, kind, list(reversed(ascending)))
+    proxy = QSortFilterProxyModel()
+    proxy.setSourceModel(model)
+    proxy.setSortRole(SORT_ROLE)
+    for order, expected in (
+        (Qt.SortOrder.AscendingOrder, list(reversed(range(len(ascending))))),
+        (Qt.SortOrder.DescendingOrder, list(range(len(ascending)))),
+    ):
+        proxy.sort(1, order)
+        found = [proxy.index(place, 0).data() for place in range(proxy.rowCount())]
+        assert found == [f"Row {place}" for place in expected]
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_numbers_are_aligned_right_whatever_is_in_the_cells(model: TableModel, kind: Kind) -> None:
+    side = Qt.AlignmentFlag.AlignRight if kind in RIGHT_KINDS else Qt.AlignmentFlag.AlignLeft
+    nothing: list[Value] = [None, ""]
+    for values in (ASCENDING[kind], nothing):
+        show(model, kind, values)
+        aligned = [model.index(0, 1).data(Qt.ItemDataRole.TextAlignmentRole)]
+        aligned.append(model.headerData(1, Qt.Orientation.Horizontal, Qt.ItemDataRole.TextAlignmentRole))
+        assert aligned == [int(side | Qt.AlignmentFlag.AlignVCenter)] * 2
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"), [("both_good", "Both good"), ("bias A", "Bias A"), ("95 % interval", "95 % interval")]
+)
+def test_headers_begin_with_a_capital_letter_and_say_what_they_mean(
+    model: TableModel, title: str, shown: str
+) -> None:
+    show(model, Kind.COUNT, [1], title)
+    assert model.headerData(1, Qt.Orientation.Horizontal) == shown
+    assert "What it is &lt;worth&gt;." in model.headerData(
+        1, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole
+    )
+
+
+def test_names_begin_with_a_capital_letter_and_other_texts_stay(model: TableModel) -> None:
+    show(model, Kind.TEXT, ["not surely"])
+    assert [model.index(0, column).data() for column in range(2)] == ["Row 0", "not surely"]
+    assert model.as_text() == "criterion\ttitle\nrow 0\tnot surely"
+
+
+def test_a_table_that_is_cleared_shows_nothing(model: TableModel) -> None:
+    show(model, Kind.COUNT, [1, 2])
+    model.clear()
+    assert (model.rowCount(), model.columnCount(), model.as_text()) == (0, 0, "")
