@@ -14,7 +14,7 @@ from engine.core.items import Order
 from engine.core.rubric import Rubric
 from engine.core.settings import ITEMS_AT_ONCE, JudgeSettings, KvType, MachineSettings, Mode, default_context
 from engine.data.dataset import Dataset, load_dataset
-from engine.data.submission import rewritten_ids
+from engine.data.pandas_ids import rewritten_ids
 from engine.gguf.judge_file import ModelFile
 from engine.gguf.memory import check_memory
 from engine.llama.library import gpu_offload_supported
