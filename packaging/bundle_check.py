@@ -17,13 +17,13 @@ _MEGABYTE = 1_000_000
 # What the parts are for, by their name in the bundle.
 _REASONS = {
     "PySide6": "the window: Qt and its Python modules; 37 MB of it are Unicode's tables (ICU)",
-    "pyarrow": "Parquet datasets, and the text columns of pandas",
+    "pyarrow": "datasets as tables, and Parquet",
     "scipy": "fitting calibrations and weights, exact tests; scikit-learn is built on it",
     "scipy.libs": "scipy's linear algebra (OpenBLAS)",
     "numpy.libs": "numpy's linear algebra (OpenBLAS, with 64-bit indices)",
     "numpy": "log-probabilities, metrics",
     "llama_cpp": "llama.cpp, with one library for each generation of processors",
-    "pandas": "datasets as tables",
+    "pandas": "which ids of a submission a plain pandas.read_csv would change",
     "sklearn": "kappa, F1, log-loss, folds",
     "matplotlib": "the figures, with fonts of their own",
     "pillow.libs": "formats that Pillow is linked with; matplotlib writes PNG through it",

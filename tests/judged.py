@@ -1,12 +1,14 @@
 """Datasets and systems written out in a test: labels as lists, items numbered from 1."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+import pyarrow as pa
 
 from engine.core.items import Prediction, Preference
+from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset
 from engine.data.submission import Submission, SubmissionRow
 from engine.measure.matching import Matched, match
@@ -16,6 +18,20 @@ A, B, GOOD, BAD = Preference
 
 Labels = Sequence[Preference | None]
 Texts = Sequence[str | None]
+
+
+def text_table(columns: Mapping[str, Sequence[str]]) -> pa.Table:
+    """The table of a dataset with these texts."""
+    return pa.table({name: text_array(texts) for name, texts in columns.items()})
+
+
+def with_texts(dataset: Dataset, **columns: Sequence[str] | str) -> Dataset:
+    """The same items with other texts in some columns: a text for each item, or one for all."""
+    table = dataset.table
+    for name, texts in columns.items():
+        column = text_array([texts] * len(dataset) if isinstance(texts, str) else texts)
+        table = table.set_column(table.column_names.index(name), name, column)
+    return replace(dataset, table=table)
 
 
 def dataset(
@@ -36,7 +52,7 @@ def dataset(
         columns[f"{name}_preference"] = [label or "" for label in labels]
     for name, texts in (explanations or {}).items():
         columns[f"{name}_explanation"] = [text or "" for text in texts]
-    return Dataset(Path("gold.tsv"), pd.DataFrame(columns))
+    return Dataset(Path("gold.tsv"), text_table(columns))
 
 
 def system(

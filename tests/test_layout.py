@@ -65,7 +65,7 @@ LIBRARIES = {
     "gguf": "engine/gguf/encoder_cut.py models/demo",
     "llama_cpp": "engine/llama models/demo/check_export.py",
     "matplotlib": "engine/report",
-    "pandas": "engine/data/submission.py models/demo",
+    "pandas": "engine/data/pandas_ids.py models/demo",
     "psutil": "engine/system/computer.py engine/self_test.py",
     "scipy": "engine/measure engine/calibrate engine/weigh",
     "sklearn": "engine/measure engine/calibrate engine/weigh",

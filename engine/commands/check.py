@@ -60,7 +60,7 @@ def _is_submission(path: Path) -> bool:
 def _describe_dataset(dataset: Dataset) -> str:
     lines = [f"{dataset.name}: a dataset of {len(dataset):,} items."]
     lines += [f"Note: {notice}" for notice in dataset.notices]
-    counts = {name: Counter(dataset.frame[f"{name}_preference"]) for name in dataset.criteria}
+    counts = {name: Counter(dataset.texts(f"{name}_preference").to_pylist()) for name in dataset.criteria}
     if not counts:
         return "\n".join([*lines, "It has no human labels."])
     return "\n".join([*lines, _label_table(counts, "not labelled")])

@@ -12,13 +12,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-import pandas as pd
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from engine.core.cancel import CancelToken
 from engine.core.formatting import listed, quoted
 from engine.core.items import PREFERENCES, Gold, Item, Preference, digest
 from engine.core.rubric import ELOQUENT, Rubric
+from engine.data.arrow_arrays import number_array, text_array
 from engine.data.tables import Row, SourceTable, open_table
 
 REQUIRED_COLUMNS = ("id", "instruction", "output_a", "output_b")
@@ -40,13 +42,13 @@ _MISDECODED = re.compile(
 class Dataset:
     """The items of one file, in its order.
 
-    `frame` holds text only, a column for each of REQUIRED_COLUMNS and for each
+    `table` holds text (large_string) only, a column for each of REQUIRED_COLUMNS and for each
     `<criterion>_preference` and `<criterion>_explanation` that the file has; an empty cell is no label.
     `notices` are sentences about the file for people: what was ignored, what looks odd.
     """
 
     path: Path
-    frame: pd.DataFrame
+    table: pa.Table
     rubric: Rubric = ELOQUENT
     notices: tuple[str, ...] = ()
 
@@ -58,18 +60,14 @@ class Dataset:
     @property
     def ids(self) -> list[str]:
         """The ids in order, as the file writes them."""
-        ids: list[str] = self.frame["id"].tolist()
+        ids: list[str] = self.table["id"].to_pylist()
         return ids
 
     @cached_property
     def criteria(self) -> tuple[str, ...]:
         """The names of the rubric's criteria with at least one label, in the rubric's order."""
-        columns = {name: f"{name}_preference" for name in self.rubric.names}
-        return tuple(
-            name
-            for name, column in columns.items()
-            if column in self.frame.columns and (self.frame[column] != "").any()
-        )
+        lengths = {name: pc.binary_length(self.texts(f"{name}_preference")) for name in self.rubric.names}
+        return tuple(name for name, length in lengths.items() if pc.max(length).as_py())
 
     @cached_property
     def hash(self) -> str:
@@ -78,11 +76,12 @@ class Dataset:
 
     def head(self, count: int) -> "Dataset":
         """The first `count` items; the notices stay those of the whole file."""
-        return replace(self, frame=self.frame.head(count))
+        return replace(self, table=self.table.slice(0, count))
 
     def only(self, ids: Container[str]) -> "Dataset":
         """The items with these ids; the notices stay those of the whole file."""
-        return replace(self, frame=self.frame[[item_id in ids for item_id in self.ids]])
+        rows = np.flatnonzero([item_id in ids for item_id in self.ids])
+        return replace(self, table=self.table.take(number_array(rows)))
 
     def same_items(self, content_hashes: Mapping[str, str]) -> Iterator[Item]:
         """The items whose id is known here with this very content hash: those judged elsewhere, unchanged."""
@@ -90,23 +89,21 @@ class Dataset:
 
     def texts(self, column: str) -> pa.ChunkedArray:
         """One column as Arrow text (large_string), for fast work on all items; empty where it is absent."""
-        if column not in self.frame.columns:
-            return pa.chunked_array([pa.array([""] * len(self), pa.large_string())])
-        texts = pa.array(self.frame[column], pa.large_string())
-        return texts if isinstance(texts, pa.ChunkedArray) else pa.chunked_array([texts])
+        if column not in self.table.column_names:
+            return pa.chunked_array([text_array([""] * len(self))])
+        return self.table[column]
 
     def __len__(self) -> int:
-        return len(self.frame)
+        return int(self.table.num_rows)
 
     def __getitem__(self, index: int) -> Item:
-        row = self.frame.iloc[index]
-        return _item(dict(zip(self.frame.columns, row, strict=True)), self.rubric)
+        names = self.table.column_names
+        return _item({name: self.table[name][index].as_py() for name in names}, self.rubric)
 
     def __iter__(self) -> Iterator[Item]:
-        names = list(self.frame.columns)
-        for start in range(0, len(self), _ROWS_AT_ONCE):
-            part = self.frame.iloc[start : start + _ROWS_AT_ONCE]
-            for texts in zip(*(part[name].tolist() for name in names), strict=True):
+        names = self.table.column_names
+        for part in self.table.to_batches(_ROWS_AT_ONCE):
+            for texts in zip(*part.to_pydict().values(), strict=True):
                 yield _item(dict(zip(names, texts, strict=True)), self.rubric)
 
 
@@ -231,14 +228,9 @@ class _Loading:
         if not self._count:
             raise table.no_rows()
         self._pack()
-        frame = pd.DataFrame(
-            {
-                name: pd.arrays.ArrowStringArray(pa.chunked_array(chunks))
-                for name, chunks in self._chunks.items()
-                if name in table.columns
-            }
-        )
-        return Dataset(table.path, frame, self._rubric, tuple(self._notices()))
+        columns = {name: chunks for name, chunks in self._chunks.items() if name in table.columns}
+        texts = pa.table({name: pa.chunked_array(chunks) for name, chunks in columns.items()})
+        return Dataset(table.path, texts, self._rubric, tuple(self._notices()))
 
     def _note(self, cells: Mapping[str, str]) -> None:
         self._instructions[hash(cells.get("instruction"))] += 1
@@ -251,7 +243,7 @@ class _Loading:
     def _pack(self) -> None:
         # Arrow keeps UTF-8: a Python string takes four bytes a letter where it holds one emoji.
         for name, chunks in self._chunks.items():
-            chunks.append(pa.array([cells.get(name, "") for cells in self._rows], pa.large_string()))
+            chunks.append(text_array([cells.get(name, "") for cells in self._rows]))
         self._rows = []
 
     def _report_lacking(self) -> None:

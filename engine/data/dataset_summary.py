@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow.compute as pc
 
 from engine.core.items import PREFERENCES, Preference
+from engine.data.arrow_arrays import to_numpy
 from engine.data.dataset import REQUIRED_COLUMNS, Dataset
 
 TEXTS = REQUIRED_COLUMNS[1:]
@@ -60,7 +61,7 @@ def summary_of(dataset: Dataset) -> Summary:
         labels=labels,
         explained={name: int((~_empty(dataset, f"{name}_explanation")).sum()) for name in names},
         any_label=int((~np.logical_and.reduce(list(lacking.values()))).sum()),
-        repeated_instructions=int(dataset.frame["instruction"].duplicated().sum()),
+        repeated_instructions=len(dataset) - pc.count_distinct(dataset.texts("instruction")).as_py(),
         equal_responses=_count(pc.equal(dataset.texts("output_a"), dataset.texts("output_b"))),
         empty_responses=sum(int(_empty(dataset, name).sum()) for name in ("output_a", "output_b")),
         lengths={name: _lengths(dataset, name) for name in TEXTS},
@@ -76,7 +77,7 @@ def _label_counts(dataset: Dataset, criterion: str) -> dict[Preference, int]:
 
 def _empty(dataset: Dataset, column: str) -> npt.NDArray[np.bool_]:
     """Which items have no text in a column, shape (items,)."""
-    empty: npt.NDArray[np.bool_] = pc.equal(dataset.texts(column), "").to_numpy()
+    empty: npt.NDArray[np.bool_] = to_numpy(pc.binary_length(dataset.texts(column))) == 0
     return empty
 
 
@@ -85,5 +86,5 @@ def _count(truths: object) -> int:
 
 
 def _lengths(dataset: Dataset, column: str) -> Lengths:
-    lengths = pc.utf8_length(dataset.texts(column)).to_numpy()
+    lengths = to_numpy(pc.utf8_length(dataset.texts(column)))
     return Lengths(float(np.median(lengths)), int(lengths.max())) if len(lengths) else Lengths(0.0, 0)

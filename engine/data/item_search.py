@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.core.cancel import CancelToken
+from engine.data.arrow_arrays import number_array, to_numpy
 from engine.data.dataset import REQUIRED_COLUMNS, Dataset
 
 Rows = npt.NDArray[np.int64]
@@ -32,13 +33,15 @@ def matching_rows(dataset: Dataset, text: str, cancel: CancelToken | None = None
     words = text.split()
     if not all(map(_is_unicode, words)):
         return np.empty(0, np.int64)
-    table = pa.table({name: dataset.texts(name) for name in REQUIRED_COLUMNS} if words else {})
-    found = []
+    if not words:
+        return np.arange(len(dataset), dtype=np.int64)
+    table = dataset.table.select(REQUIRED_COLUMNS)
+    found = [np.empty(0, np.int64)]
     for start in range(0, table.num_rows, _ROWS_AT_ONCE):
         if cancel is not None:
             cancel.raise_if_requested()
         found.append(start + _rows_with(words, table.slice(start, _ROWS_AT_ONCE)))
-    return np.concatenate(found) if words else np.arange(len(dataset), dtype=np.int64)
+    return np.concatenate(found)
 
 
 def sorted_rows(dataset: Dataset, rows: Rows, column: str, descending: bool = False) -> Rows:
@@ -47,17 +50,17 @@ def sorted_rows(dataset: Dataset, rows: Rows, column: str, descending: bool = Fa
     Ids sort as numbers where all ids of the dataset are numbers. Else texts sort by the code points of their
     first 200 characters in lower case; a column that the dataset lacks is empty everywhere.
     """
-    if column not in dataset.frame.columns:
+    if column not in dataset.table.column_names:
         return rows
     texts = dataset.texts(column)
     keys = _numbers(texts) if column == "id" else None
     if keys is None:
         keys = pc.utf8_lower(pc.utf8_slice_codeunits(texts, 0, _SORTED_CHARACTERS))
     order = pc.sort_indices(
-        pa.table({"key": keys.take(pa.array(rows))}),
+        pa.table({"key": keys.take(number_array(rows))}),
         sort_keys=[("key", "descending" if descending else "ascending")],
     )
-    sorted_: Rows = rows[order.to_numpy()]
+    sorted_: Rows = rows[to_numpy(order)]
     return sorted_
 
 
@@ -71,8 +74,8 @@ def _rows_with(words: list[str], part: pa.Table) -> Rows:
     rows: Rows = np.arange(part.num_rows, dtype=np.int64)
     for word in words:
         hits = [pc.match_substring(column, word, ignore_case=True) for column in part.columns]
-        mask = functools.reduce(operator.or_, (hit.to_numpy() for hit in hits))
-        rows, part = rows[mask], part.filter(pa.array(mask))
+        hit_rows = np.flatnonzero(functools.reduce(operator.or_, map(to_numpy, hits)))
+        rows, part = rows[hit_rows], part.take(number_array(hit_rows))
     return rows
 
 

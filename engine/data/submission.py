@@ -4,17 +4,14 @@ Sub-task 1: `id`, then `<criterion>_preference` for each criterion. Sub-task 2: 
 `<criterion>_explanation` after each preference. Whoever scores a submission may read it with a plain
 `pandas.read_csv(path, sep="\t")`; what is written here comes back from that unchanged.
 
-Knows: these formats and what pandas does to cells. Does not know: models, runs, scores.
+Knows: these formats, and which cells pandas would change. Does not know: models, runs, scores.
 """
 
-import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-
-import pandas as pd
 
 from engine.core.cell_safety import unsafe_explanation, unwritable_ids
 from engine.core.errors import InputError, SetupError
@@ -67,19 +64,6 @@ def submission_columns(criteria: Iterable[str], with_explanations: bool) -> tupl
     return ("id", *(f"{name}{part}" for name in criteria for part in parts))
 
 
-def rewritten_ids(ids: Sequence[str]) -> list[str]:
-    """The writable ids that a plain pandas.read_csv of the whole column gives back otherwise: 007 becomes 7.
-
-    Whoever reads the dataset in the same way gets the same, so that such ids are no fault of a submission.
-    """
-    lost = set(unwritable_ids(ids))
-    written = [item_id for item_id in ids if item_id not in lost]
-    # The second column keeps pandas from skipping an id of spaces as a blank line.
-    text = "id\trest\n" + "".join(f"{_quoted(item_id)}\t\n" for item_id in written)
-    read = pd.read_csv(io.StringIO(text), sep="\t", low_memory=False)["id"].astype(str)
-    return [item_id for item_id, back in zip(written, read, strict=True) if item_id != back]
-
-
 def write_submission(path: Path, submission: Submission) -> None:
     """Write a submission whole or not at all; an unscored prediction is an empty cell.
 
@@ -88,7 +72,7 @@ def write_submission(path: Path, submission: Submission) -> None:
     rows = [tuple(_cells(row, submission)) for row in submission.rows]
     _refuse_unsafe(submission.columns, rows)
     lines = ["\t".join(submission.columns)]
-    lines += ["\t".join(map(_quoted, row)) for row in rows]
+    lines += ["\t".join(map(quoted_cell, row)) for row in rows]
     write_whole(path, "".join(f"{line}\n" for line in lines).encode("utf-8"))
 
 
@@ -128,6 +112,15 @@ def check_submission(submission: Submission, dataset: Dataset) -> list[str]:
     ]
 
 
+def quoted_cell(cell: str) -> str:
+    """A cell as a submission writes it: in quotes where it would else end the cell or the row."""
+    # csv.writer leaves a lone carriage return bare before Python 3.13, and pandas then ends the row there.
+    if _NEEDS_QUOTES.search(cell) is None:
+        return cell
+    doubled = cell.replace('"', '""')
+    return f'"{doubled}"'
+
+
 def _cells(row: SubmissionRow, submission: Submission) -> Iterator[str]:
     yield row.id
     for name in submission.criteria:
@@ -135,14 +128,6 @@ def _cells(row: SubmissionRow, submission: Submission) -> Iterator[str]:
         yield prediction.preference or ""
         if submission.with_explanations:
             yield prediction.explanation or ""
-
-
-def _quoted(cell: str) -> str:
-    # csv.writer leaves a lone carriage return bare before Python 3.13, and pandas then ends the row there.
-    if _NEEDS_QUOTES.search(cell) is None:
-        return cell
-    doubled = cell.replace('"', '""')
-    return f'"{doubled}"'
 
 
 def _refuse_unsafe(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

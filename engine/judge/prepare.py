@@ -19,7 +19,7 @@ from engine.core.run_records import StoredRun
 from engine.core.run_setup import RunSetup
 from engine.core.settings import ITEMS_AT_ONCE, JudgeSettings, MachineSettings, Mode, default_context
 from engine.data.dataset import Dataset, load_dataset
-from engine.data.submission import rewritten_ids
+from engine.data.pandas_ids import rewritten_ids
 from engine.decisions.calibration import load_calibration
 from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.gguf.memory import check_memory

@@ -100,8 +100,8 @@ class DifferenceTableModel(QAbstractTableModel):
 
     def _instruction(self, item_id: str) -> str:
         assert self._compared is not None
-        frame = self._compared.dataset.frame
-        return str(frame["instruction"].iat[self._compared.rows[item_id]])
+        instructions = self._compared.dataset.texts("instruction")
+        return str(instructions[self._compared.rows[item_id]].as_py())
 
     def _is_right(self, index: Index) -> bool:
         system = self.system_at(index.column())

@@ -57,7 +57,7 @@ class ReviewTableModel(QAbstractTableModel):
         """Show these items; with a `criterion` only its labels and marks."""
         self.beginResetModel()
         self._review, self._listing, self._criterion = review, listing, criterion
-        self._instructions = dataset.frame["instruction"].array if dataset is not None else None
+        self._instructions = dataset.texts("instruction") if dataset is not None else None
         self.endResetModel()
 
     def clear(self) -> None:
@@ -135,7 +135,7 @@ class ReviewTableModel(QAbstractTableModel):
         if column == MARKS:
             return _marks(self._rows(item))
         if column == INSTRUCTION and self._instructions is not None:
-            return one_line(self._instructions[item.position])
+            return one_line(self._instructions[item.position].as_py())
         return ""
 
     def _said(self, item: "ReviewItem", column: int) -> str:

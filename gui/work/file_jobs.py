@@ -1,6 +1,6 @@
 """Jobs on dataset files.
 
-The jobs of this package run on the lanes and import what is heavy (pandas, llama.cpp, matplotlib) there and
+The jobs of this package run on the lanes and import what is heavy (pyarrow, llama.cpp, matplotlib) there and
 only then, so that the window is visible at once.
 
 Knows: how far reading is. Does not know: windows.

@@ -54,10 +54,11 @@ def gold_mark(gold: "Dataset | None") -> Hashable:
         return None
     found = hashlib.sha256()
     names = [f"{name}_{part}" for name in gold.rubric.names for part in ("preference", "explanation")]
-    columns = [name for name in names if name in gold.frame.columns]
+    columns = [name for name in names if name in gold.table.column_names]
+    labels = gold.table.select(columns)
     for start in range(0, len(gold), _ROWS_AT_ONCE):
-        part = gold.frame.iloc[start : start + _ROWS_AT_ONCE]
-        found.update(json.dumps([part[name].tolist() for name in columns]).encode("ascii"))
+        part = labels.slice(start, _ROWS_AT_ONCE).to_pydict()
+        found.update(json.dumps(list(part.values())).encode("ascii"))
     return str(gold.path), gold.hash, tuple(columns), found.hexdigest()
 
 

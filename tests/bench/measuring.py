@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from engine.calibrate.cross_validation import calibrate_criterion
 from engine.core.items import PREFERENCES
 from engine.core.log_probs import log_softmax
+from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import SubmissionRow
 from engine.measure.comparison import compare, match_all
@@ -35,17 +36,17 @@ Result = TypeVar("Result")
 def repeated(dataset: Dataset, system: System, items: int) -> tuple[Dataset, System]:
     """The items and their predictions again and again, `items` in all."""
     rounds = -(-items // len(dataset))
-    frames, rows = [], []
+    tables, rows = [], []
     for number in range(rounds):
-        frame = dataset.frame.copy()
-        frame["id"] = [f"{item_id}/{number}" for item_id in frame["id"]]
-        for column in frame.columns:
-            if column == "instruction" or column.endswith("_explanation"):
-                frame[column] = [f"{text} {number}" for text in frame[column]]
-        frames.append(frame)
+        columns = {name: dataset.texts(name).to_pylist() for name in dataset.table.column_names}
+        columns["id"] = [f"{item_id}/{number}" for item_id in columns["id"]]
+        for name, texts in columns.items():
+            if name == "instruction" or name.endswith("_explanation"):
+                columns[name] = [f"{text} {number}" for text in texts]
+        tables.append(pa.table({name: text_array(texts) for name, texts in columns.items()}))
         rows += [_numbered(system.rows[item.id], number) for item in dataset]
     submission = replace(system.submission, rows=tuple(rows[:items]))
-    whole = replace(dataset, frame=pd.concat(frames, ignore_index=True).head(items))
+    whole = replace(dataset, table=pa.concat_tables(tables)).head(items)
     return whole, System(system.name, submission)
 
 

@@ -1,6 +1,5 @@
 """A run's own readings are calibrated, also where it is calibrated already; what cannot be is left out."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from engine.measure.systems import System, system_of_run
 from engine.store.run_store import RunStore
 from tests.conftest import DEMO_ITEMS
 from tests.engine.measure.test_disagreements import RATHER_A, SURE_A, stored_run
-from tests.judged import GOOD, A, B, dataset
+from tests.judged import GOOD, A, B, dataset, with_texts
 
 
 @pytest.fixture
@@ -57,11 +56,8 @@ def test_a_calibration_is_fitted_to_the_model_whatever_people_overrode(tmp_path:
 
 
 def test_a_criterion_with_one_label_is_left_out_with_the_reason(system: System, gold: Dataset) -> None:
-    frame = gold.frame.copy()
-    frame["safety_preference"] = [
-        label if place == 0 else "" for place, label in enumerate(frame["safety_preference"])
-    ]
-    made = calibrate_run(match(system, replace(gold, frame=frame)))
+    first, *others = gold.texts("safety_preference").to_pylist()
+    made = calibrate_run(match(system, with_texts(gold, safety_preference=[first, *("" for _ in others)])))
     assert "safety" not in made.calibration.criteria
     assert "1 human labels, 1 different instructions" in made.left_out["safety"]
 

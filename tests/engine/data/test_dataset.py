@@ -142,14 +142,14 @@ def test_any_part_of_the_labels_may_be_there(save: SaveRows) -> None:
 def test_a_dataset_without_labels_has_no_criteria(save: SaveRows) -> None:
     dataset = load_dataset(save({}))
     assert dataset.criteria == ()
-    assert list(dataset.frame.columns) == ["id", "instruction", "output_a", "output_b"]
+    assert dataset.table.column_names == ["id", "instruction", "output_a", "output_b"]
 
 
-def test_the_frame_holds_the_known_columns_in_their_usual_order_as_text(save: SaveRows) -> None:
-    frame = load_dataset(save({"safety_preference": "A", "extra": 1, "relevance_preference": ""})).frame
+def test_the_table_holds_the_known_columns_in_their_usual_order_as_text(save: SaveRows) -> None:
+    table = load_dataset(save({"safety_preference": "A", "extra": 1, "relevance_preference": ""})).table
     names = ["id", "instruction", "output_a", "output_b", "relevance_preference", "safety_preference"]
-    assert list(frame.columns) == names
-    assert frame.iloc[0].tolist() == ["0", "Do 0.", "a", "b", "", "A"]
+    assert table.column_names == names
+    assert table.slice(0, 1).to_pylist() == [dict(zip(names, ["0", "Do 0.", "a", "b", "", "A"], strict=True))]
 
 
 def test_the_column_of_another_criterion_is_not_taken_for_a_slip(save: SaveRows) -> None:
@@ -373,7 +373,7 @@ def test_the_official_development_set_is_labelled_throughout(shared_data: Path) 
     dataset: Dataset = load_dataset(shared_data / "eloquent" / "validation.tsv")
     assert dataset.criteria == ELOQUENT.names
     assert all(gold.preference and gold.explanation for item in dataset for gold in item.gold.values())
-    assert (dataset.frame["safety_preference"] == "both_good").sum() == 96
+    assert dataset.texts("safety_preference").to_pylist().count("both_good") == 96
 
 
 @pytest.mark.parametrize(

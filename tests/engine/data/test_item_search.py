@@ -3,14 +3,14 @@
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 import pytest
 
 from engine.core.cancel import Cancelled, CancelToken
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.item_search import matching_rows, sorted_rows
 from engine.system.paths import demo_dataset
-from tests.judged import A, B, dataset
+from tests.judged import A, B, dataset, text_table, with_texts
 
 GOLD = dataset(
     {"safety": [B, None, A, B]},
@@ -22,7 +22,7 @@ GOLD = dataset(
 def with_ids(*ids: str) -> Dataset:
     texts = ["x"] * len(ids)
     columns = {"id": list(ids), "instruction": texts, "output_a": texts, "output_b": texts}
-    return Dataset(Path("x.tsv"), pd.DataFrame(columns))
+    return Dataset(Path("x.tsv"), text_table(columns))
 
 
 @pytest.mark.parametrize(
@@ -52,11 +52,16 @@ def test_rows_match_where_every_word_occurs(text: str, rows: list[int]) -> None:
 
 def test_a_search_is_the_same_in_many_parts() -> None:
     gold = load_dataset(demo_dataset())
-    many = Dataset(gold.path, pd.concat([gold.frame] * 200, ignore_index=True))
+    many = Dataset(gold.path, pa.concat_tables([gold.table] * 200))
     expected = [row for row, item in enumerate(many) if "the" in item.output_a.lower()]
-    one_column = Dataset(gold.path, many.frame.assign(id="", instruction="", output_b=""))
+    one_column = with_texts(many, id="", instruction="", output_b="")
     assert matching_rows(one_column, "THE").tolist() == expected
     assert len(many) > 2 * 8192
+
+
+def test_in_no_items_nothing_is_found() -> None:
+    assert matching_rows(GOLD.only([]), "tell").tolist() == []
+    assert matching_rows(GOLD.head(0), "").tolist() == []
 
 
 def test_a_search_stops_when_asked() -> None:

@@ -17,7 +17,6 @@ from engine.data.submission import (
     SubmissionRow,
     check_submission,
     read_submission,
-    rewritten_ids,
     write_submission,
 )
 
@@ -155,26 +154,6 @@ def test_the_ids_that_are_refused_can_be_known_before() -> None:
     assert unwritable_ids(ids) == ["NA", "x\0", "null", "x\ud800"]
 
 
-@pytest.mark.parametrize(
-    ("ids", "rewritten"),
-    [
-        (["007", "8", "1.0"], ["007", "8"]),
-        (["007", "8", "x"], []),
-        (["007", "8", "NA"], ["007"]),
-        (["true", "False"], ["true"]),
-        ([" ", "x"], []),
-        ([], []),
-        (["NA", "x\ud800"], []),
-    ],
-)
-def test_ids_that_plain_pandas_gives_back_otherwise_are_known(ids: list[str], rewritten: list[str]) -> None:
-    assert rewritten_ids(ids) == rewritten
-
-
-def test_a_long_column_of_ids_is_read_as_one() -> None:
-    assert rewritten_ids(["007", *map(str, range(300_000)), "x"]) == []
-
-
 def test_a_refused_submission_leaves_the_old_file(scratch: Path) -> None:
     scratch.write_text("old")
     with pytest.raises(SetupError):
@@ -247,7 +226,7 @@ def test_a_submission_is_tsv_and_nothing_else(tmp_path: Path, name: str, data: s
 @pytest.mark.parametrize("suffix", ["tsv", "csv"])
 def test_a_dataset_is_told_from_a_submission(dataset: Dataset, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"x.{suffix}"
-    dataset.frame.to_csv(path, sep="\t" if suffix == "tsv" else ",", index=False)
+    dataset.table.to_pandas().to_csv(path, sep="\t" if suffix == "tsv" else ",", index=False)
     with pytest.raises(InputError, match=r"looks like a dataset.*\n.*are the two swapped\?") as caught:
         read_submission(path)
     assert len(caught.value.problems) == 1

@@ -15,7 +15,7 @@ from engine.decisions.run_csv import DATASET_COLUMNS, RUN_COLUMNS, write_results
 from engine.decisions.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
 from tests.engine.measure.test_disagreements import RATHER_A, SURE_A, SURE_GOOD, stored_run
-from tests.judged import GOOD, A, B, dataset
+from tests.judged import GOOD, A, B, dataset, with_texts
 
 AWKWARD = (
     'a "quoted, text"',
@@ -116,7 +116,7 @@ def test_texts_of_the_dataset_come_back_exactly(tmp_path: Path) -> None:
     found = written(tmp_path, run_of(tmp_path, gold, safety=[SURE_A] * count), gold)
     assert tuple(found.columns) == RUN_COLUMNS + DATASET_COLUMNS
     for column in ("instruction", "output_a", "output_b"):
-        assert found[column].tolist() == gold.frame[column].tolist()
+        assert found[column].tolist() == gold.texts(column).to_pylist()
     assert found["human_preference"].tolist() == ["A", ""] * (count // 2)
     assert found["human_explanation"].tolist() == list(AWKWARD[::-1])
 
@@ -124,7 +124,7 @@ def test_texts_of_the_dataset_come_back_exactly(tmp_path: Path) -> None:
 def test_items_that_the_dataset_lacks_or_has_otherwise_have_empty_cells(tmp_path: Path) -> None:
     gold = dataset({"safety": [A, B, GOOD]})
     results = run_of(tmp_path, gold, safety=[SURE_A] * 3)
-    other = Dataset(gold.path, gold.frame.assign(output_a=["a", "x", "a"])).head(2)
+    other = with_texts(gold, output_a=["a", "x", "a"]).head(2)
     found = written(tmp_path, results, other)
     assert found["human_preference"].tolist() == ["A", "", ""]
     assert found["instruction"].tolist() == ["question 1", "", ""]

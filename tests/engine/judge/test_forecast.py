@@ -218,7 +218,7 @@ def test_explanations_are_expected_as_long_as_before_but_no_longer_than_allowed(
 
 def test_the_first_items_that_fit_tell_a_rate(small_model: SmallModel) -> None:
     settings = replace(TIGHT, mode=Mode.EXPLAIN, context=2048, max_explanation_tokens=4)
-    last_first = replace(SAMPLE, frame=SAMPLE.frame.iloc[::-1])
+    last_first = replace(SAMPLE, table=SAMPLE.table.take(list(range(len(SAMPLE)))[::-1]))
     plan = plan_of(settings, small_model("headers"), last_first)
     too_long = counted(plan).too_long
     assert last_first.ids[0] in too_long

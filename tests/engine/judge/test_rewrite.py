@@ -29,6 +29,7 @@ from engine.prompt.examples import choose_examples
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.commands import ROOT
+from tests.judged import with_texts
 
 A, B, GOOD, BAD = Preference
 MACHINE = MachineSettings(1, 0)
@@ -232,8 +233,7 @@ def test_a_run_that_is_being_worked_on_is_left_alone(store: RunStore, plan: RunP
 
 
 def other_texts(plan: RunPlan) -> RunPlan:
-    frame = plan.dataset.frame.assign(output_a="Something else.")
-    return replace(plan, dataset=Dataset(plan.dataset.path, frame))
+    return replace(plan, dataset=with_texts(plan.dataset, output_a="Something else."))
 
 
 def other_question(plan: RunPlan) -> RunPlan:
@@ -306,12 +306,11 @@ LONG = "The road is long and the answer is longer. " * 200
 @pytest.mark.parametrize("temperature", [0.0, 0.9])
 def test_items_are_read_as_the_run_read_them(demo_gold: Path, tmp_path: Path, temperature: float) -> None:
     """Written again for the labels that they have, all at once, texts stay to the letter; shortened too."""
-    gold = load_dataset(demo_gold).head(3)
-    frame = gold.frame.assign(output_b=["Yes.", LONG, "No."])
+    gold = with_texts(load_dataset(demo_gold).head(3), output_b=["Yes.", LONG, "No."])
     settings = JudgeSettings(
         context=1536, max_explanation_tokens=30, items_at_once=2, shorten=True, temperature=temperature
     )
-    plan = judged_anew(tmp_path / "runs.sqlite", Dataset(gold.path, frame), settings)
+    plan = judged_anew(tmp_path / "runs.sqlite", gold, settings)
     with RunStore(tmp_path / "runs.sqlite") as store:
         items = list(store.judged(1))
     assert [item.shortening is not None for item in items] == [False, True, False]
@@ -329,10 +328,9 @@ def test_items_are_read_as_the_run_read_them(demo_gold: Path, tmp_path: Path, te
 
 
 def test_an_item_that_does_not_fit_is_passed_over(demo_gold: Path) -> None:
-    gold = load_dataset(demo_gold).head(2)
-    frame = gold.frame.assign(output_b=["Yes.", LONG])
+    gold = with_texts(load_dataset(demo_gold).head(2), output_b=["Yes.", LONG])
     settings = JudgeSettings(context=1536, max_explanation_tokens=30, items_at_once=2)
-    plan = RunPlan(Dataset(gold.path, frame), ELOQUENT, settings, MACHINE, demo())
+    plan = RunPlan(gold, ELOQUENT, settings, MACHINE, demo())
     with open_model(plan, CancelToken()) as opened:
         judge = item_judge(plan, opened)
         short, long = finished(judge.explain([((at, plan.dataset[at]), {"safety": A}) for at in (0, 1)]))

@@ -9,12 +9,12 @@ import pytest
 
 from engine.core.judgments import Judgment
 from engine.core.review_filters import Filters
-from engine.data.dataset import Dataset, load_dataset
+from engine.data.dataset import load_dataset
 from engine.decisions.run_results import RunResults, load_results
 from engine.review.doubt import ReviewItem, ReviewRow, by_item, filtered, review_rows
 from engine.store.run_store import RunStore
 from tests.engine.measure.test_disagreements import RATHER_A, SURE_A, SURE_GOOD, Probabilities, stored_run
-from tests.judged import BAD, GOOD, A, B, dataset
+from tests.judged import BAD, GOOD, A, B, dataset, with_texts
 
 SURE_B = (0.03, 0.91, 0.03, 0.03)
 RATHER_B = (0.2, 0.6, 0.1, 0.1)
@@ -101,7 +101,7 @@ def test_what_a_person_decided_comes_last(
 
 def test_a_human_label_counts_for_the_same_texts_only(tmp_path: Path) -> None:
     results = judged(tmp_path, {"safety": [SURE_A] * 5})
-    other = Dataset(GOLD.path, GOLD.frame.assign(output_a=["a", "other", "a", "a", "a"]))
+    other = with_texts(GOLD, output_a=["a", "other", "a", "a", "a"])
     assert [row.human for row in review_rows(results, GOLD)] == [A, B, None, GOOD, BAD]
     assert [row.human for row in review_rows(results, other)] == [A, None, None, GOOD, BAD]
     assert {row.human for row in review_rows(results)} == {None}

@@ -160,7 +160,7 @@ def test_sorting_keeps_the_chosen_item_and_the_third_click_undoes_it(
     sort(qtbot, opened, 1)
     dataset = opened.workspace.dataset
     assert dataset is not None
-    texts = dict(zip(dataset.ids, dataset.frame["instruction"].tolist(), strict=True))
+    texts = {item.id: item.instruction for item in dataset}
     ascending = [texts[one].lower() for one in ids(opened)]
     assert ascending == sorted(ascending)
     assert chosen(opened) == "Item 42"

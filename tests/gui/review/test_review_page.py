@@ -230,8 +230,8 @@ def test_the_search_narrows_the_list_and_one_click_clears_it(qtbot: QtBot, page:
     assert run is not None
     assert run.dataset is not None
     word = "opposite"
-    texts = run.dataset.frame[["id", "instruction", "output_a", "output_b"]]
-    hits = sum(texts.apply(lambda row: any(word in text.casefold() for text in row), axis=1))
+    texts = [(item.id, item.instruction, item.output_a, item.output_b) for item in run.dataset]
+    hits = sum(any(word in text.casefold() for text in row) for row in texts)
     assert 0 < hits < 30
     page.list.filters.search.setText(word)
     qtbot.waitUntil(lambda: page.list.shown == hits)

@@ -1,8 +1,10 @@
 """Marks: equal where the same would be measured, other where anything of it is another."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from engine.data.dataset import load_dataset
@@ -19,6 +21,12 @@ def test_labels_that_are_read_again_are_the_same(save: Save) -> None:
     assert gold_mark(load_dataset(path)) == gold_mark(load_dataset(path))
     assert gold_mark(load_dataset(path).head(1)) == gold_mark(load_dataset(path).head(1))
     assert gold_mark(None) != gold_mark(load_dataset(path))
+
+
+def test_how_labels_lie_in_memory_is_no_difference(save: Save) -> None:
+    whole = load_dataset(save("labels.tsv", HEADER + ROWS))
+    parts = pa.concat_tables([whole.table.slice(0, 1), whole.table.slice(1)])
+    assert gold_mark(replace(whole, table=parts)) == gold_mark(whole)
 
 
 @pytest.mark.parametrize("other", [b"2\ti\ta\tb\tA\tSo.", b"2\ti\ta\tb\tB\tNo.", b"2\ti\ta\tc\tB\tSo.", b""])

@@ -15,6 +15,7 @@ from gui.work.store_jobs import open_run
 from gui.work.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 from tests.gui.jobs import done
+from tests.judged import with_texts
 
 
 def whole(_gold: Path) -> Dataset:
@@ -22,8 +23,7 @@ def whole(_gold: Path) -> Dataset:
 
 
 def other_texts(gold: Path) -> Dataset:
-    dataset = load_dataset(gold)
-    return Dataset(dataset.path, dataset.frame.assign(output_a="Something else."))
+    return with_texts(load_dataset(gold), output_a="Something else.")
 
 
 def too_few(gold: Path) -> Dataset:

@@ -1,0 +1,39 @@
+"""Arrow arrays made of texts and of NumPy's numbers, and the way back.
+
+pyarrow imports pandas, for half a second, as soon as `pyarrow.array`, `pyarrow.scalar` or a kernel is handed
+a Python object or a NumPy array, and in its own `to_numpy`. What stands here hands over buffers instead.
+
+Knows: how Arrow lays out texts and numbers in memory. Does not know: files, datasets.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+def text_array(texts: Sequence[str]) -> pa.LargeStringArray:
+    """Texts as Arrow's large_string: UTF-8 in one buffer, and where each begins in another."""
+    joined = "".join(texts)
+    lengths = map(len, texts) if joined.isascii() else (len(text.encode("utf-8")) for text in texts)
+    starts = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum(np.fromiter(lengths, np.int64, len(texts)), out=starts[1:])
+    buffers = pa.py_buffer(starts), pa.py_buffer(joined.encode("utf-8"))
+    return pa.LargeStringArray.from_buffers(len(texts), *buffers)
+
+
+def number_array(numbers: npt.NDArray[np.int64]) -> pa.Array:
+    """Whole numbers, shape (n,), as Arrow's int64, such as the rows that a `take` wants."""
+    buffer = pa.py_buffer(np.ascontiguousarray(numbers, np.int64))
+    return pa.Array.from_buffers(pa.int64(), len(numbers), [None, buffer])
+
+
+def to_numpy(column: pa.ChunkedArray | pa.Array) -> npt.NDArray[Any]:
+    """Numbers or truth values without gaps as a NumPy array of their kind, shape (n,); only to be read."""
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if pa.types.is_boolean(array.type):  # eight in a byte, which NumPy does not know
+        return np.from_dlpack(pc.cast(array, pa.uint8())).view(np.bool_)
+    return np.from_dlpack(array)
