@@ -4,8 +4,9 @@ Knows: which columns stand side by side. Does not know: how items are weighed, t
 """
 
 from engine.core.formatting import Table, number, percent, words
-from engine.weigh.system_weighing import WINNERS, OverallAgreement, Weighing
+from engine.weigh.system_weighing import OverallAgreement, Weighing
 from engine.weigh.weight_fit import WeightFit
+from engine.weigh.weighted_judge import WINNERS
 
 
 def weighing_table(weighing: Weighing) -> Table:
