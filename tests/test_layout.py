@@ -37,7 +37,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
         "engine.measure": "core data llama store prompt decisions loading",
         "engine.calibrate": "core decisions measure",
         "engine.weigh": "core data measure",
-        "engine.review": "core data decisions measure weigh",
+        "engine.review": "core data decisions weigh",
         "engine.report": "core gguf decisions measure calibrate weigh",
         "gui.kit": "",
         "gui.work": "kit",

@@ -31,7 +31,8 @@ from engine.report.figure_style import (
     new_panels,
     short_count,
 )
-from engine.weigh.system_weighing import TIE, WINNERS, Weighing
+from engine.weigh.system_weighing import Weighing
+from engine.weigh.weighted_judge import TIE, WINNERS
 
 _MARGIN_BINS = 20
 _LEAST_SURE = 20  # percent: the likeliest of four labels has 25 or more

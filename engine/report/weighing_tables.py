@@ -6,8 +6,9 @@ windows.
 
 from engine.core.formatting import words
 from engine.core.value_tables import Column, Fact, Kind, Row, Table
-from engine.weigh.system_weighing import WINNERS, OverallAgreement, Weighing
+from engine.weigh.system_weighing import OverallAgreement, Weighing
 from engine.weigh.weight_fit import WeightFit
+from engine.weigh.weighted_judge import WINNERS
 
 _DECIDED = (
     Column("fact", "weighted judge", Kind.NAME, "What the weighted judge decided."),

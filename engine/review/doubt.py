@@ -4,7 +4,7 @@ Knows: what makes a judgment doubtful, and how doubts are filtered. Does not kno
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from engine.core.items import Preference
 from engine.core.judgments import JudgedItem, Judgment, Unscored
@@ -12,8 +12,8 @@ from engine.core.review_filters import LOW_MARGIN, Filters
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
 from engine.decisions.run_results import RunResults
-from engine.measure.systems import system_of_run
-from engine.weigh.system_weighing import OVERALL, comparisons_of, weigh, winner_of
+from engine.weigh.item_winner import OVERALL, certain, weighted_winner
+from engine.weigh.weighted_judge import normalised
 
 
 @dataclass(frozen=True)
@@ -148,27 +148,32 @@ def _contradicted(results: RunResults) -> set[str]:
     """The ids of items whose label of overall quality is A and whose weighted winner is B, or the reverse."""
     if OVERALL not in results.judgments:
         return set()
-    weights = {one.name: one.weight for one in ELOQUENT.criteria if one.name in results.judgments}
-    system = system_of_run(_preferring(results))
-    weighed = weigh(comparisons_of(system, list(weights)), weights, ELOQUENT.tie_threshold)
-    winners = {one["id"]: one["winner"] for one in weighed.result["results"]}
-    labels = {item_id: system.rows[item_id].predictions[OVERALL].preference for item_id in winners}
+    weights = normalised({one.name: one.weight for one in ELOQUENT.criteria if one.name in results.judgments})
     return {
-        item_id
-        for item_id, label in labels.items()
-        if label is not None and {winner_of(label), winners[item_id]} == {"A", "B"}
+        overall.item_id
+        for place, overall in enumerate(results.judgments[OVERALL])
+        if (label := results.label(overall)) in (Preference.A, Preference.B)
+        and _winner(results, place, weights) == label.swapped.value
     }
 
 
-def _preferring(results: RunResults) -> RunResults:
-    """The items alone whose label of overall quality is A or B: no others can be contradicted."""
-    overall = results.judgments[OVERALL]
-    places = [at for at, one in enumerate(overall) if results.label(one) in (Preference.A, Preference.B)]
-    return replace(
-        results,
-        judged=tuple(results.judged[at] for at in places),
-        judgments={name: tuple(column[at] for at in places) for name, column in results.judgments.items()},
-    )
+def _winner(results: RunResults, place: int, weights: Mapping[str, float]) -> str | None:
+    """The weighted winner of an item, by its place among the judged; None where a criterion is unscored."""
+    known = {}
+    for name in weights:
+        probabilities = _probabilities(results, results.judgments[name][place])
+        if probabilities is None:
+            return None
+        known[name] = probabilities
+    return weighted_winner(known, weights, ELOQUENT.tie_threshold)
+
+
+def _probabilities(results: RunResults, judgment: Judgment | Unscored) -> Sequence[float] | None:
+    """Those of the labels, 1 for a label that a person gave; None where there is no label in force."""
+    override = results.overrides.get((judgment.criterion, judgment.item_id))
+    if override is not None and override.preference is not None:
+        return certain(override.preference)
+    return judgment.probabilities if isinstance(judgment, Judgment) else None
 
 
 def _passes(row: ReviewRow, filters: Filters) -> bool:

@@ -8,15 +8,10 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.core.items import PREFERENCES, Preference
 from engine.data.dataset import Dataset
 from engine.measure.systems import System
-from engine.weigh.weighted_judge import pairwise_preference_judge
-
-OVERALL = "overall_quality"
-TIE = "tie"
-WINNERS = ("A", "B", TIE)
-HIGHEST_SCORE = 10.0
+from engine.weigh.item_winner import OVERALL, certain, response_scores, winner_of
+from engine.weigh.weighted_judge import WINNERS, pairwise_preference_judge
 
 ScoredPair = dict[str, Any]  # what pairwise_preference_judge takes: id, scores_a, scores_b
 
@@ -32,8 +27,7 @@ class Comparisons:
 def comparisons_of(system: System, criteria: Sequence[str], ids: Container[str] | None = None) -> Comparisons:
     """The response scores of a system's items (with `ids` only of these) on some of its criteria.
 
-    A response's score is 10 x (P(it is preferred) + P(both_good)), 0 to 10. A label without probabilities,
-    of a submission or of a person who overrode the run, has probability 1.
+    A label without probabilities, of a submission or of a person who overrode the run, has probability 1.
     """
     rows, left_out = [], []
     for row in system.submission.rows:
@@ -62,11 +56,8 @@ def _scores(system: System, item_id: str, criterion: str) -> tuple[float, float]
     judgment = system.judgments.get((criterion, item_id))
     override = system.overrides.get((criterion, item_id))
     if judgment is None or (override is not None and override.preference is not None):
-        probabilities = tuple(float(label is preference) for label in PREFERENCES)
-    else:
-        probabilities = judgment.probabilities
-    a, b, both_good, _ = probabilities
-    return HIGHEST_SCORE * (a + both_good), HIGHEST_SCORE * (b + both_good)
+        return response_scores(certain(preference))
+    return response_scores(judgment.probabilities)
 
 
 @dataclass(frozen=True)
@@ -123,11 +114,6 @@ def human_winners(gold: Dataset) -> dict[str, str]:
     """The winner by the human overall label, of each item that has one."""
     labels = {item.id: item.gold[OVERALL].preference for item in gold if OVERALL in item.gold}
     return {item_id: winner_of(label) for item_id, label in labels.items() if label is not None}
-
-
-def winner_of(preference: Preference) -> str:
-    """A label as a winner: both_good and both_bad are a tie."""
-    return preference.value if preference in (Preference.A, Preference.B) else TIE
 
 
 def _agreement(winners: Mapping[str, str], gold: Dataset, system: System | None) -> OverallAgreement | None:

@@ -13,7 +13,8 @@ from scipy.optimize import nnls
 
 from engine.core.errors import SetupError
 from engine.measure.folds import LEAST_GROUPS, grouped_folds
-from engine.weigh.system_weighing import HIGHEST_SCORE, WINNERS
+from engine.weigh.item_winner import HIGHEST_SCORE
+from engine.weigh.weighted_judge import WINNERS
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+TIE = "tie"
+WINNERS = ("A", "B", TIE)
 LARGEST_SCORE = 1e300  # either way: differences and the sum of all margins stay finite
 
 _NOISE = 16 * sys.float_info.epsilon  # relative: a few roundings in weights, scores and their products
@@ -32,13 +34,14 @@ def pairwise_preference_judge(
     Raises ValueError for weights that are negative, not finite or sum to 0, for a threshold that is
     negative or not finite, and for a score that is not finite or beyond LARGEST_SCORE.
     """
-    weights = _normalised(criteria_weights)
+    weights = normalised(criteria_weights)
     if not math.isfinite(tie_threshold) or tie_threshold < 0:
         raise ValueError(f"tie_threshold is {tie_threshold}: use 0 or a positive number.")
     results = []
     margins = []
     for comparison in comparisons:
-        winner, margin = _decide(comparison, weights, tie_threshold)
+        _check_scores(comparison, weights)
+        winner, margin = decide(comparison["scores_a"], comparison["scores_b"], weights, tie_threshold)
         margins.append(margin)
         results.append({"id": comparison["id"], "winner": winner, "margin": round(margin, _DIGITS)})
     winners = [result["winner"] for result in results]
@@ -46,12 +49,13 @@ def pairwise_preference_judge(
         "results": results,
         "win_rate_a": _share(winners.count("A"), len(winners)),
         "win_rate_b": _share(winners.count("B"), len(winners)),
-        "tie_rate": _share(winners.count("tie"), len(winners)),
+        "tie_rate": _share(winners.count(TIE), len(winners)),
         "avg_margin": _share(math.fsum(margins), len(margins)),
     }
 
 
-def _normalised(weights: Mapping[str, float]) -> dict[str, float]:
+def normalised(weights: Mapping[str, float]) -> dict[str, float]:
+    """Weights that sum to 1; ValueError for one that is negative or not finite, and where all are 0."""
     for name, weight in weights.items():
         if not math.isfinite(weight) or weight < 0:
             raise ValueError(f"Weight of {name} is {weight}: use 0 or a positive number.")
@@ -64,24 +68,27 @@ def _normalised(weights: Mapping[str, float]) -> dict[str, float]:
     return {name: weight / total for name, weight in scaled.items()}
 
 
-def _decide(
-    comparison: Mapping[str, Any], weights: Mapping[str, float], tie_threshold: float
+def decide(
+    a: Mapping[str, float], b: Mapping[str, float], weights: Mapping[str, float], tie_threshold: float
 ) -> tuple[str, float]:
-    a, b = comparison["scores_a"], comparison["scores_b"]
-    for name in weights:
-        for response in (a, b):
-            if not abs(response.get(name, 0)) <= LARGEST_SCORE:
-                raise ValueError(
-                    f"Comparison {comparison['id']}: score of {name} is not a number up to {LARGEST_SCORE:g}."
-                )
+    """One of WINNERS and its margin, unrounded, from the scores of both responses and normalised weights."""
     terms = [weight * response.get(name, 0) for name, weight in weights.items() for response in (a, b)]
     difference = math.fsum(
         weight * a.get(name, 0) - weight * b.get(name, 0) for name, weight in weights.items()
     )
     noise = _NOISE * (math.fsum(map(abs, terms)) + tie_threshold)
     if abs(difference) <= tie_threshold + noise:
-        return "tie", abs(difference)
+        return TIE, abs(difference)
     return ("A" if difference > 0 else "B"), abs(difference)
+
+
+def _check_scores(comparison: Mapping[str, Any], weights: Mapping[str, float]) -> None:
+    for name in weights:
+        for response in (comparison["scores_a"], comparison["scores_b"]):
+            if not abs(response.get(name, 0)) <= LARGEST_SCORE:
+                raise ValueError(
+                    f"Comparison {comparison['id']}: score of {name} is not a number up to {LARGEST_SCORE:g}."
+                )
 
 
 def _share(part: float, count: int) -> float:

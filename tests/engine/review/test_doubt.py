@@ -1,18 +1,24 @@
 """The review list: how doubtful a judgment is, what is filtered, which item comes first."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
+from engine.core.items import Preference
 from engine.core.judgments import Judgment
 from engine.core.review_filters import Filters
+from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
 from engine.decisions.run_results import RunResults, load_results
+from engine.measure.systems import system_of_run
 from engine.review.doubt import ReviewItem, ReviewRow, by_item, filtered, review_rows
 from engine.store.run_store import RunStore
+from engine.weigh.system_weighing import comparisons_of, weigh
 from tests.engine.measure.test_disagreements import RATHER_A, SURE_A, SURE_GOOD, Probabilities, stored_run
 from tests.judged import BAD, GOOD, A, B, dataset, with_texts
 
@@ -77,6 +83,40 @@ def test_an_overall_label_against_the_weighted_winner_is_doubted_on_its_own_crit
     results = judged(tmp_path, said)
     assert doubts(results, "overall_quality") == pytest.approx([0.8, 0.6, 0.12, 0.6, 0.6])
     assert doubts(results, "safety") == pytest.approx([0.12, 0.12, 0.12, 0.12, 1])
+
+
+def contradicted_by_the_whole_weighing(results: RunResults) -> set[str]:
+    """Whose overall label is A and weighted winner B, or the reverse, as `weigh` decides the whole run."""
+    system = system_of_run(results)
+    weights = {one.name: one.weight for one in ELOQUENT.criteria if one.name in results.judgments}
+    weighed = weigh(comparisons_of(system, list(weights)), weights, ELOQUENT.tie_threshold)
+    winners = {one["id"]: one["winner"] for one in weighed.result["results"]}
+    labels = {row.id: row.predictions["overall_quality"].preference for row in system.submission.rows}
+    return {item_id for item_id, label in labels.items() if {label, winners.get(item_id)} == {"A", "B"}}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_contradictions_are_those_of_the_whole_weighing(tmp_path: Path, seed: int) -> None:
+    """Probabilities are tenths, so that many differences are 0 or the very tie threshold."""
+    random = Random(seed)
+    criteria, gold = ("safety", "overall_quality"), dataset({"safety": [None] * 150})
+    shares = [one for one in itertools.product(range(1, 8), repeat=4) if sum(one) == 10]
+    tenths = [one for one in shares if one.count(max(one)) == 1]
+
+    def probabilities() -> Probabilities | None:
+        a, b, good, bad = random.choice(tenths)
+        return (a / 10, b / 10, good / 10, bad / 10) if random.random() < 0.9 else None
+
+    said = {name: [probabilities() for _ in gold.ids] for name in criteria}
+    overridden = [item_id for item_id in gold.ids if random.random() < 0.3]
+    overrides = [(item_id, "safety", random.choice([*Preference, None]), "So.") for item_id in overridden]
+    results = stored_run(tmp_path, gold, said, overrides=overrides).results
+    assert results is not None
+    rows = [row for row in review_rows(results) if row.criterion == "overall_quality" and row.margin]
+    found = {row.item_id for row in rows if row.margin and row.doubt > 1 - row.margin * 0.75}
+    assert found == contradicted_by_the_whole_weighing(results)
+    assert found != contradicted_by_the_whole_weighing(results.model_alone())
+    assert found
 
 
 @pytest.mark.parametrize(

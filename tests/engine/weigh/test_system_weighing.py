@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from engine.core.errors import SetupError
-from engine.weigh.system_weighing import Comparisons, comparisons_of, human_winners, weigh, winner_of
+from engine.weigh.item_winner import winner_of
+from engine.weigh.system_weighing import Comparisons, comparisons_of, human_winners, weigh
 from engine.weigh.weight_fit import fit_weights
 from tests.engine.measure.test_disagreements import RATHER_A, stored_run
 from tests.judged import BAD, GOOD, A, B, dataset, system

@@ -1,0 +1,44 @@
+"""The weighted winner of one item, from the probabilities of its labels.
+
+Knows: labels, their probabilities, weights. Does not know: runs, submissions, human labels.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from engine.core.items import PREFERENCES, Preference
+from engine.weigh.weighted_judge import TIE, decide
+
+OVERALL = "overall_quality"
+HIGHEST_SCORE = 10.0
+
+Probabilities = Sequence[float]  # of the four labels, in the order of PREFERENCES, summing to 1
+
+
+def certain(preference: Preference) -> Probabilities:
+    """The probabilities of a label that came without any: 1 for the label itself."""
+    return tuple(float(label is preference) for label in PREFERENCES)
+
+
+def response_scores(probabilities: Probabilities) -> tuple[float, float]:
+    """The scores of A and B, 0 to 10: 10 x (P(it is preferred) + P(both_good))."""
+    a, b, both_good, _ = probabilities
+    return HIGHEST_SCORE * (a + both_good), HIGHEST_SCORE * (b + both_good)
+
+
+def weighted_winner(
+    probabilities: Mapping[str, Probabilities], weights: Mapping[str, float], tie_threshold: float
+) -> str:
+    """Who wins an item, one of WINNERS: what pairwise_preference_judge says of its response scores.
+
+    `probabilities`: by criterion, of all criteria that `weights` name. `weights`: as `normalised` gives them.
+    """
+    scores = {name: response_scores(probabilities[name]) for name in weights}
+    scores_a = {name: a for name, (a, _) in scores.items()}
+    scores_b = {name: b for name, (_, b) in scores.items()}
+    winner, _ = decide(scores_a, scores_b, weights, tie_threshold)
+    return winner
+
+
+def winner_of(preference: Preference) -> str:
+    """A label as a winner: both_good and both_bad are a tie."""
+    return preference.value if preference in (Preference.A, Preference.B) else TIE
