@@ -119,10 +119,10 @@ def _versions() -> str:
 
 
 def _write_and_read(which: Callable[[], Path]) -> str:
-    said = b"written by the self-test"
+    written = b"written by the self-test"
     with _temporary_folder(which()) as folder:
-        write_whole(folder / "test", said)
-        if (folder / "test").read_bytes() != said:
+        write_whole(folder / "test", written)
+        if (folder / "test").read_bytes() != written:
             raise SetupError(f"{which()} does not give back what is written there.", "Check the disk.")
     return str(which())
 
@@ -184,9 +184,9 @@ def _trial(cancel: CancelToken) -> str:
             "Close programs that keep the computer busy, then try again.",
         ) from error
     if code != 0:
-        said = printed.decode("utf-8", "replace").strip()
+        output = printed.decode("utf-8", "replace").strip()
         raise SetupError(
-            f"The trial of the demo model ended with exit code {code}: {said or 'no word'}.", _SET_UP_AGAIN
+            f"The trial of the demo model ended with exit code {code}: {output or 'no word'}.", _SET_UP_AGAIN
         )
     return "the program started itself, loaded the demo model, read and wrote"
 
@@ -209,15 +209,19 @@ def _judging(cancel: CancelToken) -> str:
 
 def _as_expected(results: RunResults, dataset: Dataset) -> str:
     """What was judged, in words; SetupError where the demo model would not have said it."""
-    judgments = [one for column in results.judgments.values() for one in column]
-    scored = [one for one in judgments if isinstance(one, Judgment)]
+    judgments = [judgment for column in results.judgments.values() for judgment in column]
+    scored = [judgment for judgment in judgments if isinstance(judgment, Judgment)]
     scores = score_results(results, dataset)
     right = sum(score.labelled * (score.accuracy or 0) for score in scores) / max(1, len(judgments))
     found = (
         f"{len(scored)} of {len(dataset) * len(ELOQUENT.names)} judgments made, {100 * right:.0f} % with the"
-        f" human label, {sum(one.explanation is not None for one in scored)} explained"
+        f" human label, {sum(judgment.explanation is not None for judgment in scored)} explained"
     )
-    unclear = [one for one in scored if one.format_mass < _LEAST_FORMAT_MASS or one.explanation is None]
+    unclear = [
+        judgment
+        for judgment in scored
+        if judgment.format_mass < _LEAST_FORMAT_MASS or judgment.explanation is None
+    ]
     if len(scored) < len(judgments) or len(results.judged) < len(dataset) or unclear or right < _LEAST_RIGHT:
         raise SetupError(
             f"{found}: the demo model gives other results here than where it was made.",
@@ -229,7 +233,7 @@ def _as_expected(results: RunResults, dataset: Dataset) -> str:
 def _internet() -> str:
     open_now = psutil.Process().net_connections(kind="inet")
     if open_now:
-        where = ", ".join(f"{one.laddr} {one.status}" for one in open_now)
+        where = ", ".join(f"{connection.laddr} {connection.status}" for connection in open_now)
         raise SetupError(
             f"This process has internet sockets that are bound or connected: {where}.",
             "Tiebreak opens none: see which program or extension loads itself into it.",

@@ -87,15 +87,15 @@ def _seconds_to_window(command: list[str], home: Path) -> float:
 
 def _seconds_to_judge(command: list[str], home: Path, model: str, items: str) -> float:
     """What the items themselves took, by the program's own clock: neither its start nor loading the model."""
-    told = home / "judged.json"
+    judged = home / "judged.json"
     words = ["judge", str(ROOT / "examples" / "demo.tsv"), "--model", model, "--items", items, "--fresh"]
-    outputs = ["--out", str(home / "submission.tsv"), "--json", str(told)]
+    outputs = ["--out", str(home / "submission.tsv"), "--json", str(judged)]
     done = subprocess.run(
         [*command, *words, *outputs], env=_environment(home), capture_output=True, text=True, check=False
     )
     if done.returncode not in (0, 1):
         sys.exit(done.stderr)
-    items_judged = json.loads(told.read_text(encoding="utf-8"))["items"]
+    items_judged = json.loads(judged.read_text(encoding="utf-8"))["items"]
     return float(sum(item["seconds"] for item in items_judged))
 
 

@@ -91,7 +91,9 @@ class Studio:
     def _override(self, place: int, explanation: str | None) -> None:
         """Let a person's label, another than the model's, stand for it on naturalness."""
         judgment = self._results.judgments[OVERRIDDEN][place]
-        label = next(one for one in Preference if one is not self._results.label(judgment))
+        label = next(
+            preference for preference in Preference if preference is not self._results.label(judgment)
+        )
         self._window.workspace.override(judgment.item_id, OVERRIDDEN, label, explanation)
 
     @property
@@ -183,8 +185,8 @@ def _changed(row: SubmissionRow) -> SubmissionRow:
     """The same with other labels on two criteria."""
     other = {"relevance": Preference.A, "overall_quality": Preference.BOTH_BAD}
     predictions = {
-        name: replace(one, preference=other.get(name, one.preference))
-        for name, one in row.predictions.items()
+        name: replace(prediction, preference=other.get(name, prediction.preference))
+        for name, prediction in row.predictions.items()
     }
     return replace(row, predictions=predictions)
 

@@ -153,8 +153,8 @@ def _window(trial: Trial) -> str:
             code = window.close()
         finally:
             program.kill()
-            said = program.communicate()
-    assert code == 0, f"it ended with code {code}: {said}"
+            printed = program.communicate()
+    assert code == 0, f"it ended with code {code}: {printed}"
     return f"seen after {window.seconds:.2f} s; judged {_ITEMS} items; closed"
 
 
@@ -191,8 +191,8 @@ def _libraries(trial: Trial) -> str:
     printed = ("LD_DEBUG=files", f"LD_DEBUG_OUTPUT={trial.temporary / 'loaded'}")
     env = Path("/usr/bin/env")
     child = trial.start(*printed, str(trial.program), "selftest", executable=env)
-    said, _ = child.communicate(timeout=PATIENCE)
-    assert child.returncode == 0, said.decode()
+    output, _ = child.communicate(timeout=PATIENCE)
+    assert child.returncode == 0, output.decode()
     with smoke_window.screen() as display:
         program = trial.start(
             *printed, str(trial.window_program), executable=env, home=trial.window_home, DISPLAY=display

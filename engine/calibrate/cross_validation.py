@@ -150,7 +150,7 @@ def quality(log_probs: FloatArray, labels: IntArray) -> Quality:
     """
     probabilities = np.exp(log_probs)
     bins = reliability(probabilities, labels)
-    error = sum(one.count * abs(one.accuracy - one.confidence) for one in bins) / len(labels)
+    error = sum(bin_.count * abs(bin_.accuracy - bin_.confidence) for bin_ in bins) / len(labels)
     return Quality(
         accuracy=float(np.mean(log_probs.argmax(axis=1) == labels)),
         log_loss=float(log_loss(labels, probabilities, labels=range(_LABELS))),

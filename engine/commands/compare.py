@@ -98,7 +98,10 @@ def _print_differences(result: Comparison, most: int) -> None:
     print(f"\n{len(found):,} labels differ between the systems.")
     if not found or most < 1:
         return
-    rows = [[one.item_id, one.criterion, one.human.value, *_labels(one)] for one in found[:most]]
+    rows = [
+        [difference.item_id, difference.criterion, difference.human.value, *_labels(difference)]
+        for difference in found[:most]
+    ]
     print(table(["item", "criterion", "human", *result.systems], rows))
     if len(found) > most:
         print(f"and {len(found) - most:,} more; --json writes them all.")

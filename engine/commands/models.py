@@ -136,9 +136,9 @@ def _cut(files: list[str], layers: int | None, out: Path | None) -> int:
 
 def _list(folders: list[Path]) -> int:
     found = list(find_models(folders))
-    usable = [(one, one.model) for one in found if one.model is not None]
+    usable = [(file, file.model) for file in found if file.model is not None]
     if usable:
-        rows = [_row(one, model) for one, model in usable]
+        rows = [_row(file, model) for file, model in usable]
         print(
             table(
                 ["model", "quantisation", "parameters", "size", "context", "memory", "fits", "from", "file"],
@@ -151,13 +151,13 @@ def _list(folders: list[Path]) -> int:
                 print(f"{printable(model.name)}: {printable(model.notice)}")
     else:
         print("No usable models found in:\n" + "\n".join(f"  {folder}" for folder in folders))
-    for one in found:
-        if one.error is not None:
-            tell(f"Not usable: {one.path}\n  {one.error.problem}\n  {OPTIONS.of(one.error.remedy)}")
+    for file in found:
+        if file.error is not None:
+            tell(f"Not usable: {file.path}\n  {file.error.problem}\n  {OPTIONS.of(file.error.remedy)}")
     return DONE
 
 
-def _row(one: FoundModel, model: ModelFile) -> list[str]:
+def _row(file: FoundModel, model: ModelFile) -> list[str]:
     needed = memory_needed(model, default_context(model.trained_context))
     available, total = available_memory()
     return [
@@ -168,8 +168,8 @@ def _row(one: FoundModel, model: ModelFile) -> list[str]:
         f"{model.trained_context:,}",
         amount(needed.total),
         memory_fit(needed, available, total).value,
-        one.source,
-        str(one.path),
+        file.source,
+        str(file.path),
     ]
 
 

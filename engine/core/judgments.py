@@ -119,9 +119,9 @@ class Judgment:
 
     def explanation_for(self, label: Preference | None) -> Explanation | None:
         """What the model wrote for a label, the latest; its first text where it wrote none for that label."""
-        for one in reversed(self.explanations):
-            if one.preference is label:
-                return one
+        for explanation in reversed(self.explanations):
+            if explanation.preference is label:
+                return explanation
         return self.explanations[0] if self.explanations else None
 
     @property

@@ -12,7 +12,9 @@ from engine.core.judgments import Override
 
 def in_force(history: Iterable[Override]) -> dict[tuple[str, str], Override]:
     """By criterion and item id the newest that is not undone; `history` has the oldest first."""
-    return {(one.criterion, one.item_id): one for one in history if one.undone is None}
+    return {
+        (override.criterion, override.item_id): override for override in history if override.undone is None
+    }
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,8 @@ class OverrideCount:
     def in_words(self) -> str:
         """`2 labels and 1 explanation`, without a part that is 0; `nothing` where both are."""
         parts = ((self.labels, "label"), (self.explanations, "explanation"))
-        said = [f"{number:,} {name}{'' if number == 1 else 's'}" for number, name in parts if number]
-        return " and ".join(said) or "nothing"
+        counts = [f"{number:,} {name}{'' if number == 1 else 's'}" for number, name in parts if number]
+        return " and ".join(counts) or "nothing"
 
     @property
     def by_whom(self) -> str:
@@ -40,7 +42,7 @@ def count_overrides(overrides: Iterable[Override]) -> OverrideCount:
     """Count overrides that are in force."""
     counted = list(overrides)
     return OverrideCount(
-        labels=sum(one.preference is not None for one in counted),
-        explanations=sum(one.explanation is not None for one in counted),
-        authors=tuple(name for name, _ in Counter(one.author for one in counted).most_common()),
+        labels=sum(override.preference is not None for override in counted),
+        explanations=sum(override.explanation is not None for override in counted),
+        authors=tuple(name for name, _ in Counter(override.author for override in counted).most_common()),
     )

@@ -50,7 +50,7 @@ class RunSetup:
 
     def as_json(self) -> dict[str, Any]:
         """All choices as plain values."""
-        return {one.name: _plain(getattr(self, one.name)) for one in fields(self)}
+        return {choice.name: _plain(getattr(self, choice.name)) for choice in fields(self)}
 
     @classmethod
     def of_json(cls, values: Mapping[str, Any], usual: "RunSetup") -> "RunSetup":
@@ -101,7 +101,7 @@ def _yes(value: object, usual: bool) -> bool:
 
 
 def _choice(kind: type[Choice], value: object, usual: Choice) -> Choice:
-    return next((one for one in kind if one.value == value), usual)
+    return next((member for member in kind if member.value == value), usual)
 
 
 def _criteria(value: object) -> tuple[str, ...]:

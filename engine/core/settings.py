@@ -95,7 +95,9 @@ def settings_of(values: Mapping[str, Any]) -> JudgeSettings:
     What it left out, because it does not count, is as usual. KeyError, ValueError or SetupError for values
     that are none.
     """
-    known = {one.name: values[one.name] for one in fields(JudgeSettings) if one.name in values}
+    known = {
+        setting.name: values[setting.name] for setting in fields(JudgeSettings) if setting.name in values
+    }
     known["mode"] = Mode(values["mode"])
     known["orders"] = tuple(map(Order, values["orders"]))
     known["kv_type"] = KvType(values.get("kv_type", KvType.F16))

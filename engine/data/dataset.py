@@ -291,5 +291,5 @@ def _item(cells: Mapping[str, str], rubric: Rubric) -> Item:
     return Item(cells["id"], cells["instruction"], cells["output_a"], cells["output_b"], gold)
 
 
-def _count(number: int, one: str, several: str) -> str:
-    return f"{number:,} {one if number == 1 else several}"
+def _count(number: int, noun: str, several: str) -> str:
+    return f"{number:,} {noun if number == 1 else several}"

@@ -71,7 +71,7 @@ def summary_of(dataset: Dataset) -> Summary:
 
 def _label_counts(dataset: Dataset, criterion: str) -> dict[Preference, int]:
     counted = pc.value_counts(dataset.texts(f"{criterion}_preference")).to_pylist()
-    counts = {one["values"]: int(one["counts"]) for one in counted}
+    counts = {entry["values"]: int(entry["counts"]) for entry in counted}
     return {label: counts.get(label.value, 0) for label in PREFERENCES}
 
 

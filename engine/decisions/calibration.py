@@ -64,7 +64,7 @@ class Calibration:
     @property
     def hash(self) -> str:
         """SHA-256 (hex) of what it does; the names and figures take no part."""
-        return digest({name: [one.scale, *one.biases] for name, one in self.criteria.items()})
+        return digest({name: [fitted.scale, *fitted.biases] for name, fitted in self.criteria.items()})
 
     @property
     def accuracies(self) -> tuple[float, float] | None:
@@ -73,7 +73,7 @@ class Calibration:
         """
         try:
             before, after = (
-                fmean(float(one[when]["accuracy"]) for one in self.measured.values())
+                fmean(float(quality[when]["accuracy"]) for quality in self.measured.values())
                 for when in ("before", "after")
             )
         except (KeyError, TypeError, ValueError):  # a file may hold anything there, or nothing
@@ -107,7 +107,7 @@ class Calibration:
                 "examples": judge.examples,
             },
             "dataset": {"name": self.dataset, "sha256": self.dataset_hash},
-            "criteria": {name: _criterion_json(one) for name, one in self.criteria.items()},
+            "criteria": {name: _criterion_json(fitted) for name, fitted in self.criteria.items()},
             "measured": dict(self.measured),
         }
 
@@ -144,7 +144,7 @@ def calibration_of(value: Mapping[str, Any]) -> Calibration:
         ),
         dataset=str(value["dataset"]["name"]),
         dataset_hash=str(value["dataset"]["sha256"]),
-        criteria={str(name): _criterion(one) for name, one in value["criteria"].items()},
+        criteria={str(name): _criterion(values) for name, values in value["criteria"].items()},
         measured=dict(value["measured"]),
     )
 

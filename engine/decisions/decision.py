@@ -118,4 +118,6 @@ def _explanations(item: JudgedItem, criterion: str) -> tuple[Explanation, ...]:
     first = item.explanations.get(criterion)
     if first is None:
         return ()
-    return first, *(said for (name, _label), said in item.rewritten.items() if name == criterion)
+    return first, *(
+        explanation for (name, _label), explanation in item.rewritten.items() if name == criterion
+    )

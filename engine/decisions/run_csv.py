@@ -54,8 +54,8 @@ def write_results_csv(
     dataset = dataset if dataset is not None else gold
     items = {item.id: item for item in dataset.same_items(hashes)} if dataset is not None else None
     if items is not None and gold is not None and gold is not dataset:
-        said = {item.id: item.gold for item in gold.same_items(hashes)}
-        items = {item_id: replace(item, gold=said.get(item_id, {})) for item_id, item in items.items()}
+        labels = {item.id: item.gold for item in gold.same_items(hashes)}
+        items = {item_id: replace(item, gold=labels.get(item_id, {})) for item_id, item in items.items()}
     # newline: a line ends alike on every system, and what texts hold stays as it is.
     with (
         whole_file(path) as part,
@@ -123,8 +123,8 @@ def _dataset_cells(item: Item | None, criterion: str) -> tuple[str, ...]:
     if item is None:
         return _EMPTY * len(DATASET_COLUMNS)
     gold = item.gold.get(criterion)
-    said = (gold.preference or "", gold.explanation or "") if gold else _EMPTY * 2
-    return item.instruction, item.output_a, item.output_b, *said
+    human = (gold.preference or "", gold.explanation or "") if gold else _EMPTY * 2
+    return item.instruction, item.output_a, item.output_b, *human
 
 
 def _truth(value: bool | None) -> str:

@@ -70,7 +70,7 @@ def _judgment_json(judgment: Judgment | Unscored) -> dict[str, Any]:
         "readings": [_reading_json(reading) for reading in judgment.readings],
         "explanation": _explanation_json(judgment.explanation),
         "explanation_outdated": judgment.outdated,
-        "all_explanations": [_explanation_json(one) for one in judgment.explanations],
+        "all_explanations": [_explanation_json(explanation) for explanation in judgment.explanations],
     }
 
 

@@ -43,7 +43,9 @@ def cut_encoder(encoder: EncoderFile, layers: int, target: Path, cancel: CancelT
         try:
             writer.data_alignment = reader.alignment
             _add_values(writer, reader, values)
-            _write_tensors(writer, [one for one in reader.tensors if _is_kept(one.name, layers)], cancel)
+            _write_tensors(
+                writer, [tensor for tensor in reader.tensors if _is_kept(tensor.name, layers)], cancel
+            )
         finally:
             writer.close()
     return read_encoder_file(target)

@@ -182,8 +182,8 @@ class ItemJudge:
         started = time.perf_counter()
         read, generated = self._session.tokens_read, self._session.tokens_generated
         sampling = Sampling(self._settings.max_explanation_tokens, self._settings.temperature)
-        said = self._session.generate([self._job(text) for text in texts], sampling)
-        for text, written in zip(texts, said, strict=True):
+        explanations = self._session.generate([self._job(text) for text in texts], sampling)
+        for text, written in zip(texts, explanations, strict=True):
             line = tidy(written.data, written.cut)
             if line:
                 text.work.explanations[text.criterion] = Explanation(line, text.preference, written.cut)

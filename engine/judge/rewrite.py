@@ -154,8 +154,8 @@ def _outdated_groups(results: RunResults, size: int) -> list[_Group]:
         judgments = {name: column[index] for name, column in results.judgments.items()}
         labels = {
             name: label
-            for name, one in judgments.items()
-            if results.is_outdated(one) and (label := results.label(one)) is not None
+            for name, judgment in judgments.items()
+            if results.is_outdated(judgment) and (label := results.label(judgment)) is not None
         }
         if labels:
             found.append((item.position, labels))

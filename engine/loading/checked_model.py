@@ -91,15 +91,15 @@ def _checked(path: Path, name: str, trial: Sequence[str], cancel: CancelToken) -
 def _try_in_child(path: Path, trial: Sequence[str], cancel: CancelToken) -> None:
     """Try the file where it can do no harm. Raises ModelFileError, NoRoomError, Cancelled, EngineBug."""
     # No limit in time: a large model on a slow disk may take minutes.
-    code, said = run_child([*self_command(), *trial, str(path)], cancel)
+    code, printed = run_child([*self_command(), *trial, str(path)], cancel)
     cancel.raise_if_requested()
-    _raise_what_was_found(path, code, said)
+    _raise_what_was_found(path, code, printed)
 
 
-def _raise_what_was_found(path: Path, code: int, said: bytes) -> None:
+def _raise_what_was_found(path: Path, code: int, printed: bytes) -> None:
     if code == GOOD:
         return
-    report = _read_report(said)
+    report = _read_report(printed)
     if report and code == REFUSED:
         raise ModelFileError(*report)
     if report and code == NO_ROOM:
@@ -119,10 +119,10 @@ def _raise_what_was_found(path: Path, code: int, said: bytes) -> None:
     raise EngineBug(f"the trial of {path.name} ended for another reason than the file: exit code {code}")
 
 
-def _read_report(said: bytes) -> tuple[str, Remedy] | None:
+def _read_report(printed: bytes) -> tuple[str, Remedy] | None:
     """The problem and remedy in the child's line of JSON; None where it ended without one."""
     try:
-        report = json.loads(said)
+        report = json.loads(printed)
         return str(report["problem"]), Remedy.of_json(report["remedy"])
     except (ValueError, KeyError, TypeError):
         return None

@@ -103,7 +103,7 @@ def measure_agreement(
     }
     done = sum(counts[key] for key in found)
     yield MeasureProgress(done, len(questions))
-    groups = _by_item({key: one for key, one in zip(keys, questions, strict=True) if key not in found})
+    groups = _by_item({key: asked for key, asked in zip(keys, questions, strict=True) if key not in found})
     if groups:
         with opener() as opened:
             asker = _Asker(opened)
@@ -114,7 +114,11 @@ def measure_agreement(
                     yield MeasureProgress(done, len(questions))
                 results = {key: found[key] for key in group}
                 store.remember(
-                    {key: (one.p_yes, one.p_no) for key, one in results.items() if isinstance(one, Agreement)}
+                    {
+                        key: (answer.p_yes, answer.p_no)
+                        for key, answer in results.items()
+                        if isinstance(answer, Agreement)
+                    }
                 )
     return [_result(question, found[key]) for key, question in zip(keys, questions, strict=True)]
 

@@ -130,18 +130,18 @@ def compare(evaluations: Sequence[Evaluation]) -> Comparison:
 
     SetupError where there is none.
     """
-    names = tuple(one.name for one in evaluations)
+    names = tuple(evaluation.name for evaluation in evaluations)
     left_out = _left_out(evaluations)
     criteria = [name for name in evaluations[0].labels if name not in left_out]
     if not criteria:
-        found = "; ".join(f"{one.name}: {', '.join(one.labels)}" for one in evaluations)
+        found = "; ".join(f"{evaluation.name}: {', '.join(evaluation.labels)}" for evaluation in evaluations)
         raise SetupError(f"The systems share no labelled criterion ({found}).", "Compare others.")
     accuracies = [
-        _measure("accuracy", name, [100 * one.labels[name].accuracy for one in evaluations])
+        _measure("accuracy", name, [100 * evaluation.labels[name].accuracy for evaluation in evaluations])
         for name in criteria
     ]
     explained = [
-        _measure(measure, name, [_explanation_value(one, name, measure) for one in evaluations])
+        _measure(measure, name, [_explanation_value(evaluation, name, measure) for evaluation in evaluations])
         for measure in EXPLANATION_MEASURES
         for name in criteria
     ]
@@ -154,7 +154,9 @@ def compare(evaluations: Sequence[Evaluation]) -> Comparison:
         borda_labels=_borda(names, accuracies),
         borda_explanations=_borda_of_explaining(evaluations, explained),
         agreements=tuple(
-            _agreement(one, other, name) for one, other in combinations(evaluations, 2) for name in criteria
+            _agreement(evaluation, other, name)
+            for evaluation, other in combinations(evaluations, 2)
+            for name in criteria
         ),
         differences=tuple(_differences(evaluations, criteria)),
     )
@@ -162,8 +164,11 @@ def compare(evaluations: Sequence[Evaluation]) -> Comparison:
 
 def _left_out(evaluations: Sequence[Evaluation]) -> dict[str, tuple[str, ...]]:
     """The criteria that some system lacks, each with those systems."""
-    known = dict.fromkeys(name for one in evaluations for name in one.labels)
-    lacking = {name: tuple(one.name for one in evaluations if name not in one.labels) for name in known}
+    known = dict.fromkeys(name for evaluation in evaluations for name in evaluation.labels)
+    lacking = {
+        name: tuple(evaluation.name for evaluation in evaluations if name not in evaluation.labels)
+        for name in known
+    }
     return {name: systems for name, systems in lacking.items() if systems}
 
 
@@ -204,8 +209,8 @@ def _borda_of_explaining(evaluations: Sequence[Evaluation], measures: Sequence[M
     return {evaluations[place].name: points[evaluations[place].name] for place in places}
 
 
-def _agreement(one: Evaluation, other: Evaluation, criterion: str) -> PairAgreement:
-    pairs, others = one.matched.pairs[criterion], other.matched.pairs[criterion]
+def _agreement(first: Evaluation, other: Evaluation, criterion: str) -> PairAgreement:
+    pairs, others = first.matched.pairs[criterion], other.matched.pairs[criterion]
     labels, other_labels = _labels(pairs), _labels(others)
     right = [pair.prediction.preference is pair.gold.preference for pair in pairs]
     other_right = [pair.prediction.preference is pair.gold.preference for pair in others]
@@ -213,7 +218,7 @@ def _agreement(one: Evaluation, other: Evaluation, criterion: str) -> PairAgreem
     only_other = sum(b and not a for a, b in zip(right, other_right, strict=True))
     same = [a is b for a, b in zip(labels, other_labels, strict=True)]
     return PairAgreement(
-        one=one.name,
+        one=first.name,
         other=other.name,
         criterion=criterion,
         items=len(pairs),
@@ -240,13 +245,15 @@ def _differences(evaluations: Sequence[Evaluation], criteria: Sequence[str]) -> 
     found = []
     order = {item_id: place for place, item_id in enumerate(evaluations[0].matched.dataset.ids)}
     for criterion in criteria:
-        columns = [one.matched.pairs[criterion] for one in evaluations]
+        columns = [evaluation.matched.pairs[criterion] for evaluation in evaluations]
         for pairs in zip(*columns, strict=True):
             labels = tuple(_labels(pairs))
             human = pairs[0].gold.preference
             if len(set(labels)) > 1 and human is not None:
                 found.append(Difference(pairs[0].item.id, criterion, human, labels))
-    return sorted(found, key=lambda one: (order[one.item_id], criteria.index(one.criterion)))
+    return sorted(
+        found, key=lambda difference: (order[difference.item_id], criteria.index(difference.criterion))
+    )
 
 
 def _labels(pairs: Sequence[Pair]) -> list[Preference | None]:

@@ -40,7 +40,9 @@ def largest_disagreements(evaluation: Evaluation, most: int = 20) -> list[Disagr
         if (disagreement := _disagreement(criterion, pair))
     ]
     # Sorting keeps the order of the criteria within an item.
-    found.sort(key=lambda one: (math.inf if one.lead is None else -one.lead, places[one.pair.item.id]))
+    found.sort(
+        key=lambda entry: (math.inf if entry.lead is None else -entry.lead, places[entry.pair.item.id])
+    )
     return found[: max(0, most)]
 
 

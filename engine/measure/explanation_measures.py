@@ -101,12 +101,12 @@ def add_slow_scores(measures: ExplanationMeasures, slow: SlowScores) -> Explanat
         measures = replace(measures, bertscore=_percent(slow.bertscores, missing))
     if slow.agreements is None:
         return measures
-    asked = [one for one in slow.agreements if isinstance(one, Agreement)]
+    asked = [answer for answer in slow.agreements if isinstance(answer, Agreement)]
     return replace(
         measures,
-        agreement=_percent([float(one.agrees) for one in asked], missing),
-        p_yes=_percent([one.share for one in asked], missing),
-        format_mass=mean([one.format_mass for one in asked]),
+        agreement=_percent([float(answer.agrees) for answer in asked], missing),
+        p_yes=_percent([answer.share for answer in asked], missing),
+        format_mass=mean([answer.format_mass for answer in asked]),
         unmeasured=len(slow.agreements) - len(asked),
     )
 

@@ -59,21 +59,23 @@ class Matched:
         results = self.system.results
         if results is None:
             return []
-        said = []
+        caveats = []
         run, calibration = results.run, results.calibration
         if not run.complete:
-            said.append(incomplete(run))
+            caveats.append(incomplete(run))
         if calibration is not None and calibration.dataset_hash == self.dataset.hash:
-            said.append(
+            caveats.append(
                 "The run is calibrated on these very labels: held against them it looks better than it is."
                 " What was measured while calibrating is cross-validated."
             )
-        return said + people_caveats(self.system, set(self.dataset.ids))
+        return caveats + people_caveats(self.system, set(self.dataset.ids))
 
 
 def people_caveats(system: System, ids: Container[str] | None = None) -> list[str]:
     """A sentence for what people overrode in a run, with `ids` only in these items; none where nothing."""
-    counted = count_overrides(one for one in system.overrides.values() if ids is None or one.item_id in ids)
+    counted = count_overrides(
+        override for override in system.overrides.values() if ids is None or override.item_id in ids
+    )
     if not (counted.labels or (counted.explanations and system.explains)):
         return []
     verb = "is" if counted.labels + counted.explanations == 1 else "are"

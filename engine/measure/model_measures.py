@@ -59,22 +59,22 @@ def measure_agreements(
         for name in matched.pairs
         for pair in explained_pairs(matched, name)
     ]
-    said = yield from measure_agreement(
+    answers = yield from measure_agreement(
         questions, lambda: open_agreement_model(model, machine, cancel), store, model.hash
     )
-    return _by_criterion(matched, said)
+    return _by_criterion(matched, answers)
 
 
 def agreement_warnings(agreements: Mapping[str, Sequence[Agreement | Unscored]]) -> Iterator[str]:
     """Where the judge model did not understand what it was asked, and what it could not be asked."""
-    said = [one for column in agreements.values() for one in column]
-    mass = mean([one.format_mass for one in said if isinstance(one, Agreement)])
+    answers = [answer for column in agreements.values() for answer in column]
+    mass = mean([answer.format_mass for answer in answers if isinstance(answer, Agreement)])
     if mass is not None and mass < _LEAST_MASS:
         yield (
             f"The judge model gave yes and no only {percent(mass)} of its probability: it did not understand"
             " what it was asked, and its agreement means little."
         )
-    unasked = [one for one in said if isinstance(one, Unscored)]
+    unasked = [answer for answer in answers if isinstance(answer, Unscored)]
     if unasked:
         yield (
             f"{len(unasked):,} explanations could not be asked about and are left out of the agreement; the"

@@ -57,10 +57,10 @@ class System:
         """The model's own judgments of a run by criterion and item id; empty for a submission file."""
         columns = self.results.judgments.values() if self.results else ()
         return {
-            (one.criterion, one.item_id): one
+            (judgment.criterion, judgment.item_id): judgment
             for column in columns
-            for one in column
-            if isinstance(one, Judgment)
+            for judgment in column
+            if isinstance(judgment, Judgment)
         }
 
     @property

@@ -112,14 +112,14 @@ def agreement_table(comparison: Comparison) -> Table:
     """Each two systems on each criterion: equal labels, kappa, and McNemar's test."""
     rows = [
         [
-            f"{one.one} / {one.other}",
-            words(one.criterion),
-            one.same,
-            one.kappa,
-            (one.only_one, one.only_other),
-            one.p_value,
+            f"{pair.one} / {pair.other}",
+            words(pair.criterion),
+            pair.same,
+            pair.kappa,
+            (pair.only_one, pair.only_other),
+            pair.p_value,
         ]
-        for one in comparison.agreements
+        for pair in comparison.agreements
     ]
     return Table(_BOTH, rows)
 
@@ -128,12 +128,12 @@ def published_table() -> Table:
     """The published systems, in percent; what was measured on other items is not ranked with ours."""
     rows = [
         [
-            f"{one.name} ({one.remark})" if one.remark else one.name,
-            *(one.accuracy[name] for name in _PUBLISHED_CRITERIA),
-            one.mean_accuracy,
-            *(one.explanations.get(name) for name in ("rouge_l", "bertscore", "agreement")),
+            f"{result.name} ({result.remark})" if result.remark else result.name,
+            *(result.accuracy[name] for name in _PUBLISHED_CRITERIA),
+            result.mean_accuracy,
+            *(result.explanations.get(name) for name in ("rouge_l", "bertscore", "agreement")),
         ]
-        for one in PUBLISHED
+        for result in PUBLISHED
     ]
     return Table(_PUBLISHED, rows)
 

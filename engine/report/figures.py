@@ -68,7 +68,7 @@ def accuracy_figure(evaluation: Evaluation, dark: bool = False) -> Figure:
     with drawing(dark) as theme:
         figure = new_figure(1.7 + 0.42 * len(rows))
         axes = figure.subplots()
-        values = [100 * one.accuracy for one in measures] + [100 * evaluation.accuracy]
+        values = [100 * measure.accuracy for measure in measures] + [100 * evaluation.accuracy]
         axes.barh(rows, values, height=0.7, color=theme.judge, label="judge")
         _draw_intervals(axes, measures, theme)
         _draw_baselines(axes, measures, rows, theme)
@@ -82,7 +82,7 @@ def accuracy_figure(evaluation: Evaluation, dark: bool = False) -> Figure:
                 va="center",
                 annotation_clip=False,
             )
-        axes.set_yticks(rows, [*(drawn_words(one.criterion) for one in measures), "mean"])
+        axes.set_yticks(rows, [*(drawn_words(measure.criterion) for measure in measures), "mean"])
         axes.invert_yaxis()
         axes.set_xlim(0, 100)
         axes.set_xlabel("accuracy (% of labelled items)")
@@ -93,10 +93,10 @@ def accuracy_figure(evaluation: Evaluation, dark: bool = False) -> Figure:
 
 
 def _draw_intervals(axes: Axes, measures: Sequence[LabelMeasures], theme: Theme) -> None:
-    for row, one in enumerate(measures):
-        if one.interval is None:
+    for row, measure in enumerate(measures):
+        if measure.interval is None:
             continue
-        low, high = 100 * one.interval.low, 100 * one.interval.high
+        low, high = 100 * measure.interval.low, 100 * measure.interval.high
         axes.plot([low, high], [row, row], color=theme.text, linewidth=1.4, marker="|", markersize=7)
     axes.plot([], [], color=theme.text, linewidth=1.4, marker="|", markersize=7, label="95 % interval")
 
@@ -112,7 +112,7 @@ def _draw_baselines(
         ("always A", "always_a", "^", theme.paper, -0.24),
         ("longer response", "longer", "s", theme.paper, 0.24),
     ):
-        shares = [getattr(one.baselines, name) for one in measures]
+        shares = [getattr(measure.baselines, name) for measure in measures]
         points = zip([*shares, mean_of(shares)], rows, strict=True)
         known = [(100 * share, row + shift) for share, row in points if share is not None]
         axes.plot(
@@ -135,11 +135,11 @@ def _draw_baselines(
 def confusion_figure(evaluation: Evaluation, dark: bool = False) -> Figure:
     """A matrix for each criterion: human labels down, the judge's across, with the number of items."""
     measures = list(evaluation.labels.values())
-    unscored = any(one.unscored for one in measures)
+    unscored = any(measure.unscored for measure in measures)
     with drawing(dark) as theme:
         figure, panels = new_panels(len(measures), 2.55)
-        for axes, one in zip(panels, measures, strict=True):
-            _draw_confusion(axes, one, unscored, theme)
+        for axes, measure in zip(panels, measures, strict=True):
+            _draw_confusion(axes, measure, unscored, theme)
         name_axes(panels, "judge's label", "human label")
         title = "Human labels (rows) and the judge's (columns): number of items, shaded by share of the row"
         finish(figure, panels, f"{title}\n{_against(evaluation)}", theme)
@@ -175,11 +175,11 @@ _UNSCORED_NAME = "un-\nscored"
 def label_figure(evaluation: Evaluation, dark: bool = False) -> Figure:
     """How often people and the judge gave each label, by criterion."""
     measures = list(evaluation.labels.values())
-    unscored = any(one.unscored for one in measures)
+    unscored = any(measure.unscored for measure in measures)
     with drawing(dark) as theme:
         figure, panels = new_panels(len(measures), 2.1, share_y=True)
-        for axes, one in zip(panels, measures, strict=True):
-            _draw_labels(axes, one, unscored, theme)
+        for axes, measure in zip(panels, measures, strict=True):
+            _draw_labels(axes, measure, unscored, theme)
         name_axes(panels, "", "items")
         panels[0].margins(y=0.15)
         finish(figure, panels, f"Labels given by people and by the judge\n{_against(evaluation)}", theme)
@@ -222,19 +222,19 @@ def reliability_figure(
 
 
 def _draw_reliability(axes: Axes, criterion: str, bins: Sequence[ReliabilityBin], theme: Theme) -> None:
-    sure = [100 * one.confidence for one in bins]
-    right = [100 * one.accuracy for one in bins]
-    largest = max((one.count for one in bins), default=1)
+    sure = [100 * bin_.confidence for bin_ in bins]
+    right = [100 * bin_.accuracy for bin_ in bins]
+    largest = max((bin_.count for bin_ in bins), default=1)
     # Only as long as the axes: Qt does not clip what leaves them.
     axes.plot([_LEAST_SURE, 100], [_LEAST_SURE, 100], color=theme.muted, linestyle="--", linewidth=1)
     axes.vlines(sure, sure, right, color=theme.judge, linewidth=1)
-    sizes = [18 + 70 * one.count / largest for one in bins]
+    sizes = [18 + 70 * bin_.count / largest for bin_ in bins]
     axes.scatter(sure, right, s=sizes, color=theme.judge, edgecolors=theme.paper, zorder=3, clip_on=False)
-    for one, x, y in zip(bins, sure, right, strict=True):
+    for bin_, x, y in zip(bins, sure, right, strict=True):
         # Away from the diagonal, where nothing else is drawn.
         above = y >= x
         axes.annotate(
-            short_count(one.count),
+            short_count(bin_.count),
             (x, y),
             xytext=(0, 7 if above else -7),
             textcoords="offset points",
@@ -260,7 +260,7 @@ def margin_figure(weighing: Weighing, name: str = "", dark: bool = False) -> Fig
         base = np.zeros(len(edges) - 1)
         colours = (theme.judge, theme.third, theme.human)
         for winner, colour in zip((TIE, *WINNERS[:2]), (colours[2], *colours[:2]), strict=True):
-            margins = [float(one["margin"]) for one in decided if one["winner"] == winner]
+            margins = [float(decision["margin"]) for decision in decided if decision["winner"] == winner]
             counts = _counts_within(margins, edges)
             label = f"{'tie' if winner == TIE else f'{winner} wins'} ({len(margins):,})"
             axes.bar(edges[:-1], counts, np.diff(edges), base, align="edge", color=colour, label=label)

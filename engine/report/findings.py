@@ -29,7 +29,10 @@ def in_short(evaluation: Evaluation) -> Iterator[str]:
         yield f"Flipped by the order of the responses: {_of(sum(known), len(known), 'judgments')}."
     else:
         yield "Flipped by the order of the responses: not known, there is one order or none."
-    unscored, labelled = sum(one.unscored for one in measures), sum(one.items for one in measures)
+    unscored, labelled = (
+        sum(measure.unscored for measure in measures),
+        sum(measure.items for measure in measures),
+    )
     yield f"Unscored: {_of(unscored, labelled, 'judgments')}; each counts as wrong."
 
 
@@ -46,8 +49,8 @@ def caveats(matched: Matched) -> Iterator[str]:
 def verdicts(measures: Sequence[LabelMeasures]) -> Iterator[str]:
     """For which criteria the judge beats the most frequent label, said plainly."""
     groups: dict[str, list[str]] = {}
-    for one in measures:
-        groups.setdefault(one.better_than_most_frequent, []).append(words(one.criterion))
+    for measure in measures:
+        groups.setdefault(measure.better_than_most_frequent, []).append(words(measure.criterion))
     if groups.keys() == {"yes"}:
         yield (
             "On every criterion the judge is better than always giving the most frequent label, with the"
@@ -72,15 +75,15 @@ def figure_in_words(name: str, evaluation: Evaluation, bins: Mapping[str, Sequen
     match name:
         case "accuracy":
             shown = [
-                f"{words(one.criterion)} {percent(one.accuracy)},"
-                f" most frequent label {percent(one.baselines.most_frequent)}"
-                for one in evaluation.labels.values()
+                f"{words(measure.criterion)} {percent(measure.accuracy)},"
+                f" most frequent label {percent(measure.baselines.most_frequent)}"
+                for measure in evaluation.labels.values()
             ]
             return f"Bars of the accuracy by criterion beside trivial judges. {'; '.join(shown)}."
         case "labels":
             return "Bars of how often people and the judge gave each label; the table above has the numbers."
         case "confusion":
-            shown = [_confusion_inwords(one) for one in evaluation.labels.values()]
+            shown = [_confusion_inwords(measure) for measure in evaluation.labels.values()]
             return f"Matrices of human labels and the judge's labels. {'; '.join(shown)}."
         case "reliability":
             shown = [f"{words(name)}: {_bins_inwords(found)}" for name, found in bins.items()]
@@ -91,13 +94,13 @@ def figure_in_words(name: str, evaluation: Evaluation, bins: Mapping[str, Sequen
 
 def _confusion_inwords(measures: LabelMeasures) -> str:
     rows = zip(PREFERENCES, measures.confusion, strict=True)
-    said = [f"{label} {row[PREFERENCES.index(label)]:,} of {sum(row):,}" for label, row in rows if sum(row)]
-    return f"{words(measures.criterion)}: agreed on {', '.join(said)}"
+    parts = [f"{label} {row[PREFERENCES.index(label)]:,} of {sum(row):,}" for label, row in rows if sum(row)]
+    return f"{words(measures.criterion)}: agreed on {', '.join(parts)}"
 
 
 def _bins_inwords(bins: Sequence[ReliabilityBin]) -> str:
     return ", ".join(
-        f"{one.count:,} at {percent(one.confidence)} were {percent(one.accuracy)} right" for one in bins
+        f"{bin_.count:,} at {percent(bin_.confidence)} were {percent(bin_.accuracy)} right" for bin_ in bins
     )
 
 
@@ -105,5 +108,5 @@ def _of(part: int, whole: int, what: str) -> str:
     return f"{part:,} of {whole:,} {what} ({percent(part / whole)})"
 
 
-def _count(number: int, one: str, several: str) -> str:
-    return f"{number:,} {one if number == 1 else several}"
+def _count(number: int, noun: str, several: str) -> str:
+    return f"{number:,} {noun if number == 1 else several}"

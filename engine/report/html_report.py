@@ -121,7 +121,7 @@ def report_html(report: Report, figures: Mapping[str, Figure] | None = None) -> 
             for name, figure in drawn.items()
         },
         overridden=bool(evaluation.matched.system.overrides),
-        disagreements=[_shown(one) for one in largest_disagreements(evaluation)],
+        disagreements=[_shown(disagreement) for disagreement in largest_disagreements(evaluation)],
         made=list(_how_it_was_made(report)),
     )
 
@@ -173,7 +173,7 @@ def _shown(disagreement: Disagreement) -> dict[str, Any]:
         "human": disagreement.human,
         "predicted": disagreement.predicted,
         "lead": None if disagreement.lead is None else f"{100 * disagreement.lead:.1f}",
-        "probabilities": [(label, percent(one)) for label, one in probabilities],
+        "probabilities": [(label, percent(probability)) for label, probability in probabilities],
         "explanations": [
             ("People", disagreement.pair.gold.explanation or ""),
             ("The judge", _judges_explanation(disagreement.pair)),
@@ -220,14 +220,14 @@ def _run_facts(results: RunResults, model: ModelFile | None) -> Iterator[tuple[s
         if value != "":
             yield _FACT_NAMES.get(name, words(name)), _plain(value)
     judged = results.judged
-    yield "tokens read", f"{sum(one.tokens_read for one in judged):,}"
-    yield "tokens generated", f"{sum(one.tokens_generated for one in judged):,}"
+    yield "tokens read", f"{sum(item.tokens_read for item in judged):,}"
+    yield "tokens generated", f"{sum(item.tokens_generated for item in judged):,}"
     yield (
         "overridden by people",
         results.overridden.by_whom if results.overrides else "nothing in this report",
     )
-    yield "items shortened", f"{sum(one.shortening is not None for one in judged):,}"
-    yield "time for judging", f"{sum(one.seconds for one in judged):,.0f} s"
+    yield "items shortened", f"{sum(item.shortening is not None for item in judged):,}"
+    yield "time for judging", f"{sum(item.seconds for item in judged):,.0f} s"
 
 
 _FACT_NAMES = {
@@ -245,7 +245,7 @@ def _plain(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
-        return "; ".join(f"{words(str(name))}: {_plain(one)}" for name, one in value.items())
+        return "; ".join(f"{words(str(name))}: {_plain(part)}" for name, part in value.items())
     if isinstance(value, list):
         return ", ".join(map(_plain, value))
     return str(value)

@@ -83,4 +83,4 @@ def fit_table(fit: WeightFit) -> Table:
 def weights_in_words(weighing: Weighing) -> str:
     """The weights, normalised to sum 1."""
     total = sum(weighing.weights.values())
-    return ", ".join(f"{words(name)} {one / total:.3f}" for name, one in weighing.weights.items())
+    return ", ".join(f"{words(name)} {weight / total:.3f}" for name, weight in weighing.weights.items())

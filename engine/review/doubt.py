@@ -93,7 +93,7 @@ def by_item(rows: Iterable[ReviewRow], by_doubt: bool = True) -> list[ReviewItem
         known = highest.get(row.position)
         if known is None or row.doubt > known.doubt:
             highest[row.position] = ReviewItem(row.position, row.item_id, row.doubt)
-    return sorted(highest.values(), key=lambda one: (-one.doubt if by_doubt else 0, one.position))
+    return sorted(highest.values(), key=lambda item: (-item.doubt if by_doubt else 0, item.position))
 
 
 def _row(
@@ -148,7 +148,13 @@ def _contradicted(results: RunResults) -> set[str]:
     """The ids of items whose label of overall quality is A and whose weighted winner is B, or the reverse."""
     if OVERALL not in results.judgments:
         return set()
-    weights = normalised({one.name: one.weight for one in ELOQUENT.criteria if one.name in results.judgments})
+    weights = normalised(
+        {
+            criterion.name: criterion.weight
+            for criterion in ELOQUENT.criteria
+            if criterion.name in results.judgments
+        }
+    )
     return {
         overall.item_id
         for place, overall in enumerate(results.judgments[OVERALL])

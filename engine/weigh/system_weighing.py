@@ -93,7 +93,7 @@ class Weighing:
     @property
     def margins(self) -> list[float]:
         """The margin of each comparison, in score points."""
-        return [float(one["margin"]) for one in self.result["results"]]
+        return [float(decision["margin"]) for decision in self.result["results"]]
 
 
 def weigh(
@@ -105,7 +105,7 @@ def weigh(
 ) -> Weighing:
     """Decide the comparisons; ValueError as pairwise_preference_judge raises it."""
     result = pairwise_preference_judge(comparisons.rows, dict(weights), tie_threshold)
-    winners = {one["id"]: one["winner"] for one in result["results"]}
+    winners = {decision["id"]: decision["winner"] for decision in result["results"]}
     agreement = _agreement(winners, gold, system) if gold is not None else None
     return Weighing(weights, tie_threshold, result, comparisons.left_out, agreement)
 

@@ -49,8 +49,8 @@ def fit_weights(
     the threshold then gives the most right winners. SetupError for fewer than two instructions, and where no
     criterion's scores rise with the human winner.
     """
-    known = [one for one in comparisons if one["id"] in human]
-    groups = [instructions[one["id"]] for one in known]
+    known = [pair for pair in comparisons if pair["id"] in human]
+    groups = [instructions[pair["id"]] for pair in known]
     if len(set(groups)) < LEAST_GROUPS:
         raise SetupError(
             f"{len(set(groups))} instructions with a human overall label: fitting weights needs"
@@ -59,9 +59,9 @@ def fit_weights(
         )
     criteria = list(known[0]["scores_a"])
     differences = np.array(
-        [[one["scores_a"][name] - one["scores_b"][name] for name in criteria] for one in known]
+        [[pair["scores_a"][name] - pair["scores_b"][name] for name in criteria] for pair in known]
     )
-    winners = np.array([_SIGNS[human[one["id"]]] for one in known])
+    winners = np.array([_SIGNS[human[pair["id"]]] for pair in known])
     weights = _weights(differences, winners)
     if not weights.any():
         raise SetupError(

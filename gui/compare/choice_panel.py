@@ -83,17 +83,17 @@ class ComparisonChoice(QScrollArea):
     @property
     def lacking(self) -> list[str]:
         """What is missing before something can be compared, a sentence each."""
-        said = []
+        steps = []
         chosen = self.choice.systems
         if chosen < _LEAST_SYSTEMS:
             more = "Tick two systems or more" if not chosen else "Tick one more system"
-            said.append(f"{more}: runs of the Judge page, or submission files.")
+            steps.append(f"{more}: runs of the Judge page, or submission files.")
         gold = self.gold
         if gold is None:
-            said.append("Choose a dataset with human labels.")
+            steps.append("Choose a dataset with human labels.")
         elif not gold.criteria:
-            said.append(f"{one_line(gold.name)} has no human labels: choose another dataset.")
-        return said
+            steps.append(f"{one_line(gold.name)} has no human labels: choose another dataset.")
+        return steps
 
     @property
     def folder(self) -> Path:
@@ -195,7 +195,7 @@ class ComparisonChoice(QScrollArea):
     def _ask_submissions(self) -> None:
         names, _ = QFileDialog.getOpenFileNames(self, "Add submissions", str(self.folder), _SUBMISSIONS)
         if names:
-            self.add_files([Path(one) for one in names])
+            self.add_files([Path(path) for path in names])
 
     @Slot()
     def _ask_gold(self) -> None:

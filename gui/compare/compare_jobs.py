@@ -96,9 +96,9 @@ def compare_systems(store_path: Path, choice: Choice, gold: "Dataset") -> Job[Co
         steps.begin("Joining them with the human labels …")
         matched = match_all(systems, gold, choice.partial)
         evaluations = []
-        for one in matched:
-            steps.begin(f"Measuring {one.system.name} …")
-            evaluations.append(evaluate(one))
+        for joined in matched:
+            steps.begin(f"Measuring {joined.system.name} …")
+            evaluations.append(evaluate(joined))
         steps.begin("Comparing …")
         return _compared(choice, gold, systems, evaluations, compare(evaluations))
 
@@ -186,10 +186,10 @@ def filter_differences(compared: Compared, wanted: DifferenceFilter) -> Job[Sequ
             rows = set(matching_rows(compared.dataset, wanted.text, control.cancel).tolist())
         return [
             place
-            for place, one in enumerate(compared.differences)
-            if wanted.criterion in {None, one.criterion}
-            and (one.one_is_right or not wanted.one_is_right)
-            and (rows is None or compared.rows[one.item_id] in rows)
+            for place, difference in enumerate(compared.differences)
+            if wanted.criterion in {None, difference.criterion}
+            and (difference.one_is_right or not wanted.one_is_right)
+            and (rows is None or compared.rows[difference.item_id] in rows)
         ]
 
     return work

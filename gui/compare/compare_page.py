@@ -226,7 +226,9 @@ class ComparePage(Page):
             return
         marks = compared.marks
         self._listed_otherwise = {
-            one.id for one in self.workspace.runs if one.id in marks and not marks[one.id].is_of(one)
+            stored.id
+            for stored in self.workspace.runs
+            if stored.id in marks and not marks[stored.id].is_of(stored)
         }
         if run is not None and run.id in marks:
             results = run.results.model_alone() if compared.choice.model_alone else run.results

@@ -69,7 +69,7 @@ class DifferenceList(QWidget):
         self.criterion.blockSignals(True)
         self.criterion.clear()
         self.criterion.addItem("All criteria", None)
-        for criterion in dict.fromkeys(one.criterion for one in compared.comparison.measures):
+        for criterion in dict.fromkeys(measure.criterion for measure in compared.comparison.measures):
             self.criterion.addItem(words(criterion).capitalize(), criterion)
         self.criterion.setCurrentIndex(max(0, self.criterion.findData(chosen)))
         self.criterion.blockSignals(False)
@@ -163,5 +163,5 @@ class DifferenceList(QWidget):
     @Slot(QModelIndex)
     def _open(self, index: QModelIndex) -> None:
         if index.isValid() and self._can_open:
-            one = self.table.difference(index.row())
-            self.opened.emit(one.item_id, one.criterion, self.table.system_at(index.column()))
+            difference = self.table.difference(index.row())
+            self.opened.emit(difference.item_id, difference.criterion, self.table.system_at(index.column()))

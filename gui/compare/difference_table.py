@@ -89,14 +89,18 @@ class DifferenceTableModel(QAbstractTableModel):
 
     def _value(self, index: Index) -> str:
         """What a cell says, whole."""
-        one, column = self.difference(index.row()), index.column()
+        difference, column = self.difference(index.row()), index.column()
         system = self.system_at(column)
         if system is not None:
-            label = LABEL_WORDS[one.labels[system]]
+            label = LABEL_WORDS[difference.labels[system]]
             return f"{label} ✓" if self._is_right(index) else label
         if column < len(_BEFORE):
-            return (one.item_id, words(one.criterion).capitalize(), LABEL_WORDS[one.human])[column]
-        return self._instruction(one.item_id)
+            return (
+                difference.item_id,
+                words(difference.criterion).capitalize(),
+                LABEL_WORDS[difference.human],
+            )[column]
+        return self._instruction(difference.item_id)
 
     def _instruction(self, item_id: str) -> str:
         assert self._compared is not None
@@ -107,8 +111,8 @@ class DifferenceTableModel(QAbstractTableModel):
         system = self.system_at(index.column())
         if system is None:
             return False
-        one = self.difference(index.row())
-        return one.labels[system] is one.human
+        difference = self.difference(index.row())
+        return difference.labels[system] is difference.human
 
 
 _SHOWN: dict[int, Callable[[str], str]] = {

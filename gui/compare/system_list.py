@@ -62,7 +62,7 @@ class SystemList(QWidget):
     @property
     def runs(self) -> tuple[int, ...]:
         """The ids of the ticked runs, the oldest first."""
-        return tuple(sorted(one.id for one in self._known_runs if one.id in self._ticked_runs))
+        return tuple(sorted(run.id for run in self._known_runs if run.id in self._ticked_runs))
 
     @property
     def files(self) -> tuple[Path, ...]:

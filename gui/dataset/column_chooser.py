@@ -49,7 +49,7 @@ class ColumnChooser(QToolButton):
             shown.setCheckable(True)
             shown.setChecked(self._columns.is_shown(column))
             shown.setEnabled(column.source != NEVER_HIDDEN)
-            shown.toggled.connect(lambda on, one=column: self._columns.set_shown(one, on))
+            shown.toggled.connect(lambda on, chosen=column: self._columns.set_shown(chosen, on))
         self._menu.addSeparator()
         self._add_sorting()
 
@@ -58,14 +58,14 @@ class ColumnChooser(QToolButton):
         source, descending = self._sorted
         orders = QActionGroup(menu)
         for column in (DatasetColumn("", "Order of the file"), *self._table.columns):
-            one = self._choice(menu, orders, column.title, column.source == source)
-            one.triggered.connect(lambda _on, to=column.source: self.sort_wanted.emit(to, descending))
+            action = self._choice(menu, orders, column.title, column.source == source)
+            action.triggered.connect(lambda _on, to=column.source: self.sort_wanted.emit(to, descending))
         menu.addSeparator()
         directions = QActionGroup(menu)
         for text, down in (("Ascending", False), ("Descending", True)):
-            one = self._choice(menu, directions, text, down == descending)
-            one.setEnabled(column_named(self._table.columns, source) is not None)
-            one.triggered.connect(lambda _on, to=down: self.sort_wanted.emit(source, to))
+            action = self._choice(menu, directions, text, down == descending)
+            action.setEnabled(column_named(self._table.columns, source) is not None)
+            action.triggered.connect(lambda _on, to=down: self.sort_wanted.emit(source, to))
 
     @staticmethod
     def _choice(menu: QMenu, group: QActionGroup, text: str, chosen: bool) -> QAction:

@@ -34,7 +34,7 @@ class ItemsColumns(QObject):
                 for name, width in widths.items()
                 if isinstance(width, int | float)
             }
-        self._hidden = {str(one) for one in hidden} if isinstance(hidden, list) else set()
+        self._hidden = {str(column) for column in hidden} if isinstance(hidden, list) else set()
         self._hidden.discard(NEVER_HIDDEN)
         self._applying = False
         view.horizontalHeader().sectionResized.connect(self._take_width)

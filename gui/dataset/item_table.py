@@ -64,7 +64,8 @@ class ItemTableModel(QAbstractTableModel):
         """Show all items of a dataset, in its order."""
         self.beginResetModel()
         labels = (
-            DatasetColumn(f"{one}_preference", words(one).capitalize(), True) for one in dataset.criteria
+            DatasetColumn(f"{criterion}_preference", words(criterion).capitalize(), True)
+            for criterion in dataset.criteria
         )
         self._columns = (*TEXT_COLUMNS, *labels)
         self._cells = [dataset.texts(column.source) for column in self._columns]

@@ -59,7 +59,7 @@ class RecentFiles(QToolButton):
         for path in paths:
             gone = path in self._gone
             entry = menu.addAction(_entry_text(path, gone))
-            entry.triggered.connect(lambda _on, one=path: self._choose(one))
+            entry.triggered.connect(lambda _on, chosen=path: self._choose(chosen))
         menu.addSeparator()
         if any(path in self._gone for path in paths):
             menu.addAction("Remove those that are not there").triggered.connect(self._remove_gone)

@@ -32,7 +32,7 @@ class LabelLegend(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._entries = [(one, LABEL_WORDS[one]) for one in PREFERENCES]
+        self._entries = [(label, LABEL_WORDS[label]) for label in PREFERENCES]
         self.setAccessibleName("Colours of the labels: " + ", ".join(text for _one, text in self._entries))
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
@@ -52,9 +52,9 @@ class LabelLegend(QWidget):
         used, metrics = colours(self.palette()), self.fontMetrics()
         side = metrics.ascent() * 0.7
         left = 0.0
-        for one, text in self._entries:
+        for preference, text in self._entries:
             top = metrics.ascent() - side
-            painter.fillRect(QRectF(left, top, side, side), QColor(used.of_label(one)))
+            painter.fillRect(QRectF(left, top, side, side), QColor(used.of_label(preference)))
             painter.setPen(QColor(used.muted))
             painter.drawText(int(left + side + metrics.ascent() * 0.4), metrics.ascent(), text)
             left += metrics.horizontalAdvance(text) + 2 * metrics.ascent()
@@ -156,13 +156,13 @@ class DatasetSummary(QWidget):
         self._labelled.setText(f"{summary.any_label:,} labelled")
         has_labels = summary.any_label > 0
         if has_labels:
-            self._cells.show_cells([_criterion_cell(summary, one) for one in summary.labels])
+            self._cells.show_cells([_criterion_cell(summary, criterion) for criterion in summary.labels])
         self._cells.setVisible(has_labels)
         self._legend.setVisible(has_labels)
         self._no_labels.setVisible(not has_labels)
         lengths = ", ".join(
-            f"{said} {summary.lengths[column].median:,.0f}"
-            for column, said in (("instruction", "instruction"), ("output_a", "A"), ("output_b", "B"))
+            f"{title} {summary.lengths[column].median:,.0f}"
+            for column, title in (("instruction", "instruction"), ("output_a", "A"), ("output_b", "B"))
         )
         self._lengths.setText(f"Median length in characters: {lengths}")
         self._show_notices(_all_notices(summary))
@@ -220,5 +220,5 @@ def _notice(text: str) -> QWidget:
     return line
 
 
-def _count(number: int, one: str) -> str:
-    return f"{number:,} {one}{'' if number == 1 else 's'}"
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -228,9 +228,11 @@ class JudgePage(Page):
         if dataset is None or not setup.criteria:
             self.planner.drop()
             missing = "Open a dataset" if dataset is None else "Choose at least one criterion"
-            said = f"{missing} to see what a run would take."
+            missing_text = f"{missing} to see what a run would take."
             reading = dataset is None and self._reading
-            self.plan_panel.show_nothing("A plan follows when the dataset is read." if reading else said)
+            self.plan_panel.show_nothing(
+                "A plan follows when the dataset is read." if reading else missing_text
+            )
         elif self._awake:
             self.planner.want(setup, dataset)
         self._show_buttons()

@@ -112,13 +112,13 @@ class LatestTableModel(QAbstractTableModel):
     def _text(self, decided: ItemJudged, place: int) -> str:
         if place < 0:
             return one_line(decided.judged.item_id)
-        known = [one.flipped for one in decided.judgments if isinstance(one, Judgment)]
+        known = [judgment.flipped for judgment in decided.judgments if isinstance(judgment, Judgment)]
         both_orders = [flipped for flipped in known if flipped is not None]
         return f"{sum(both_orders)} of {len(both_orders)}" if both_orders else "-"
 
     def _label(self, decided: ItemJudged, place: int, role: int) -> Any:
-        one = decided.judgments[place]
-        preference = one.preference if isinstance(one, Judgment) else None
+        judgment = decided.judgments[place]
+        preference = judgment.preference if isinstance(judgment, Judgment) else None
         if role in (Qt.ItemDataRole.DisplayRole, SORT_ROLE):
             return LABEL_WORDS[preference]
         if role == Qt.ItemDataRole.DecorationRole:
@@ -129,13 +129,15 @@ class LatestTableModel(QAbstractTableModel):
 
 
 def _why(decided: ItemJudged, place: int) -> str:
-    one = decided.judgments[place]
-    if not isinstance(one, Judgment):
-        return f"{words(one.criterion)}: unscored, {one.reason}"
+    judgment = decided.judgments[place]
+    if not isinstance(judgment, Judgment):
+        return f"{words(judgment.criterion)}: unscored, {judgment.reason}"
     likely = ", ".join(
         f"{LABEL_WORDS[label]} {percent(share)}"
-        for label, share in zip((p for p in LABEL_WORDS if p is not None), one.probabilities, strict=True)
+        for label, share in zip(
+            (p for p in LABEL_WORDS if p is not None), judgment.probabilities, strict=True
+        )
     )
-    flipped = "\nThe order of the responses flipped it." if one.flipped else ""
-    said = f"\n{one.explanation.text}" if one.explanation else ""
-    return f"{words(one.criterion)}: {likely}{flipped}{said}"
+    flipped = "\nThe order of the responses flipped it." if judgment.flipped else ""
+    explanation = f"\n{judgment.explanation.text}" if judgment.explanation else ""
+    return f"{words(judgment.criterion)}: {likely}{flipped}{explanation}"

@@ -86,7 +86,7 @@ def fits(candidates: Sequence[Candidate], wish: MemoryWish) -> Job[list[Candidat
         from engine.system.computer import available_memory
 
         memory = available_memory()
-        return [_candidate(one.found, wish, memory) for one in candidates]
+        return [_candidate(candidate.found, wish, memory) for candidate in candidates]
 
     return work
 

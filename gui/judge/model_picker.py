@@ -71,8 +71,8 @@ class ModelPicker(QWidget):
     def scan(self) -> None:
         """Look for model files again."""
         kept = self._state.record(_SEARCHED)
-        files = [Path(one) for one in kept.get("files", []) if isinstance(one, str)]
-        folders = [Path(one) for one in kept.get("folders", []) if isinstance(one, str)]
+        files = [Path(kept_path) for kept_path in kept.get("files", []) if isinstance(kept_path, str)]
+        folders = [Path(kept_path) for kept_path in kept.get("folders", []) if isinstance(kept_path, str)]
         if self._path not in files:
             files.insert(0, self._path)
         self.table.clear()
@@ -187,7 +187,11 @@ class ModelPicker(QWidget):
 
     def _remember(self, kind: str, path: Path) -> None:
         kept = self._state.record(_SEARCHED)
-        others = [one for one in kept.get(kind, []) if isinstance(one, str) and one != str(path)]
+        others = [
+            kept_path
+            for kept_path in kept.get(kind, [])
+            if isinstance(kept_path, str) and kept_path != str(path)
+        ]
         self._state.set_record(_SEARCHED, {**kept, kind: [*others, str(path)]})
 
     def _select(self, path: Path) -> None:
@@ -222,8 +226,8 @@ class ModelPicker(QWidget):
 
     @Slot(object)
     def _take_fits(self, candidates: list[Candidate]) -> None:
-        for one in candidates:
-            self.table.put(one)
+        for candidate in candidates:
+            self.table.put(candidate)
         self._show_choice()
 
     @Slot()
@@ -257,8 +261,8 @@ class ModelPicker(QWidget):
                 place,
                 QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows,
             )
-        one = self.table.candidate(row)
-        error, model = one.found.error, one.found.model
+        candidate = self.table.candidate(row)
+        error, model = candidate.found.error, candidate.found.model
         text = (
             " ".join(problem_of(error))
             if error

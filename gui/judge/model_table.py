@@ -51,7 +51,9 @@ class ModelTableModel(QAbstractTableModel):
     def row_of(self, path: Path) -> int | None:
         """Where a file is; None where it is not there."""
         wanted = path.absolute()
-        return next((row for row, one in enumerate(self._rows) if one.path.absolute() == wanted), None)
+        return next(
+            (row for row, candidate in enumerate(self._rows) if candidate.path.absolute() == wanted), None
+        )
 
     def clear(self) -> None:
         """Show nothing."""
@@ -100,33 +102,33 @@ class ModelTableModel(QAbstractTableModel):
         """What a cell shows, its pill, its value for sorting."""
         if not index.isValid():
             return None
-        one, column = self._rows[index.row()], index.column()
+        candidate, column = self._rows[index.row()], index.column()
         answer: Any = None
         if role == Qt.ItemDataRole.DisplayRole:
-            answer = one_line(_text(one, column))
+            answer = one_line(_text(candidate, column))
         elif role == SORT_ROLE:
-            answer = _value(one, column)
+            answer = _value(candidate, column)
         elif role == USABLE_ROLE:
-            answer = one.found.model is not None
+            answer = candidate.found.model is not None
         elif role == PILL_ROLE:
-            answer = _pill(one, column)
+            answer = _pill(candidate, column)
         elif role == Qt.ItemDataRole.ToolTipRole:
-            answer = tip(about(one))
+            answer = tip(about(candidate))
         elif role == Qt.ItemDataRole.TextAlignmentRole and column in _NUMBERS:
             answer = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        elif role == Qt.ItemDataRole.ForegroundRole and one.found.model is None:
+        elif role == Qt.ItemDataRole.ForegroundRole and candidate.found.model is None:
             answer = self._palette.placeholderText()
         return answer
 
 
-def _text(one: Candidate, column: int) -> str:
-    model = one.found.model
+def _text(candidate: Candidate, column: int) -> str:
+    model = candidate.found.model
     if column == MODEL:
-        return one.name
+        return candidate.name
     if model is None:
         return "not usable" if column == MEMORY else ""
     return {
-        MEMORY: str(one.fit),
+        MEMORY: str(candidate.fit),
         FORMAT: model.quantisation,
         PARAMETERS: short_count(model.parameters),
         SIZE: amount(model.size_bytes),
@@ -134,15 +136,15 @@ def _text(one: Candidate, column: int) -> str:
     }[column]
 
 
-def _value(one: Candidate, column: int) -> float | str:
-    model = one.found.model
+def _value(candidate: Candidate, column: int) -> float | str:
+    model = candidate.found.model
     if column in (MODEL, FORMAT):
-        return _text(one, column).casefold()
-    if model is None or one.estimate is None:
+        return _text(candidate, column).casefold()
+    if model is None or candidate.estimate is None:
         return -1.0
     return float(
         {
-            MEMORY: one.estimate.total,
+            MEMORY: candidate.estimate.total,
             PARAMETERS: model.parameters,
             SIZE: model.size_bytes,
             CONTEXT: model.trained_context,
@@ -150,27 +152,30 @@ def _value(one: Candidate, column: int) -> float | str:
     )
 
 
-def _pill(one: Candidate, column: int) -> tuple[str, str] | None:
-    if column == MODEL and one.is_demo:
+def _pill(candidate: Candidate, column: int) -> tuple[str, str] | None:
+    if column == MODEL and candidate.is_demo:
         return "demo", "plain"
     if column != MEMORY:
         return None
-    return ("not usable", "plain") if one.fit is None else (str(one.fit), _KINDS[str(one.fit)])
+    return (
+        ("not usable", "plain") if candidate.fit is None else (str(candidate.fit), _KINDS[str(candidate.fit)])
+    )
 
 
-def about(one: Candidate) -> str:
+def about(candidate: Candidate) -> str:
     """All that a person may want to know of a file before choosing it."""
-    lines = [visible(one.name), f"{one.path}, found in {one.found.source}"]
-    model = one.found.model
+    lines = [visible(candidate.name), f"{candidate.path}, found in {candidate.found.source}"]
+    model = candidate.found.model
     if model is None:
-        if one.found.error is not None:
-            lines += problem_of(one.found.error)
+        if candidate.found.error is not None:
+            lines += problem_of(candidate.found.error)
         return "\n".join(lines)
-    if one.estimate is not None:
+    if candidate.estimate is not None:
         lines.append(
-            f"Needs about {amount(one.estimate.total)} with a context of {one.context:,} tokens"
-            f" (weights {amount(one.estimate.weights)}, KV cache {amount(one.estimate.kv_cache)}, buffers"
-            f" {amount(one.estimate.buffers)}); {amount(one.free)} are free."
+            f"Needs about {amount(candidate.estimate.total)} with a context of {candidate.context:,} tokens"
+            f" (weights {amount(candidate.estimate.weights)},"
+            f" KV cache {amount(candidate.estimate.kv_cache)},"
+            f" buffers {amount(candidate.estimate.buffers)}); {amount(candidate.free)} are free."
         )
     lines.append(
         f"{model.architecture}, {short_count(model.parameters)} parameters, trained with"

@@ -64,8 +64,12 @@ class PlanPanel(QWidget):
     @property
     def text(self) -> str:
         """All that it says, for screen readers and tests."""
-        shown = [one for one in self.findChildren(QLabel) if not one.isHidden() and one.text()]
-        return "\n".join(one.text() for one in shown)
+        shown = [
+            shown_label
+            for shown_label in self.findChildren(QLabel)
+            if not shown_label.isHidden() and shown_label.text()
+        ]
+        return "\n".join(shown_label.text() for shown_label in shown)
 
     def show_nothing(self, why: str) -> None:
         """There is no plan; `why` says what is missing."""
@@ -121,7 +125,7 @@ class PlanPanel(QWidget):
         if counted.run_id is not None and counted.judged:
             self._say("In the store", _stored(planned))
         self._show_too_long(planned)
-        self._notices.setText("\n".join(f"• {visible(one)}" for one in planned.notices))
+        self._notices.setText("\n".join(f"• {visible(notice)}" for notice in planned.notices))
         self._notices.setVisible(bool(planned.notices))
         self._table.show()
 

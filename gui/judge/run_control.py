@@ -132,14 +132,14 @@ class RunControl(QObject):
     def _kept(self) -> list[dict[str, Any]]:
         """The runs that were begun and not completed, the latest last."""
         runs = self._workspace.state.record(UNFINISHED).get("runs")
-        return [one for one in runs if isinstance(one, dict)] if isinstance(runs, list) else []
+        return [entry for entry in runs if isinstance(entry, dict)] if isinstance(runs, list) else []
 
     def _keep(self, runs: list[dict[str, Any]]) -> None:
         self._workspace.state.set_record(UNFINISHED, {"runs": runs[-_MOST_UNFINISHED:]})
         self._workspace.state.save()
 
     def _others(self, run_id: int) -> list[dict[str, Any]]:
-        return [one for one in self._kept() if one.get("run") != run_id]
+        return [entry for entry in self._kept() if entry.get("run") != run_id]
 
     def start(self, setup: RunSetup) -> None:
         """Judge; nothing where a run is under way already."""
@@ -194,7 +194,7 @@ class RunControl(QObject):
 
     def _take_item(self, event: ItemJudged) -> None:
         if self._count is not None:
-            missing = sum(isinstance(one, Unscored) for one in event.judgments)
+            missing = sum(isinstance(judgment, Unscored) for judgment in event.judgments)
             self._count = replace(
                 self._count, judged=self._count.judged + 1, unscored=self._count.unscored + missing
             )

@@ -82,8 +82,12 @@ class RunPanel(QWidget):
     @property
     def text(self) -> str:
         """What it says of the run, for screen readers and tests."""
-        shown = [one for one in self.findChildren(QLabel) if not one.isHidden() and one.text()]
-        return "\n".join(one.text() for one in shown)
+        shown = [
+            shown_label
+            for shown_label in self.findChildren(QLabel)
+            if not shown_label.isHidden() and shown_label.text()
+        ]
+        return "\n".join(shown_label.text() for shown_label in shown)
 
     def begin(self, criteria: Sequence[str], dataset: str) -> None:
         """A run has started; `dataset`: the name of its file."""
@@ -107,7 +111,7 @@ class RunPanel(QWidget):
     def follow(self, progress: RunProgress | None, note: str) -> None:
         """Show how far the run is; None before it has begun."""
         self.table.add(self._waiting)
-        longest = max((len(one.judged.item_id) for one in self._waiting), default=0)
+        longest = max((len(event.judged.item_id) for event in self._waiting), default=0)
         if longest > self._longest_id:
             self._longest_id = longest
             self._fit_columns()

@@ -100,9 +100,11 @@ def _pieces(document: QTextDocument) -> list[_Piece]:
     while block.isValid():
         fragments = block.begin()
         while not fragments.atEnd():
-            one = fragments.fragment()
-            if one.isValid():
-                found.append(_Piece(one.position(), one.length(), one.text(), one.charFormat()))
+            fragment = fragments.fragment()
+            if fragment.isValid():
+                found.append(
+                    _Piece(fragment.position(), fragment.length(), fragment.text(), fragment.charFormat())
+                )
             fragments += 1
         block = block.next()
     return found
@@ -112,9 +114,12 @@ def _harmless(piece: _Piece) -> str:
     """What is shown for a piece: an image as its description and address, once for each one."""
     if not piece.style.isImageFormat():
         return visible(piece.text)
-    said = piece.style.stringProperty(QTextFormat.Property.ImageAltText)
+    alternative = piece.style.stringProperty(QTextFormat.Property.ImageAltText)
     address = piece.style.toImageFormat().name()
-    return visible(f"[image: {said} ({address})]" if said else f"[image: {address}]") * piece.length
+    return (
+        visible(f"[image: {alternative} ({address})]" if alternative else f"[image: {address}]")
+        * piece.length
+    )
 
 
 def _same_link(piece: _Piece, after: _Piece) -> bool:

@@ -90,10 +90,10 @@ class LabelBadge(QWidget):
         """The words that it shows."""
         return self._words.text()
 
-    def show_label(self, which: Preference | None, said: str = "", quiet: bool = False) -> None:
+    def show_label(self, which: Preference | None, words: str = "", quiet: bool = False) -> None:
         """Show a label, with other words than its own where `said` has some."""
         self._square.show_label(which)
-        self._words.setText(said or LABEL_WORDS[which].capitalize())
+        self._words.setText(words or LABEL_WORDS[which].capitalize())
         if quiet:
             set_role(self._words, "hint")
         self.setAccessibleName(self._words.text())

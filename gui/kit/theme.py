@@ -152,37 +152,37 @@ def apply_theme(app: QApplication, choice: ThemeChoice, text_percent: int, base_
     app.setStyleSheet(_style_sheet(chosen, font.pointSizeF()))
 
 
-def _palette(one: Colours) -> QPalette:
+def _palette(used: Colours) -> QPalette:
     palette = QPalette()
     roles = QPalette.ColorRole
     for role, colour in (
-        (roles.Window, one.window),
-        (roles.WindowText, one.text),
-        (roles.Base, one.field),
-        (roles.AlternateBase, one.window),
-        (roles.Text, one.text),
-        (roles.PlaceholderText, one.muted),
-        (roles.Button, one.panel),
-        (roles.ButtonText, one.text),
-        (roles.BrightText, one.bad),
-        (roles.ToolTipBase, one.panel),
-        (roles.ToolTipText, one.text),
-        (roles.Highlight, one.selection),
-        (roles.HighlightedText, one.text),
-        (roles.Link, one.accent),
-        (roles.Accent, one.accent),
-        (roles.Mid, one.border),
-        (roles.Light, one.panel),
-        (roles.Dark, one.border),
-        (roles.Shadow, one.border),
+        (roles.Window, used.window),
+        (roles.WindowText, used.text),
+        (roles.Base, used.field),
+        (roles.AlternateBase, used.window),
+        (roles.Text, used.text),
+        (roles.PlaceholderText, used.muted),
+        (roles.Button, used.panel),
+        (roles.ButtonText, used.text),
+        (roles.BrightText, used.bad),
+        (roles.ToolTipBase, used.panel),
+        (roles.ToolTipText, used.text),
+        (roles.Highlight, used.selection),
+        (roles.HighlightedText, used.text),
+        (roles.Link, used.accent),
+        (roles.Accent, used.accent),
+        (roles.Mid, used.border),
+        (roles.Light, used.panel),
+        (roles.Dark, used.border),
+        (roles.Shadow, used.border),
     ):
         palette.setColor(role, QColor(colour))
     for role in (roles.WindowText, roles.Text, roles.ButtonText):
-        palette.setColor(QPalette.ColorGroup.Disabled, role, QColor(one.unscored))
+        palette.setColor(QPalette.ColorGroup.Disabled, role, QColor(used.unscored))
     return palette
 
 
-def _style_sheet(one: Colours, points: float) -> str:
+def _style_sheet(used: Colours, points: float) -> str:
     """The style sheet with its colours and sizes; `points`: the size of text."""
     sizes = {
         "title_points": f"{points * 1.45:.1f}",
@@ -190,4 +190,4 @@ def _style_sheet(one: Colours, points: float) -> str:
         "figure_points": f"{points * 1.3:.1f}",
         "mark_pixels": f"{points * 1.4:.0f}",
     }
-    return Template(_STYLE_SHEET.read_text(encoding="utf-8")).substitute(asdict(one), **sizes)
+    return Template(_STYLE_SHEET.read_text(encoding="utf-8")).substitute(asdict(used), **sizes)

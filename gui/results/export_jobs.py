@@ -70,9 +70,9 @@ class Exported:
 
         assert self.gold is not None  # the window asks for labels before
         mark = measured_mark(results, self.gold)
-        for one in self.known:
-            if one.mark == mark and one.explained and one.evaluation is not None:
-                return one.evaluation
+        for scores in self.known:
+            if scores.mark == mark and scores.explained and scores.evaluation is not None:
+                return scores.evaluation
         return evaluate(match(system_of_run(results), self.gold, partial=True))
 
 

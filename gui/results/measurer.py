@@ -50,9 +50,9 @@ class Measurer(QObject):
         self._explanations.finished.connect(self._take)
         self._slow.progress.connect(self.progress)
         self._slow.finished.connect(self._take_slow)
-        for one in (self._labels, self._explanations, self._slow):
-            one.failed.connect(self._tell_failure)
-            one.busy_changed.connect(self._tell_end)
+        for task in (self._labels, self._explanations, self._slow):
+            task.failed.connect(self._tell_failure)
+            task.busy_changed.connect(self._tell_end)
 
     @property
     def busy(self) -> bool:
@@ -104,8 +104,8 @@ class Measurer(QObject):
     @Slot()
     def cancel(self) -> None:
         """Stop what is under way; what is known stays."""
-        for one in (self._labels, self._explanations, self._slow):
-            one.cancel()
+        for task in (self._labels, self._explanations, self._slow):
+            task.cancel()
 
     def forget(self) -> None:
         """No run is looked at any more."""

@@ -125,9 +125,9 @@ def _evaluated(scores: Scores) -> "Evaluation":
 def _followed(what: str, asking: "Generator[MeasureProgress, None, Found]", control: JobControl) -> Found:
     """What a measure returns; its progress is reported."""
 
-    def tell(one: MeasureProgress) -> None:
-        text = f"{what}: {one.done:,} of {one.total:,} explanations …"
-        control.report(Measuring(text, one.done, one.total))
+    def tell(event: MeasureProgress) -> None:
+        text = f"{what}: {event.done:,} of {event.total:,} explanations …"
+        control.report(Measuring(text, event.done, event.total))
 
     return followed(asking, tell)
 

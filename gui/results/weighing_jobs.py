@@ -81,7 +81,9 @@ def weighed(basis: Basis, wish: Wish) -> "Weighing":
     from engine.weigh.system_weighing import weigh
 
     system = basis.system
-    weights = {name: one for name, one in wish.weights.items() if one > 0 and name in system.criteria}
+    weights = {
+        name: weight for name, weight in wish.weights.items() if weight > 0 and name in system.criteria
+    }
     if not weights:
         raise SetupError("All weights are 0.", "Give at least one criterion a weight.")
     return weigh(_comparisons(basis, tuple(weights)), weights, wish.tie_threshold, basis.gold, system)
@@ -98,9 +100,9 @@ def _comparisons(basis: Basis, criteria: tuple[str, ...]) -> "Comparisons":
 def _bins(weighing: "Weighing") -> list[tuple[int, int, int]]:
     places = {"A": 0, "B": 1, "tie": 2}
     counts = [[0, 0, 0] for _ in range(MARGIN_BINS)]
-    for one in weighing.result["results"]:
-        place = min(MARGIN_BINS - 1, int(one["margin"] * MARGIN_BINS / HIGHEST_MARGIN))
-        counts[place][places[one["winner"]]] += 1
+    for decision in weighing.result["results"]:
+        place = min(MARGIN_BINS - 1, int(decision["margin"] * MARGIN_BINS / HIGHEST_MARGIN))
+        counts[place][places[decision["winner"]]] += 1
     return [(a, b, tie) for a, b, tie in counts]
 
 
@@ -135,7 +137,7 @@ def fit(basis: Basis) -> Job[Fitted]:
         instructions = {item.id: item.instruction for item in gold}
         found = fit_weights(comparisons.rows, human_winners(gold), instructions)
         largest = max(found.weights.values())
-        weights = {name: HIGHEST_MARGIN * one / largest for name, one in found.weights.items()}
+        weights = {name: HIGHEST_MARGIN * weight / largest for name, weight in found.weights.items()}
         return Fitted(Wish(weights, found.tie_threshold), fit_table(found))
 
     return work

@@ -61,7 +61,7 @@ class WeighingPanel(QWidget):
     @property
     def wish(self) -> Wish:
         """The weights and the threshold as they are set."""
-        weights = {criterion: one.value for criterion, one in self.controls.items()}
+        weights = {criterion: control.value for criterion, control in self.controls.items()}
         return Wish(weights, self.threshold.value)
 
     def show_scores(self, scores: Scores | None) -> None:
@@ -125,10 +125,10 @@ class WeighingPanel(QWidget):
     def _take(self, weighed: Weighed) -> None:
         self.rates.show_weighed(weighed)
         self.margins.show_weighed(weighed)
-        said = f"{weighed.comparisons:,} comparisons, mean margin {number(weighed.mean_margin)} points."
+        text = f"{weighed.comparisons:,} comparisons, mean margin {number(weighed.mean_margin)} points."
         if weighed.left_out:
-            said += f" {weighed.left_out:,} items lack a judgment and are left out."
-        self.said.setText(said)
+            text += f" {weighed.left_out:,} items lack a judgment and are left out."
+        self.said.setText(text)
         if weighed.agreement:
             self._agreement.show_table(weighed.agreement)
         else:
@@ -235,7 +235,7 @@ class WeighingPanel(QWidget):
         super().resizeEvent(event)
         parent = self.parentWidget()
         room = parent.width() if parent else self.width()
-        needed = sum(one.minimumSizeHint().width() for one in (self._controls, self._decided))
+        needed = sum(half.minimumSizeHint().width() for half in (self._controls, self._decided))
         fits = needed + self._halves.spacing() <= room
         sides = QBoxLayout.Direction
         self._halves.setDirection(sides.LeftToRight if fits else sides.TopToBottom)

@@ -41,12 +41,12 @@ class WeightControl(QObject):
 
     def set_value(self, value: float) -> None:
         """Show a number, without a signal."""
-        for one in (self.slider, self.field):
-            one.blockSignals(True)
+        for widget in (self.slider, self.field):
+            widget.blockSignals(True)
         self.field.setValue(value)
         self.slider.setValue(round(self.field.value() * _STEPS))
-        for one in (self.slider, self.field):
-            one.blockSignals(False)
+        for widget in (self.slider, self.field):
+            widget.blockSignals(False)
 
     def _take_slider(self, steps: int) -> None:
         self.set_value(steps / _STEPS)

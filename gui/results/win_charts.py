@@ -32,8 +32,8 @@ class WinRates(QWidget):
     def show_weighed(self, weighed: Weighed | None) -> None:
         """Show these decisions, or none."""
         self._weighed = weighed
-        said = [f"{word} {percent(share)}" for word, share, _ in self._parts()]
-        self.setAccessibleName(f"Win rates: {', '.join(said) or 'none'}")
+        shares = [f"{word} {percent(share)}" for word, share, _ in self._parts()]
+        self.setAccessibleName(f"Win rates: {', '.join(shares) or 'none'}")
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -70,8 +70,8 @@ class WinRates(QWidget):
         if self._weighed is None:
             return []
         a, b, tie = _winner_colours(colours(self.palette()))
-        one = self._weighed
-        return [("A wins", one.a, a), ("tie", one.tie, tie), ("B wins", one.b, b)]
+        rates = self._weighed
+        return [("A wins", rates.a, a), ("tie", rates.tie, tie), ("B wins", rates.b, b)]
 
     def _line(self) -> int:
         return self.fontMetrics().height() + 3
@@ -89,14 +89,16 @@ class MarginChart(QWidget):
     def show_weighed(self, weighed: Weighed | None) -> None:
         """Show these margins, or none."""
         self._weighed = weighed
-        said = ""
+        text = ""
         if weighed:
             width = HIGHEST_MARGIN / MARGIN_BINS
             counts = [
-                f"{sum(one):,} from {place * width:g}" for place, one in enumerate(weighed.bins) if sum(one)
+                f"{sum(counts_in_bin):,} from {place * width:g}"
+                for place, counts_in_bin in enumerate(weighed.bins)
+                if sum(counts_in_bin)
             ]
-            said = f": mean {number(weighed.mean_margin)} points; comparisons by margin: {', '.join(counts)}"
-        self.setAccessibleName(f"Margins{said}")
+            text = f": mean {number(weighed.mean_margin)} points; comparisons by margin: {', '.join(counts)}"
+        self.setAccessibleName(f"Margins{text}")
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -117,7 +119,7 @@ class MarginChart(QWidget):
             side, metrics.height(), self.width() - side - 12, self.height() - 3.4 * metrics.height()
         )
         bins: Sequence[tuple[int, int, int]] = self._weighed.bins if self._weighed else ()
-        highest = max((sum(one) for one in bins), default=0)
+        highest = max((sum(counts_in_bin) for counts_in_bin in bins), default=0)
         self._draw_axes(painter, place, used, highest)
         self._draw_bars(painter, place, used, bins, highest)
         if self._weighed:

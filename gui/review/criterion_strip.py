@@ -67,12 +67,12 @@ class CriterionStrip(QWidget):
             self._group.removeButton(button)
             self._layout.removeWidget(button)
             button.deleteLater()
-        for one in criteria:
+        for criterion in criteria:
             button = QToolButton()
             button.setCheckable(True)
             button.setProperty("role", "button")
             button.setProperty("compact", True)
-            button.setProperty("criterion", one)
+            button.setProperty("criterion", criterion)
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # a click leaves the search
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             self._group.addButton(button)

@@ -158,8 +158,8 @@ class ReviewFilters(QWidget):
     def _fill_criteria(self, criteria: Sequence[str]) -> None:
         self.criterion.clear()
         self.criterion.addItem("All criteria", None)
-        for one in criteria:
-            self.criterion.addItem(words(one).capitalize(), one)
+        for criterion in criteria:
+            self.criterion.addItem(words(criterion).capitalize(), criterion)
 
 
 def _narrow_box(accessible: str) -> QComboBox:

@@ -63,7 +63,7 @@ class JudgmentCard(QFrame):
         self.by = hint("")
         self.human_badge = LabelBadge()
         self.human = plain_label()
-        self.labels = {one: QPushButton() for one in PREFERENCES}
+        self.labels = {label: QPushButton() for label in PREFERENCES}
         self.edit = QPushButton("Edit explanation… (E)")
         self.undo = QPushButton("Undo (U)")
         self._parts = QBoxLayout(QBoxLayout.Direction.LeftToRight)
@@ -102,12 +102,16 @@ class JudgmentCard(QFrame):
         layout.addLayout(buttons)
 
     def _connect(self) -> None:
-        for one, button in self.labels.items():
-            key = LETTERS[one]
-            said = f"Response {key}" if one in (Preference.A, Preference.B) else LABEL_WORDS[one].capitalize()
-            button.setText(f" {said}")
-            name(button, f"Override the label with {LABEL_WORDS[one]}, key {key}")
-            button.setProperty("preference", one.value)
+        for label, button in self.labels.items():
+            key = LETTERS[label]
+            text = (
+                f"Response {key}"
+                if label in (Preference.A, Preference.B)
+                else LABEL_WORDS[label].capitalize()
+            )
+            button.setText(f" {text}")
+            name(button, f"Override the label with {LABEL_WORDS[label]}, key {key}")
+            button.setProperty("preference", label.value)
             button.setCheckable(True)
             button.clicked.connect(self._want_label)
         name(self.edit, "Write another explanation, key E")
@@ -133,8 +137,8 @@ class JudgmentCard(QFrame):
         self._show_pills(scored)
         self._show_explanation(scored, shown)
         self._show_human(shown)
-        for one, button in self.labels.items():
-            button.setChecked(one is shown.label)
+        for label, button in self.labels.items():
+            button.setChecked(label is shown.label)
         self.undo.setEnabled(shown.override is not None)
 
     def open_editor(self, text: str, draft: str | None) -> None:
@@ -157,8 +161,8 @@ class JudgmentCard(QFrame):
 
     def restyle(self) -> None:
         """Follow the colours."""
-        for one, button in self.labels.items():
-            button.setIcon(label_icon(one, self.palette()))
+        for label, button in self.labels.items():
+            button.setIcon(label_icon(label, self.palette()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Put the parts one below the other where there is no room beside."""
@@ -171,8 +175,8 @@ class JudgmentCard(QFrame):
     def _show_own(self, scored: Judgment | None, shown: Shown) -> None:
         """What the model said where a person's label is in force."""
         persons = shown.override is not None and shown.override.preference is not None
-        said = f"The model's own: {LABEL_WORDS[scored.preference if scored else None]}"
-        self.own.setText(said)
+        text = f"The model's own: {LABEL_WORDS[scored.preference if scored else None]}"
+        self.own.setText(text)
         self.own.setVisible(persons)
 
     def _show_pills(self, scored: Judgment | None) -> None:
@@ -182,8 +186,8 @@ class JudgmentCard(QFrame):
         low = scored is not None and scored.format_mass < LOW_MASS
         self.mass.setVisible(scored is not None)
         if scored is not None:
-            said = f"format mass {percent(scored.format_mass)}"
-            self.mass.say(f"low {said}" if low else said, "bad" if low else "plain")
+            text = f"format mass {percent(scored.format_mass)}"
+            self.mass.say(f"low {text}" if low else text, "bad" if low else "plain")
         self.mass.setToolTip(
             tip(
                 "The share of all probability that the four labels hold."
@@ -201,7 +205,7 @@ class JudgmentCard(QFrame):
         self.explanation.setText(visible(f"{shown.explanation}{cut}" if shown.explanation else nothing))
         self.by.setText(_by_whom(shown))
         self.by.setVisible(bool(self.by.text()))
-        self.by.setToolTip(tip("\n".join(_in_words(one) for one in shown.history)))
+        self.by.setToolTip(tip("\n".join(_in_words(override) for override in shown.history)))
 
     def _show_human(self, shown: Shown) -> None:
         human = shown.human
@@ -209,8 +213,8 @@ class JudgmentCard(QFrame):
         self.human_badge.setVisible(label is not None)
         if label is not None:
             self.human_badge.show_label(label)
-        said = (human.explanation if human else None) or ("" if label else "None known.")
-        self.human.setText(visible(said))
+        text = (human.explanation if human else None) or ("" if label else "None known.")
+        self.human.setText(visible(text))
 
     @Slot()
     def _want_label(self) -> None:
@@ -240,13 +244,13 @@ def _by_whom(shown: Shown) -> str:
     return visible("\n".join(lines))
 
 
-def _in_words(one: Override) -> str:
+def _in_words(override: Override) -> str:
     """`Label both good, explanation by Ada, 2026-03-01 14:05, undone 14:07`, in local time."""
     parts = []
-    if one.preference is not None:
-        parts.append(f"label {LABEL_WORDS[one.preference]}")
-    if one.explanation is not None:
+    if override.preference is not None:
+        parts.append(f"label {LABEL_WORDS[override.preference]}")
+    if override.explanation is not None:
         parts.append("explanation")
-    said = f"{' and '.join(parts)} by {one.author}, {one.created.astimezone():%Y-%m-%d %H:%M}"
-    undone = f", taken back {one.undone.astimezone():%Y-%m-%d %H:%M}" if one.undone else ""
-    return f"{said[0].upper()}{said[1:]}{undone}"
+    text = f"{' and '.join(parts)} by {override.author}, {override.created.astimezone():%Y-%m-%d %H:%M}"
+    undone = f", taken back {override.undone.astimezone():%Y-%m-%d %H:%M}" if override.undone else ""
+    return f"{text[0].upper()}{text[1:]}{undone}"

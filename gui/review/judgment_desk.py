@@ -131,7 +131,9 @@ class JudgmentDesk(QWidget):
                 explanation=results.explanation(judgment),
                 outdated=results.is_outdated(judgment),
                 override=results.overrides.get(key),
-                history=[one for one in self._history if (one.criterion, one.item_id) == key],
+                history=[
+                    override for override in self._history if (override.criterion, override.item_id) == key
+                ],
                 human=self._human(),
                 draft=not self.writing and self._drafts.of(run.id, *key) is not None,
             )

@@ -87,7 +87,7 @@ class PartOfRun(QFrame):
         run, judging = self._workspace.run, self._workspace.judging
         shown = len(run.results.judged) if run else 0
         goes_on = run is not None and judging is not None and judging.run_id == run.id
-        listed = next((one for one in self._workspace.runs if run and one.id == run.id), None)
+        listed = next((stored for stored in self._workspace.runs if run and stored.id == run.id), None)
         judged = judging.judged if goes_on and judging else listed.judged if listed else 0
         self.setVisible(bool(shown) and (goes_on or judged > shown))
         if run is not None:

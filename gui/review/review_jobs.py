@@ -93,14 +93,14 @@ def _listing(of: Review, wish: Filters, by_doubt: bool, ids: Container[str] | No
     items = by_item(rows, by_doubt=False)
     if by_doubt:
         items = _most_doubtful_first(items)
-    return Listing(items, {one.item_id: place for place, one in enumerate(items)}, passing)
+    return Listing(items, {item.item_id: place for place, item in enumerate(items)}, passing)
 
 
 def _most_doubtful_first(items: "list[ReviewItem]") -> "list[ReviewItem]":
     """The items by their doubt, as engine.review.doubt does it, without keeping the window waiting."""
     import numpy as np
 
-    order = np.argsort([-one.doubt for one in items], kind="stable")
+    order = np.argsort([-item.doubt for item in items], kind="stable")
     return [items[place] for place in order]
 
 

@@ -113,8 +113,8 @@ class ReviewTableModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self._text(item, column)
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
-            said = self._said(item, column)
-            return tip(said) if role == Qt.ItemDataRole.ToolTipRole else said
+            text = self._said(item, column)
+            return tip(text) if role == Qt.ItemDataRole.ToolTipRole else text
         return self._value(item, column) if role == SORT_ROLE else None
 
     def _rows(self, item: "ReviewItem") -> "Sequence[ReviewRow]":
@@ -187,10 +187,10 @@ class LabelsDelegate(QStyledItemDelegate):
         labels: Sequence[Preference | None] = index.data(SORT_ROLE) or ()
         side = shown.fontMetrics.height()
         top = shown.rect.center().y() - side / 2 + 1
-        for place, one in enumerate(labels):
+        for place, label in enumerate(labels):
             left = shown.rect.left() + 4 + place * (side + 3)
             if left + side <= shown.rect.right() + 1:
-                paint_label(painter, QRectF(left, top, side, side), one, shown.palette)
+                paint_label(painter, QRectF(left, top, side, side), label, shown.palette)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Room for all squares."""

@@ -117,12 +117,12 @@ class TextPane(QWidget):
         marks = []
         length = self.view.document().characterCount() - 1
         for start, end in spans:
-            one = QTextEdit.ExtraSelection()
+            selection = QTextEdit.ExtraSelection()
             cursor = QTextCursor(self.view.document())
             cursor.setPosition(min(start, length))
             cursor.setPosition(min(end, length), QTextCursor.MoveMode.KeepAnchor)
-            one.cursor, one.format = cursor, style
-            marks.append(one)
+            selection.cursor, selection.format = cursor, style
+            marks.append(selection)
         self.view.setExtraSelections(marks)
 
     def changeEvent(self, event: QEvent) -> None:

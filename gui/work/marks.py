@@ -41,7 +41,7 @@ def _stored(run: "StoredRun") -> Hashable:
 
 def run_mark(results: "RunResults") -> RunMark:
     """A run as it was read."""
-    overrides = frozenset(one.id for one in results.overrides.values())
+    overrides = frozenset(override.id for override in results.overrides.values())
     return RunMark(_stored(results.run), len(results.judged), overrides)
 
 

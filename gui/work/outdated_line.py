@@ -41,10 +41,10 @@ class OutdatedLine(QFrame):
     def follow(self) -> None:
         """Show how things are now."""
         outdated, busy, why_not = self._rewriter.outdated, self._rewriter.busy, self._rewriter.obstacle
-        one = outdated == 1
-        many = "1 explanation was" if one else f"{outdated:,} explanations were"
+        single = outdated == 1
+        many = "1 explanation was" if single else f"{outdated:,} explanations were"
         self.text.setText(f"{many} written for another label than the one in force.")
-        self.button.setText("Write it again" if one else "Write them again")
+        self.button.setText("Write it again" if single else "Write them again")
         name(self.button, f"{many} written for another label: {self.button.text().lower()}")
         self.button.setEnabled(not why_not)
         self.button.setToolTip(why_not or "By the model that judged, for the labels in force")

@@ -25,7 +25,7 @@ def count_outdated(results: "RunResults") -> Job[int]:
         found = 0
         for judgments in results.judgments.values():
             control.cancel.raise_if_requested()
-            found += sum(results.is_outdated(one) for one in judgments)
+            found += sum(results.is_outdated(judgment) for judgment in judgments)
         return found
 
     return work

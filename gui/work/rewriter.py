@@ -125,12 +125,12 @@ class Rewriter(QObject):
 
 
 def _in_words(made: "Rewritten") -> str:
-    said = [f"{made.written:,} of {made.outdated:,} explanations are written again."]
+    sentences = [f"{made.written:,} of {made.outdated:,} explanations are written again."]
     if made.stopped:
-        said.append("You stopped before the end.")
+        sentences.append("You stopped before the end.")
     if made.wordless:
-        said.append(f"For {made.wordless:,} the model wrote no words; they stay as they were.")
+        sentences.append(f"For {made.wordless:,} the model wrote no words; they stay as they were.")
     if made.too_long:
         ids, more = ", ".join(made.too_long[:_IDS_SHOWN]), "" if len(made.too_long) <= _IDS_SHOWN else ", …"
-        said.append(f"Too long for the context: items {ids}{more}.")
-    return " ".join(said)
+        sentences.append(f"Too long for the context: items {ids}{more}.")
+    return " ".join(sentences)

@@ -53,13 +53,13 @@ class RunPicker(QComboBox):
     def _fill(self) -> None:
         self.blockSignals(True)
         self.clear()
-        for one in self._workspace.runs:
-            identity = one.identity
+        for run in self._workspace.runs:
+            identity = run.identity
             text = (
-                f"Run {one.id}: {identity.dataset_path.name}, {identity.model_name},"
-                f" {one.judged:,}/{identity.items:,} items, {one.created.astimezone():%Y-%m-%d %H:%M}"
+                f"Run {run.id}: {identity.dataset_path.name}, {identity.model_name},"
+                f" {run.judged:,}/{identity.items:,} items, {run.created.astimezone():%Y-%m-%d %H:%M}"
             )
-            self.addItem(one_line(text), one.id)
+            self.addItem(one_line(text), run.id)
             self.setItemData(self.count() - 1, tip(text), Qt.ItemDataRole.ToolTipRole)
         self._show_open()
         self.setPlaceholderText("Choose a run" if self.count() else "No runs yet")

@@ -87,12 +87,12 @@ class State(QObject):
     def add_recent(self, kind: str, path: Path) -> None:
         """Remember a file as the one opened last."""
         path = path.absolute()
-        others = [one for one in self.recent(kind) if one != path]
+        others = [known for known in self.recent(kind) if known != path]
         self._write_recent(kind, [path, *others][:MOST_RECENT])
 
     def remove_recent(self, kind: str, path: Path) -> None:
         """Forget a file."""
-        self._write_recent(kind, [one for one in self.recent(kind) if one != path])
+        self._write_recent(kind, [known for known in self.recent(kind) if known != path])
 
     def clear_recent(self, kind: str) -> None:
         """Forget all files of a kind."""

@@ -89,8 +89,8 @@ def explain(comparison: Comparison, criterion: str, random: Random) -> str:
             blame_b=_blame(second, _first_lack(second, criterion)),
         )
     if label is Preference.BOTH_GOOD:
-        told = {"praise_a": _praise(first, "truthfulness"), "praise_b": _praise(second, "truthfulness")}
-        return random.choice(_BOTH_GOOD[criterion]).format(topic=comparison.topic.name, **told)
+        praise = {"praise_a": _praise(first, "truthfulness"), "praise_b": _praise(second, "truthfulness")}
+        return random.choice(_BOTH_GOOD[criterion]).format(topic=comparison.topic.name, **praise)
     good, bad = (first, second) if label is Preference.A else (second, first)
     quality = _decisive(good, bad) if criterion == OVERALL else criterion
     frames = _one_better(criterion)

@@ -144,7 +144,7 @@ class RowWriter:
         responses = (comparison.first, comparison.second)
         topics = (comparison.topic, *(response.topic for response in responses))
         row.topics = [self._topics[topic.name] for topic in topics]
-        row.qualities = [[float(one.good[quality]) for quality in QUALITIES] for one in responses]
+        row.qualities = [[float(shown.good[quality]) for quality in QUALITIES] for shown in responses]
         return row
 
     def _add_branches(
@@ -167,8 +167,8 @@ class RowWriter:
             asked = len(branch.prompt) - trunk
             row.labels.append(label)
             row.label_places.append(len(row.tokens) + asked - 1)
-            told = [_EXPLANATION_WEIGHT] * (len(ids) - len(branch.prompt) - 1)
-            weights = [*[0.0] * (asked - 1), _LABEL_WEIGHT, *told, 0.0]
+            explained = [_EXPLANATION_WEIGHT] * (len(ids) - len(branch.prompt) - 1)
+            weights = [*[0.0] * (asked - 1), _LABEL_WEIGHT, *explained, 0.0]
             _append(row, ids[trunk:], number + 1, trunk, weights)
         row.blocks += [NONE] * (len(row.tokens) - len(row.blocks))
 

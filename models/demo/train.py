@@ -202,8 +202,8 @@ class Trainer:
             hidden = hidden_states(self.network, self.stem, batch)
             predicted = self.network.logits(at_places(hidden, batch.label_places)).argmax(-1)
             labels.append((predicted.numpy() == batch.labels).mean(0))
-            said = self.network.quality_head(at_places(hidden, batch.ends[:, 1:])) > 0
-            qualities.append((said.numpy() == (batch.qualities > 0.5)).mean((0, 1)))
+            guessed = self.network.quality_head(at_places(hidden, batch.ends[:, 1:])) > 0
+            qualities.append((guessed.numpy() == (batch.qualities > 0.5)).mean((0, 1)))
         shares = dict(zip(ELOQUENT.names, np.mean(labels, 0), strict=True))
         named = (f"{quality} of one response" for quality in QUALITIES)
         return {**shares, **dict(zip(named, np.mean(qualities, 0), strict=True))}

@@ -158,7 +158,11 @@ def weigh_system(
     With `matched`, only the items that have human labels; SetupError where there is nothing to decide.
     """
     if options.weights is None:
-        weights = {one.name: one.weight for one in ELOQUENT.criteria if one.name in system.criteria}
+        weights = {
+            criterion.name: criterion.weight
+            for criterion in ELOQUENT.criteria
+            if criterion.name in system.criteria
+        }
         if not weights:
             raise SetupError(
                 f"{system.name} has none of {', '.join(ELOQUENT.names)}.",

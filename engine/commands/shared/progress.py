@@ -110,8 +110,8 @@ class RunProgressBar:
             self._spans.popleft()
         began = self._spans[0][0]
         counted = sum(tokens for _, tokens in list(self._spans)[1:])
-        said = f"{counted / max(now - began, 1e-9):,.0f} tokens/s"
+        rate = f"{counted / max(now - began, 1e-9):,.0f} tokens/s"
         if self._unscored:
-            said += f", {self._unscored} unscored"
-        self._bar.set_postfix_str(said, refresh=False)
+            rate += f", {self._unscored} unscored"
+        self._bar.set_postfix_str(rate, refresh=False)
         self._bar.update(0)
