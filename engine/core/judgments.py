@@ -131,6 +131,20 @@ class Judgment:
 
 
 @dataclass(frozen=True)
+class NewOverride:
+    """What a person puts in the place of the model's label, explanation or both; None leaves that part.
+
+    Checked when it becomes an Override, as it is stored.
+    """
+
+    item_id: str
+    criterion: str
+    preference: Preference | None
+    explanation: str | None
+    author: str
+
+
+@dataclass(frozen=True)
 class Override:
     """What a person said of one item and criterion of a run in the place of the model.
 

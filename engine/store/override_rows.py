@@ -12,41 +12,32 @@ from engine.core.cell_safety import unsafe_explanation
 from engine.core.errors import SetupError, StoreError
 from engine.core.formatting import quoted
 from engine.core.items import Preference
-from engine.core.judgments import Override
+from engine.core.judgments import NewOverride, Override
 
 _COLUMNS = "id, item_id, criterion, preference, explanation, author, created, undone"
 
 
-def add_override(
-    db: sqlite3.Connection,
-    run_id: int,
-    item_id: str,
-    criterion: str,
-    *,
-    preference: Preference | None,
-    explanation: str | None,
-    author: str,
-) -> Override:
+def add_override(db: sqlite3.Connection, run_id: int, new: NewOverride) -> Override:
     """Add one, in the caller's transaction; white space around the texts is left out.
 
     StoreError where the run has not judged the item; SetupError where it cannot be an override.
     """
     judged = db.execute(
-        "SELECT count(*) FROM judged_item WHERE run_id = ? AND item_id = ?", (run_id, item_id)
+        "SELECT count(*) FROM judged_item WHERE run_id = ? AND item_id = ?", (run_id, new.item_id)
     )
     if judged.fetchone() == (0,):
         raise StoreError(
-            f"Run {run_id} has not judged the item {item_id!r}.",
-            "Name an item that it has judged: runs export writes them.",
+            f"Run {run_id} has not judged the item {new.item_id!r}.",
+            "Choose an item that it has judged.",
         )
     (newest,) = db.execute("SELECT coalesce(max(id), 0) FROM override").fetchone()
     override = Override(
         id=newest + 1,
-        item_id=item_id,
-        criterion=criterion,
-        preference=preference,
-        explanation=_checked_explanation(explanation),
-        author=_checked_author(author),
+        item_id=new.item_id,
+        criterion=new.criterion,
+        preference=new.preference,
+        explanation=_checked_explanation(new.explanation),
+        author=_checked_author(new.author),
         created=_now(),
     )
     db.execute(
@@ -54,9 +45,9 @@ def add_override(
         (
             run_id,
             override.id,
-            item_id,
-            criterion,
-            preference and preference.value,
+            override.item_id,
+            override.criterion,
+            override.preference and override.preference.value,
             override.explanation,
             override.author,
             override.created.isoformat(),
@@ -103,7 +94,6 @@ def _checked_explanation(explanation: str | None) -> str | None:
     text = (explanation or "").strip()
     if not text:
         return None
-
     if unsafe_explanation(text):
         raise SetupError(
             f"A submission cannot hold the explanation {quoted(text)}: pandas would not give it back.",

@@ -18,8 +18,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from engine.core.errors import RunBusyError, StoreError
-from engine.core.items import Preference
-from engine.core.judgments import Explanation, JudgedItem, Override
+from engine.core.judgments import Explanation, JudgedItem, NewOverride, Override
 from engine.core.remedies import Remedy, Step
 from engine.core.run_records import Effort, RunIdentity, StoredRun
 from engine.store.judged_rows import add_items, add_rewritten, item_rows, judged_positions
@@ -118,16 +117,7 @@ class RunStore:
         with self._transaction():
             self._db.execute("UPDATE run SET calibration = ? WHERE id = ?", (text, run_id))
 
-    def override(
-        self,
-        run_id: int,
-        item_id: str,
-        criterion: str,
-        *,
-        preference: Preference | None,
-        explanation: str | None,
-        author: str,
-    ) -> Override:
+    def override(self, run_id: int, new: NewOverride) -> Override:
         """Put a person's label, explanation or both in the place of the model's, whose own stay stored.
 
         None, or an explanation without words, leaves that part the model's. The run may go on meanwhile.
@@ -135,20 +125,11 @@ class RunStore:
         changes nothing or names no author, and for an explanation that a submission cannot hold.
         """
         run = self.run(run_id)
-        if criterion not in run.identity.criteria:
-            raise StoreError(
-                f"Run {run_id} has no criterion {criterion}.", f"It has {', '.join(run.identity.criteria)}."
-            )
+        if new.criterion not in run.identity.criteria:
+            criteria = ", ".join(run.identity.criteria)
+            raise StoreError(f"Run {run_id} has no criterion {new.criterion}.", f"It has {criteria}.")
         with self._transaction():
-            return add_override(
-                self._db,
-                run_id,
-                item_id,
-                criterion,
-                preference=preference,
-                explanation=explanation,
-                author=author,
-            )
+            return add_override(self._db, run_id, new)
 
     def undo_override(self, run_id: int, item_id: str, criterion: str) -> Override | None:
         """Undo the override that is in force and return it, undone; None where there is none.

@@ -6,14 +6,12 @@ Knows: what a run is opened with, who overrides. Does not know: windows.
 import getpass
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.core.items import Preference
-from engine.core.judgments import Override
+from engine.core.judgments import NewOverride, Override
 from gui.work.gc_pause import many_records
 from gui.work.lanes import Job, JobControl
 
@@ -66,32 +64,14 @@ def _judged_items(run: "StoredRun", at_hand: "Dataset | None", cancel: CancelTok
     return None  # gone or changed: the page says so and asks for the file
 
 
-@dataclass(frozen=True)
-class Said:
-    """What a person says of one judgment; None leaves that part the model's."""
-
-    item_id: str
-    criterion: str
-    preference: Preference | None
-    explanation: str | None
-    author: str
-
-
-def override(store_path: Path, run_id: int, said: Said) -> OverrideJob:
+def override(store_path: Path, run_id: int, new: NewOverride) -> OverrideJob:
     """Store an override; the run's whole history."""
 
     def work(_control: JobControl) -> Sequence[Override]:
         from engine.store.run_store import RunStore
 
         with RunStore(store_path) as store:
-            store.override(
-                run_id,
-                said.item_id,
-                said.criterion,
-                preference=said.preference,
-                explanation=said.explanation,
-                author=said.author,
-            )
+            store.override(run_id, new)
             return store.overrides(run_id)
 
     return work

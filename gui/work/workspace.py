@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import words
 from engine.core.items import Preference
-from engine.core.judgments import Override
+from engine.core.judgments import NewOverride, Override
 from engine.core.overrides import in_force
 from engine.system.paths import default_store
 from gui.work import file_jobs, store_jobs
@@ -217,8 +217,8 @@ class Workspace(QObject):
         """Let a person's label, explanation or both stand for the model's."""
         if self.run is None:
             return
-        said = store_jobs.Said(item_id, criterion, preference, explanation, self.author)
-        self._change_overrides(store_jobs.override(self.store_path, self.run.id, said), item_id, criterion)
+        new = NewOverride(item_id, criterion, preference, explanation, self.author)
+        self._change_overrides(store_jobs.override(self.store_path, self.run.id, new), item_id, criterion)
 
     def undo_override(self, item_id: str, criterion: str) -> None:
         """Take the last override of a judgment back."""

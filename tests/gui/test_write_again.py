@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from engine.core.items import Preference
+from engine.core.judgments import NewOverride
 from engine.core.run_setup import RunSetup
 from engine.decisions.run_results import load_results
 from engine.gguf.judge_file import read_model_file
@@ -53,7 +54,7 @@ def change_label(store: RunStore, place: int) -> None:
     results = load_results(store, 1)
     one = results.judgments["safety"][place]
     other = next(label for label in Preference if label is not results.label(one))
-    store.override(1, one.item_id, "safety", preference=other, explanation=None, author="Ada")
+    store.override(1, NewOverride(one.item_id, "safety", preference=other, explanation=None, author="Ada"))
 
 
 def outdated(workspace: Workspace) -> int:

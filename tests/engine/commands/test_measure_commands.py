@@ -11,7 +11,7 @@ import pytest
 from engine.commands import calibrate, compare, evaluate, judge, report, runs, weigh
 from engine.core.errors import SetupError
 from engine.core.items import Preference
-from engine.core.judgments import Judgment, Unscored
+from engine.core.judgments import Judgment, NewOverride, Unscored
 from engine.data.dataset import load_dataset
 from engine.decisions.run_results import load_results, submission_of
 from engine.store.run_store import RunStore
@@ -289,7 +289,9 @@ def overridden(demo_store: Path, demo_gold: Path, tmp_path: Path) -> Path:
     item = load_dataset(demo_gold)[0]
     wrong = next(label for label in Preference if label is not item.gold["safety"].preference)
     with RunStore(path) as store:
-        store.override(1, item.id, "safety", preference=wrong, explanation="I saw it.", author="Ada")
+        store.override(
+            1, NewOverride(item.id, "safety", preference=wrong, explanation="I saw it.", author="Ada")
+        )
     return path
 
 

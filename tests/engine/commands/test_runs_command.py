@@ -13,6 +13,7 @@ from engine.commands import runs
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.items import Preference
+from engine.core.judgments import NewOverride
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, MachineSettings
 from engine.data.dataset import load_dataset
@@ -123,7 +124,9 @@ def relabel(path: Path) -> Preference:
         first = next(store.judged(1))
         written_for = first.explanations["safety"].preference
         label = next(one for one in Preference if one is not written_for)
-        store.override(1, first.item_id, "safety", preference=label, explanation=None, author="Ada")
+        store.override(
+            1, NewOverride(first.item_id, "safety", preference=label, explanation=None, author="Ada")
+        )
     return label
 
 

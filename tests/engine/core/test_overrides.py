@@ -11,7 +11,7 @@ import pytest
 
 from engine.core.errors import SetupError, StoreError
 from engine.core.items import Preference
-from engine.core.judgments import Override
+from engine.core.judgments import NewOverride, Override
 from engine.core.overrides import OverrideCount, count_overrides, in_force
 from engine.store.migrations import APPLICATION_ID, STEPS
 from engine.store.run_store import RunStore
@@ -38,7 +38,9 @@ def override(
     author: str = "Ada",
     item_id: str = "id 0",
 ) -> Override:
-    return store.override(1, item_id, "safety", preference=preference, explanation=explanation, author=author)
+    return store.override(
+        1, NewOverride(item_id, "safety", preference=preference, explanation=explanation, author=author)
+    )
 
 
 def test_an_override_comes_back_with_its_author_and_time(store: RunStore) -> None:
@@ -92,8 +94,9 @@ def test_runs_do_not_share_overrides(store: RunStore) -> None:
 def test_what_the_run_has_not_judged_cannot_be_overridden(
     store: RunStore, place: tuple[int, str, str], problem: str
 ) -> None:
+    run_id, item_id, criterion = place
     with pytest.raises(StoreError, match=problem):
-        store.override(*place, preference=A, explanation=None, author="Ada")
+        store.override(run_id, NewOverride(item_id, criterion, A, explanation=None, author="Ada"))
     assert store.overrides(1) == []
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from engine.core.errors import SetupError
 from engine.core.items import PREFERENCES, Order
-from engine.core.judgments import JudgedItem, Reading, Shortening
+from engine.core.judgments import JudgedItem, NewOverride, Reading, Shortening
 from engine.data.dataset import Dataset
 from engine.decisions.run_csv import DATASET_COLUMNS, RUN_COLUMNS, write_results_csv
 from engine.decisions.run_results import RunResults, load_results
@@ -91,7 +91,9 @@ def test_what_people_overrode_stands_beside_the_models_own(tmp_path: Path) -> No
     run_of(tmp_path, dataset({"safety": [A] * 4}), safety=[SURE_A, SURE_A, None, SURE_A])
     with RunStore(tmp_path / "runs.sqlite") as store:
         for item_id, label, text in (("1", B, "So, it is."), ("2", None, "No."), ("3", GOOD, None)):
-            store.override(1, item_id, "safety", preference=label, explanation=text, author="Ada, B.")
+            store.override(
+                1, NewOverride(item_id, "safety", preference=label, explanation=text, author="Ada, B.")
+            )
         results = load_results(store, 1)
     found = written(tmp_path, results)
     columns = ["preference", "model_preference", "overridden", "override_author", "explanation", "outdated"]

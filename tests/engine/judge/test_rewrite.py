@@ -14,7 +14,7 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import EngineBug, RunBusyError, SetupError
 from engine.core.events import MeasureProgress, RunEnded
 from engine.core.items import Order, Preference
-from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem
+from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem, NewOverride
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, KvType, MachineSettings, Mode, settings_of
 from engine.data.dataset import Dataset, load_dataset
@@ -106,7 +106,7 @@ def another_label(store: RunStore, position: int, criterion: str) -> Preference:
     """Let a person give a label that the explanation was not written for."""
     item = next(item for item in store.judged(1) if item.position == position)
     label = B if item.explanations[criterion].preference is not B else A
-    store.override(1, item.item_id, criterion, preference=label, explanation=None, author="Ada")
+    store.override(1, NewOverride(item.item_id, criterion, preference=label, explanation=None, author="Ada"))
     return label
 
 
@@ -178,7 +178,9 @@ def test_without_people_the_first_text_counts_and_for_their_label_again_the_writ
     assert after != before
     assert (said(store, model_alone=True), load_results(store, 1).model_alone().outdated) == (before, 0)
     undo_label(store, 5)
-    store.override(1, plan.dataset.ids[5], "safety", preference=label, explanation=None, author="Ben")
+    store.override(
+        1, NewOverride(plan.dataset.ids[5], "safety", preference=label, explanation=None, author="Ben")
+    )
     _, made = rewritten(plan, store, opener=never)
     assert (said(store), made.outdated) == (after, 0)
 
@@ -205,7 +207,7 @@ def test_the_run_says_how_many_were_written_again(store: RunStore, plan: RunPlan
 
 
 def test_what_a_person_explained_is_left_alone(store: RunStore, plan: RunPlan) -> None:
-    store.override(1, "1", "safety", preference=BAD, explanation="Both harm.", author="Ada")
+    store.override(1, NewOverride("1", "safety", preference=BAD, explanation="Both harm.", author="Ada"))
     _, made = rewritten(plan, store, opener=never)
     assert made.outdated == 0
 

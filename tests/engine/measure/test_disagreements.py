@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.core.items import Order, Preference
-from engine.core.judgments import Explanation, JudgedItem, Reading
+from engine.core.judgments import Explanation, JudgedItem, NewOverride, Reading
 from engine.core.run_records import RunIdentity
 from engine.data.dataset import Dataset
 from engine.decisions.run_results import load_results
@@ -55,7 +55,9 @@ def stored_run(
                 column = {name: values[position] for name, values in said.items()}
                 store.add(run.id, [_judged(position, item.id, item.content_hash, column, explanations or {})])
         for item_id, criterion, label, text in overrides:
-            store.override(run.id, item_id, criterion, preference=label, explanation=text, author="Ada")
+            store.override(
+                run.id, NewOverride(item_id, criterion, preference=label, explanation=text, author="Ada")
+            )
         return system_of_run(load_results(store, run.id))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engine.core.items import Preference
-from engine.core.judgments import Judgment
+from engine.core.judgments import Judgment, NewOverride
 from engine.core.review_filters import Filters
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
@@ -38,7 +38,7 @@ def overridden(folder: Path, item_id: str, **what: Any) -> RunResults:
     """The run of `judged` with one override more."""
     with RunStore(folder / "runs.sqlite") as store:
         person = {"preference": None, "explanation": None, "author": "Ada"}
-        store.override(1, item_id, "safety", **(person | what))
+        store.override(1, NewOverride(item_id, "safety", **(person | what)))
         return load_results(store, 1)
 
 

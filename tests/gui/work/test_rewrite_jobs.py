@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from engine.core.errors import ModelFileError, SetupError
 from engine.core.events import MeasureProgress
 from engine.core.items import Order, Preference
-from engine.core.judgments import Explanation, Judgment, Reading
+from engine.core.judgments import Explanation, Judgment, NewOverride, Reading
 from engine.core.run_setup import RunSetup
 from engine.data.dataset import load_dataset
 from engine.decisions.run_results import load_results
@@ -41,7 +41,9 @@ def judged(folder: Path, gold: Path, shots: int = 0) -> Path:
     with RunStore(path) as store:
         first = next(store.judged(1))
         label = next(one for one in Preference if one is not first.explanations["safety"].preference)
-        store.override(1, first.item_id, "safety", preference=label, explanation=None, author="Ada")
+        store.override(
+            1, NewOverride(first.item_id, "safety", preference=label, explanation=None, author="Ada")
+        )
     return path
 
 
