@@ -26,6 +26,9 @@ from tests.small_models import FAMILIES, real_model
 DEMO_ITEMS = 30
 ROOT = Path(__file__).resolve().parent.parent
 
+# It warns where its list of fonts takes more than five seconds to make, as on a busy computer.
+logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
+
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:

@@ -359,12 +359,23 @@ def command_line() -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(options))})(?![\w-])")
 
 
-@pytest.mark.parametrize("path", sources("engine", "gui"), ids=str)
-def test_only_commands_speak_of_options_of_the_command_line(path: PurePosixPath) -> None:
-    if path.is_relative_to("engine/commands") or str(path) in CHILD:
-        return
-    assert not [text for text in texts(path) if command_line().search(text)]
-    assert not [one.name for one in imports(path) if one.name == "engine.system.paths.program"]
+BELOW_THE_COMMANDS = [
+    path
+    for path in sources("engine", "gui")
+    if not path.is_relative_to("engine/commands") and str(path) not in CHILD
+]
+
+
+def test_only_commands_speak_of_options_of_the_command_line() -> None:
+    option = command_line()
+    assert not [
+        f"{path}: {text}" for path in BELOW_THE_COMMANDS for text in texts(path) if option.search(text)
+    ]
+
+
+def test_only_commands_name_the_program() -> None:
+    names = ((path, used.name) for path in BELOW_THE_COMMANDS for used in imports(path))
+    assert not [f"{path}" for path, name in names if name == "engine.system.paths.program"]
 
 
 def test_the_options_are_those_of_all_commands() -> None:
