@@ -11,7 +11,7 @@ from engine.calibrate.run_calibration import CalibratedRun
 from engine.core.formatting import Table, number, percent, words
 from engine.core.items import PREFERENCES
 from engine.core.judgments import CriterionCalibration
-from engine.measure.metrics import mean
+from engine.measure.accuracy import mean
 
 
 def calibration_warnings(made: CalibratedRun) -> Iterator[str]:

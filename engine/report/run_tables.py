@@ -9,12 +9,12 @@ from engine.core.formatting import Table, percent, words
 from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import Judgment, Unscored
 from engine.decisions.run_results import RunResults
-from engine.measure.metrics import CriterionScore
+from engine.measure.label_counts import LabelCounts
 
 _LEAST_SHOWN = 0.001
 
 
-def distribution_table(scores: Sequence[CriterionScore]) -> Table:
+def distribution_table(scores: Sequence[LabelCounts]) -> Table:
     """The labels in force of each criterion, how often the order decided, and the format mass."""
     header = ["criterion", *(label.value for label in PREFERENCES), "unscored", "flipped", "format mass"]
     rows = [

@@ -12,7 +12,7 @@ from engine.core.errors import SetupError
 from engine.data.submission import write_submission
 from engine.decisions.run_json import as_json
 from engine.decisions.run_results import RunResults, submission_of
-from engine.measure.metrics import CriterionScore
+from engine.measure.label_counts import LabelCounts
 from engine.report.run_tables import distribution_table
 from engine.system.files import check_targets, write_json
 
@@ -59,7 +59,7 @@ def warn_of_gaps(results: RunResults) -> int:
     return DONE if run.complete and not results.unscored else INCOMPLETE
 
 
-def distribution(scores: list[CriterionScore]) -> str:
+def distribution(counts: list[LabelCounts]) -> str:
     """A table of the predicted labels, flips and format mass of each criterion."""
-    made = distribution_table(scores)
+    made = distribution_table(counts)
     return table(made.header, made.rows)
