@@ -33,7 +33,7 @@ from engine.judge.prepare import machine_settings
 from engine.judge.run import run_judging
 from engine.llama.library import gpu_offload_supported, library_version, processor_features
 from engine.loading.checked_model import TRIAL_COMMAND, checked_model
-from engine.measure.metrics import score_results
+from engine.measure.accuracy import run_accuracy
 from engine.store.run_store import RunStore
 from engine.system.child_process import run_child
 from engine.system.computer import available_memory, default_threads
@@ -211,8 +211,8 @@ def _as_expected(results: RunResults, dataset: Dataset) -> str:
     """What was judged, in words; SetupError where the demo model would not have said it."""
     judgments = [judgment for column in results.judgments.values() for judgment in column]
     scored = [judgment for judgment in judgments if isinstance(judgment, Judgment)]
-    scores = score_results(results, dataset)
-    right = sum(score.labelled * (score.accuracy or 0) for score in scores) / max(1, len(judgments))
+    accuracies = run_accuracy(results, dataset).values()
+    right = sum(accuracy.items * accuracy.share for accuracy in accuracies) / max(1, len(judgments))
     found = (
         f"{len(scored)} of {len(dataset) * len(ELOQUENT.names)} judgments made, {100 * right:.0f} % with the"
         f" human label, {sum(judgment.explanation is not None for judgment in scored)} explained"

@@ -4,7 +4,7 @@ Knows: its arguments, the order of a whole job, what it prints.
 """
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from engine.commands.shared.console import (
@@ -33,7 +33,8 @@ from engine.decisions.run_results import load_results
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.prepare import prepare_run
 from engine.judge.run import run_judging
-from engine.measure.metrics import CriterionScore, mean, score_results
+from engine.measure.accuracy import Accuracy, mean, run_accuracy
+from engine.measure.label_counts import count_run
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 
@@ -215,41 +216,26 @@ def _report(ended: RunEnded, plan: RunPlan, store: RunStore, options: argparse.N
         )
         return INCOMPLETE
     results = load_results(store, ended.run_id)
-    scores = score_results(results, plan.dataset)
     orders = "both orders" if len(plan.settings.orders) > 1 else "one order"
     how = f"{orders}, calibrated" if results.calibration else orders
     # The files first: whoever cut the output off still has them.
     export_results(results, options.out, options.json)
     model = printable(plan.model.name)
     print(f"\nRun {ended.run_id}: {ended.items} items of {plan.dataset.name}, {model}, {how}")
-    print(f"\n{distribution(scores)}")
-    if any(score.labelled for score in scores):
-        print(f"\n{_accuracy_table(scores, plan.dataset)}")
+    print(f"\n{distribution(count_run(results))}")
+    if accuracies := run_accuracy(results, plan.dataset):
+        print(f"\n{_accuracy_table(accuracies, plan.dataset)}")
     return warn_of_gaps(results)
 
 
-def _accuracy_table(scores: list[CriterionScore], dataset: Dataset) -> str:
+def _accuracy_table(accuracies: Mapping[str, Accuracy], dataset: Dataset) -> str:
     """Accuracy against human labels, next to the most-frequent-label baseline."""
-    labelled = [score for score in scores if score.labelled]
     rows = [
-        [
-            words(score.criterion),
-            f"{score.labelled}",
-            percent(score.accuracy),
-            percent(score.baseline),
-            score.most_frequent or "-",
-        ]
-        for score in labelled
+        [words(name), f"{one.items}", percent(one.share), percent(one.baseline), one.most_frequent]
+        for name, one in accuracies.items()
     ]
-    rows.append(
-        [
-            "mean",
-            "",
-            percent(mean([score.accuracy for score in labelled if score.accuracy is not None])),
-            percent(mean([score.baseline for score in labelled if score.baseline is not None])),
-            "",
-        ]
-    )
+    shares, baselines = zip(*((one.share, one.baseline) for one in accuracies.values()), strict=True)
+    rows.append(["mean", "", percent(mean(shares)), percent(mean(baselines)), ""])
     return f"Against the human labels of {dataset.name}:\n" + table(
         ["criterion", "labels", "accuracy", "most-frequent-label baseline", "label"], rows
     )

@@ -18,7 +18,7 @@ from engine.decisions.calibration import judge_of_run, load_calibration
 from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import RunResults, load_results
-from engine.measure.metrics import score_results
+from engine.measure.label_counts import count_run
 from engine.report.run_tables import changes_table
 from engine.store.run_store import RunStore
 from engine.system.paths import default_store
@@ -124,7 +124,7 @@ def _show(store: RunStore, options: argparse.Namespace) -> int:
     }
     width = max(map(len, facts))
     print("\n".join(f"{name.ljust(width)}  {printable(value)}" for name, value in facts.items()))
-    print("\n" + distribution(score_results(results, None)))
+    print("\n" + distribution(count_run(results)))
     _print_unscored(results)
     return DONE
 

@@ -1,4 +1,4 @@
-"""The items that a run judged, found again in the file that they came from.
+"""The items that a run judged, found again in the file that they came from, and their human labels.
 
 Knows: what makes items those of a run. Does not know: models, how a run was made, windows.
 """
@@ -7,9 +7,11 @@ from pathlib import Path
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
+from engine.core.items import Preference
 from engine.core.remedies import Remedy, Step
 from engine.core.run_records import StoredRun
 from engine.data.dataset import Dataset, load_dataset
+from engine.decisions.run_results import RunResults
 
 
 def dataset_of_run(run: StoredRun, path: Path | None = None, cancel: CancelToken | None = None) -> Dataset:
@@ -37,3 +39,14 @@ def judged_items(run: StoredRun, dataset: Dataset) -> Dataset:
             f"Use the dataset that was judged. Its file was {run.identity.dataset_path}",
         )
     return part
+
+
+def human_labels(results: RunResults, dataset: Dataset) -> dict[tuple[str, str], Preference]:
+    """By criterion and item id, of the items that the run judged as they are in the dataset."""
+    hashes = {item.item_id: item.content_hash for item in results.judged}
+    return {
+        (criterion, item.id): gold.preference
+        for item in dataset.same_items(hashes)
+        for criterion, gold in item.gold.items()
+        if gold.preference is not None
+    }

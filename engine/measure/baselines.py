@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.core.items import PREFERENCES, Item, Preference
+from engine.measure.accuracy import most_frequent_label, share_right
 from engine.measure.folds import LEAST_GROUPS, grouped_folds
 from engine.measure.matching import Pair
-from engine.measure.metrics import most_frequent_label
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ def baselines(pairs: Sequence[Pair]) -> Baselines:
     gold = [pair.gold.preference for pair in pairs]
     guessed = most_frequent_by_fold(pairs)
     return Baselines(
-        most_frequent=_share(guessed, gold) if guessed else None,
-        always_a=_share([Preference.A] * len(gold), gold),
-        longer=_share([longer_response(pair.item) or Preference.A for pair in pairs], gold),
+        most_frequent=share_right(guessed, gold) if guessed else None,
+        always_a=share_right([Preference.A] * len(gold), gold),
+        longer=share_right([longer_response(pair.item) or Preference.A for pair in pairs], gold),
     )
 
 
@@ -58,7 +58,3 @@ def longer_response(item: Item) -> Preference | None:
     if difference == 0:
         return None
     return Preference.A if difference > 0 else Preference.B
-
-
-def _share(predicted: Sequence[Preference | None], gold: Sequence[Preference | None]) -> float:
-    return sum(one is other for one, other in zip(predicted, gold, strict=True)) / len(gold)

@@ -12,10 +12,10 @@ from scipy.stats import binomtest, rankdata
 from engine.core.errors import SetupError
 from engine.core.items import Preference
 from engine.data.dataset import Dataset
+from engine.measure.accuracy import mean
 from engine.measure.evaluation import Evaluation
 from engine.measure.label_measures import kappa
 from engine.measure.matching import Matched, Pair, match
-from engine.measure.metrics import mean
 from engine.measure.systems import System
 
 LEAST_SYSTEMS = 2

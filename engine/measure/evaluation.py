@@ -9,6 +9,7 @@ from typing import Any
 
 from engine.core.cancel import CancelToken
 from engine.core.items import PREFERENCES
+from engine.measure.accuracy import mean
 from engine.measure.explanation_measures import (
     ExplanationMeasures,
     SlowScores,
@@ -17,8 +18,11 @@ from engine.measure.explanation_measures import (
 )
 from engine.measure.label_measures import UNSCORED, LabelMeasures, measure_labels
 from engine.measure.matching import Matched
-from engine.measure.metrics import mean
 
+_LABEL_KEYS = (
+    *("criterion", "items", "accuracy", "interval", "lead", "kappa", "macro_f1", "confusion", "unscored"),
+    *("predicted", "human", "flipped", "format_mass", "longer", "longer_human", "baselines"),
+)
 _ACCURACY_DIGITS, _EXPLANATION_DIGITS = 2, 3  # as the task's script rounds them
 
 
@@ -132,12 +136,13 @@ def _label_details(measures: LabelMeasures) -> dict[str, Any]:
     labels = [label.value for label in PREFERENCES]
     counts = dict(zip(labels, measures.confusion, strict=True))
     columns = [*labels, UNSCORED]
-    return {
+    details = {
         **asdict(measures),
         "confusion": {human: dict(zip(columns, row, strict=True)) for human, row in counts.items()},
         "predicted": {label.value: count for label, count in measures.predicted.items()},
         "human": {label.value: count for label, count in measures.human.items()},
     }
+    return {key: details[key] for key in _LABEL_KEYS}
 
 
 def mean_of(values: Iterable[float | None]) -> float | None:

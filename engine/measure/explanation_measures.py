@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 
 from engine.core.items import Preference
 from engine.core.judgments import Agreement, Unscored
+from engine.measure.accuracy import mean
 from engine.measure.baselines import most_frequent_by_fold
 from engine.measure.bootstrap import Interval, bootstrap_interval
 from engine.measure.folds import grouped_folds
 from engine.measure.matching import Matched, Pair
-from engine.measure.metrics import mean
 from engine.measure.rouge import Typicality, rouge_l
 
 

@@ -10,42 +10,35 @@ from dataclasses import dataclass
 from sklearn.metrics import cohen_kappa_score, confusion_matrix, f1_score
 
 from engine.core.items import PREFERENCES, Preference
+from engine.measure.accuracy import Labels, mean, most_frequent_label, share_right
 from engine.measure.baselines import Baselines, baselines, longer_response
 from engine.measure.bootstrap import Interval, bootstrap_interval
+from engine.measure.label_counts import LabelCounts, count_labels
 from engine.measure.matching import Pair
-from engine.measure.metrics import mean, most_frequent_label
 
 UNSCORED = "unscored"
 
 
 @dataclass(frozen=True)
-class LabelMeasures:
-    """One criterion over its labelled items.
+class LabelMeasures(LabelCounts):
+    """One criterion over its labelled items: what the labels say by themselves, and how they agree.
 
     `accuracy`: share (0 to 1) of the items whose prediction equals the human label; an unscored one counts
     as wrong. `interval`: its bootstrap 95 % interval, None for a single instruction. `lead`: how much it is
     above always giving the label that is the most frequent on these very items, with the interval of that.
     `kappa`: Cohen's, with unscored as a label of its own; None where both sides know one and the same label
     only. `macro_f1`: mean over the labels that occur on either side. `confusion`: a row for each human label,
-    a column for each predicted one and the last for unscored. `flipped`: share of the judgments in two orders
-    that the orders alone would decide differently; `format_mass`: its mean; both None for a submission.
-    `longer` and `longer_human`: among the preferences for A or B where the lengths differ, the share for the
-    longer response.
+    a column for each predicted one and the last for unscored. `longer` and `longer_human`: among the
+    preferences for A or B where the lengths differ, the share for the longer response.
     """
 
-    criterion: str
-    items: int
     accuracy: float
     interval: Interval | None
     lead: tuple[float, Interval | None]
     kappa: float | None
     macro_f1: float
     confusion: tuple[tuple[int, ...], ...]
-    unscored: int
-    predicted: Mapping[Preference, int]
     human: Mapping[Preference, int]
-    flipped: float | None
-    format_mass: float | None
     longer: float | None
     longer_human: float | None
     baselines: Baselines
@@ -71,28 +64,20 @@ def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
     human = [pair.gold.preference for pair in pairs]
     right = [float(one is other) for one, other in zip(predicted, human, strict=True)]
     instructions = [pair.item.instruction for pair in pairs]
-    flips = [pair.judgment.flipped for pair in pairs if pair.judgment]
+    counts = count_labels(criterion, predicted, [pair.judgment for pair in pairs])
     return LabelMeasures(
-        criterion=criterion,
-        items=len(pairs),
-        accuracy=sum(right) / len(right),
+        **vars(counts),
+        accuracy=share_right(predicted, human),
         interval=bootstrap_interval(right, instructions),
         lead=_lead(right, human, instructions),
         kappa=kappa(human, predicted),
         macro_f1=_macro_f1(human, predicted),
         confusion=_confusion(human, predicted),
-        unscored=predicted.count(None),
-        predicted=Counter(label for label in predicted if label is not None),
         human=Counter(label for label in human if label is not None),
-        flipped=mean([flipped for flipped in flips if flipped is not None]),
-        format_mass=mean([pair.judgment.format_mass for pair in pairs if pair.judgment]),
         longer=_share_for_longer(pairs, predicted),
         longer_human=_share_for_longer(pairs, human),
         baselines=baselines(pairs),
     )
-
-
-Labels = Sequence[Preference | None]
 
 
 def _lead(

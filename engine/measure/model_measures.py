@@ -15,11 +15,11 @@ from engine.core.judgments import Agreement, Unscored
 from engine.core.settings import MachineSettings
 from engine.loading.checked_model import CheckedModel
 from engine.loading.opening import encoder_hash, open_encoder
+from engine.measure.accuracy import mean
 from engine.measure.agreement import AgreementQuestion, measure_agreement, open_agreement_model
 from engine.measure.bertscore import bert_scores
 from engine.measure.explanation_measures import explained_pairs
 from engine.measure.matching import Matched
-from engine.measure.metrics import mean
 from engine.store.run_store import RunStore
 
 _LEAST_MASS = 0.5  # of yes and no together, in the mean

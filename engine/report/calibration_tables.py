@@ -14,7 +14,7 @@ from engine.core.formatting import percent, words
 from engine.core.items import PREFERENCES
 from engine.core.judgments import CriterionCalibration
 from engine.core.value_tables import Column, Kind, Row, Table
-from engine.measure.metrics import mean
+from engine.measure.accuracy import mean
 from engine.report.columns import CRITERION, LABELS, MOST_FREQUENT
 
 _AS_IT_IS = "Without a calibration, by the model's own probabilities."

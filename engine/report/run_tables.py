@@ -12,7 +12,7 @@ from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import Judgment, Unscored
 from engine.core.value_tables import Column, Kind, Row, Table
 from engine.decisions.run_results import RunResults
-from engine.measure.metrics import CriterionScore
+from engine.measure.label_counts import LabelCounts
 from engine.report.columns import CRITERION, FLIPPED, FORMAT_MASS, LABELS_GIVEN
 
 _DISTRIBUTION = (
@@ -37,7 +37,7 @@ _UNSCORED = (
 )
 
 
-def distribution_table(scores: Sequence[CriterionScore]) -> Table:
+def distribution_table(scores: Sequence[LabelCounts]) -> Table:
     """The labels in force of each criterion, how often the order decided, and the format mass."""
     rows = [
         [

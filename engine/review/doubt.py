@@ -11,6 +11,7 @@ from engine.core.judgments import JudgedItem, Judgment, Unscored
 from engine.core.review_filters import LOW_MARGIN, Filters
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
+from engine.decisions.run_dataset import human_labels
 from engine.decisions.run_results import RunResults
 from engine.weigh.item_winner import OVERALL, certain, weighted_winner
 from engine.weigh.weighted_judge import normalised
@@ -65,7 +66,7 @@ def review_rows(results: RunResults, dataset: Dataset | None = None) -> list[Rev
 
     `dataset`: where the human labels are taken from, of items with the same id and texts.
     """
-    human = _human_labels(results, dataset)
+    human = human_labels(results, dataset) if dataset is not None else {}
     contradicted = _contradicted(results)
     return [
         _row(results, item, column[index], human, item.item_id in contradicted)
@@ -131,17 +132,6 @@ def _row(
 def _margin(probabilities: Sequence[float]) -> float:
     *_, second, first = sorted(probabilities)
     return first - second
-
-
-def _human_labels(results: RunResults, dataset: Dataset | None) -> dict[tuple[str, str], Preference]:
-    """By criterion and item id, of the items that the run judged as they are in the dataset."""
-    hashes = {item.item_id: item.content_hash for item in results.judged}
-    return {
-        (criterion, item.id): gold.preference
-        for item in (dataset.same_items(hashes) if dataset else ())
-        for criterion, gold in item.gold.items()
-        if gold.preference is not None
-    }
 
 
 def _contradicted(results: RunResults) -> set[str]:

@@ -138,8 +138,8 @@ def _measuring(names: Sequence[str], done: int, scores: Scores | None) -> Measur
 def _alone(system: "System", problem: SetupError | None) -> Scores:
     """What a run says by itself."""
     from engine.decisions.gaps import incomplete
+    from engine.measure.label_counts import count_run
     from engine.measure.matching import people_caveats
-    from engine.measure.metrics import score_results
     from engine.report.run_tables import distribution_table
 
     results = system.results
@@ -147,7 +147,7 @@ def _alone(system: "System", problem: SetupError | None) -> Scores:
     caveats = [] if results.run.complete else [incomplete(results.run)]
     unscored, listed = _unscored(results)
     tables = {
-        ScoreTable.LABELS_GIVEN: distribution_table(score_results(results, None)),
+        ScoreTable.LABELS_GIVEN: distribution_table(count_run(results)),
         ScoreTable.UNSCORED: listed,
     }
     said = [*caveats, *people_caveats(system)]

@@ -16,7 +16,8 @@ from engine.core.items import Item
 from engine.core.judgments import Judgment, Unscored
 from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.run_results import RunResults, load_results
-from engine.measure.metrics import CriterionScore, score_results
+from engine.measure.accuracy import Accuracy, run_accuracy
+from engine.measure.label_counts import LabelCounts, count_run
 from engine.measure.rouge import rouge_l
 from engine.store.run_store import RunStore
 from models.demo.explanations import argued_label
@@ -24,7 +25,7 @@ from models.demo.explanations import argued_label
 
 @dataclass(frozen=True)
 class DemoScore:
-    """One criterion. `accuracy`, `flipped` and `format_mass` are those of the engine's CriterionScore.
+    """One criterion. `accuracy`, `flipped` and `format_mass` are the engine's, of Accuracy and LabelCounts.
 
     `agreeing`: share (0 to 1) of the items whose explanation argues for the label that the model gave.
     `rouge_l`: mean F-measure x 100 against the written explanations, without stemming. Items without an
@@ -44,24 +45,31 @@ def score_run(results: RunResults, dataset: Dataset) -> list[DemoScore]:
     items = list(dataset)
     if [one.content_hash for one in results.judged] != [item.content_hash for item in items]:
         raise ValueError(f"the run's {len(results.judged)} items are not the {len(items)} of {dataset.name}")
-    labels = score_results(results, dataset)
-    columns = results.judgments.values()
-    return [_score(score, column, items) for score, column in zip(labels, columns, strict=True)]
+    accuracies = run_accuracy(results, dataset)
+    return [
+        _score(counts, accuracies.get(counts.criterion), results.judgments[counts.criterion], items)
+        for counts in count_run(results)
+    ]
 
 
-def _score(score: CriterionScore, column: Sequence[Judgment | Unscored], items: Sequence[Item]) -> DemoScore:
+def _score(
+    counts: LabelCounts,
+    accuracy: Accuracy | None,
+    column: Sequence[Judgment | Unscored],
+    items: Sequence[Item],
+) -> DemoScore:
     agreeing, rouge = 0, 0.0
     for item, judgment in zip(items, column, strict=True):
         if isinstance(judgment, Unscored) or judgment.explanation is None:
             continue
         text = judgment.explanation.text
-        agreeing += argued_label(score.criterion, text) is judgment.preference
-        rouge += rouge_l(text, item.gold[score.criterion].explanation or "")
+        agreeing += argued_label(counts.criterion, text) is judgment.preference
+        rouge += rouge_l(text, item.gold[counts.criterion].explanation or "")
     return DemoScore(
-        criterion=score.criterion,
-        accuracy=_known(score.accuracy, "accuracy: the items have no labels"),
-        flipped=_known(score.flipped, "share flipped: judge in both orders"),
-        format_mass=_known(score.format_mass, "format mass: nothing was scored"),
+        criterion=counts.criterion,
+        accuracy=_known(accuracy.share if accuracy else None, "accuracy: the items have no labels"),
+        flipped=_known(counts.flipped, "share flipped: judge in both orders"),
+        format_mass=_known(counts.format_mass, "format mass: nothing was scored"),
         agreeing=agreeing / len(items),
         rouge_l=100 * rouge / len(items),
     )

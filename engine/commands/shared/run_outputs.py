@@ -13,7 +13,7 @@ from engine.data.submission import write_submission
 from engine.decisions.gaps import GapKind, gaps, incomplete
 from engine.decisions.run_json import as_json
 from engine.decisions.run_results import RunResults, submission_of
-from engine.measure.metrics import CriterionScore
+from engine.measure.label_counts import LabelCounts
 from engine.report.run_tables import distribution_table
 from engine.system.files import check_targets, write_json
 
@@ -55,6 +55,6 @@ def warn_of_gaps(results: RunResults) -> int:
     return DONE if run.complete and not results.unscored else INCOMPLETE
 
 
-def distribution(scores: list[CriterionScore]) -> str:
+def distribution(counts: list[LabelCounts]) -> str:
     """A table of the predicted labels, flips and format mass of each criterion."""
-    return printed(distribution_table(scores))
+    return printed(distribution_table(counts))

@@ -33,8 +33,8 @@ from engine.core.judgments import CriterionCalibration
 from engine.core.log_probs import FloatArray, IntArray, log_softmax
 from engine.data.dataset import load_dataset
 from engine.decisions.decision import calibrated
+from engine.measure.accuracy import most_frequent_label
 from engine.measure.folds import Fold, grouped_folds
-from engine.measure.metrics import most_frequent_label
 
 # A, B, both_good, both_bad: as on the development set of ELOQUENT 2025, and balanced.
 SKEWS = {

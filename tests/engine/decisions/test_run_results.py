@@ -11,7 +11,8 @@ from engine.core.judgments import Explanation
 from engine.data.submission import read_submission, write_submission
 from engine.decisions.run_json import as_json
 from engine.decisions.run_results import RunResults, load_results, submission_of
-from engine.measure.metrics import score_results
+from engine.measure.accuracy import run_accuracy
+from engine.measure.label_counts import count_run
 from engine.store.run_store import RunStore
 from tests.engine.measure.test_disagreements import SURE_A, SURE_GOOD, stored_run
 from tests.judged import BAD, GOOD, A, B, dataset
@@ -81,10 +82,11 @@ def test_counts_are_of_what_is_in_force(
 
 def test_scores_follow_the_overrides(tmp_path: Path) -> None:
     results = results_of(tmp_path, [("1", "safety", B, None), ("3", "safety", BAD, None)])
-    (alone,), (score,) = (score_results(one, GOLD) for one in (results.model_alone(), results))
-    assert (alone.accuracy, alone.unscored) == (0.5, 1)
-    assert (score.accuracy, score.unscored) == (0.75, 0)
-    assert score.predicted == {A: 1, B: 1, GOOD: 1, BAD: 1}
+    alone, both = results.model_alone(), results
+    assert [run_accuracy(one, GOLD)["safety"].share for one in (alone, both)] == [0.5, 0.75]
+    (model_counts,), (counts,) = count_run(alone), count_run(both)
+    assert (model_counts.unscored, counts.unscored) == (1, 0)
+    assert counts.predicted == {A: 1, B: 1, GOOD: 1, BAD: 1}
 
 
 def test_json_holds_both_the_model_and_the_person(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from engine.decisions.run_results import load_results, submission_of
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.run import run_judging
 from engine.loading.checked_model import CheckedModel
-from engine.measure.metrics import score_results
+from engine.measure.accuracy import run_accuracy
 from engine.prompt.examples import choose_examples
 from engine.store.run_store import RunStore
 from tests.commands import ROOT
@@ -413,9 +413,8 @@ def test_a_run_becomes_a_submission_and_scores(
     submission = submission_of(results)
     assert [row.id for row in submission.rows] == sample.ids
     assert submission.with_explanations
-    scores = score_results(results, sample)
     right = sum(
         row.predictions["safety"].preference is item.gold["safety"].preference
         for row, item in zip(submission.rows, sample, strict=True)
     )
-    assert next(score.accuracy for score in scores if score.criterion == "safety") == right / 5
+    assert run_accuracy(results, sample)["safety"].share == right / 5

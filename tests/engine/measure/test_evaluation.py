@@ -1,12 +1,14 @@
 """The official numbers on the development set, and the JSON under the task's keys."""
 
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from engine.data.dataset import load_dataset
 from engine.measure.evaluation import Evaluation, evaluate, mean_of, official_json
+from engine.measure.label_measures import LabelMeasures
 from engine.measure.matching import match
 from engine.measure.systems import system_of_file
 from tests.judged import A, B, dataset, system
@@ -51,6 +53,13 @@ def test_the_details_are_plain_values(baseline: Evaluation) -> None:
     details = json.loads(json.dumps(official_json(baseline), allow_nan=False))["details"]
     assert details["labels"]["safety"]["confusion"]["both_good"]["A"] == 67
     assert len(details["explanations"]["safety"]["rouge_by_item"]) == 99
+
+
+def test_the_details_of_labels_hold_all_measures_in_the_order_of_the_file(baseline: Evaluation) -> None:
+    found = official_json(baseline)["details"]["labels"]["safety"]
+    assert found.keys() == {field.name for field in fields(LabelMeasures)}
+    assert list(found)[:3] == ["criterion", "items", "accuracy"]
+    assert list(found)[-3:] == ["longer", "longer_human", "baselines"]
 
 
 def test_a_system_without_explanations_has_accuracies_alone() -> None:

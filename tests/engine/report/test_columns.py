@@ -14,7 +14,6 @@ from engine.core.value_tables import Kind, Table
 from engine.measure.comparison import compare, match_all
 from engine.measure.evaluation import evaluate
 from engine.measure.matching import match
-from engine.measure.metrics import score_results
 from engine.report import calibration_tables, comparison_tables, measure_tables, run_tables, weighing_tables
 from engine.weigh.system_weighing import comparisons_of, weigh
 from engine.weigh.weight_fit import WeightFit
@@ -63,7 +62,7 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     yield comparison_tables.borda_table, comparison
     yield comparison_tables.agreement_table, comparison
     yield (comparison_tables.published_table,)
-    yield run_tables.distribution_table, score_results(results, None)
+    yield run_tables.distribution_table, count_run(results)
     yield run_tables.changes_table, results, results
     yield run_tables.unscored_table, results
     yield calibration_tables.quality_table, reports

@@ -1,0 +1,53 @@
+"""What the labels of a system say by themselves: how often each is given, and how far they can be trusted.
+
+Knows: judgments, and the labels in force. Does not know: human labels, files, models.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.core.items import Preference
+from engine.core.judgments import Judgment, Unscored
+from engine.decisions.run_results import RunResults
+from engine.measure.accuracy import Labels, mean
+
+
+@dataclass(frozen=True)
+class LabelCounts:
+    """One criterion over some `items`.
+
+    `predicted` counts the labels in force, which people may have given; `unscored`: the items without one.
+    `flipped`: share (0 to 1) of the model's judgments in two orders that the orders alone would decide
+    differently; `format_mass`: its mean; both None where the model scored nothing, as in a submission.
+    """
+
+    criterion: str
+    items: int
+    unscored: int
+    predicted: Mapping[Preference, int]
+    flipped: float | None
+    format_mass: float | None
+
+
+def count_labels(
+    criterion: str, labels: Labels, judgments: Sequence[Judgment | Unscored | None]
+) -> LabelCounts:
+    """Count the labels in force of one criterion; `judgments`: the model's own of the same items, if any."""
+    scored = [one for one in judgments if isinstance(one, Judgment)]
+    return LabelCounts(
+        criterion=criterion,
+        items=len(labels),
+        unscored=sum(label is None for label in labels),
+        predicted=Counter(label for label in labels if label is not None),
+        flipped=mean([one.flipped for one in scored if one.flipped is not None]),
+        format_mass=mean([one.format_mass for one in scored]),
+    )
+
+
+def count_run(results: RunResults) -> list[LabelCounts]:
+    """The counts of each criterion of a run."""
+    return [
+        count_labels(name, [results.label(one) for one in column], column)
+        for name, column in results.judgments.items()
+    ]

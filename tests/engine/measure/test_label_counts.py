@@ -1,0 +1,49 @@
+"""What labels say by themselves: how often each is given, flips, format mass."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from engine.core.items import Preference
+from engine.core.judgments import Judgment, Unscored
+from engine.measure.label_counts import LabelCounts, count_labels, count_run
+from tests.engine.measure.test_disagreements import SURE_A, SURE_GOOD, Probabilities, stored_run
+from tests.judged import GOOD, A, B, dataset
+
+Said = Mapping[str, Sequence[Probabilities | None]]
+
+
+def judgment(item_id: str, preference: Preference, flipped: bool | None = False) -> Judgment:
+    return Judgment(item_id, "safety", preference, (0.25, 0.25, 0.25, 0.25), flipped, 0.8, ())
+
+
+def test_an_unscored_item_is_no_label() -> None:
+    found = count_labels("safety", [A, None], [judgment("1", A), Unscored("2", "safety", "too long")])
+    assert (found.items, found.unscored, found.predicted) == (2, 1, {A: 1})
+
+
+def test_flips_are_counted_where_there_were_two_orders() -> None:
+    judgments = [judgment("1", A, True), judgment("2", A, False), judgment("3", A, None)]
+    assert count_labels("safety", [A, A, A], judgments).flipped == 0.5
+
+
+def test_a_label_in_force_is_counted_in_the_place_of_the_judgment() -> None:
+    judgments: list[Judgment | Unscored] = [judgment("1", A, True), Unscored("2", "safety", "too long")]
+    assert count_labels("safety", [B, GOOD], judgments) == LabelCounts(
+        "safety", items=2, unscored=0, predicted={B: 1, GOOD: 1}, flipped=1, format_mass=0.8
+    )
+
+
+def test_labels_without_a_model_have_neither_flips_nor_format_mass() -> None:
+    found = count_labels("safety", [A, B], [None, None])
+    assert (found.flipped, found.format_mass) == (None, None)
+
+
+def test_a_run_is_counted_by_criterion(tmp_path: Path) -> None:
+    said: Said = {"safety": [SURE_A, None], "relevance": [SURE_GOOD, SURE_GOOD]}
+    run = stored_run(tmp_path, dataset({"safety": [None, None]}), said, overrides=[("2", "safety", B, None)])
+    assert run.results is not None
+    counts = count_run(run.results)
+    assert [(one.criterion, one.items, one.unscored, one.predicted) for one in counts] == [
+        ("safety", 2, 0, {A: 1, B: 1}),
+        ("relevance", 2, 0, {GOOD: 2}),
+    ]
