@@ -13,6 +13,7 @@ from engine.core.judgments import CriterionCalibration
 from engine.core.value_tables import Kind, Table
 from engine.measure.comparison import compare, match_all
 from engine.measure.evaluation import evaluate
+from engine.measure.label_counts import count_run
 from engine.measure.matching import match
 from engine.report import calibration_tables, comparison_tables, measure_tables, run_tables, weighing_tables
 from engine.weigh.system_weighing import comparisons_of, weigh
