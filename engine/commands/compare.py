@@ -71,10 +71,10 @@ def run(options: argparse.Namespace) -> int:
         )
         matched = match_all(systems, load_dataset(options.gold, cancel=cancel), options.partial)
         slow = SlowMeasures(options, cancel)
-        for one in matched:
-            say_what_was_left_out(one)
-        scores = [slow.of(one) for one in matched]
-    evaluations = [evaluate(one, known) for one, known in zip(matched, scores, strict=True)]
+        for joined in matched:
+            say_what_was_left_out(joined)
+        scores = [slow.of(joined) for joined in matched]
+    evaluations = [evaluate(joined, known) for joined, known in zip(matched, scores, strict=True)]
     result = compare(evaluations)
     if options.json:
         write_json(options.json, comparison_json(result, evaluations, slow.judge_name))

@@ -60,6 +60,6 @@ def run(options: argparse.Namespace) -> int:
     if evaluation.explanations:
         tables.append(explanation_table(evaluation))
     if options.confusion:
-        tables += [confusion_table(one) for one in evaluation.labels.values()]
+        tables += [confusion_table(measures) for measures in evaluation.labels.values()]
     print("\n\n".join(map(printed, tables)))
     return DONE

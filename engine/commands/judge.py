@@ -231,10 +231,18 @@ def _report(ended: RunEnded, plan: RunPlan, store: RunStore, options: argparse.N
 def _accuracy_table(accuracies: Mapping[str, Accuracy], dataset: Dataset) -> str:
     """Accuracy against human labels, next to the most-frequent-label baseline."""
     rows = [
-        [words(name), f"{one.items}", percent(one.share), percent(one.baseline), one.most_frequent]
-        for name, one in accuracies.items()
+        [
+            words(name),
+            f"{accuracy.items}",
+            percent(accuracy.share),
+            percent(accuracy.baseline),
+            accuracy.most_frequent,
+        ]
+        for name, accuracy in accuracies.items()
     ]
-    shares, baselines = zip(*((one.share, one.baseline) for one in accuracies.values()), strict=True)
+    shares, baselines = zip(
+        *((accuracy.share, accuracy.baseline) for accuracy in accuracies.values()), strict=True
+    )
     rows.append(["mean", "", percent(mean(shares)), percent(mean(baselines)), ""])
     return f"Against the human labels of {dataset.name}:\n" + table(
         ["criterion", "labels", "accuracy", "most-frequent-label baseline", "label"], rows

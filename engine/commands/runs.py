@@ -195,7 +195,7 @@ def _plain(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
-        return "; ".join(f"{words(str(name))}: {_plain(one)}" for name, one in value.items())
+        return "; ".join(f"{words(str(name))}: {_plain(part)}" for name, part in value.items())
     return ", ".join(map(_plain, value)) if isinstance(value, list) else str(value)
 
 

@@ -133,8 +133,8 @@ def _print_weighing(system: System, result: Weighing) -> None:
     margins: Row = ["margins: 10, 50, 90 % below", Fact(Kind.TEXT, _deciles(result.margins))]
     print(printed(replace(decided, rows=[*decided.rows, margins])))
     if result.agreement:
-        for one in (overall_agreement_table(result.agreement), winner_table(result.agreement)):
-            print(f"\n{printed(one)}")
+        for made in (overall_agreement_table(result.agreement), winner_table(result.agreement)):
+            print(f"\n{printed(made)}")
 
 
 def _deciles(margins: Sequence[float]) -> str:

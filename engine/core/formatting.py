@@ -40,8 +40,8 @@ def shortest(value: float) -> str:
 
 def pair(numbers: tuple[int, int]) -> str:
     """Two whole numbers side by side: `4/0`."""
-    one, other = numbers
-    return f"{one}/{other}"
+    first, other = numbers
+    return f"{first}/{other}"
 
 
 def yes_or_no(value: bool) -> str:

@@ -69,7 +69,7 @@ class RunResults:
     @property
     def unscored(self) -> int:
         """How many judgments have no label in force."""
-        return sum(self.label(one) is None for one in self._all())
+        return sum(self.label(judgment) is None for judgment in self._all())
 
     @property
     def overridden(self) -> OverrideCount:
@@ -86,12 +86,15 @@ class RunResults:
         """How many judgments of an explaining run have a label in force and no explanation."""
         if not self.explains:
             return 0
-        return sum(self.label(one) is not None and self.explanation(one) is None for one in self._all())
+        return sum(
+            self.label(judgment) is not None and self.explanation(judgment) is None
+            for judgment in self._all()
+        )
 
     @property
     def outdated(self) -> int:
         """How many of the model's explanations in force were written for another label than is in force."""
-        return sum(self.is_outdated(one) for one in self._all())
+        return sum(self.is_outdated(judgment) for judgment in self._all())
 
     def model_alone(self) -> "RunResults":
         """The same without what people overrode."""

@@ -42,16 +42,16 @@ def run_accuracy(results: RunResults, dataset: Dataset) -> dict[str, Accuracy]:
     human = human_labels(results, dataset)
     found = {}
     for name, column in results.judgments.items():
-        labelled = [one for one in column if (name, one.item_id) in human]
+        labelled = [judgment for judgment in column if (name, judgment.item_id) in human]
         if labelled:
-            predicted = [results.label(one) for one in labelled]
-            found[name] = accuracy(predicted, [human[name, one.item_id] for one in labelled])
+            predicted = [results.label(judgment) for judgment in labelled]
+            found[name] = accuracy(predicted, [human[name, judgment.item_id] for judgment in labelled])
     return found
 
 
 def share_right(predicted: Labels, human: Labels) -> float:
     """The share (0 to 1) of items with the same label on both sides, of which there is at least one."""
-    return sum(one is other for one, other in zip(predicted, human, strict=True)) / len(human)
+    return sum(label is other for label, other in zip(predicted, human, strict=True)) / len(human)
 
 
 def most_frequent_label(labels: Sequence[Preference]) -> Preference | None:

@@ -42,16 +42,16 @@ class Evaluation:
     @property
     def accuracy(self) -> float:
         """The mean accuracy (0 to 1) over the criteria."""
-        return sum(one.accuracy for one in self.labels.values()) / len(self.labels)
+        return sum(measures.accuracy for measures in self.labels.values()) / len(self.labels)
 
     @property
     def most_frequent(self) -> float | None:
         """The mean over the criteria of the most-frequent-label baseline (0 to 1)."""
-        return mean_of(one.baselines.most_frequent for one in self.labels.values())
+        return mean_of(measures.baselines.most_frequent for measures in self.labels.values())
 
     def explanation_mean(self, measure: str) -> float | None:
         """The mean over the criteria of a measure of ExplanationMeasures; None where one lacks it."""
-        return mean_of(getattr(one, measure) for one in self.explanations.values())
+        return mean_of(getattr(measures, measure) for measures in self.explanations.values())
 
 
 def evaluate(matched: Matched, slow: Mapping[str, SlowScores] | None = None) -> Evaluation:
@@ -88,8 +88,8 @@ def explanation_steps(evaluation: Evaluation) -> Iterator[Evaluation]:
 def with_slow_scores(evaluation: Evaluation, slow: Mapping[str, SlowScores]) -> Evaluation:
     """The same with what a model said of the explanations, by criterion; the rest is not measured again."""
     explanations = {
-        name: add_slow_scores(one, slow[name]) if name in slow else one
-        for name, one in evaluation.explanations.items()
+        name: add_slow_scores(measures, slow[name]) if name in slow else measures
+        for name, measures in evaluation.explanations.items()
     }
     return replace(evaluation, explanations=explanations)
 
@@ -100,11 +100,15 @@ def official_json(evaluation: Evaluation, judge_name: str | None = None) -> dict
     `judge_name`: the model that was asked for agreement; its name is part of the key, as in the script.
     """
     scores: dict[str, Any] = {
-        f"{name}_accuracy": round(100 * one.accuracy, _ACCURACY_DIGITS)
-        for name, one in evaluation.labels.items()
+        f"{name}_accuracy": round(100 * measures.accuracy, _ACCURACY_DIGITS)
+        for name, measures in evaluation.labels.items()
     }
-    for name, one in evaluation.explanations.items():
-        measured = {"rougeL": one.rouge_l, "bertscore_f1": one.bertscore, judge_name: one.agreement}
+    for name, measures in evaluation.explanations.items():
+        measured = {
+            "rougeL": measures.rouge_l,
+            "bertscore_f1": measures.bertscore,
+            judge_name: measures.agreement,
+        }
         scores |= {
             f"{name}_{key}": round(value, _EXPLANATION_DIGITS)
             for key, value in measured.items()
@@ -127,8 +131,8 @@ def _details(evaluation: Evaluation, judge_name: str | None) -> dict[str, Any]:
         "mean_rougeL": evaluation.explanation_mean("rouge_l"),
         "mean_bertscore_f1": evaluation.explanation_mean("bertscore"),
         "mean_agreement": evaluation.explanation_mean("agreement"),
-        "labels": {name: _label_details(one) for name, one in evaluation.labels.items()},
-        "explanations": {name: asdict(one) for name, one in evaluation.explanations.items()},
+        "labels": {name: _label_details(measures) for name, measures in evaluation.labels.items()},
+        "explanations": {name: asdict(measures) for name, measures in evaluation.explanations.items()},
     }
 
 

@@ -34,20 +34,20 @@ def count_labels(
     criterion: str, labels: Labels, judgments: Sequence[Judgment | Unscored | None]
 ) -> LabelCounts:
     """Count the labels in force of one criterion; `judgments`: the model's own of the same items, if any."""
-    scored = [one for one in judgments if isinstance(one, Judgment)]
+    scored = [judgment for judgment in judgments if isinstance(judgment, Judgment)]
     return LabelCounts(
         criterion=criterion,
         items=len(labels),
         unscored=sum(label is None for label in labels),
         predicted=Counter(label for label in labels if label is not None),
-        flipped=mean([one.flipped for one in scored if one.flipped is not None]),
-        format_mass=mean([one.format_mass for one in scored]),
+        flipped=mean([judgment.flipped for judgment in scored if judgment.flipped is not None]),
+        format_mass=mean([judgment.format_mass for judgment in scored]),
     )
 
 
 def count_run(results: RunResults) -> list[LabelCounts]:
     """The counts of each criterion of a run."""
     return [
-        count_labels(name, [results.label(one) for one in column], column)
+        count_labels(name, [results.label(judgment) for judgment in column], column)
         for name, column in results.judgments.items()
     ]

@@ -84,18 +84,18 @@ def _lead(
     right: Sequence[float], human: Labels, instructions: Sequence[str]
 ) -> tuple[float, Interval | None]:
     frequent = most_frequent_label([label for label in human if label is not None])
-    differences = [one - (label is frequent) for one, label in zip(right, human, strict=True)]
+    differences = [is_right - (label is frequent) for is_right, label in zip(right, human, strict=True)]
     return sum(differences) / len(differences), bootstrap_interval(differences, instructions)
 
 
-def kappa(one: Labels, other: Labels) -> float | None:
+def kappa(labels: Labels, other: Labels) -> float | None:
     """Cohen's kappa (-1 to 1), None as a label of its own; None where both know one and the same label.
 
     Source: Cohen, A Coefficient of Agreement for Nominal Scales (1960).
     """
-    if len(set(one) | set(other)) < 2:
+    if len(set(labels) | set(other)) < 2:
         return None
-    return float(cohen_kappa_score(_names(one), _names(other)))
+    return float(cohen_kappa_score(_names(labels), _names(other)))
 
 
 def _macro_f1(human: Labels, predicted: Labels) -> float:

@@ -108,15 +108,15 @@ def quality_table(reports: Mapping[str, CalibrationReport]) -> Table:
 
 def _values(before: Quality, after: Quality, baseline: Quality) -> list[float]:
     return [
-        *(one.accuracy for one in (before, after, baseline)),
-        *(one.log_loss for one in (before, after, baseline)),
-        *(one.calibration_error for one in (before, after)),
+        *(quality.accuracy for quality in (before, after, baseline)),
+        *(quality.log_loss for quality in (before, after, baseline)),
+        *(quality.calibration_error for quality in (before, after)),
     ]
 
 
 def parameter_table(reports: Mapping[str, CalibrationReport]) -> Table:
     """The scale and biases that were fitted on all labels, and the strength of the shrinkage."""
-    return Table(_PARAMETERS, [_parameters(name, one.calibration) for name, one in reports.items()])
+    return Table(_PARAMETERS, [_parameters(name, report.calibration) for name, report in reports.items()])
 
 
 def _parameters(name: str, calibration: CriterionCalibration) -> Row:

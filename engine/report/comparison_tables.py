@@ -79,11 +79,11 @@ def measure_table(comparison: Comparison) -> RankedTable:
     """All measures by criterion, each with its rank, and their means."""
     rows: list[Row] = []
     best: list[Sequence[float | None]] = []
-    for name in dict.fromkeys(one.name for one in comparison.measures):
-        measures = [one for one in comparison.measures if one.name == name]
-        rows += [[f"{_TITLES[name]}, {words(one.criterion)}", *_ranked(one)] for one in measures]
-        best += [[None if rank is None else -rank for rank in one.ranks] for one in measures]
-        means = [mean_of(column) for column in zip(*(one.values for one in measures), strict=True)]
+    for name in dict.fromkeys(measure.name for measure in comparison.measures):
+        measures = [measure for measure in comparison.measures if measure.name == name]
+        rows += [[f"{_TITLES[name]}, {words(measure.criterion)}", *_ranked(measure)] for measure in measures]
+        best += [[None if rank is None else -rank for rank in measure.ranks] for measure in measures]
+        means = [mean_of(column) for column in zip(*(measure.values for measure in measures), strict=True)]
         rows.append([f"{_TITLES[name]}, mean", *map(Ranked, means)])
         # Equal to twelve digits is equal, as where ranks are made.
         best.append([None if value is None else round(value, 12) for value in means])

@@ -107,18 +107,18 @@ def accuracy_table(evaluation: Evaluation) -> Table:
     measures = list(evaluation.labels.values())
     rows: list[Row] = [
         [
-            words(one.criterion),
-            one.items,
-            one.accuracy,
-            one.interval,
-            *_baseline_values([one.baselines]),
-            one.kappa,
-            one.macro_f1,
-            one.better_than_most_frequent,
+            words(measure.criterion),
+            measure.items,
+            measure.accuracy,
+            measure.interval,
+            *_baseline_values([measure.baselines]),
+            measure.kappa,
+            measure.macro_f1,
+            measure.better_than_most_frequent,
         ]
-        for one in measures
+        for measure in measures
     ]
-    means = _baseline_values([one.baselines for one in measures])
+    means = _baseline_values([measure.baselines for measure in measures])
     rows.append(["mean", "", evaluation.accuracy, "", *means, "", "", ""])
     return Table(_ACCURACY, rows)
 
@@ -132,13 +132,13 @@ def _baseline_values(baselines: Iterable[Baselines]) -> list[float | None]:
 def label_table(evaluation: Evaluation) -> Table:
     """Which labels the judge and people gave, and what the judge's lean to."""
     rows: list[Row] = []
-    for one in evaluation.labels.values():
-        judge = [one.predicted.get(label, 0) for label in PREFERENCES]
-        human = [one.human.get(label, 0) for label in PREFERENCES]
-        biases = [one.flipped, one.format_mass, one.longer]
+    for measure in evaluation.labels.values():
+        judge = [measure.predicted.get(label, 0) for label in PREFERENCES]
+        human = [measure.human.get(label, 0) for label in PREFERENCES]
+        biases = [measure.flipped, measure.format_mass, measure.longer]
         rows += [
-            [words(one.criterion), "judge", *judge, one.unscored, *biases],
-            ["", "people", *human, "", "", "", one.longer_human],
+            [words(measure.criterion), "judge", *judge, measure.unscored, *biases],
+            ["", "people", *human, "", "", "", measure.longer_human],
         ]
     return Table(_LABELS, rows)
 
@@ -165,23 +165,23 @@ def explanation_table(evaluation: Evaluation) -> Table:
         mean("bertscore"),
         Partial(mean("agreement")),
         *map(mean, ("p_yes", "format_mass", "words", "human_words")),
-        sum(one.unexplained for one in measures),
+        sum(measure.unexplained for measure in measures),
     ]
     return Table(_EXPLANATIONS, [*map(_explanation_row, measures), means])
 
 
-def _explanation_row(one: ExplanationMeasures) -> Row:
+def _explanation_row(measure: ExplanationMeasures) -> Row:
     return [
-        words(one.criterion),
-        one.items,
-        one.rouge_l,
-        one.interval,
-        one.typical,
-        one.bertscore,
-        Partial(one.agreement, one.unmeasured),
-        one.p_yes,
-        one.format_mass,
-        one.words,
-        one.human_words,
-        one.unexplained,
+        words(measure.criterion),
+        measure.items,
+        measure.rouge_l,
+        measure.interval,
+        measure.typical,
+        measure.bertscore,
+        Partial(measure.agreement, measure.unmeasured),
+        measure.p_yes,
+        measure.format_mass,
+        measure.words,
+        measure.human_words,
+        measure.unexplained,
     ]

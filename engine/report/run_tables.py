@@ -57,7 +57,7 @@ def changes_table(before: RunResults, after: RunResults) -> Table:
     rows: list[Row] = []
     for name, column in after.judgments.items():
         pairs = zip(column, before.judgments[name], strict=True)
-        changed = sum(_own_label(one) is not _own_label(other) for one, other in pairs)
+        changed = sum(_own_label(judgment) is not _own_label(other) for judgment, other in pairs)
         used = after.calibration is not None and name in after.calibration.criteria
         rows.append([words(name), used, len(column), changed])
     return Table(_CHANGES, rows)
@@ -72,7 +72,7 @@ def unscored_table(results: RunResults) -> Table:
     rows: list[Row] = []
     for index in range(len(results.judged)):
         for column in results.judgments.values():
-            one = column[index]
-            if isinstance(one, Unscored):
-                rows.append([one.item_id, one.criterion, one.reason, results.label(one)])
+            judgment = column[index]
+            if isinstance(judgment, Unscored):
+                rows.append([judgment.item_id, judgment.criterion, judgment.reason, results.label(judgment)])
     return Table(_UNSCORED, rows)

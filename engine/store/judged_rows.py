@@ -32,9 +32,9 @@ def add_rewritten(
         " SELECT run_id, position, criterion, ?, ?, ? FROM explanation"
         " WHERE run_id = ? AND position = ? AND criterion = ?",
         [
-            (said.preference.value, said.text, said.cut, run_id, position, criterion)
+            (explanation.preference.value, explanation.text, explanation.cut, run_id, position, criterion)
             for position, texts in written.items()
-            for criterion, said in texts.items()
+            for criterion, explanation in texts.items()
         ],
     )
 
@@ -125,8 +125,8 @@ def _add_item(db: sqlite3.Connection, run_id: int, item: JudgedItem) -> None:
     db.executemany(
         "INSERT INTO explanation VALUES (?, ?, ?, ?, ?, ?)",
         [
-            (*place, criterion, said.preference.value, said.text, said.cut)
-            for criterion, said in item.explanations.items()
+            (*place, criterion, explanation.preference.value, explanation.text, explanation.cut)
+            for criterion, explanation in item.explanations.items()
         ],
     )
     db.executemany(

@@ -82,8 +82,10 @@ class SystemList(QWidget):
     def restore(self, values: Mapping[str, Any]) -> None:
         """Take ticks and files that were remembered; what is damaged is left out."""
         runs, files = values.get("runs"), values.get("files")
-        self._ticked_runs = {one for one in runs if isinstance(one, int)} if isinstance(runs, list) else set()
-        pairs = [one for one in files if _is_file_entry(one)] if isinstance(files, list) else []
+        self._ticked_runs = (
+            {run_id for run_id in runs if isinstance(run_id, int)} if isinstance(runs, list) else set()
+        )
+        pairs = [entry for entry in files if _is_file_entry(entry)] if isinstance(files, list) else []
         self._files = {Path(path): ticked for path, ticked in pairs}
         self._fill()
 

@@ -227,9 +227,9 @@ class ItemList(QWidget):
     def _show_found(self) -> None:
         """Say how many items are shown, and choose the one that was chosen, else the first."""
         found, total = self.table.rowCount(), len(self._dataset) if self._dataset is not None else 0
-        said = f"{found:,} of {total:,} items" if self._shown.words else f"{total:,} items"
-        self.count.setText(said)
-        self.view.setAccessibleDescription(said)
+        text = f"{found:,} of {total:,} items" if self._shown.words else f"{total:,} items"
+        self.count.setText(text)
+        self.view.setAccessibleDescription(text)
         self._nothing.setText(f"No item holds all words of “{self._shown.text.strip()[:80]}”.")
         self._stack.setCurrentIndex(0 if found or not self._shown.words else 1)
         if not found:

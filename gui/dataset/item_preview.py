@@ -113,9 +113,9 @@ class ItemPreview(QWidget):
             self._new_block(cursor, above=6)
             square = self._style(colours(self.palette()).of_label(gold.preference))
             cursor.insertText("■ ", square)
-            said = LABEL_WORDS[gold.preference] if gold.preference else "no label"
+            label_text = LABEL_WORDS[gold.preference] if gold.preference else "no label"
             cursor.insertText(f"{words(criterion).capitalize()}: ", self._style())
-            cursor.insertText(said, self._style(bold=True))
+            cursor.insertText(label_text, self._style(bold=True))
             if gold.explanation:
                 self._body(cursor, gold.explanation, indent=1)
 

@@ -30,13 +30,13 @@ class ShareBar(QWidget):
         """Show these counts."""
         self._counts = {label: counts.get(label, 0) for label in (*PREFERENCES, None)}
         total = sum(self._counts.values()) or 1
-        said = ", ".join(
+        text = ", ".join(
             f"{self._words[label]} {count:,} ({percent(count / total)})"
             for label, count in self._counts.items()
             if count
         )
-        self.setAccessibleName(f"{self._name}: {said or 'no labels'}")
-        self.setToolTip(tip(f"{self._name}: {said or 'no labels'}"))
+        self.setAccessibleName(f"{self._name}: {text or 'no labels'}")
+        self.setToolTip(tip(f"{self._name}: {text or 'no labels'}"))
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -73,11 +73,11 @@ class ProbabilityBars(QWidget):
     def show_probabilities(self, values: Sequence[float]) -> None:
         """Show four probabilities (0 to 1) in the order of PREFERENCES, or none."""
         self._values = tuple(values)
-        said = ", ".join(
+        text = ", ".join(
             f"{LABEL_WORDS[label]} {percent(value)}"
             for label, value in zip(PREFERENCES, self._values, strict=False)
         )
-        self.setAccessibleName(f"Probabilities: {said or 'none'}")
+        self.setAccessibleName(f"Probabilities: {text or 'none'}")
         self.update()
 
     def sizeHint(self) -> QSize:

@@ -273,8 +273,8 @@ class CalibrationPanel(QWidget):
 
 def _in_words(calibration: "Calibration") -> str:
     """What decides the run, and what it was worth on the labels that it was fitted on."""
-    said = f"This run is calibrated: fitted on {calibration.dataset} ({calibration.hash[:12]})."
+    text = f"This run is calibrated: fitted on {calibration.dataset} ({calibration.hash[:12]})."
     if calibration.accuracies:
         before, after = map(percent, calibration.accuracies)
-        said += f" Cross-validated there: {before} of the labels right before, {after} after."
-    return said
+        text += f" Cross-validated there: {before} of the labels right before, {after} after."
+    return text

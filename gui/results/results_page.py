@@ -197,8 +197,8 @@ class ResultsPage(Page):
         self.snapshot.setVisible(run is not None and not run.results.run.complete)
         if run is not None:
             stored = run.results.run
-            said = f"Run {run.id} after {stored.judged:,} of {stored.identity.items:,} items"
-            self._snapshot_text.setText(f"{said}; it goes on." if goes_on else f"{said}.")
+            text = f"Run {run.id} after {stored.judged:,} of {stored.identity.items:,} items"
+            self._snapshot_text.setText(f"{text}; it goes on." if goes_on else f"{text}.")
         title, what = _NO_RUN
         if judging is not None:
             title = f"Run {judging.run_id} is being judged ({judging.judged:,} of {judging.items:,})"

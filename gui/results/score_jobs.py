@@ -150,8 +150,8 @@ def _alone(system: "System", problem: SetupError | None) -> Scores:
         ScoreTable.LABELS_GIVEN: distribution_table(count_run(results)),
         ScoreTable.UNSCORED: listed,
     }
-    said = [*caveats, *people_caveats(system)]
-    return Scores(system, None, tables, unscored, said, problem=problem)
+    found = [*caveats, *people_caveats(system)]
+    return Scores(system, None, tables, unscored, found, problem=problem)
 
 
 def _unscored(results: "RunResults") -> tuple[int, Table]:

@@ -95,18 +95,18 @@ class ScoresPanel(QWidget):
             button.setEnabled(possible)
 
     def _say_caveats(self, scores: Scores | None) -> None:
-        said = list(scores.caveats) if scores else []
+        caveats = list(scores.caveats) if scores else []
         if scores and scores.problem:
-            said = ["\n".join(problem_of(scores.problem)), *said]
-        self.caveats.setText(visible("\n".join(said)))
-        self._caveat_panel.setVisible(bool(said))
+            caveats = ["\n".join(problem_of(scores.problem)), *caveats]
+        self.caveats.setText(visible("\n".join(caveats)))
+        self._caveat_panel.setVisible(bool(caveats))
 
     def _say_verdict(self, scores: Scores | None) -> None:
-        said: Sequence[str] = scores.sentences if scores else ()
+        sentences: Sequence[str] = scores.sentences if scores else ()
         if scores and scores.evaluation is None and scores.problem is None:
-            said = [_NO_LABELS]
-        self.verdict.setText(visible("\n".join(said)))
-        self._verdict_panel.setVisible(bool(said))
+            sentences = [_NO_LABELS]
+        self.verdict.setText(visible("\n".join(sentences)))
+        self._verdict_panel.setVisible(bool(sentences))
 
     def _show_explanations(self, scores: Scores | None) -> None:
         """The part of the explanations stands there before its table does."""

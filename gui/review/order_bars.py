@@ -46,9 +46,9 @@ class OrderBars(QWidget):
             self._lines.append(
                 (_NAMES[reading.order], shares, f"{LABEL_WORDS[best]} {percent(shares[best])}")
             )
-        said = "\n".join(f"{name}: {_all(shares)}" for name, shares, _ in self._lines)
-        self.setAccessibleName(f"Orders: {said or 'none'}")
-        self.setToolTip(tip(said))
+        text = "\n".join(f"{name}: {_all(shares)}" for name, shares, _ in self._lines)
+        self.setAccessibleName(f"Orders: {text or 'none'}")
+        self.setToolTip(tip(text))
         self.updateGeometry()
         self.update()
 
