@@ -17,7 +17,7 @@ _MEGABYTE = 1_000_000
 # What the parts are for, by their name in the bundle.
 _REASONS = {
     "PySide6": "the window: Qt and its Python modules; 37 MB of it are Unicode's tables (ICU)",
-    "pyarrow": "Parquet, and datasets as tables",
+    "pyarrow": "Parquet files, and datasets as tables of text",
     "scipy": "fitting calibrations and weights, exact tests; scikit-learn is built on it",
     "scipy.libs": "scipy's linear algebra (OpenBLAS)",
     "numpy.libs": "numpy's linear algebra (OpenBLAS, with 64-bit indices)",
