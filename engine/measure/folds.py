@@ -6,10 +6,10 @@ Knows: groups, scikit-learn's splitter. Does not know: labels, models, what is f
 from collections.abc import Hashable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.model_selection import GroupKFold
 
-IntArray = npt.NDArray[np.int64]
+from engine.core.log_probs import IntArray
+
 Fold = tuple[IntArray, IntArray]
 
 FOLDS = 10

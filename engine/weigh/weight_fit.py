@@ -8,16 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import nnls
 
 from engine.core.errors import SetupError
+from engine.core.log_probs import FloatArray, IntArray
 from engine.measure.folds import LEAST_GROUPS, grouped_folds
 from engine.weigh.item_winner import HIGHEST_SCORE
 from engine.weigh.weighted_judge import WINNERS
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 _SIGNS = dict(zip(WINNERS, (1, -1, 0), strict=True))
 

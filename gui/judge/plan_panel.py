@@ -14,7 +14,7 @@ from engine.core.formatting import amount, duration, visible
 from gui.judge.run_jobs import Planned
 from gui.kit.busy import BusyLine
 from gui.kit.foreign_text import tip
-from gui.kit.labels import heading, hint, label, name, panel
+from gui.kit.labels import heading, hint, label, name, panel, shown_text
 from gui.kit.notice import Notice
 from gui.kit.pill import Pill
 
@@ -64,12 +64,7 @@ class PlanPanel(QWidget):
     @property
     def text(self) -> str:
         """All that it says, for screen readers and tests."""
-        shown = [
-            shown_label
-            for shown_label in self.findChildren(QLabel)
-            if not shown_label.isHidden() and shown_label.text()
-        ]
-        return "\n".join(shown_label.text() for shown_label in shown)
+        return shown_text(self)
 
     def show_nothing(self, why: str) -> None:
         """There is no plan; `why` says what is missing."""

@@ -23,7 +23,7 @@ from engine.core.formatting import duration, visible
 from gui.judge.latest_table import LatestTableModel
 from gui.judge.run_control import RunProgress
 from gui.kit.foreign_text import one_line
-from gui.kit.labels import heading, hint, label, name, panel, set_role
+from gui.kit.labels import heading, hint, label, name, panel, set_role, shown_text
 from gui.kit.notice import problem_of
 from gui.kit.views import FillingView, dressed
 
@@ -82,12 +82,7 @@ class RunPanel(QWidget):
     @property
     def text(self) -> str:
         """What it says of the run, for screen readers and tests."""
-        shown = [
-            shown_label
-            for shown_label in self.findChildren(QLabel)
-            if not shown_label.isHidden() and shown_label.text()
-        ]
-        return "\n".join(shown_label.text() for shown_label in shown)
+        return shown_text(self)
 
     def begin(self, criteria: Sequence[str], dataset: str) -> None:
         """A run has started; `dataset`: the name of its file."""

@@ -132,3 +132,9 @@ def narrow(box: QComboBox) -> None:
     """Let a list be narrower than its longest entry where there is little room."""
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     box.setMinimumContentsLength(12)
+
+
+def shown_text(widget: QWidget) -> str:
+    """What the labels in a widget say, a line each, but for those that are hidden or empty."""
+    labels = (label for label in widget.findChildren(QLabel) if not label.isHidden())
+    return "\n".join(label.text() for label in labels if label.text())
