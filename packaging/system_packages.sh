@@ -66,7 +66,7 @@ check_version() {
 
 find_missing
 if [ -n "$missing" ]; then
-    install="apt-get install --yes --no-install-recommends $missing"
+    install="apt-get install --yes --no-install-recommends -o DPkg::Lock::Timeout=120 $missing"
     if [ "$(uname -s)" = Darwin ]; then
         echo "Missing: $missing. Install them with: xcode-select --install; brew install cmake python" >&2
         exit 2
