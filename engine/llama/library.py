@@ -1,4 +1,4 @@
-"""llama.cpp itself: started once, its log kept, a model file opened and closed.
+"""llama.cpp itself: started once, its log kept, its processor features named, a model file opened and closed.
 
 Knows: llama_cpp's model handles. Does not know: contexts, prompts, judging.
 """
@@ -85,6 +85,16 @@ def processor_features() -> str:
     return ", ".join(features).replace(" : ", ": ")
 
 
+@functools.cache
+def _special_layouts_work() -> bool:
+    """Whether weights may be laid out anew for this processor's own instructions when a model is loaded.
+
+    Not where llama.cpp uses the tiles of AMX: compiled by GCC 12 or older it configures them with memory that
+    was never written, and the process ends at the first quantised weight.
+    """
+    return "AMX_INT8" not in processor_features()
+
+
 class LlamaModel:
     """An open model file. Close it, or use it in a `with` block; its users must be closed before it."""
 
@@ -101,6 +111,7 @@ class LlamaModel:
         params = llama_cpp.llama_model_default_params()
         params.n_gpu_layers = gpu_layers
         params.vocab_only = vocabulary_only
+        params.use_extra_bufts = _special_layouts_work()
         goes_on = llama_cpp.llama_progress_callback(lambda _share, _data: not cancel.requested)
         params.progress_callback = goes_on
         _last_errors.clear()
