@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QPushButton, QSplitter, QStackedWidget, QVBoxLayou
 
 from engine.core.errors import EngineError
 from engine.core.formatting import visible
-from gui.compare.choice_panel import ComparisonChoice
+from gui.compare.choice_panel import ChoicePanel
 from gui.compare.compare_jobs import Compared, Comparing, compare_systems, same_labels, save_comparison
 from gui.compare.comparison_view import ComparisonView
 from gui.kit.busy import BusyLine
@@ -69,7 +69,7 @@ class ComparePage(Page):
         self._looked_at: Dataset | None = None
         self._looking = LatestTask(workspace.threads, Lane.FILES, self)
         self._comparing = LatestTask(workspace.threads, Lane.MEASURE, self)
-        self.choosing = ComparisonChoice(workspace)
+        self.choosing = ChoicePanel(workspace)
         self.notice = Notice()
         self.busy = BusyLine()
         self.stale = plain_label("What is ticked, or its labels, changed since: compare again.")

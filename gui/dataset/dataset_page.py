@@ -17,8 +17,8 @@ from gui.dataset import dataset_jobs
 from gui.dataset.item_list import ItemList
 from gui.dataset.item_preview import ItemPreview
 from gui.dataset.recent_files import RecentFiles
-from gui.dataset.summary_panel import DatasetSummary
-from gui.dataset.welcome import DatasetWelcome
+from gui.dataset.summary_panel import SummaryPanel
+from gui.dataset.welcome import Welcome
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ALL_FILES, DATASETS
 from gui.kit.foreign_text import one_line, tip
@@ -54,8 +54,8 @@ class DatasetPage(Page):
         self.setAcceptDrops(True)
         self.items = ItemList(workspace)
         self.preview = ItemPreview()
-        self.summary = DatasetSummary()
-        self.welcome = DatasetWelcome()
+        self.summary = SummaryPanel()
+        self.welcome = Welcome()
         self.busy = BusyLine()
         self.notice = Notice()
         self._build_header()

@@ -1,6 +1,6 @@
 """Labels in the roles that the style sheet knows, and frames for what belongs together.
 
-Knows: roles. Does not know: what is said.
+Knows: roles. Does not know: what they say.
 """
 
 from PySide6.QtCore import QSize, Qt
@@ -73,8 +73,8 @@ def hint(text: str) -> QLabel:
 class OneLine(QLabel):
     """A quieter line that never asks for more room than there is: its end is left out instead."""
 
-    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(visible(text), parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setProperty("role", "hint")
 

@@ -18,7 +18,7 @@ from engine.decisions.run_results import RunResults, load_results
 from engine.measure.systems import system_of_run
 from engine.review.doubt import ReviewItem, ReviewRow, by_item, filtered, review_rows
 from engine.store.run_store import RunStore
-from engine.weigh.system_weighing import comparisons_of, weigh
+from engine.weigh.system_weighing import scored_pairs_of, weigh
 from tests.engine.measure.test_disagreements import RATHER_A, SURE_A, SURE_GOOD, Probabilities, stored_run
 from tests.judged import BAD, GOOD, A, B, dataset, with_texts
 
@@ -89,7 +89,7 @@ def contradicted_by_the_whole_weighing(results: RunResults) -> set[str]:
     """Whose overall label is A and weighted winner B, or the reverse, as `weigh` decides the whole run."""
     system = system_of_run(results)
     weights = {one.name: one.weight for one in ELOQUENT.criteria if one.name in results.judgments}
-    weighed = weigh(comparisons_of(system, list(weights)), weights, ELOQUENT.tie_threshold)
+    weighed = weigh(scored_pairs_of(system, list(weights)), weights, ELOQUENT.tie_threshold)
     winners = {one["id"]: one["winner"] for one in weighed.result["results"]}
     labels = {row.id: row.predictions["overall_quality"].preference for row in system.submission.rows}
     return {item_id for item_id, label in labels.items() if {label, winners.get(item_id)} == {"A", "B"}}

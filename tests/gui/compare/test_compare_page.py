@@ -17,7 +17,7 @@ from engine.core.items import Preference
 from engine.report.comparison_tables import borda_table, measure_table
 from engine.store.run_store import RunStore
 from gui.compare.compare_page import ComparePage
-from gui.kit.text_table import TableModel
+from gui.kit.value_table import TableModel
 from gui.work.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 

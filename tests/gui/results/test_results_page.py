@@ -33,8 +33,8 @@ from engine.report.measure_tables import accuracy_table, explanation_table
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.kit.file_choice import FileChoice
-from gui.results.measure_model_dialog import SlowMeasureDialog
-from gui.results.model_measure_jobs import SlowMeasure
+from gui.results.measure_model_dialog import MeasureModelDialog
+from gui.results.model_measure_jobs import ModelMeasure
 from gui.results.results_page import ResultsPage
 from gui.results.score_jobs import ScoreTable
 from gui.work.rewriter import Rewriter
@@ -137,7 +137,7 @@ def test_the_tables_are_those_of_the_engine(
         shown = opened.scores.table(part).as_text().split("\n")
         assert shown == ["\t".join(row) for row in (table.titles, *table.texts())]
     assert "better" in opened.scores.verdict.text()
-    assert f"{demo_gold.name}" in opened.gold.said.text()
+    assert f"{demo_gold.name}" in opened.gold.status.text()
 
 
 def test_a_hidden_page_measures_when_it_is_entered(qtbot: QtBot, page: ResultsPage) -> None:
@@ -158,7 +158,7 @@ def test_a_lost_dataset_leaves_what_the_run_says_by_itself(
     path.unlink()
     open_run(qtbot, page, run)
     assert "choose a labelled dataset" in page.scores.verdict.text()
-    assert "soon gone.tsv is not there any more" in page.gold.said.text()
+    assert "soon gone.tsv is not there any more" in page.gold.status.text()
     assert page.scores.table(ScoreTable.LABELS_GIVEN).rowCount() == 5
     assert "nothing to report" in told(qtbot, page, page.export_report).problem
     space.open_gold(demo_gold)
@@ -176,7 +176,7 @@ def test_labels_of_other_items_are_refused_with_the_next_step(
     qtbot.waitUntil(lambda: "no id in common" in opened.scores.caveats.text(), timeout=10_000)
     assert "Other labels…" in opened.scores.caveats.text()
     assert opened.scores.table(ScoreTable.LABELS_GIVEN).rowCount() == 5
-    assert opened.gold.said.text() == "Against the human labels of <b>other.tsv"
+    assert opened.gold.status.text() == "Against the human labels of <b>other.tsv"
     assert all(one.textFormat() == Qt.TextFormat.PlainText for one in opened.findChildren(QLabel))
 
 
@@ -273,7 +273,7 @@ def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
     assert not panel._proposed.isHidden()
     assert panel.apply_button.isHidden()
     measured(qtbot, opened)
-    assert "calibrated on these very labels" in opened.scores.caveats.text()
+    assert "calibrated on these labels" in opened.scores.caveats.text()
     with qtbot.waitSignal(space.run_changed, timeout=10_000):
         click(panel.off_button)
     assert "not calibrated" in panel.state.text()
@@ -298,7 +298,7 @@ def test_a_run_that_is_judged_elsewhere_is_not_calibrated(qtbot: QtBot, opened: 
 
 @pytest.mark.parametrize(
     ("measure", "file", "column"),
-    [(SlowMeasure.BERTSCORE, ENCODER, 5), (SlowMeasure.AGREEMENT, demo_model(), 6)],
+    [(ModelMeasure.BERTSCORE, ENCODER, 5), (ModelMeasure.AGREEMENT, demo_model(), 6)],
 )
 def test_a_model_fills_its_column(
     qtbot: QtBot,
@@ -306,7 +306,7 @@ def test_a_model_fills_its_column(
     demo_tried: None,
     save: Save,
     demo_gold: Path,
-    measure: SlowMeasure,
+    measure: ModelMeasure,
     file: Path,
     column: int,
 ) -> None:
@@ -314,26 +314,26 @@ def test_a_model_fills_its_column(
     page.workspace.open_gold(few)
     qtbot.waitUntil(lambda: page.workspace.has_own_gold, timeout=10_000)
     opened = open_run(qtbot, page, 1)
-    click(opened.scores.slow_buttons[measure])
-    dialog = opened.findChild(SlowMeasureDialog)
-    assert isinstance(dialog, SlowMeasureDialog)
+    click(opened.scores.model_buttons[measure])
+    dialog = opened.findChild(MeasureModelDialog)
+    assert isinstance(dialog, MeasureModelDialog)
     dialog.choose(file)
     qtbot.waitUntil(dialog.start.isEnabled, timeout=10_000)
     click(dialog.start)
     table = opened.scores.table(ScoreTable.EXPLANATIONS)
     qtbot.waitUntil(lambda: table.index(0, column).data() not in {"-", None}, timeout=60_000)
     assert opened.workspace.state.recent(
-        "encoders" if measure is SlowMeasure.BERTSCORE else "agreement-models"
+        "encoders" if measure is ModelMeasure.BERTSCORE else "agreement-models"
     )
 
 
 def test_a_file_that_cannot_measure_is_refused_in_the_dialog(
     qtbot: QtBot, opened: ResultsPage, save: Save
 ) -> None:
-    dialog = SlowMeasureDialog(SlowMeasure.BERTSCORE, opened.workspace)
+    dialog = MeasureModelDialog(ModelMeasure.BERTSCORE, opened.workspace)
     qtbot.addWidget(dialog)
     dialog.choose(save("<b>x.gguf", b"not a model"))
-    qtbot.waitUntil(lambda: "<b>x.gguf" in dialog.said.text(), timeout=10_000)
+    qtbot.waitUntil(lambda: "<b>x.gguf" in dialog.status.text(), timeout=10_000)
     assert not dialog.start.isEnabled()
 
 

@@ -23,7 +23,7 @@ from engine.loading.checked_model import CheckedModel
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_control import RunControl
-from gui.kit.text_table import SORT_ROLE
+from gui.kit.value_table import SORT_ROLE
 from gui.review.order_bars import own_shares
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import DOUBT, ID, INSTRUCTION, LABELS, MARKS
