@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import visible
@@ -26,6 +26,7 @@ from gui.work.lanes import Lane, LatestTask
 from gui.work.marks import run_mark
 from gui.work.page import Page
 from gui.work.page_name import PageName
+from gui.work.page_splitter import PageSplitter
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class ComparePage(Page):
 
     def keep_layout(self) -> None:
         """Remember the splitter."""
-        self.workspace.state.set_layout(_KEPT, self._splitter.saveState())
+        self.keep_splitter(_KEPT, self._splitter)
 
     def restyle(self) -> None:
         """Fit lists and tables to another size of text."""
@@ -140,8 +141,7 @@ class ComparePage(Page):
         for widget in (self.notice, self.busy, self.stale):
             layout.addWidget(widget)
         layout.addWidget(self.stack, 1)
-        self._splitter = QSplitter(Qt.Orientation.Horizontal)
-        self._splitter.setChildrenCollapsible(False)
+        self._splitter = PageSplitter(Qt.Orientation.Horizontal)
         self._splitter.addWidget(self.choosing)
         self._splitter.addWidget(right)
         self._splitter.setStretchFactor(1, 1)

@@ -397,3 +397,14 @@ def test_all_controls_have_accessible_names(page: ComparePage) -> None:
         page.view.agreement_view,
     ]
     assert all(one.accessibleName() for one in controls)
+
+
+def test_only_a_splitter_that_was_seen_is_remembered(qtbot: QtBot, space: Workspace) -> None:
+    made = ComparePage(space)
+    qtbot.addWidget(made)
+    made.keep_layout()
+    assert space.state.layout("compare").isEmpty()
+    made.resize(1180, 640)
+    made.show()
+    made.keep_layout()
+    assert not space.state.layout("compare").isEmpty()
