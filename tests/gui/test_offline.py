@@ -8,6 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 STUDY = """
 import os, sys
+from dataclasses import replace
 from pathlib import Path
 
 def end_at_a_socket(event, _arguments):
@@ -36,6 +37,8 @@ frame = MainWindow()
 frame.show()
 window = Interior(frame)
 window.begin(Path(sys.argv[1]))
+until(lambda: window.judge.can_run)
+window.judge.settings.show_setup(replace(window.judge.setup(), threads=1))
 until(lambda: window.judge.can_run)
 window.run()
 until(lambda: window.workspace.run is not None)

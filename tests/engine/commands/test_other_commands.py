@@ -162,8 +162,9 @@ def test_output_that_cannot_be_written_ends_without_a_traceback(redirection: str
 def test_an_export_never_overwrites_what_the_run_read(tried_model: SmallModel, tmp_path: Path) -> None:
     data, store = tmp_path / "data.tsv", tmp_path / "runs.sqlite"
     data.write_bytes(SAMPLE.read_bytes())
-    judged = ["--items", 1, "--mode", "labels", "--out", tmp_path / "out.tsv", "--store", store]
-    assert run_here("judge", data, "--model", tried_model("headers"), *judged).returncode == 0
+    judged = ["judge", data, "--model", tried_model("headers"), "--out", tmp_path / "out.tsv"]
+    judged += ["--items", 1, "--mode", "labels", "--threads", 1, "--store", store]
+    assert run_here(*judged).returncode == 0
     for target in (["--out", data], ["--out", tmp_path / "new.tsv", "--json", store]):
         done = run_here("runs", "export", 1, *target, "--store", store)
         assert done.returncode == 2

@@ -22,7 +22,8 @@ def facts(printed: str) -> dict[str, str]:
 
 def test_a_plan_is_printed_and_nothing_is_judged(tmp_path: Path) -> None:
     store = tmp_path / "runs.sqlite"
-    done = run("judge", DEMO, "--model", "demo", "--items", 4, "--plan", "--store", store, "--mode", "labels")
+    words = ["--items", 4, "--mode", "labels", "--threads", 1, "--store", store]
+    done = run("judge", DEMO, "--model", "demo", *words, "--plan")
     assert done.returncode == 0, done.stderr
     said = facts(done.stdout)
     assert said["judgments"] == "20 (5 criteria)"
@@ -35,7 +36,8 @@ def test_a_plan_is_printed_and_nothing_is_judged(tmp_path: Path) -> None:
 
 def test_a_plan_knows_what_a_run_in_a_small_cache_has_judged(tmp_path: Path) -> None:
     store, out = tmp_path / "runs.sqlite", tmp_path / "out.tsv"
-    words = ["judge", DEMO, "--model", "demo", "--mode", "labels", "--store", store, "--kv-type", "q8_0"]
+    words = ["judge", DEMO, "--model", "demo", "--mode", "labels", "--store", store]
+    words += ["--kv-type", "q8_0", "--threads", 1]
     assert run_here(*words, "--items", 2, "--out", out).returncode == 0
     same, more = (run_here(*words, "--items", items, "--plan") for items in (2, 4))
     assert facts(same.stdout)["judged already"] == "2 of 2 in run 1"

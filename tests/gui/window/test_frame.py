@@ -1,6 +1,7 @@
 """The window as a whole: how it starts, its menus, its memory, and how it closes during a run."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,13 @@ def answer(button_text: str) -> None:
 
 def wait_for_plan(window: Interior, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: window.judge.can_run, timeout=A_WHILE)
+
+
+def run(window: Interior, qtbot: QtBot) -> None:
+    """Run what is planned, on one thread: other tests are at work too."""
+    window.judge.settings.show_setup(replace(window.judge.setup(), threads=1))
+    wait_for_plan(window, qtbot)
+    window.run()
 
 
 def test_the_first_start_has_the_demo_ready_to_run(opened: Opened, qtbot: QtBot) -> None:
@@ -157,7 +165,7 @@ def test_the_last_dataset_and_page_are_there_next_time(opened: Opened, qtbot: Qt
 def test_closing_during_a_run_asks_and_can_go_on(opened: Opened, qtbot: QtBot, demo_gold: Path) -> None:
     window = opened(demo_gold)
     wait_for_plan(window, qtbot)
-    window.run()
+    run(window, qtbot)
     qtbot.waitUntil(lambda: window.run_control.running, timeout=A_WHILE)
     answer("Keep judging")
     window.frame.close()
@@ -170,7 +178,7 @@ def test_closing_during_a_run_stops_it_cleanly_and_the_next_start_offers_to_resu
 ) -> None:
     window = opened()
     wait_for_plan(window, qtbot)
-    window.run()
+    run(window, qtbot)
     qtbot.waitUntil(
         lambda: window.run_control.progress is not None and window.run_control.progress.judged >= 6,
         timeout=A_WHILE,
