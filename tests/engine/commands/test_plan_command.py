@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.formatting import duration
 from tests.commands import ROOT, run, run_here
 
 DEMO = ROOT / "examples" / "demo.tsv"
@@ -69,18 +68,3 @@ def test_what_cannot_be_planned_or_judged_says_why(
     assert done.returncode == 2
     assert found in done.stderr
     assert remedy in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (0.2, "1 s"),
-        (89, "89 s"),
-        (150, "2 min"),
-        (5390, "1 h 30 min"),
-        (5340, "89 min"),
-        (36_000, "10 h 0 min"),
-    ],
-)
-def test_a_time_is_said_as_people_say_it(seconds: float, words: str) -> None:
-    assert duration(seconds) == words
