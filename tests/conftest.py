@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from pyarrow import csv, parquet
 
 from engine.core.cancel import CancelToken
 from engine.core.rubric import ELOQUENT
@@ -62,6 +63,21 @@ def demo_gold(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("demo") / "gold.tsv"
     path.write_bytes(b"\n".join(lines) + b"\n")
     return path
+
+
+@pytest.fixture
+def demo_file(demo_gold: Path, tmp_path: Path) -> Callable[[str], Path]:
+    """`demo_gold` as a file of a kind: tsv or parquet."""
+
+    def demo_file(suffix: str) -> Path:
+        if suffix == "tsv":
+            return demo_gold
+        path = tmp_path / "gold.parquet"
+        options = csv.ParseOptions(delimiter="\t", newlines_in_values=True)
+        parquet.write_table(csv.read_csv(demo_gold, parse_options=options), path)
+        return path
+
+    return demo_file
 
 
 @pytest.fixture(scope="session")

@@ -23,8 +23,20 @@ from engine.report.figure_style import as_svg
 from engine.report.html_report import Report, gather, judged_model, reliability_of, report_html
 from engine.weigh.system_weighing import comparisons_of, weigh
 from tests.commands import ROOT
-from tests.engine.measure.test_disagreements import RATHER_A, SURE_A, SURE_GOOD, Probabilities, stored_run
-from tests.judged import BAD, GOOD, A, B, dataset, matched, system
+from tests.judged import (
+    BAD,
+    GOOD,
+    RATHER_A,
+    SURE_A,
+    SURE_GOOD,
+    A,
+    B,
+    Probabilities,
+    dataset,
+    matched,
+    stored_run,
+    system,
+)
 
 DEMO_MODEL = ROOT / "models" / "demo-judge.gguf"
 HOSTILE = (
