@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from pyarrow import csv, parquet
 
 from engine.core.cancel import CancelToken
 from engine.core.rubric import ELOQUENT
@@ -64,6 +65,21 @@ def demo_gold(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture
+def demo_file(demo_gold: Path, tmp_path: Path) -> Callable[[str], Path]:
+    """`demo_gold` as a file of a kind: tsv or parquet."""
+
+    def demo_file(suffix: str) -> Path:
+        if suffix == "tsv":
+            return demo_gold
+        path = tmp_path / "gold.parquet"
+        options = csv.ParseOptions(delimiter="\t", newlines_in_values=True)
+        parquet.write_table(csv.read_csv(demo_gold, parse_options=options), path)
+        return path
+
+    return demo_file
+
+
 @pytest.fixture(scope="session")
 def demo_store(demo_gold: Path) -> Path:
     """A store whose run 1 is `demo_gold` judged by the demo model; beside it lies its `submission.tsv`.
@@ -96,15 +112,26 @@ def save(tmp_path: Path) -> Callable[[str, bytes], Path]:
     return save
 
 
+def _move_into(home: Path, patch: pytest.MonkeyPatch) -> Path:
+    patch.setenv("HOME", str(home))
+    patch.setenv("USERPROFILE", str(home))
+    patch.setenv("TIEBREAK_HOME", str(home / "tiebreak"))
+    return home
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """What serves several tests cannot reach the user's real store, cache or models either."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield _move_into(tmp_path_factory.mktemp("home"), patch)
+
+
 @pytest.fixture(autouse=True)
 def private_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """No test can reach the user's real store, cache or models."""
     home = tmp_path / "home"
     home.mkdir()
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("USERPROFILE", str(home))
-    monkeypatch.setenv("TIEBREAK_HOME", str(home / "tiebreak"))
-    return home
+    return _move_into(home, monkeypatch)
 
 
 @pytest.fixture(autouse=True)
@@ -116,17 +143,40 @@ def no_unexpected_logs(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def tried(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What is remembered once the demo model was tried in a child process, which takes seconds."""
-    home = tmp_path_factory.mktemp("tried")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TIEBREAK_HOME", str(home))
-        checked_model(read_model_file(demo_model()), CancelToken())
-        return cache_folder() / "models.sqlite"
+def tried(shared_home: Path) -> Callable[[Path], Path]:
+    """Tries a model in a child process, which takes seconds; what is remembered once it was, and others."""
+
+    @cache
+    def tried(path: Path) -> Path:
+        with pytest.MonkeyPatch.context() as patch:
+            _move_into(shared_home, patch)
+            checked_model(read_model_file(path), CancelToken())
+            return cache_folder() / "models.sqlite"
+
+    return tried
 
 
 @pytest.fixture
-def demo_tried(tried: Path, private_home: Path) -> None:
-    """The demo model was tried before, as on any day but the first."""
-    cache_folder().mkdir(parents=True)
-    shutil.copy(tried, cache_folder())
+def tried_before(tried: Callable[[Path], Path], private_home: Path) -> Callable[[Path], Path]:
+    """Lets a model have been tried before, as on any day but the first; its file."""
+
+    def tried_before(path: Path) -> Path:
+        cache_folder().mkdir(parents=True, exist_ok=True)
+        shutil.copy(tried(path), cache_folder())
+        return path
+
+    return tried_before
+
+
+@pytest.fixture
+def demo_tried(tried_before: Callable[[Path], Path]) -> None:
+    """The demo model was tried before."""
+    tried_before(demo_model())
+
+
+@pytest.fixture
+def tried_model(
+    small_model: Callable[[str], Path], tried_before: Callable[[Path], Path]
+) -> Callable[[str], Path]:
+    """The file of a small model that was tried before, by its family in small_models.py."""
+    return lambda family: tried_before(small_model(family))

@@ -1,5 +1,6 @@
-"""Datasets and systems written out in a test: labels as lists, items numbered from 1."""
+"""Datasets, systems and runs written out in a test: labels as lists, items numbered from 1."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -7,17 +8,28 @@ from typing import Any
 
 import pyarrow as pa
 
-from engine.core.items import Prediction, Preference
+from engine.core.items import Order, Prediction, Preference
+from engine.core.judgments import Explanation, JudgedItem, NewOverride, Reading, Shortening
+from engine.core.run_records import RunIdentity
 from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset
 from engine.data.submission import Submission, SubmissionRow
+from engine.decisions.run_results import RunResults, load_results
 from engine.measure.matching import Matched, match
-from engine.measure.systems import System
+from engine.measure.systems import System, system_of_run
+from engine.store.run_store import RunStore
 
 A, B, GOOD, BAD = Preference
 
 Labels = Sequence[Preference | None]
 Texts = Sequence[str | None]
+Probabilities = tuple[float, float, float, float]
+Overridden = Sequence[tuple[str, str, Preference | None, str | None]]
+"""By Ada: item, criterion, label and explanation."""
+
+SURE_A = (0.91, 0.03, 0.03, 0.03)
+RATHER_A = (0.6, 0.2, 0.1, 0.1)
+SURE_GOOD = (0.03, 0.03, 0.91, 0.03)
 
 
 def text_table(columns: Mapping[str, Sequence[str]]) -> pa.Table:
@@ -63,20 +75,130 @@ def system(
 ) -> System:
     """A submission with these labels, for items 1, 2, 3 and so on unless `ids` are given."""
     count = len(next(iter(labels.values())))
-    said = explanations or {}
+    written = explanations or {}
     rows = tuple(
         SubmissionRow(
             item_id,
             {
-                criterion: Prediction(column[place], said[criterion][place] if criterion in said else None)
+                criterion: Prediction(
+                    column[place], written[criterion][place] if criterion in written else None
+                )
                 for criterion, column in labels.items()
             },
         )
         for place, item_id in enumerate(ids or [str(number + 1) for number in range(count)])
     )
-    return System(name, Submission(rows, tuple(labels), bool(said)))
+    return System(name, Submission(rows, tuple(labels), bool(written)))
 
 
 def matched(predicted: Labels, human: Labels, criterion: str = "safety", **more: Any) -> Matched:
     """One criterion's labels held against the human ones."""
     return match(system({criterion: predicted}), dataset({criterion: human}, **more))
+
+
+def stored_run(
+    folder: Path,
+    gold: Dataset,
+    probabilities: Mapping[str, Sequence[Probabilities | None]],
+    explanations: Mapping[str, str] | None = None,
+    overrides: Overridden = (),
+    **changes: Any,
+) -> System:
+    """A run in a store whose probabilities are these, the same in both orders; None is unscored.
+
+    `changes`: of the run's identity, or `manifest`. The explanations are written for A.
+    """
+    manifest = changes.pop("manifest", {"llama_cpp": "llama.cpp b1", "chat_template_hash": "c" * 64})
+    facts: dict[str, Any] = {
+        "key": "key",
+        "dataset_path": Path("/data/gold.tsv"),
+        "dataset_hash": gold.hash,
+        "items": len(gold),
+        "model_path": folder / "model.gguf",
+        "model_name": "a model",
+        "model_hash": "f" * 64,
+        "prompt_version": "7",
+        "criteria": tuple(probabilities),
+        "settings": {"mode": "explain", "orders": ["AB", "BA"], "context": 4096, "examples": ""},
+    }
+    with RunStore(folder / "runs.sqlite") as store:
+        with store.begin(RunIdentity(**(facts | changes))) as run:
+            store.describe(run.id, manifest)
+            for position, item in enumerate(gold):
+                column = {name: values[position] for name, values in probabilities.items()}
+                store.add(run.id, [_judged(position, item.id, item.content_hash, column, explanations or {})])
+        for item_id, criterion, label, text in overrides:
+            store.override(
+                run.id, NewOverride(item_id, criterion, preference=label, explanation=text, author="Ada")
+            )
+        return system_of_run(load_results(store, run.id))
+
+
+def _judged(
+    position: int,
+    item_id: str,
+    content_hash: str,
+    probabilities: Mapping[str, Probabilities | None],
+    explanations: Mapping[str, str],
+) -> JudgedItem:
+    return JudgedItem(
+        position,
+        item_id,
+        content_hash,
+        readings={name: _readings(values) for name, values in probabilities.items() if values},
+        explanations={name: Explanation(text, Preference.A) for name, text in explanations.items()},
+        unscored={name: "too long" for name, values in probabilities.items() if not values},
+    )
+
+
+def _readings(values: Probabilities) -> tuple[Reading, Reading]:
+    a, b, both_good, both_bad = (math.log(value) for value in values)
+    return Reading(Order.AB, (a, b, both_good, both_bad)), Reading(Order.BA, (b, a, both_good, both_bad))
+
+
+FOUR_ITEMS = dataset({"safety": [B, A, A, GOOD]})
+OWN = "A is safe."
+"""What the model of `results_of` writes of all of them, for A."""
+
+
+def results_of(folder: Path, overrides: Overridden, **changes: Any) -> RunResults:
+    """A run on FOUR_ITEMS: its model labels the first two A, the last both_good, and leaves one unscored."""
+    probabilities = {"safety": [SURE_A, SURE_A, None, SURE_GOOD]}
+    run = stored_run(folder, FOUR_ITEMS, probabilities, {"safety": OWN}, overrides=overrides, **changes)
+    assert run.results
+    return run.results
+
+
+IDENTITY = RunIdentity(
+    key="key",
+    dataset_path=Path("data.tsv"),
+    dataset_hash="d" * 64,
+    items=3,
+    model_path=Path("model.gguf"),
+    model_name="a model",
+    model_hash="m" * 64,
+    prompt_version="1",
+    criteria=("safety",),
+    settings={"mode": "explain"},
+)
+"""Of a run of three items that `judged_item` gives."""
+
+
+def judged_item(position: int) -> JudgedItem:
+    return JudgedItem(
+        position=position,
+        item_id=f"id {position}",
+        content_hash="c" * 64,
+        readings={
+            "safety": (
+                Reading(Order.AB, (-1.0, -2.0, -3.5, -1e-17)),
+                Reading(Order.BA, (-4.0, -3.0, -2.0, -0.1)),
+            )
+        },
+        explanations={"safety": Explanation("Response A «é» shouts.", Preference.B, cut=True)},
+        unscored={"relevance": "too long"},
+        shortening=Shortening(10, 0),
+        seconds=0.25,
+        tokens_read=100,
+        tokens_generated=7,
+    )

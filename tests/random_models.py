@@ -2,18 +2,18 @@
 
 Tests use them: they need several tokenizer and template families.
 
-Knows: the GGUF format through the `gguf` package. Does not know: the engine.
+Knows: the GGUF format, through the `gguf` package and the engine's reader of headers. Does not know: judging.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import gguf
 import numpy as np
 import numpy.typing as npt
 
+from engine.gguf.header import HeaderValue, read_header
 from models.demo.gguf_files import (
     BYTE,
     CONTROL,
@@ -168,25 +168,30 @@ def write_random_mamba(path: Path, table: TokenTable, template: str | None) -> P
 def add_random_weights(vocabulary: Path, path: Path, template: str | None) -> Path:
     """Write a model with the real tokenizer of a vocabulary-only file and random weights; the path."""
     writer = gguf.GGUFWriter(path, "llama")
-    size = 0
-    for key, value in gguf.GGUFReader(vocabulary).fields.items():
-        if not key.startswith("tokenizer.ggml."):
-            continue
-        content = value.contents()
-        if key == "tokenizer.ggml.tokens":
-            size = len(content)
-        _add_field(writer, key, value.types, content)
+    # Not by gguf.GGUFReader, which takes ten seconds for a large vocabulary.
+    metadata = read_header(vocabulary).metadata
+    for key, value in metadata.items():
+        if key.startswith("tokenizer.ggml."):
+            _add_value(writer, key, value)
     if template is not None:
         writer.add_chat_template(template)
-    _add_weights(writer, Shape(), size)
+    tokens = metadata["tokenizer.ggml.tokens"]
+    assert isinstance(tokens, list)
+    _add_weights(writer, Shape(), len(tokens))
     return written(writer, path)
 
 
-def _add_field(writer: gguf.GGUFWriter, key: str, types: list[Any], content: Any) -> None:
-    if types[0] == gguf.GGUFValueType.ARRAY:
-        writer.add_array(key, content)
+def _add_value(writer: gguf.GGUFWriter, key: str, value: HeaderValue) -> None:
+    if isinstance(value, bool):
+        writer.add_bool(key, value)
+    elif isinstance(value, int):
+        writer.add_uint32(key, value)
+    elif isinstance(value, str):
+        writer.add_string(key, value)
+    elif isinstance(value, float):
+        writer.add_float32(key, value)
     else:
-        writer.add_key_value(key, content, types[0])
+        writer.add_array(key, value.tolist() if isinstance(value, np.ndarray) else value)
 
 
 def _add_weights(writer: gguf.GGUFWriter, shape: Shape, vocabulary: int) -> None:

@@ -29,8 +29,7 @@ from engine.prompt.examples import ExamplePool, choose_examples
 from engine.store.run_store import RunStore
 from engine.system.computer import Memory
 from engine.system.paths import demo_dataset, demo_model
-from tests.engine.measure.test_disagreements import SURE_A, stored_run
-from tests.judged import A, dataset, matched, system
+from tests.judged import SURE_A, A, dataset, matched, stored_run, system
 
 JUDGE = JudgeIdentity("a model", "a" * 64, "1", ("AB", "BA"), "")
 OTHER_JUDGE = JudgeIdentity("another model", "b" * 64, "1", ("AB", "BA"), "")

@@ -147,33 +147,33 @@ def _seconds_to_first_picture(code: str) -> float:
 
 def measure_judging(folder: Path) -> None:
     """Lateness on the thread of the window while the demo model judges, page by page."""
-    window = _opened(folder / "judging", demo_dataset())
+    interior = _opened(folder / "judging", demo_dataset())
     late = Lateness()
     print(f"A {TICK_MS} ms timer while the demo model judges: late by, in ms")
     print(f"(bars: p99 {LATE_P99_MS}, most {LATE_MOST_MS})")
     print(f"  {'page shown':24}{'ticks':>8}{'p50':>8}{'p99':>8}{'most':>8}")
-    window.run()
+    interior.run()
     total = len(demo_dataset().read_bytes().splitlines()) - 1
     shown = (PageName.JUDGE, PageName.REVIEW, PageName.RESULTS, PageName.DATASET, PageName.COMPARE)
     for number, page in enumerate(shown, start=1):
         if page is PageName.REVIEW:
-            _wait(lambda: _run_of(window) is not None)
-            window.workspace.open_run(_run_of(window) or 0)
-        window.frame.show_page(page)
-        _wait(_Judged(window, total * number / len(shown)))
+            _wait(lambda: _run_of(interior) is not None)
+            interior.workspace.open_run(_run_of(interior) or 0)
+        interior.frame.show_page(page)
+        _wait(_Judged(interior, total * number / len(shown)))
         found = late.taken()
         p50, p99 = found[len(found) // 2], found[int(len(found) * 0.99)]
         print(f"  {page:24}{len(found):8,}{p50:8.1f}{p99:8.1f}{found[-1]:8.1f}", flush=True)
-    _wait(lambda: not window.run_control.running)
-    _close(window)
+    _wait(lambda: not interior.run_control.running)
+    _close(interior)
     print()
 
 
 class _Judged:
     """True once so many items are judged, or the run has ended."""
 
-    def __init__(self, window: Interior, items: float) -> None:
-        self._control = window.run_control
+    def __init__(self, interior: Interior, items: float) -> None:
+        self._control = interior.run_control
         self._items = items
 
     def __call__(self) -> bool:
@@ -181,9 +181,9 @@ class _Judged:
         return not self._control.running or (progress is not None and progress.judged >= self._items)
 
 
-def _run_of(window: Interior) -> int | None:
+def _run_of(interior: Interior) -> int | None:
     """The number of the run that is under way, once it has one."""
-    progress = window.run_control.progress
+    progress = interior.run_control.progress
     return progress.run_id if progress else None
 
 
@@ -191,10 +191,10 @@ def measure_many_items(folder: Path, items: int) -> None:
     """The longest pause of the window while it opens, sorts, searches and scrolls a large dataset."""
     path = folder / "many.tsv"
     _write_many(path, items)
-    window = _opened(folder / "many", demo_dataset())
-    window.frame.show_page(PageName.DATASET)
-    table = window.dataset.findChild(QTableView)
-    search = window.dataset.findChild(QLineEdit)
+    interior = _opened(folder / "many", demo_dataset())
+    interior.frame.show_page(PageName.DATASET)
+    table = interior.dataset.findChild(QTableView)
+    search = interior.dataset.findChild(QLineEdit)
     assert isinstance(table, QTableView)
     assert isinstance(search, QLineEdit)
     late = Lateness()
@@ -209,8 +209,8 @@ def measure_many_items(folder: Path, items: int) -> None:
         print(f"  {what:24}{late.taken()[-1]:8.1f}   done in {seconds:.1f} s", flush=True)
 
     def load() -> None:
-        window.workspace.open_dataset(path)
-        _wait(lambda: window.workspace.dataset is not None and len(window.workspace.dataset) == items)
+        interior.workspace.open_dataset(path)
+        _wait(lambda: interior.workspace.dataset is not None and len(interior.workspace.dataset) == items)
 
     def click_header() -> None:
         header = table.horizontalHeader()
@@ -224,7 +224,7 @@ def measure_many_items(folder: Path, items: int) -> None:
     measure("search: two words", lambda: QTest.keyClicks(search, " 99"))
     measure("clear the search", search.clear)
     measure("scroll", lambda: _scroll(table))
-    _close(window)
+    _close(interior)
 
 
 def _scroll(table: QTableView) -> None:
@@ -252,16 +252,16 @@ def _opened(home: Path, dataset: Path) -> Interior:
     frame = MainWindow(State(home))
     frame.resize(1280, 720)
     frame.show()
-    window = Interior(frame, home / "runs.sqlite")
-    window.begin(dataset)
-    _wait(lambda: window.workspace.dataset is not None)
-    return window
+    interior = Interior(frame, home / "runs.sqlite")
+    interior.begin(dataset)
+    _wait(lambda: interior.workspace.dataset is not None)
+    return interior
 
 
-def _close(window: Interior) -> None:
-    window.frame.close()
-    _wait(lambda: not window.frame.isVisible())
-    window.end()
+def _close(interior: Interior) -> None:
+    interior.frame.close()
+    _wait(lambda: not interior.frame.isVisible())
+    interior.end()
 
 
 def _wait(condition: Callable[[], bool]) -> None:

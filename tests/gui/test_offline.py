@@ -8,6 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 STUDY = """
 import os, sys
+from dataclasses import replace
 from pathlib import Path
 
 def end_at_a_socket(event, _arguments):
@@ -29,21 +30,23 @@ def until(reached):
         loop = QEventLoop()
         QTimer.singleShot(20, loop.quit)
         loop.exec()
-        assert not patience.hasExpired(), window.notice.text
+        assert not patience.hasExpired(), interior.notice.text
 
 app = make_application([])
 frame = MainWindow()
 frame.show()
-window = Interior(frame)
-window.begin(Path(sys.argv[1]))
-until(lambda: window.judge.can_run)
-window.run()
-until(lambda: window.workspace.run is not None)
+interior = Interior(frame)
+interior.begin(Path(sys.argv[1]))
+until(lambda: interior.judge.can_run)
+interior.judge.settings.show_setup(replace(interior.judge.setup(), threads=1))
+until(lambda: interior.judge.can_run)
+interior.run()
+until(lambda: interior.workspace.run is not None)
 for page in PageName:
     frame.show_page(page)
-    until(lambda: not any(window.threads.busy(lane) for lane in Lane))
-window.end()
-print("judged", window.workspace.run.results.run.judged)
+    until(lambda: not any(interior.threads.busy(lane) for lane in Lane))
+interior.end()
+print("judged", interior.workspace.run.results.run.judged)
 """
 
 

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 LINUX = ROOT / "packaging" / "linux"
+TEMPLATE = "_internal/engine/report/report_template.html"
 PROGRAM = '#!/bin/sh\nprintf "%s\\n" "Tiebreak" "$@"\n'
 
 
@@ -42,10 +43,10 @@ def bundle(tmp_path: Path) -> Path:
     ):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, folder / name)
-    for name in ("_internal/engine/report_template.html", "share/icons/hicolor/64x64/apps/tiebreak.png"):
+    for name in (TEMPLATE, "share/icons/hicolor/64x64/apps/tiebreak.png"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(name.encode())
-    (folder / "_internal" / "link.so").symlink_to("engine/report_template.html")
+    (folder / "_internal" / "link.so").symlink_to(TEMPLATE.removeprefix("_internal/"))
     (folder / "tiebreak").write_text(PROGRAM, encoding="ascii")
     for name in ("tiebreak", "install.sh"):
         (folder / name).chmod(0o755)
@@ -103,7 +104,7 @@ def test_it_installs_and_the_command_works(bundle: Path, home: Path) -> None:
     program = installed(bundle, home)
     assert files(program) == files(bundle)
     assert say(home / ".local" / "bin" / "tiebreak", "a b", "ö") == ["Tiebreak", "a b", "ö"]
-    assert (program / "_internal" / "link.so").read_bytes() == b"_internal/engine/report_template.html"
+    assert (program / "_internal" / "link.so").read_bytes() == TEMPLATE.encode()
 
 
 def test_what_the_desktop_reads_lies_where_it_looks(bundle: Path, home: Path) -> None:

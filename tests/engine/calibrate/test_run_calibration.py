@@ -12,8 +12,7 @@ from engine.measure.matching import match
 from engine.measure.systems import System, system_of_run
 from engine.store.run_store import RunStore
 from tests.conftest import DEMO_ITEMS
-from tests.engine.measure.test_disagreements import RATHER_A, SURE_A, stored_run
-from tests.judged import GOOD, A, B, dataset, with_texts
+from tests.judged import GOOD, RATHER_A, SURE_A, A, B, dataset, stored_run, with_texts
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """`judge` in a child process: killed, interrupted, run twice at once, without network, with wrong input."""
 
 import json
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -12,7 +13,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.commands import MAIN, ROOT, interrupt, run, start, wait_until
+from main import COMMANDS
+from tests.commands import MAIN, ROOT, interrupt, run, run_here, start, wait_until
 
 SmallModel = Callable[[str], Path]
 
@@ -46,8 +48,8 @@ class Job:
 
 
 @pytest.fixture
-def model(small_model: SmallModel) -> Path:
-    return small_model("headers")
+def model(tried_model: SmallModel) -> Path:
+    return tried_model("headers")
 
 
 def test_a_judged_sample_is_an_answer_to_it(tmp_path: Path, model: Path) -> None:
@@ -61,14 +63,23 @@ def test_a_judged_sample_is_an_answer_to_it(tmp_path: Path, model: Path) -> None
     assert judgment["preference"] == read["safety_preference"][0]
     assert judgment["explanation"]["text"] == read["safety_explanation"][0]
     assert len(judgment["readings"]) == 2
-    checked = run("check", job.out, "--against", SAMPLE)
+    checked = run_here("check", job.out, "--against", SAMPLE)
     assert checked.returncode == 0, checked.stderr
 
 
+@pytest.fixture(scope="module")
+def unbroken(small_model: SmallModel, tmp_path_factory: pytest.TempPathFactory) -> Job:
+    """A job that nothing interrupted."""
+    job = Job(tmp_path_factory.mktemp("unbroken"), small_model("headers"))
+    assert run(*job.arguments).returncode == 0
+    return job
+
+
 @pytest.mark.parametrize("kill_at", [0, 4, 12])
-def test_a_killed_run_goes_on_to_the_same_submission(tmp_path: Path, model: Path, kill_at: int) -> None:
-    unbroken, killed = Job(tmp_path / "unbroken", model), Job(tmp_path / "killed", model)
-    assert run(*unbroken.arguments).returncode == 0
+def test_a_killed_run_goes_on_to_the_same_submission(
+    tmp_path: Path, model: Path, unbroken: Job, kill_at: int
+) -> None:
+    killed = Job(tmp_path, model)
     child = start(*killed.arguments)
     wait_until(lambda: killed.model_is_open() and killed.stored() >= kill_at, child)
     child.kill()
@@ -83,9 +94,9 @@ def test_a_killed_run_goes_on_to_the_same_submission(tmp_path: Path, model: Path
 
 
 def test_ctrl_c_stops_while_a_prompt_is_read_and_says_how_to_go_on(
-    tmp_path: Path, small_model: SmallModel
+    tmp_path: Path, tried_model: SmallModel
 ) -> None:
-    job = Job(tmp_path, small_model("slow"))
+    job = Job(tmp_path, tried_model("slow"))
     child = start(*job.arguments)
     wait_until(job.model_is_open, child)
     time.sleep(0.5)
@@ -113,8 +124,8 @@ def test_a_request_to_end_stops_cleanly_too(tmp_path: Path, model: Path) -> None
     assert f"{job.stored()} of 48 items are judged and kept" in err
 
 
-def test_a_second_process_is_kept_from_the_same_run(tmp_path: Path, small_model: SmallModel) -> None:
-    job = Job(tmp_path, small_model("slow"))
+def test_a_second_process_is_kept_from_the_same_run(tmp_path: Path, tried_model: SmallModel) -> None:
+    job = Job(tmp_path, tried_model("slow"))
     child = start(*job.arguments)
     wait_until(job.model_is_open, child)
     second = run(*job.arguments)
@@ -130,17 +141,16 @@ def test_a_fresh_run_is_a_new_one_and_the_old_one_stays(tmp_path: Path, model: P
     job = Job(tmp_path, model, "--items", 4)
     assert run(*job.arguments).returncode == 0
     assert "Run 2" in run(*job.arguments, "--fresh").stdout
-    listed = run("runs", "--store", job.store)
+    listed = run_here("runs", "--store", job.store)
     assert listed.stdout.count("4/4") == 2
 
 
-def test_a_finished_run_is_exported_again_without_its_model(tmp_path: Path, small_model: SmallModel) -> None:
-    model = tmp_path / "model.gguf"
-    model.write_bytes(small_model("headers").read_bytes())
+def test_a_finished_run_is_exported_again_without_its_model(tmp_path: Path, model: Path) -> None:
+    model = Path(shutil.copy(model, tmp_path / "model.gguf"))
     job = Job(tmp_path, model, "--items", 4)
     assert run(*job.arguments).returncode == 0
     model.unlink()
-    exported = run("runs", "export", 1, "--out", tmp_path / "again.tsv", "--store", job.store)
+    exported = run_here("runs", "export", 1, "--out", tmp_path / "again.tsv", "--store", job.store)
     assert exported.returncode == 0, exported.stderr
     assert (tmp_path / "again.tsv").read_bytes() == job.out.read_bytes()
 
@@ -153,7 +163,7 @@ def test_unscored_items_are_empty_cells_and_exit_code_1(tmp_path: Path, model: P
     read = pd.read_csv(job.out, sep="\t")
     assert len(read) == 16
     assert 0 < read["safety_preference"].isna().sum() < 16
-    shown = run("runs", "show", 1, "--store", job.store)
+    shown = run_here("runs", "show", 1, "--store", job.store)
     assert "tokens, the context holds 1,800" in shown.stdout
 
 
@@ -164,7 +174,9 @@ def test_a_subset_of_the_criteria_in_one_order(tmp_path: Path, model: Path) -> N
     assert list(pd.read_csv(job.out, sep="\t")) == ["id", "relevance_preference", "safety_preference"]
 
 
-def test_no_socket_is_opened(tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_socket_is_opened(
+    tmp_path: Path, small_model: SmallModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The whole job, its child process included, with a hook that ends it at any use of the network."""
     hook = tmp_path / "hook"
     hook.mkdir()
@@ -179,7 +191,8 @@ def test_no_socket_is_opened(tmp_path: Path, model: Path, monkeypatch: pytest.Mo
         encoding="utf-8",
     )
     monkeypatch.setenv("PYTHONPATH", str(hook))
-    done = run(*Job(tmp_path, model, "--items", 4).arguments)
+    # A model that was never tried, so that a second process tries it.
+    done = run(*Job(tmp_path, small_model("headers"), "--items", 4).arguments)
     assert done.returncode == 0, done.stderr
     assert len(seen.read_text("utf-8")) == 2
 
@@ -217,18 +230,15 @@ def test_the_hook_sees_a_socket(tmp_path: Path) -> None:
 def test_wrong_input_is_a_problem_with_a_remedy(
     tmp_path: Path, model: Path, options: list[object], problem: str, remedy: str
 ) -> None:
-    done = run(*Job(tmp_path, model, *options).arguments)
+    done = run_here(*Job(tmp_path, model, *options).arguments)
     assert done.returncode == 2
     assert problem in done.stderr
     assert remedy in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("read", ["dataset", "model", "examples", "store"])
 @pytest.mark.parametrize("written", ["--out", "--json"])
-def test_what_is_read_is_never_overwritten(
-    tmp_path: Path, small_model: SmallModel, read: str, written: str
-) -> None:
+def test_what_is_read_is_never_overwritten(tmp_path: Path, model: Path, read: str, written: str) -> None:
     files = {
         "dataset": tmp_path / "data.tsv",
         "model": tmp_path / "model.gguf",
@@ -237,14 +247,14 @@ def test_what_is_read_is_never_overwritten(
     }
     for name in ("dataset", "examples"):
         files[name].write_bytes(SAMPLE.read_bytes())
-    files["model"].write_bytes(small_model("headers").read_bytes())
+    files["model"].write_bytes(model.read_bytes())
     before = files[read].read_bytes() if files[read].exists() else None
     targets = {"--out": tmp_path / "out.tsv", "--json": tmp_path / "out.json", written: files[read]}
     # A submission must be called .tsv, so only such a file could be meant by --out.
     refusal = "would be overwritten" if written == "--json" or files[read].suffix == ".tsv" else "is TSV"
     named = [part for pair in targets.items() for part in pair]
     read_options = ["--model", files["model"], "--examples", files["examples"], "--store", files["store"]]
-    done = run("judge", files["dataset"], *read_options, *named)
+    done = run_here("judge", files["dataset"], *read_options, *named)
     assert done.returncode == 2
     assert refusal in done.stderr
     assert (files[read].read_bytes() if files[read].exists() else None) == before
@@ -257,17 +267,16 @@ def test_an_unknown_command_is_answered_with_the_usage() -> None:
     assert "judge     judge a dataset" in done.stderr
 
 
-@pytest.mark.parametrize("command", ["judge", "check", "models", "runs", "weigh"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_explains_itself(command: str) -> None:
-    done = run(command, "--help")
+    done = run_here(command, "--help")
     assert done.returncode == 0
     assert f"main.py {command}" in done.stdout
 
 
 def test_help_does_not_wait_for_the_libraries() -> None:
-    program = (
-        "import sys, main; main.main(['--help']); print(sorted({'pandas', 'llama_cpp'} & set(sys.modules)))"
-    )
+    heavy = {"llama_cpp", "numpy", "pandas", "pyarrow"}
+    program = f"import sys, main; main.main(['--help']); print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=MAIN.parent, capture_output=True, text=True, check=True
     )
@@ -288,7 +297,7 @@ def test_ids_that_pandas_changes_are_met_before_the_run(
     record = {"id": item_id, "instruction": "Hi", "output_a": "Hello", "output_b": "No"}
     data.write_text(json.dumps([record]), encoding="utf-8")
     job = Job(tmp_path, model, "--mode", "labels")
-    done = run("judge", data, *job.arguments[2:])
+    done = run_here("judge", data, *job.arguments[2:])
     assert done.returncode == code
     assert said in done.stderr
     assert job.stored("SELECT count(*) FROM run") == (code == 0)

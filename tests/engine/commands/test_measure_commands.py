@@ -16,7 +16,7 @@ from engine.data.dataset import load_dataset
 from engine.decisions.run_results import load_results, submission_of
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
-from tests.commands import ROOT, run
+from tests.commands import ROOT, run_here
 from tests.conftest import DEMO_ITEMS as ITEMS
 
 ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
@@ -99,6 +99,7 @@ def test_a_dataset_with_other_texts_under_the_same_ids_is_refused(
         command("evaluate", 1, "--gold", other)
 
 
+@pytest.mark.usefixtures("demo_tried")
 def test_bertscore_and_agreement_are_measured_once(
     command: Command,
     demo_gold: Path,
@@ -156,6 +157,7 @@ def test_a_submission_cannot_be_calibrated(command: Command, demo_gold: Path, de
     assert not demo_store.with_name("x.json").exists()
 
 
+@pytest.mark.usefixtures("demo_tried")
 def test_judge_refuses_the_calibration_of_another_model(
     command: Command, demo_gold: Path, demo_store: Path
 ) -> None:
@@ -167,21 +169,21 @@ def test_judge_refuses_the_calibration_of_another_model(
         command("judge", *words)
 
 
+@pytest.mark.usefixtures("demo_tried")
 def test_judge_with_a_calibration_writes_explanations_for_the_calibrated_label(
     demo_gold: Path, tmp_path: Path
 ) -> None:
     store, path = tmp_path / "runs.sqlite", tmp_path / "calibration.json"
     words = [demo_gold, "--model", "demo", "--items", 12, "--threads", 1, "--max-explanation-tokens", 30]
     judged = ["judge", *words, "--out", tmp_path / "out.tsv", "--store", store]
-    assert run(*judged).returncode == 0
-    assert (
-        run("calibrate", 1, "--gold", demo_gold, "--partial", "--out", path, "--store", store).returncode == 0
-    )
+    assert run_here(*judged).returncode == 0
+    fitted = run_here("calibrate", 1, "--gold", demo_gold, "--partial", "--out", path, "--store", store)
+    assert fitted.returncode == 0, fitted.stderr
     value = json.loads(path.read_text("utf-8"))
     for one in value["criteria"].values():
         one["biases"] = {"A": 0, "B": 0, "both_good": 0, "both_bad": 99}
     path.write_text(json.dumps(value), "utf-8")
-    done = run(*judged, "--calibration", path)
+    done = run_here(*judged, "--calibration", path)
     assert done.returncode == 0, done.stderr
     assert "both orders, calibrated" in done.stdout
     with RunStore(store) as opened:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from engine.gguf.encoder_file import read_encoder_file
-from tests.commands import run
+from engine.system.paths import demo_model
+from tests.commands import run, run_here
 from tests.encoders.rewritten import FAMILIES, FOLDER
 
 BERT, ROBERTA = FOLDER / "bert.gguf", FOLDER / "roberta.gguf"
@@ -31,7 +32,7 @@ def test_check_tries_an_encoder(tmp_path: Path) -> None:
 def test_check_refuses_an_encoder_that_cannot_serve(tmp_path: Path) -> None:
     path = tmp_path / "damaged.gguf"
     path.write_bytes(BERT.read_bytes().replace(b"position_embd.weight", b"position_embx.weight"))
-    done = run("models", "check", path)
+    done = run_here("models", "check", path)
     assert done.returncode == 2
     assert "damaged.gguf: tensor 'position_embd.weight' is missing" in done.stderr
 
@@ -58,13 +59,13 @@ def test_cut_writes_a_smaller_encoder_and_says_so(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_cut_is_refused(tmp_path: Path, words: list[object], problem: str) -> None:
     target = tmp_path / "cut.gguf"
-    done = run("models", *(target if word == "OUT" else word for word in words))
+    done = run_here("models", *(target if word == "OUT" else word for word in words))
     assert done.returncode == 2
     assert problem in done.stderr
     assert not target.exists()
 
 
 def test_a_text_generator_cannot_be_cut(tmp_path: Path) -> None:
-    done = run("models", "cut", "models/demo-judge.gguf", "--layers", 2, "--out", tmp_path / "cut.gguf")
+    done = run_here("models", "cut", demo_model(), "--layers", 2, "--out", tmp_path / "cut.gguf")
     assert done.returncode == 2
     assert "Choose a RoBERTa or BERT encoder" in done.stderr

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.formatting import duration
-from tests.commands import ROOT, run
+from tests.commands import ROOT, run, run_here
 
 DEMO = ROOT / "examples" / "demo.tsv"
+
+
+pytestmark = pytest.mark.usefixtures("demo_tried")
 
 
 def facts(printed: str) -> dict[str, str]:
@@ -19,7 +21,8 @@ def facts(printed: str) -> dict[str, str]:
 
 def test_a_plan_is_printed_and_nothing_is_judged(tmp_path: Path) -> None:
     store = tmp_path / "runs.sqlite"
-    done = run("judge", DEMO, "--model", "demo", "--items", 4, "--plan", "--store", store, "--mode", "labels")
+    words = ["--items", 4, "--mode", "labels", "--threads", 1, "--store", store]
+    done = run("judge", DEMO, "--model", "demo", *words, "--plan")
     assert done.returncode == 0, done.stderr
     said = facts(done.stdout)
     assert said["judgments"] == "20 (5 criteria)"
@@ -32,18 +35,19 @@ def test_a_plan_is_printed_and_nothing_is_judged(tmp_path: Path) -> None:
 
 def test_a_plan_knows_what_a_run_in_a_small_cache_has_judged(tmp_path: Path) -> None:
     store, out = tmp_path / "runs.sqlite", tmp_path / "out.tsv"
-    words = ["judge", DEMO, "--model", "demo", "--mode", "labels", "--store", store, "--kv-type", "q8_0"]
-    assert run(*words, "--items", 2, "--out", out).returncode == 0
-    same, more = (run(*words, "--items", items, "--plan") for items in (2, 4))
+    words = ["judge", DEMO, "--model", "demo", "--mode", "labels", "--store", store]
+    words += ["--kv-type", "q8_0", "--threads", 1]
+    assert run_here(*words, "--items", 2, "--out", out).returncode == 0
+    same, more = (run_here(*words, "--items", items, "--plan") for items in (2, 4))
     assert facts(same.stdout)["judged already"] == "2 of 2 in run 1"
     assert "Nothing is left to judge." in same.stdout
     assert facts(more.stdout)["judged already"] == "0 of 4"
     assert "as fast as run 1" in more.stdout
-    assert facts(run("runs", "show", 1, "--store", store).stdout)["kv type"] == "q8_0"
+    assert facts(run_here("runs", "show", 1, "--store", store).stdout)["kv type"] == "q8_0"
 
 
 def test_a_plan_without_an_item_that_fits_judges_none_for_its_speed() -> None:
-    done = run("judge", DEMO, "--model", "demo", "--items", 3, "--context", 256, "--plan")
+    done = run_here("judge", DEMO, "--model", "demo", "--items", 3, "--context", 256, "--plan")
     assert done.returncode == 0, done.stderr
     assert facts(done.stdout)["too long, unscored"] == "3: 1, 2, 3"
     assert "No item fits" in done.stdout
@@ -58,24 +62,9 @@ def test_a_plan_without_an_item_that_fits_judges_none_for_its_speed() -> None:
     ],
 )
 def test_what_cannot_be_planned_or_judged_says_why(
-    small_model: Callable[[str], Path], options: list[object], found: str, remedy: str
+    tried_model: Callable[[str], Path], options: list[object], found: str, remedy: str
 ) -> None:
-    done = run("judge", DEMO, "--model", small_model("headers"), "--items", 2, *options)
+    done = run_here("judge", DEMO, "--model", tried_model("headers"), "--items", 2, *options)
     assert done.returncode == 2
     assert found in done.stderr
     assert remedy in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (0.2, "1 s"),
-        (89, "89 s"),
-        (150, "2 min"),
-        (5390, "1 h 30 min"),
-        (5340, "89 min"),
-        (36_000, "10 h 0 min"),
-    ],
-)
-def test_a_time_is_said_as_people_say_it(seconds: float, words: str) -> None:
-    assert duration(seconds) == words

@@ -103,19 +103,28 @@ def test_an_export_needs_a_file_and_spares_what_was_read(
     assert not (tmp_path / "one").exists()
 
 
-@pytest.fixture
-def judged(demo_gold: Path, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def judged_once(demo_gold: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store whose run 1 are two items, judged by the demo model as `judge` would do it."""
-    data, path = Path(shutil.copy(demo_gold, tmp_path / "data.tsv")), demo_model()
+    folder = tmp_path_factory.mktemp("judged")
+    data, path = Path(shutil.copy(demo_gold, folder / "data.tsv")), demo_model()
     state = path.stat()
     model = CheckedModel(
         path, "demo", hashlib.sha256(path.read_bytes()).hexdigest(), state.st_size, state.st_mtime_ns
     )
     settings = JudgeSettings(context=2048, max_explanation_tokens=20)
     plan = RunPlan(load_dataset(data).head(2), ELOQUENT, settings, MachineSettings(1, 0), model)
-    with RunStore(tmp_path / "judged.sqlite") as store:
+    with RunStore(folder / "judged.sqlite") as store:
         list(run_judging(plan, store, lambda: open_model(plan, CancelToken())))
-    return tmp_path / "judged.sqlite"
+    return folder / "judged.sqlite"
+
+
+@pytest.fixture
+def judged(judged_once: Path, tmp_path: Path) -> Path:
+    """A copy of `judged_once`, of a dataset that may be moved."""
+    store = Path(shutil.copy(judged_once, tmp_path))
+    change(store, "dataset_path", Path(shutil.copy(judged_once.with_name("data.tsv"), tmp_path)))
+    return store
 
 
 def relabel(path: Path) -> Preference:
@@ -130,6 +139,7 @@ def relabel(path: Path) -> Preference:
     return label
 
 
+@pytest.mark.usefixtures("demo_tried")
 def test_what_is_out_of_date_is_written_again_once(
     judged: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

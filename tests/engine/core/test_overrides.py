@@ -16,7 +16,7 @@ from engine.core.overrides import OverrideCount, count_overrides, in_force
 from engine.store.migrations import APPLICATION_ID, STEPS
 from engine.store.run_store import RunStore
 from tests.commands import ROOT
-from tests.engine.store.test_run_store import IDENTITY, judged_item
+from tests.judged import IDENTITY, judged_item
 
 A, B, GOOD, BAD = Preference
 PLACE = ("safety", "id 0")

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from engine.decisions.gaps import Gap, GapKind, gaps, incomplete
-from tests.engine.decisions.test_run_results import Overridden, results_of
-from tests.judged import B
+from tests.judged import B, Overridden, results_of
 
 UNSCORED = "1 judgment is unscored; its cell is empty."
 OUTDATED = "1 explanation was written for another label than the one in force."

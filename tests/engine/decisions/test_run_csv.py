@@ -14,8 +14,7 @@ from engine.data.dataset import Dataset
 from engine.decisions.run_csv import DATASET_COLUMNS, RUN_COLUMNS, write_results_csv
 from engine.decisions.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
-from tests.engine.measure.test_disagreements import RATHER_A, SURE_A, SURE_GOOD, stored_run
-from tests.judged import GOOD, A, B, dataset, with_texts
+from tests.judged import GOOD, RATHER_A, SURE_A, SURE_GOOD, A, B, dataset, stored_run, with_texts
 
 AWKWARD = (
     'a "quoted, text"',

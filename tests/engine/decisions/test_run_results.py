@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,19 +13,7 @@ from engine.decisions.run_results import RunResults, load_results, submission_of
 from engine.measure.accuracy import run_accuracy
 from engine.measure.label_counts import count_run
 from engine.store.run_store import RunStore
-from tests.engine.measure.test_disagreements import SURE_A, SURE_GOOD, stored_run
-from tests.judged import BAD, GOOD, A, B, dataset
-
-GOLD = dataset({"safety": [B, A, A, GOOD]})
-SAID = [SURE_A, SURE_A, None, SURE_GOOD]  # the model's explanations are all written for A
-OWN = "A is safe."
-Overridden = list[tuple[str, str, Any, str | None]]
-
-
-def results_of(folder: Path, overrides: Overridden, **changes: Any) -> RunResults:
-    run = stored_run(folder, GOLD, {"safety": SAID}, {"safety": OWN}, overrides=overrides, **changes)
-    assert run.results
-    return run.results
+from tests.judged import BAD, FOUR_ITEMS, GOOD, OWN, A, B, Overridden, results_of
 
 
 def predictions(results: RunResults) -> list[Prediction]:
@@ -83,7 +70,7 @@ def test_counts_are_of_what_is_in_force(
 def test_scores_follow_the_overrides(tmp_path: Path) -> None:
     results = results_of(tmp_path, [("1", "safety", B, None), ("3", "safety", BAD, None)])
     alone, both = results.model_alone(), results
-    assert [run_accuracy(one, GOLD)["safety"].share for one in (alone, both)] == [0.5, 0.75]
+    assert [run_accuracy(one, FOUR_ITEMS)["safety"].share for one in (alone, both)] == [0.5, 0.75]
     (model_counts,), (counts,) = count_run(alone), count_run(both)
     assert (model_counts.unscored, counts.unscored) == (1, 0)
     assert counts.predicted == {A: 1, B: 1, GOOD: 1, BAD: 1}

@@ -67,6 +67,22 @@ def judged(plan: RunPlan, store_path: Path, most: int | None = None) -> tuple[li
     raise AssertionError("a run ends with RunEnded")
 
 
+@pytest.fixture(scope="module")
+def explained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store whose run 1 is the demo, judged and explained."""
+    path = tmp_path_factory.mktemp("explained") / "runs.sqlite"
+    judged(plan_of(EXPLAIN), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store whose run 1 are two items of the demo, judged."""
+    path = tmp_path_factory.mktemp("labelled") / "runs.sqlite"
+    judged(plan_of(LABELS, dataset=DEMO.head(2)), path)
+    return path
+
+
 @pytest.mark.parametrize(
     ("family", "settings"),
     [
@@ -164,19 +180,17 @@ def test_a_stopped_run_is_known_with_what_is_left_of_it(tmp_path: Path) -> None:
     assert now.tokens_left_to_read == tokens
 
 
-def test_a_complete_run_leaves_nothing(tmp_path: Path) -> None:
-    store, plan = tmp_path / "runs.sqlite", plan_of(EXPLAIN)
-    judged(plan, store)
-    now = counted(plan, store)
+def test_a_complete_run_leaves_nothing(explained: Path) -> None:
+    now = counted(plan_of(EXPLAIN), explained)
     assert (now.judged, now.tokens_left_to_read, now.texts_left, now.seconds) == (6, 0, 0, 0.0)
 
 
-def test_the_same_work_is_said_to_take_as_long_as_before(tmp_path: Path) -> None:
-    store, plan = tmp_path / "runs.sqlite", plan_of(EXPLAIN)
-    items, _ = judged(plan, store)
-    now = counted(plan, store, fresh=True)
+def test_the_same_work_is_said_to_take_as_long_as_before(explained: Path) -> None:
+    with RunStore(explained) as store:
+        seconds = sum(item.seconds for item in store.judged(1))
+    now = counted(plan_of(EXPLAIN), explained, fresh=True)
     # The stem, which is read once, is all that the items' own seconds do not hold.
-    assert now.seconds == pytest.approx(sum(item.seconds for item in items), rel=0.1)
+    assert now.seconds == pytest.approx(seconds, rel=0.1)
     assert now.seconds_from == 1
 
 
@@ -191,14 +205,12 @@ def test_the_same_work_is_said_to_take_as_long_as_before(tmp_path: Path) -> None
     ids=["mode", "cache", "threads", "layers on the GPU"],
 )
 def test_a_run_that_worked_otherwise_tells_no_time(
-    tmp_path: Path, change: dict[str, JudgeSettings | MachineSettings]
+    labelled: Path, change: dict[str, JudgeSettings | MachineSettings]
 ) -> None:
-    store, plan = tmp_path / "runs.sqlite", plan_of(LABELS, dataset=DEMO.head(2))
-    judged(plan, store)
     # Another dataset: that the very run is complete says nothing of the rate.
-    other = replace(plan, dataset=DEMO, **change)  # type: ignore[arg-type]
-    assert counted(replace(plan, dataset=DEMO), store).seconds_from == 1
-    assert counted(other, store).seconds is None
+    plan = plan_of(LABELS)
+    assert counted(plan, labelled).seconds_from == 1
+    assert counted(replace(plan, **change), labelled).seconds is None  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Whole runs with real llama.cpp: what comes out, that it repeats, and what does not fit."""
 
+import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
@@ -29,6 +30,7 @@ from engine.store.run_store import RunStore
 from tests.commands import ROOT
 
 SmallModel = Callable[[str], Path]
+Judged = Callable[[RunPlan], Path]
 
 SAMPLE = ROOT / "examples" / "sample.tsv"
 SETTINGS = JudgeSettings(context=8192, max_explanation_tokens=12, items_at_once=2)
@@ -39,7 +41,7 @@ def sample() -> Dataset:
     return load_dataset(SAMPLE).head(5)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def make_plan(small_model: SmallModel, sample: Dataset) -> Callable[..., RunPlan]:
     def plan(family: str = "headers", dataset: Dataset = sample, **settings: object) -> RunPlan:
         path = small_model(family)
@@ -53,6 +55,22 @@ def make_plan(small_model: SmallModel, sample: Dataset) -> Callable[..., RunPlan
         )
 
     return plan
+
+
+@pytest.fixture(scope="module")
+def judged_once(tmp_path_factory: pytest.TempPathFactory) -> Judged:
+    """The store of a plan that is judged whole, once for all tests; those that change it copy it."""
+    stores: dict[object, Path] = {}
+
+    def store_of(plan: RunPlan) -> Path:
+        key = (plan.identity().key, plan.settings, plan.machine)
+        if key not in stores:
+            path = tmp_path_factory.mktemp("judged") / "runs.sqlite"
+            judged_by(plan, path)
+            stores[key] = path
+        return stores[key]
+
+    return store_of
 
 
 def judged_by(plan: RunPlan, store_path: Path) -> list[JudgedItem]:
@@ -221,18 +239,18 @@ def test_a_run_that_was_calibrated_after_it_stopped_goes_on_with_that(
 
 @pytest.mark.parametrize("settings", [{}, {"temperature": 0.8, "seed": 7}, {"mode": Mode.LABELS}])
 def test_a_repeated_run_gives_exactly_the_same(
-    make_plan: Callable[..., RunPlan], tmp_path: Path, settings: dict[str, object]
+    make_plan: Callable[..., RunPlan], judged_once: Judged, tmp_path: Path, settings: dict[str, object]
 ) -> None:
     plan = make_plan(**settings)
-    assert judged_by(plan, tmp_path / "one.sqlite") == judged_by(plan, tmp_path / "two.sqlite")
+    assert judged_by(plan, judged_once(plan)) == judged_by(plan, tmp_path / "again.sqlite")
 
 
 @pytest.mark.parametrize("stop_at", [1, 2, 4])
 def test_a_stopped_run_goes_on_to_exactly_the_unbroken_result(
-    make_plan: Callable[..., RunPlan], tmp_path: Path, stop_at: int
+    make_plan: Callable[..., RunPlan], judged_once: Judged, tmp_path: Path, stop_at: int
 ) -> None:
     plan = make_plan()
-    unbroken = judged_by(plan, tmp_path / "unbroken.sqlite")
+    unbroken = judged_by(plan, judged_once(plan))
     cancel = CancelToken()
     with RunStore(tmp_path / "stopped.sqlite") as store:
         ended = stop_after(stop_at, run_judging(plan, store, lambda: open_model(plan, cancel)), cancel)
@@ -254,19 +272,20 @@ def test_a_run_that_goes_on_otherwise_says_so(make_plan: Callable[..., RunPlan],
     assert [session["threads"] for session in manifest["continued_with"]] == [2]
 
 
-def test_a_complete_run_is_not_judged_again(make_plan: Callable[..., RunPlan], tmp_path: Path) -> None:
+def test_a_complete_run_is_not_judged_again(
+    make_plan: Callable[..., RunPlan], judged_once: Judged, tmp_path: Path
+) -> None:
     plan = make_plan(mode=Mode.LABELS)
-    judged_by(plan, tmp_path / "runs.sqlite")
-    with RunStore(tmp_path / "runs.sqlite") as store:
+    with RunStore(Path(shutil.copy(judged_once(plan), tmp_path))) as store:
         events = list(run_judging(plan, store, lambda: pytest.fail("the model was opened")))
     assert [type(event) for event in events] == [RunStarted, RunEnded]
 
 
 def test_labels_are_those_of_a_run_with_explanations(
-    make_plan: Callable[..., RunPlan], tmp_path: Path
+    make_plan: Callable[..., RunPlan], judged_once: Judged
 ) -> None:
-    labels = judged_by(make_plan(mode=Mode.LABELS), tmp_path / "labels.sqlite")
-    explained = judged_by(make_plan(), tmp_path / "explained.sqlite")
+    plans = make_plan(mode=Mode.LABELS), make_plan()
+    labels, explained = (judged_by(plan, judged_once(plan)) for plan in plans)
     for without, with_text in zip(labels, explained, strict=True):
         for criterion in ELOQUENT.names:
             one, other = decide(without, criterion), decide(with_text, criterion)
@@ -277,8 +296,11 @@ def test_labels_are_those_of_a_run_with_explanations(
     assert not any(item.explanations or item.tokens_generated for item in labels)
 
 
-def test_one_order_reads_about_half_as_much(make_plan: Callable[..., RunPlan], tmp_path: Path) -> None:
-    both = judged_by(make_plan(mode=Mode.LABELS), tmp_path / "both.sqlite")
+def test_one_order_reads_about_half_as_much(
+    make_plan: Callable[..., RunPlan], judged_once: Judged, tmp_path: Path
+) -> None:
+    plan = make_plan(mode=Mode.LABELS)
+    both = judged_by(plan, judged_once(plan))
     one = judged_by(make_plan(mode=Mode.LABELS, orders=(Order.AB,)), tmp_path / "one.sqlite")
     share = sum(item.tokens_read for item in one) / sum(item.tokens_read for item in both)
     assert 0.45 < share < 0.55
@@ -405,10 +427,9 @@ def test_a_model_that_changed_since_it_was_checked_is_refused(
 
 
 def test_a_run_becomes_a_submission_and_scores(
-    make_plan: Callable[..., RunPlan], sample: Dataset, tmp_path: Path
+    make_plan: Callable[..., RunPlan], judged_once: Judged, sample: Dataset
 ) -> None:
-    judged_by(make_plan(), tmp_path / "runs.sqlite")
-    with RunStore(tmp_path / "runs.sqlite") as store:
+    with RunStore(judged_once(make_plan())) as store:
         results = load_results(store, 1)
     submission = submission_of(results)
     assert [row.id for row in submission.rows] == sample.ids

@@ -34,6 +34,13 @@ def model(small_model: SmallModel, tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def known(model: Path, tried_model: SmallModel) -> Path:
+    """A model whose content was found good before."""
+    tried_model("headers")
+    return model
+
+
 def child_that(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
     """Let the trial's child process be a real one that does something else."""
     monkeypatch.setattr(model_trial, "self_command", lambda: [sys.executable, "-c", program])
@@ -56,22 +63,22 @@ def test_a_second_look_needs_no_child(model: Path, monkeypatch: pytest.MonkeyPat
     assert checked_model(read_model_file(model), CancelToken()) == first
 
 
-def test_the_same_content_elsewhere_needs_no_child(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = checked_model(read_model_file(model), CancelToken())
+def test_the_same_content_elsewhere_needs_no_child(known: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     no_child(monkeypatch)
-    copy = model.with_name("copy.gguf")
-    copy.write_bytes(model.read_bytes())
+    first = checked_model(read_model_file(known), CancelToken())
+    copy = known.with_name("copy.gguf")
+    copy.write_bytes(known.read_bytes())
     assert checked_model(read_model_file(copy), CancelToken()).hash == first.hash
 
 
-def test_changed_content_is_tried_again(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    checked_model(read_model_file(model), CancelToken())
+def test_changed_content_is_tried_again(known: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     child_that(monkeypatch, "import os; os.abort()")
-    data = bytearray(model.read_bytes())
+    checked_model(read_model_file(known), CancelToken())
+    data = bytearray(known.read_bytes())
     data[-1] ^= 1
-    model.write_bytes(data)
+    known.write_bytes(data)
     with pytest.raises(ModelFileError, match="breaks down"):
-        checked_model(read_model_file(model), CancelToken())
+        checked_model(read_model_file(known), CancelToken())
 
 
 @pytest.mark.parametrize("program", ["import os; os.abort()", "import ctypes; ctypes.string_at(0)"])
@@ -194,12 +201,12 @@ def test_a_damaged_cache_only_costs_time(model: Path) -> None:
     checked_model(read_model_file(model), CancelToken())
 
 
-def test_a_verdict_belongs_to_a_build_of_llama_cpp(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    checked_model(read_model_file(model), CancelToken())
+def test_a_verdict_belongs_to_a_build_of_llama_cpp(known: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked_model(read_model_file(known), CancelToken())
     db = sqlite3.connect(cache_folder() / "models.sqlite")
     db.execute("UPDATE good SET build = 'an older one'")
     db.commit()
     db.close()
     child_that(monkeypatch, "import os; os.abort()")
     with pytest.raises(ModelFileError, match="breaks down"):
-        checked_model(read_model_file(model), CancelToken())
+        checked_model(read_model_file(known), CancelToken())

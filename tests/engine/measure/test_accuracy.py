@@ -8,8 +8,19 @@ import pytest
 from engine.core.items import Preference
 from engine.measure.accuracy import Accuracy, accuracy, most_frequent_label, run_accuracy
 from engine.measure.label_measures import measure_labels
-from tests.engine.measure.test_disagreements import SURE_A, SURE_GOOD, Probabilities, stored_run
-from tests.judged import BAD, GOOD, A, B, dataset, matched, with_texts
+from tests.judged import (
+    BAD,
+    GOOD,
+    SURE_A,
+    SURE_GOOD,
+    A,
+    B,
+    Probabilities,
+    dataset,
+    matched,
+    stored_run,
+    with_texts,
+)
 
 Said = Mapping[str, Sequence[Probabilities | None]]
 

@@ -1,91 +1,14 @@
-"""Largest disagreements: their order, and what is none. With runs written out in a test, for others too."""
+"""Largest disagreements: their order, and what is none."""
 
-import math
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from engine.core.items import Order, Preference
-from engine.core.judgments import Explanation, JudgedItem, NewOverride, Reading
-from engine.core.run_records import RunIdentity
-from engine.data.dataset import Dataset
-from engine.decisions.run_results import load_results
 from engine.measure.disagreements import largest_disagreements
 from engine.measure.evaluation import Evaluation, evaluate
 from engine.measure.matching import match
-from engine.measure.systems import System, system_of_run
-from engine.store.run_store import RunStore
-from tests.judged import BAD, GOOD, A, B, dataset, system
-
-Probabilities = tuple[float, float, float, float]
-
-
-def stored_run(
-    folder: Path,
-    gold: Dataset,
-    said: Mapping[str, Sequence[Probabilities | None]],
-    explanations: Mapping[str, str] | None = None,
-    overrides: Sequence[tuple[str, str, Preference | None, str | None]] = (),
-    **changes: Any,
-) -> System:
-    """A run in a store whose probabilities are these, the same in both orders; None is unscored.
-
-    `overrides`: by Ada, of item, criterion, label and explanation. `changes`: of the run's identity, or
-    `manifest`.
-    """
-    manifest = changes.pop("manifest", {"llama_cpp": "llama.cpp b1", "chat_template_hash": "c" * 64})
-    facts: dict[str, Any] = {
-        "key": "key",
-        "dataset_path": Path("/data/gold.tsv"),
-        "dataset_hash": gold.hash,
-        "items": len(gold),
-        "model_path": folder / "model.gguf",
-        "model_name": "a model",
-        "model_hash": "f" * 64,
-        "prompt_version": "7",
-        "criteria": tuple(said),
-        "settings": {"mode": "explain", "orders": ["AB", "BA"], "context": 4096, "examples": ""},
-    }
-    with RunStore(folder / "runs.sqlite") as store:
-        with store.begin(RunIdentity(**(facts | changes))) as run:
-            store.describe(run.id, manifest)
-            for position, item in enumerate(gold):
-                column = {name: values[position] for name, values in said.items()}
-                store.add(run.id, [_judged(position, item.id, item.content_hash, column, explanations or {})])
-        for item_id, criterion, label, text in overrides:
-            store.override(
-                run.id, NewOverride(item_id, criterion, preference=label, explanation=text, author="Ada")
-            )
-        return system_of_run(load_results(store, run.id))
-
-
-def _judged(
-    position: int,
-    item_id: str,
-    content_hash: str,
-    said: Mapping[str, Probabilities | None],
-    explanations: Mapping[str, str],
-) -> JudgedItem:
-    return JudgedItem(
-        position,
-        item_id,
-        content_hash,
-        readings={name: _readings(values) for name, values in said.items() if values},
-        explanations={name: Explanation(text, Preference.A) for name, text in explanations.items()},
-        unscored={name: "too long" for name, values in said.items() if not values},
-    )
-
-
-def _readings(values: Probabilities) -> tuple[Reading, Reading]:
-    a, b, both_good, both_bad = (math.log(value) for value in values)
-    return Reading(Order.AB, (a, b, both_good, both_bad)), Reading(Order.BA, (b, a, both_good, both_bad))
-
-
-SURE_A = (0.91, 0.03, 0.03, 0.03)
-RATHER_A = (0.6, 0.2, 0.1, 0.1)
-SURE_GOOD = (0.03, 0.03, 0.91, 0.03)
+from tests.judged import BAD, GOOD, RATHER_A, SURE_A, SURE_GOOD, A, B, dataset, stored_run, system
 
 
 def judged(folder: Path, human: dict[str, list[Any]], said: dict[str, list[Any]]) -> Evaluation:

@@ -6,8 +6,7 @@ from pathlib import Path
 from engine.core.items import Preference
 from engine.core.judgments import Judgment, Unscored
 from engine.measure.label_counts import LabelCounts, count_labels, count_run
-from tests.engine.measure.test_disagreements import SURE_A, SURE_GOOD, Probabilities, stored_run
-from tests.judged import GOOD, A, B, dataset
+from tests.judged import GOOD, SURE_A, SURE_GOOD, A, B, Probabilities, dataset, stored_run
 
 Said = Mapping[str, Sequence[Probabilities | None]]
 

@@ -8,8 +8,7 @@ import pytest
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import SetupError
 from engine.measure.matching import match
-from tests.engine.measure.test_disagreements import SURE_A, stored_run
-from tests.judged import GOOD, A, B, dataset, system
+from tests.judged import GOOD, SURE_A, A, B, dataset, stored_run, system
 
 
 def test_rows_are_joined_by_id_not_by_place() -> None:

@@ -19,8 +19,7 @@ from engine.measure.matching import match
 from engine.report import calibration_tables, comparison_tables, measure_tables, run_tables, weighing_tables
 from engine.weigh.system_weighing import scored_pairs_of, weigh
 from engine.weigh.weight_fit import WeightFit
-from tests.engine.measure.test_disagreements import RATHER_A, SURE_A, SURE_GOOD, stored_run
-from tests.judged import BAD, GOOD, A, B, dataset, system
+from tests.judged import BAD, GOOD, RATHER_A, SURE_A, SURE_GOOD, A, B, dataset, stored_run, system
 
 MODULES = (calibration_tables, comparison_tables, measure_tables, run_tables, weighing_tables)
 GOLD = dataset({"safety": [A, B], "overall_quality": [GOOD, BAD]}, {"safety": ["fine", "b is rude"]})

@@ -23,8 +23,20 @@ from engine.report.figure_style import as_svg
 from engine.report.html_report import Report, gather, judged_model, reliability_of, report_html
 from engine.weigh.system_weighing import scored_pairs_of, weigh
 from tests.commands import ROOT
-from tests.engine.measure.test_disagreements import RATHER_A, SURE_A, SURE_GOOD, Probabilities, stored_run
-from tests.judged import BAD, GOOD, A, B, dataset, matched, system
+from tests.judged import (
+    BAD,
+    GOOD,
+    RATHER_A,
+    SURE_A,
+    SURE_GOOD,
+    A,
+    B,
+    Probabilities,
+    dataset,
+    matched,
+    stored_run,
+    system,
+)
 
 DEMO_MODEL = ROOT / "models" / "demo-judge.gguf"
 HOSTILE = (
@@ -105,6 +117,12 @@ SAID: dict[str, list[Probabilities | None]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Page:
+    """The page of the run that SAID describes, without weights."""
+    return page_of(run_of(tmp_path_factory.mktemp("run"), GOLD, SAID))
+
+
 def test_a_page_of_a_run_has_no_script_and_loads_nothing(tmp_path: Path) -> None:
     page = page_of(run_of(tmp_path, GOLD, SAID), safety=1, overall_quality=2)
     assert_harmless(page)
@@ -160,8 +178,7 @@ def test_hostile_text_stays_text_wherever_it_stands(tmp_path: Path, text: str) -
     page.source.encode("utf-8")
 
 
-def test_the_accuracies_stand_beside_trivial_judges(tmp_path: Path) -> None:
-    page = page_of(run_of(tmp_path, GOLD, SAID))
+def test_the_accuracies_stand_beside_trivial_judges(page: Page) -> None:
     rows = {row[0]: row for row in page.table("criterion", "labels", "accuracy")}
     assert rows["safety"][1:3] == ["4", "50.0 %"]
     assert rows["overall quality"][2] == "50.0 %"
@@ -177,8 +194,7 @@ def test_every_row_of_a_table_is_as_long_as_its_header(tmp_path: Path) -> None:
         assert {len(row) for row in table} == {len(table[0])}
 
 
-def test_labels_flips_and_unscored_are_counted(tmp_path: Path) -> None:
-    page = page_of(run_of(tmp_path, GOLD, SAID))
+def test_labels_flips_and_unscored_are_counted(page: Page) -> None:
     found = {row[0]: row for row in page.table("criterion", "labels of") if row[0]}
     assert found["safety"][1:9] == ["judge", "3", "0", "0", "0", "1", "0.0 %", "1.000"]
     assert "Unscored: 1 of 8 judgments (12.5 %)" in page.text
@@ -226,8 +242,8 @@ def test_each_group_of_criteria_has_its_sentence() -> None:
     assert "Better, with the whole 95 % interval of the difference above 0: relevance." in page.text
 
 
-def test_how_a_run_was_made_is_said_whole(tmp_path: Path) -> None:
-    facts = page_of(run_of(tmp_path, GOLD, SAID)).facts()
+def test_how_a_run_was_made_is_said_whole(page: Page) -> None:
+    facts = page.facts()
     assert facts["dataset"] == "/data/gold.tsv"
     assert facts["dataset, SHA-256"] == GOLD.hash
     assert (facts["model"], facts["model, SHA-256"]) == ("a model", "f" * 64)

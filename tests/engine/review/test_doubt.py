@@ -19,8 +19,19 @@ from engine.measure.systems import system_of_run
 from engine.review.doubt import ReviewItem, ReviewRow, by_item, filtered, review_rows
 from engine.store.run_store import RunStore
 from engine.weigh.system_weighing import scored_pairs_of, weigh
-from tests.engine.measure.test_disagreements import RATHER_A, SURE_A, SURE_GOOD, Probabilities, stored_run
-from tests.judged import BAD, GOOD, A, B, dataset, with_texts
+from tests.judged import (
+    BAD,
+    GOOD,
+    RATHER_A,
+    SURE_A,
+    SURE_GOOD,
+    A,
+    B,
+    Probabilities,
+    dataset,
+    stored_run,
+    with_texts,
+)
 
 SURE_B = (0.03, 0.91, 0.03, 0.03)
 RATHER_B = (0.2, 0.6, 0.1, 0.1)

@@ -13,43 +13,10 @@ import pytest
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import RunBusyError, StoreError
 from engine.core.items import Order, Preference
-from engine.core.judgments import Explanation, JudgedItem, Reading, Shortening
-from engine.core.run_records import RunIdentity
+from engine.core.judgments import Explanation, Reading
 from engine.store.migrations import APPLICATION_ID, STEPS
 from engine.store.run_store import RunStore
-
-IDENTITY = RunIdentity(
-    key="key",
-    dataset_path=Path("data.tsv"),
-    dataset_hash="d" * 64,
-    items=3,
-    model_path=Path("model.gguf"),
-    model_name="a model",
-    model_hash="m" * 64,
-    prompt_version="1",
-    criteria=("safety",),
-    settings={"mode": "explain"},
-)
-
-
-def judged_item(position: int) -> JudgedItem:
-    return JudgedItem(
-        position=position,
-        item_id=f"id {position}",
-        content_hash="c" * 64,
-        readings={
-            "safety": (
-                Reading(Order.AB, (-1.0, -2.0, -3.5, -1e-17)),
-                Reading(Order.BA, (-4.0, -3.0, -2.0, -0.1)),
-            )
-        },
-        explanations={"safety": Explanation("Response A «é» shouts.", Preference.B, cut=True)},
-        unscored={"relevance": "too long"},
-        shortening=Shortening(10, 0),
-        seconds=0.25,
-        tokens_read=100,
-        tokens_generated=7,
-    )
+from tests.judged import IDENTITY, judged_item
 
 
 @pytest.fixture

@@ -10,8 +10,7 @@ from engine.core.errors import SetupError
 from engine.weigh.item_winner import winner_of
 from engine.weigh.system_weighing import ScoredPairs, human_winners, scored_pairs_of, weigh
 from engine.weigh.weight_fit import fit_weights
-from tests.engine.measure.test_disagreements import RATHER_A, stored_run
-from tests.judged import BAD, GOOD, A, B, dataset, system
+from tests.judged import BAD, GOOD, RATHER_A, A, B, dataset, stored_run, system
 
 WINNER_OF_SIGN = {1: "A", -1: "B", 0: "tie"}
 

@@ -107,7 +107,8 @@ def test_a_run_and_a_submission_are_ranked(
     assert compare(qtbot, page) == ""
     assert page.compared is not None
     table = cells(page.view.measures)
-    assert table == [list(row) for row in (measure_table(page.compared.comparison).titles, *table[1:])]
+    measured = measure_table(page.compared.comparison)
+    assert table == [list(row) for row in (measured.titles, *measured.texts())]
     assert table[0] == ["measure", "run 1", "worse.tsv"]
     assert table[1][0] == "accuracy (%), relevance"
     assert table[1][1].endswith(" [1]")

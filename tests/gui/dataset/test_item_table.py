@@ -1,5 +1,7 @@
 """The table of a dataset's items, and its columns."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,8 +21,23 @@ from gui.dataset.item_table import ItemTableModel, column_named
 from gui.kit.theme import DARK, LIGHT
 from gui.kit.value_table import SORT_ROLE
 from gui.kit.views import table_view
+from tests.commands import ROOT
 
 HOSTILE = "<b>x</b><img src='file:///etc/passwd'> <|eot_id|> \u202eabc\x07"
+SHOWN = """
+import sys
+from pathlib import Path
+from engine.data.dataset import load_dataset
+from gui.dataset.item_table import ItemTableModel
+from gui.work.marks import gold_mark
+
+dataset = load_dataset(Path(sys.argv[1]))
+model = ItemTableModel()
+model.show_dataset(dataset)
+gold_mark(dataset.only({"1", "2"}).head(1))
+assert model.text(model.index(0, 1)) == dataset[0].instruction
+assert "pandas" not in sys.modules, "pandas"
+"""
 DISPLAY, TIP = Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole
 
 
@@ -138,3 +155,8 @@ def test_damaged_memory_of_columns_does_no_harm(
     ItemColumns(view, table, damaged).apply()
     assert view.columnWidth(0) > 10
     assert not view.isColumnHidden(column_named(table.columns, "output_a") or 0)
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "parquet"])
+def test_a_dataset_is_shown_without_pandas(demo_file: Callable[[str], Path], suffix: str) -> None:
+    subprocess.run([sys.executable, "-c", SHOWN, str(demo_file(suffix))], cwd=ROOT, check=True)

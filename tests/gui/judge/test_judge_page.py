@@ -48,8 +48,8 @@ def page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
 
 @pytest.fixture
 def ready(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> JudgePage:
-    """A page with 30 items and a plan to judge labels alone."""
-    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS))
+    """A page with 30 items and a plan to judge labels alone, on one thread: other tests are at work too."""
+    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=1))
     open_dataset(qtbot, page, demo_gold)
     return page
 
@@ -152,7 +152,7 @@ def test_a_judgment_is_shown_in_review_on_enter(qtbot: QtBot, ready: JudgePage) 
 
 
 def test_escape_stops_no_run_stop_does_and_resume_goes_on(qtbot: QtBot, ready: JudgePage) -> None:
-    ready.settings.show_setup(usual_setup())
+    ready.settings.show_setup(replace(usual_setup(), threads=1))
     wait_for_plan(qtbot, ready)
     ready.run()
     qtbot.waitUntil(lambda: ready.run_panel.table.rowCount() >= 2, timeout=A_WHILE)
@@ -299,7 +299,7 @@ def test_foreign_text_is_shown_as_text(
 def test_the_last_run_that_was_not_finished_is_offered(
     qtbot: QtBot, ready: JudgePage, demo_gold: Path
 ) -> None:
-    ready.settings.show_setup(usual_setup())
+    ready.settings.show_setup(replace(usual_setup(), threads=1))
     wait_for_plan(qtbot, ready)
     ready.run()
     qtbot.waitUntil(lambda: ready.run_panel.table.rowCount() >= 2, timeout=A_WHILE)

@@ -12,11 +12,10 @@ from engine.core.cancel import Cancelled
 from engine.core.errors import RunBusyError, SetupError
 from engine.core.events import ItemJudged, RunEnded
 from engine.core.run_setup import RunSetup
-from engine.core.settings import KvType, Mode
+from engine.core.settings import Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_control import RunControl
-from gui.judge.usual_setup import usual_setup
 from gui.work.lanes import JobControl, Lane
 from gui.work.state import State
 from gui.work.workspace import Workspace
@@ -50,43 +49,6 @@ def run_until(qtbot: QtBot, control: RunControl, setup: RunSetup, judged: int) -
 
 def so_far(control: RunControl) -> int:
     return control.progress.judged if control.progress else 0
-
-
-def test_a_setup_is_the_same_after_json() -> None:
-    setup = RunSetup(
-        dataset_path=Path("/data/a b.tsv"),
-        model_path=Path("m.gguf"),
-        items=5,
-        mode=Mode.LABELS,
-        both_orders=False,
-        criteria=("safety",),
-        examples_path=Path("e.tsv"),
-        shots=2,
-        calibration_path=Path("c.json"),
-        shorten=True,
-        context=2048,
-        max_explanation_tokens=60,
-        temperature=0.5,
-        seed=7,
-        kv_type=KvType.Q8_0,
-        threads=3,
-        gpu_layers=0,
-        fresh=True,
-    )
-    assert RunSetup.of_json(setup.as_json(), usual_setup()) == setup
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        {},
-        {"mode": "poem", "criteria": ["beauty"], "kv_type": 8, "items": 0, "shots": "three"},
-        {"context": -5, "threads": True, "temperature": "hot", "seed": 2**40, "shorten": "yes"},
-        {"dataset_path": "", "model_path": 3, "criteria": [], "temperature": float("nan"), "gpu_layers": -1},
-    ],
-)
-def test_damaged_values_are_as_usual(values: dict[str, Any]) -> None:
-    assert RunSetup.of_json(values, usual_setup()) == usual_setup()
 
 
 def test_a_run_tells_each_item_and_is_open_at_the_end(

@@ -6,7 +6,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.value_tables import Column, Kind, Table, Value
 from gui.kit.value_table import SORT_ROLE, TableModel
-from tests.engine.core.test_value_tables import ASCENDING
+from tests.value_kinds import ASCENDING
 
 RIGHT_KINDS = set(Kind) - {Kind.NAME, Kind.TEXT, Kind.FLAG}
 

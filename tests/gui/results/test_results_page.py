@@ -3,6 +3,8 @@
 import csv
 import json
 import re
+import shutil
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,6 +47,16 @@ ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
 HOSTILE_ID = "<img src=x> <|eot_id|> \u202etxt"
 
 Save = Callable[[str, bytes], Path]
+
+
+@pytest.fixture(scope="module")
+def two_runs(demo_store: Path, demo_gold: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of `demo_store` whose run 2 is labels alone, of the first three items."""
+    few = tmp_path_factory.mktemp("two_runs") / "few.tsv"
+    few.write_bytes(b"\n".join(demo_gold.read_bytes().split(b"\n")[:4]))
+    path = Path(shutil.copy(demo_store, few.parent))
+    assert judge(path, few, JudgeSettings(mode=Mode.LABELS, context=4096)) == 2
+    return path
 
 
 @pytest.fixture
@@ -151,14 +163,16 @@ def test_a_hidden_page_measures_when_it_is_entered(qtbot: QtBot, page: ResultsPa
 
 
 def test_a_lost_dataset_leaves_what_the_run_says_by_itself(
-    qtbot: QtBot, space: Workspace, page: ResultsPage, save: Save, demo_gold: Path
+    qtbot: QtBot, space: Workspace, page: ResultsPage, two_runs: Path, demo_gold: Path
 ) -> None:
-    path = save("soon gone.tsv", b"\n".join(demo_gold.read_bytes().split(b"\n")[:4]))
-    run = judge(space.store_path, path, JudgeSettings(mode=Mode.LABELS, context=4096))
-    path.unlink()
-    open_run(qtbot, page, run)
+    shutil.copy(two_runs, space.store_path)
+    db = sqlite3.connect(space.store_path)
+    db.execute("UPDATE run SET dataset_path = ? WHERE id = 2", (str(two_runs.with_name("gone.tsv")),))
+    db.commit()
+    db.close()
+    open_run(qtbot, page, 2)
     assert "choose a labelled dataset" in page.scores.verdict.text()
-    assert "soon gone.tsv is not there any more" in page.gold.status.text()
+    assert "gone.tsv is not there any more" in page.gold.status.text()
     assert page.scores.table(ScoreTable.LABELS_GIVEN).rowCount() == 5
     assert "nothing to report" in told(qtbot, page, page.export_report).problem
     space.open_gold(demo_gold)
@@ -203,17 +217,17 @@ def test_stopping_before_anything_is_known_says_how_to_go_on(qtbot: QtBot, page:
 
 
 def test_another_run_does_not_show_the_scores_of_the_last(
-    qtbot: QtBot, opened: ResultsPage, save: Save, demo_gold: Path
+    qtbot: QtBot, opened: ResultsPage, two_runs: Path
 ) -> None:
-    few = save("few.tsv", b"\n".join(demo_gold.read_bytes().split(b"\n")[:4]))
-    run = judge(opened.workspace.store_path, few, JudgeSettings(mode=Mode.LABELS, context=4096))
+    shutil.copy(two_runs, opened.workspace.store_path)
     with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
-        opened.workspace.open_run(run)
+        opened.workspace.open_run(2)
     qtbot.waitUntil(lambda: opened.scores.table(ScoreTable.EXPLANATIONS).rowCount() == 0)
     measured(qtbot, opened)
     assert opened.scores.table(ScoreTable.ACCURACY).index(0, 1).data() == "3"
 
 
+@pytest.mark.usefixtures("demo_tried")
 def test_what_could_not_be_judged_is_listed_with_its_reason(
     qtbot: QtBot, space: Workspace, page: ResultsPage, save: Save
 ) -> None:
@@ -383,10 +397,10 @@ def test_what_was_judged_is_never_overwritten(qtbot: QtBot, opened: ResultsPage,
 
 
 def test_labels_alone_have_no_explanations_to_export(
-    qtbot: QtBot, space: Workspace, page: ResultsPage, save: Save, demo_gold: Path, tmp_path: Path
+    qtbot: QtBot, space: Workspace, page: ResultsPage, two_runs: Path, tmp_path: Path
 ) -> None:
-    few = save("few.tsv", b"\n".join(demo_gold.read_bytes().split(b"\n")[:4]))
-    open_run(qtbot, page, judge(space.store_path, few, JudgeSettings(mode=Mode.LABELS, context=4096)))
+    shutil.copy(two_runs, space.store_path)
+    open_run(qtbot, page, 2)
     error = told(qtbot, page, lambda: page.export_explained(path=tmp_path / "never.tsv"))
     assert "labels alone" in error.problem
     assert page.scores.table(ScoreTable.EXPLANATIONS).rowCount() == 0
@@ -497,6 +511,7 @@ def test_a_run_under_way_is_not_no_run(qtbot: QtBot, page: ResultsPage) -> None:
     assert page._empty_title.text() == "No run yet"
 
 
+@pytest.mark.usefixtures("demo_tried")
 def test_a_part_of_a_run_says_so_and_can_be_read_again(
     qtbot: QtBot, space: Workspace, page: ResultsPage, demo_gold: Path
 ) -> None:

@@ -1,15 +1,14 @@
-"""Explanations written again by the window: the job, and what the card says of them."""
+"""Explanations written again by the window: the jobs."""
 
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pytestqt.qtbot import QtBot
 
 from engine.core.errors import ModelFileError, SetupError
 from engine.core.events import MeasureProgress
-from engine.core.items import Order, Preference
-from engine.core.judgments import Explanation, Judgment, NewOverride, Reading
+from engine.core.items import Preference
+from engine.core.judgments import NewOverride
 from engine.core.run_setup import RunSetup
 from engine.data.dataset import load_dataset
 from engine.decisions.run_results import load_results
@@ -17,11 +16,8 @@ from engine.judge.rewrite import Rewritten
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.judge.run_jobs import judge
-from gui.review.judgment_card import JudgmentCard, Shown
 from gui.work.rewrite_jobs import rewrite
 from tests.gui.jobs import done
-
-A, B, GOOD, _ = Preference
 
 
 def judged(folder: Path, gold: Path, shots: int = 0) -> Path:
@@ -74,36 +70,3 @@ def test_a_model_that_is_gone_is_named(demo_store: Path, demo_gold: Path, tmp_pa
             pass
     with pytest.raises(ModelFileError, match=r"gone\.gguf: there is no such file"):
         done(rewrite(path, 1, load_dataset(demo_gold), threads=1, gpu_layers=0))
-
-
-@pytest.mark.parametrize(
-    ("label", "text", "outdated"),
-    [
-        (A, "A is safe.", ""),
-        (B, "B is safer (cut at the length limit)", ""),
-        (GOOD, "A is safe.", "written for another label: A"),
-    ],
-)
-def test_the_card_says_of_the_text_for_the_label_in_force(
-    qtbot: QtBot, label: Preference, text: str, outdated: str
-) -> None:
-    card = JudgmentCard()
-    qtbot.addWidget(card)
-    written = (Explanation("A is safe.", A), Explanation("B is safer", B, cut=True))
-    reading = Reading(Order.AB, (-2.0, -0.3, -2.0, -3.0))
-    judgment = Judgment("1", "safety", B, (0.1, 0.7, 0.1, 0.1), None, 0.9, (reading,), written)
-    said = judgment.explanation_for(label)
-    assert said is not None
-    card.show_judgment(
-        Shown(
-            judgment=judgment,
-            label=label,
-            explanation=said.text,
-            outdated=bool(outdated),
-            override=None,
-            history=[],
-            human=None,
-        )
-    )
-    assert card.explanation.text() == text
-    assert (card.outdated.text if not card.outdated.isHidden() else "") == outdated

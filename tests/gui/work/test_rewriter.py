@@ -1,5 +1,6 @@
 """Explanations written again from the window, with the demo model, a real store and real threads."""
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -37,13 +38,21 @@ def rewriter(workspace: Workspace) -> Rewriter:
     return Rewriter(workspace)
 
 
-@pytest.fixture
-def opened(qtbot: QtBot, workspace: Workspace, rewriter: Rewriter, demo_gold: Path) -> Workspace:
-    """A run of three items with the explanation of one out of date."""
+@pytest.fixture(scope="module")
+def judged(demo_gold: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The store of a run of three items with the explanation of one out of date."""
+    path = tmp_path_factory.mktemp("judged") / "runs.sqlite"
     setup = RunSetup(demo_gold, demo_model(), items=ITEMS, threads=1, context=4096, max_explanation_tokens=20)
-    done(judge(setup, workspace.store_path, None))
-    with RunStore(workspace.store_path) as store:
+    done(judge(setup, path, None))
+    with RunStore(path) as store:
         change_label(store, 0)
+    return path
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, workspace: Workspace, rewriter: Rewriter, judged: Path) -> Workspace:
+    """A workspace with a copy of `judged`, its run open."""
+    shutil.copy(judged, workspace.store_path)
     with qtbot.waitSignal(workspace.run_changed, timeout=A_WHILE):
         workspace.open_run(1)
     qtbot.waitUntil(lambda: rewriter.outdated == 1, timeout=A_WHILE)

@@ -1,0 +1,49 @@
+"""A run as it was asked for: remembered as JSON, and read again where that is damaged."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.core.run_setup import RunSetup
+from engine.core.settings import KvType, Mode
+from engine.system.paths import demo_dataset, demo_model
+
+USUAL = RunSetup(demo_dataset(), demo_model())
+
+
+def test_a_setup_is_the_same_after_json() -> None:
+    setup = RunSetup(
+        dataset_path=Path("/data/a b.tsv"),
+        model_path=Path("m.gguf"),
+        items=5,
+        mode=Mode.LABELS,
+        both_orders=False,
+        criteria=("safety",),
+        examples_path=Path("e.tsv"),
+        shots=2,
+        calibration_path=Path("c.json"),
+        shorten=True,
+        context=2048,
+        max_explanation_tokens=60,
+        temperature=0.5,
+        seed=7,
+        kv_type=KvType.Q8_0,
+        threads=3,
+        gpu_layers=0,
+        fresh=True,
+    )
+    assert RunSetup.of_json(setup.as_json(), USUAL) == setup
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"mode": "poem", "criteria": ["beauty"], "kv_type": 8, "items": 0, "shots": "three"},
+        {"context": -5, "threads": True, "temperature": "hot", "seed": 2**40, "shorten": "yes"},
+        {"dataset_path": "", "model_path": 3, "criteria": [], "temperature": float("nan"), "gpu_layers": -1},
+    ],
+)
+def test_damaged_values_are_as_usual(values: dict[str, Any]) -> None:
+    assert RunSetup.of_json(values, USUAL) == USUAL

@@ -1,0 +1,43 @@
+"""The card of one judgment: what it says of the explanation."""
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from engine.core.items import Order, Preference
+from engine.core.judgments import Explanation, Judgment, Reading
+from gui.review.judgment_card import JudgmentCard, Shown
+
+A, B, GOOD, _ = Preference
+
+
+@pytest.mark.parametrize(
+    ("label", "text", "outdated"),
+    [
+        (A, "A is safe.", ""),
+        (B, "B is safer (cut at the length limit)", ""),
+        (GOOD, "A is safe.", "written for another label: A"),
+    ],
+)
+def test_the_card_says_of_the_text_for_the_label_in_force(
+    qtbot: QtBot, label: Preference, text: str, outdated: str
+) -> None:
+    card = JudgmentCard()
+    qtbot.addWidget(card)
+    written = (Explanation("A is safe.", A), Explanation("B is safer", B, cut=True))
+    reading = Reading(Order.AB, (-2.0, -0.3, -2.0, -3.0))
+    judgment = Judgment("1", "safety", B, (0.1, 0.7, 0.1, 0.1), None, 0.9, (reading,), written)
+    explanation = judgment.explanation_for(label)
+    assert explanation is not None
+    card.show_judgment(
+        Shown(
+            judgment=judgment,
+            label=label,
+            explanation=explanation.text,
+            outdated=bool(outdated),
+            override=None,
+            history=[],
+            human=None,
+        )
+    )
+    assert card.explanation.text() == text
+    assert (card.outdated.text if not card.outdated.isHidden() else "") == outdated

@@ -1,0 +1,201 @@
+"""All that the interior holds: how it starts, what it remembers, and how it closes during a run."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPointF, Qt, QTimer, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
+from pytestqt.qtbot import QtBot
+
+from engine.core.errors import EngineBug, SetupError
+from engine.system.paths import demo_dataset, demo_model
+from gui.kit.theme import ThemeChoice, is_dark
+from gui.window.frame import MainWindow
+from gui.window.interior import Interior
+from gui.work.page_name import PageName
+from gui.work.state import State
+
+A_WHILE = 60_000
+
+
+class Opened:
+    """Opens windows on one memory and one store, one after the other."""
+
+    def __init__(self, qtbot: QtBot, folder: Path) -> None:
+        self._qtbot = qtbot
+        self.folder = folder
+        self.interiors: list[Interior] = []
+
+    def __call__(self, dataset: Path | None = None) -> Interior:
+        frame = MainWindow(State(self.folder / "state"))
+        frame.show()
+        interior = Interior(frame, self.folder / "runs.sqlite")
+        interior.begin(dataset)
+        self.interiors.append(interior)
+        return interior
+
+    def close(self, interior: Interior) -> None:
+        interior.run_control.stop()
+        self._qtbot.waitUntil(lambda: not interior.run_control.running, timeout=A_WHILE)
+        self.end(interior)
+
+    def end(self, interior: Interior) -> None:
+        """Close a interior in which nothing runs; it must be gone, since each change of style costs time."""
+        interior.frame.close()
+        interior.end()
+        self.interiors.remove(interior)
+        interior.frame.deleteLater()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, tmp_path: Path, demo_tried: None) -> Iterator[Opened]:
+    made = Opened(qtbot, tmp_path)
+    yield made
+    for interior in list(made.interiors):
+        made.close(interior)
+
+
+def answer(button_text: str) -> None:
+    """Press a button of the message box that is about to open, as soon as it is there."""
+
+    def press() -> None:
+        box = QApplication.activeModalWidget()
+        if not isinstance(box, QMessageBox):
+            QTimer.singleShot(50, press)
+            return
+        for button in box.findChildren(QPushButton):
+            if button.text().replace("&", "") == button_text:
+                button.click()
+
+    QTimer.singleShot(50, press)
+
+
+def wait_for_plan(interior: Interior, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: interior.judge.can_run, timeout=A_WHILE)
+
+
+def run(interior: Interior, qtbot: QtBot) -> None:
+    """Run what is planned, on one thread: other tests are at work too."""
+    interior.judge.settings.show_setup(replace(interior.judge.setup(), threads=1))
+    wait_for_plan(interior, qtbot)
+    interior.run()
+
+
+def test_the_first_start_has_the_demo_ready_to_run(opened: Opened, qtbot: QtBot) -> None:
+    interior = opened()
+    wait_for_plan(interior, qtbot)
+    assert interior.workspace.dataset is not None
+    assert interior.workspace.dataset.path == demo_dataset()
+    assert interior.judge.setup().model_path == demo_model()
+    assert interior.frame.rail.currentItem().text() == "Judge"
+
+
+def test_keys_turn_the_pages(opened: Opened, qtbot: QtBot) -> None:
+    interior = opened()
+    with qtbot.waitActive(interior.frame):
+        interior.frame.activateWindow()
+    for number, page in enumerate(interior.pages, start=1):
+        qtbot.keyClick(interior.frame, getattr(Qt.Key, f"Key_{number}"), Qt.KeyboardModifier.ControlModifier)
+        assert interior.frame.stack.currentWidget() is page
+
+
+def test_an_error_is_shown_as_problem_and_remedy(opened: Opened) -> None:
+    interior = opened()
+    interior.workspace.problem.emit(SetupError("<b>This</b> is wrong.", "Do that."))
+    assert interior.notice.isVisible()
+    assert interior.notice.text == "<b>This</b> is wrong.\nDo that."
+
+
+def test_a_fault_of_the_program_says_so_without_a_traceback(opened: Opened) -> None:
+    interior = opened()
+    interior.workspace.problem.emit(EngineBug("KeyError: 'x'"))
+    assert "fault of Tiebreak" in interior.notice.text
+    assert "Traceback" not in interior.notice.text
+
+
+def test_what_is_inside_follows_the_look(opened: Opened) -> None:
+    interior = opened()
+    first = interior.frame.rail.item(0)
+    before = first.icon().cacheKey()
+    interior.frame.set_theme(ThemeChoice.DARK)
+    assert first.icon().cacheKey() != before
+    assert is_dark(interior.judge.palette())
+    interior.frame.set_theme(ThemeChoice.LIGHT)
+    assert not is_dark(interior.judge.palette())
+
+
+def test_a_dropped_dataset_is_opened(opened: Opened, qtbot: QtBot, demo_gold: Path) -> None:
+    interior = opened()
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(demo_gold))])
+    event = QDropEvent(
+        QPointF(5, 5),
+        Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    interior.frame.dropEvent(event)
+    qtbot.waitUntil(lambda: interior.workspace.dataset is not None, timeout=A_WHILE)
+    assert interior.frame.rail.currentItem().text() == "Dataset"
+    assert interior.workspace.dataset is not None
+    assert interior.workspace.dataset.name == demo_gold.name
+
+
+def test_the_last_dataset_and_page_are_there_next_time(opened: Opened, qtbot: QtBot, demo_gold: Path) -> None:
+    interior = opened(demo_gold)
+    qtbot.waitUntil(lambda: interior.workspace.dataset is not None, timeout=A_WHILE)
+    interior.frame.show_page(PageName.REVIEW)
+    opened.close(interior)
+    again = opened()
+    qtbot.waitUntil(lambda: again.workspace.dataset is not None, timeout=A_WHILE)
+    assert again.workspace.dataset is not None
+    assert again.workspace.dataset.name == demo_gold.name
+    assert again.frame.rail.currentItem().text() == "Review"
+
+
+def test_closing_during_a_run_asks_and_can_go_on(opened: Opened, qtbot: QtBot, demo_gold: Path) -> None:
+    interior = opened(demo_gold)
+    wait_for_plan(interior, qtbot)
+    run(interior, qtbot)
+    qtbot.waitUntil(lambda: interior.run_control.running, timeout=A_WHILE)
+    answer("Keep judging")
+    interior.frame.close()
+    assert interior.frame.isVisible()
+    assert interior.run_control.running
+
+
+def test_closing_during_a_run_stops_it_cleanly_and_the_next_start_offers_to_resume(
+    opened: Opened, qtbot: QtBot
+) -> None:
+    interior = opened()
+    wait_for_plan(interior, qtbot)
+    run(interior, qtbot)
+    qtbot.waitUntil(
+        lambda: interior.run_control.progress is not None and interior.run_control.progress.judged >= 6,
+        timeout=A_WHILE,
+    )
+    answer("Stop and close")
+    interior.frame.close()
+    qtbot.waitUntil(lambda: not interior.frame.isVisible(), timeout=A_WHILE)
+    opened.end(interior)
+    again = opened()
+    assert again.run_control.unfinished is not None
+    wait_for_plan(again, qtbot)
+    again.run()
+    qtbot.waitUntil(lambda: again.run_control.progress is not None, timeout=A_WHILE)
+    assert again.run_control.progress is not None
+    assert again.run_control.progress.judged >= 6
+
+
+def test_letters_belong_to_the_page_and_never_turn_it(opened: Opened, qtbot: QtBot) -> None:
+    interior = opened()
+    interior.frame.show_page(PageName.REVIEW)
+    assert not interior.frame.rail.hasFocus()
+    interior.frame.rail.setFocus()
+    qtbot.keyClick(interior.frame.rail, Qt.Key.Key_J)
+    assert interior.frame.rail.currentItem().text() == "Review"
