@@ -23,7 +23,7 @@ from engine.gguf.encoder_file import (
 )
 from engine.gguf.finder import FoundModel, find_models, usual_folders
 from engine.gguf.header import read_header
-from engine.gguf.judge_file import ModelFile, describe
+from engine.gguf.judge_file import NO_TEMPLATE, ModelFile, describe
 from engine.gguf.memory import check_memory, memory_fit, memory_needed
 from engine.gguf.precheck import precheck
 from engine.loading.checked_model import checked_encoder, checked_model
@@ -147,8 +147,9 @@ def _list(folders: list[Path]) -> int:
         )
         print("\nMemory is for a context of 8,192 tokens, or what the model was trained with.")
         for _, model in usable:
-            if model.notice:
-                print(f"{printable(model.name)}: {printable(model.notice)}")
+            other_name = [f"called {model.other_name} in its header."] if model.other_name else []
+            for remark in (*other_name, *model.remarks):
+                print(f"{printable(model.name)}: {printable(remark)}")
     else:
         print("No usable models found in:\n" + "\n".join(f"  {folder}" for folder in folders))
     for file in found:
@@ -179,12 +180,13 @@ def _description(model: ModelFile) -> str:
     facts = {
         "file": str(model.path),
         "name": model.name,
+        "name in header": model.title or "none",
         "architecture": model.architecture,
         "quantisation": model.quantisation,
         "parameters": short_count(model.parameters),
         "size": amount(model.size_bytes),
         "trained context": f"{model.trained_context:,} tokens",
-        "chat template": "its own" if model.has_chat_template else "none: plain text will be used",
+        "chat template": "its own" if model.has_chat_template else f"none: {NO_TEMPLATE}",
         "memory needed": f"{amount(needed.total)} with a context of {context:,} tokens",
         "fits here": memory_fit(needed, *available_memory()).value,
     }
@@ -199,6 +201,7 @@ def _encoder_description(encoder: EncoderFile) -> str:
         {
             "file": str(encoder.path),
             "name": encoder.name,
+            "name in header": encoder.title or "none",
             "family": encoder.family,
             "layers": f"{encoder.layers}, vectors of {encoder.width:,} numbers",
             "quantisation": encoder.quantisation,

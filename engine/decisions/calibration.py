@@ -82,7 +82,7 @@ class Calibration:
         return before, after
 
     def check_fits(self, judge: JudgeIdentity) -> None:
-        """Raise SetupError where it was made for another judge; a model is known by its hash, not its name."""
+        """Raise SetupError where it was made for another judge; the model is known by its hash alone."""
         made_for = self.judge
         if made_for.model_hash != judge.model_hash:
             raise _made_for("the model", _model(made_for), _model(judge))

@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from engine.gguf.header import GgufHeader, read_header
-from engine.gguf.judge_file import model_name, quantisation
+from engine.gguf.judge_file import header_title, quantisation
 from engine.gguf.memory import MemoryEstimate, buffer_bytes
+from engine.gguf.names import called
 from engine.gguf.precheck import (
     check_has_tensors,
     check_kind,
@@ -50,8 +51,9 @@ _SCORED_LAYERS = {
 class EncoderFile:
     """An encoder's file as its header describes it.
 
-    `family`: `RoBERTa` or `BERT`. `layers`: how many there are, of which the last gives the vectors. `width`:
-    numbers in a vector. `parameters`: numbers in all tensors. `trained_context`, `vocabulary_size`: tokens.
+    `name`, `title`: as those of a ModelFile. `family`: `RoBERTa` or `BERT`. `layers`: how many there are, of
+    which the last gives the vectors. `width`: numbers in a vector. `parameters`: numbers in all tensors.
+    `trained_context`, `vocabulary_size`: tokens.
     """
 
     path: Path
@@ -65,6 +67,7 @@ class EncoderFile:
     parameters: int
     trained_context: int
     vocabulary_size: int
+    title: str = ""
 
     @property
     def scored_layers(self) -> int:
@@ -100,7 +103,7 @@ def describe_encoder(header: GgufHeader, path: Path) -> EncoderFile:
     return EncoderFile(
         path=path,
         size_bytes=header.file_size,
-        name=model_name(values, path),
+        name=called(path),
         architecture=values.architecture,
         family=_FAMILIES[values.text("tokenizer.ggml.model") or ""],
         layers=_size(values, "block_count"),
@@ -109,6 +112,7 @@ def describe_encoder(header: GgufHeader, path: Path) -> EncoderFile:
         parameters=sum(tensor.n_elements for tensor in header.tensors),
         trained_context=_size(values, "context_length"),
         vocabulary_size=len(values.tokens),
+        title=header_title(values),
     )
 
 

@@ -1,20 +1,19 @@
 """The model files on this computer, in the folders where programs keep them.
 
-Knows: the folders of this program and of others, and how Ollama names its files.
-Does not know: what a header says, llama.cpp.
+Knows: the folders of this program and of others, and which files in them are no models.
+Does not know: what a header says, how files are named, llama.cpp.
 """
 
-import dataclasses
-import json
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from engine.core.errors import ModelFileError
 from engine.gguf.judge_file import ModelFile, read_model_file
+from engine.gguf.names import called, is_blob, ollama_names
 from engine.system.paths import environment, home, models_folder, project_models_folder
 
 
@@ -29,6 +28,11 @@ class FoundModel:
     model: ModelFile | None
     error: ModelFileError | None
     source: str
+
+    @cached_property
+    def name(self) -> str:
+        """What people call it."""
+        return self.model.name if self.model else called(self.path)
 
 
 def usual_folders() -> list[Path]:
@@ -115,10 +119,10 @@ def find_models(folders: Iterable[Path]) -> Iterator[FoundModel]:
                 yield FoundModel(here, None, _unreadable_folder(here, error), source)
                 continue
             pending.extend(reversed(inner))
-            names = _ollama_names(here)
+            names = ollama_names(here)
             for path in files:
                 if names is None or path.name in names:
-                    yield _found(path, source, names)
+                    yield found_model(path, source)
 
 
 def _listing(folder: Path, seen: set[Path]) -> tuple[list[Path], list[Path]]:
@@ -136,19 +140,11 @@ def _is_new(path: Path, seen: set[Path]) -> bool:
     return True
 
 
-_OLLAMA_BLOB = re.compile(r"sha256-[0-9a-f]{64}")
-_OLLAMA_MODEL_LAYER = "application/vnd.ollama.image.model"
-
-
 def _may_be_model(path: Path) -> bool:
     # "._" begins the notes that macOS leaves beside each file on foreign disks.
     if path.name.lower().startswith(("incomplete", "mmproj", "._")):
         return False
-    return path.suffix.lower() == ".gguf" or (_is_blob(path) and _begins_as_gguf(path))
-
-
-def _is_blob(path: Path) -> bool:
-    return path.parent.name == "blobs" and _OLLAMA_BLOB.fullmatch(path.name) is not None
+    return path.suffix.lower() == ".gguf" or (is_blob(path) and _begins_as_gguf(path))
 
 
 def _begins_as_gguf(path: Path) -> bool:
@@ -159,39 +155,12 @@ def _begins_as_gguf(path: Path) -> bool:
         return True  # reading it will say why not
 
 
-def _ollama_names(folder: Path) -> dict[str, str] | None:
-    """Name of the blob file -> `model:tag`, of all models that Ollama lists; None for other folders.
-
-    Ollama keeps projectors and adapters as blobs too: only its manifests tell which is which.
-    """
-    manifests = folder.parent / "manifests"
-    if folder.name != "blobs" or not _is_folder(manifests):
-        return None
-    names: dict[str, str] = {}
-    for manifest in sorted(manifests.glob("*/*/*/*")):
-        for digest in _model_digests(manifest):
-            _, space, model, tag = manifest.relative_to(manifests).parts
-            name = f"{model}:{tag}" if space == "library" else f"{space}/{model}:{tag}"
-            names.setdefault(digest.replace(":", "-"), name)
-    return names
-
-
-def _model_digests(manifest: Path) -> list[str]:
+def found_model(path: Path, source: str) -> FoundModel:
+    """One file as it is found; `source`: the program whose it is, or its folder."""
     try:
-        layers = json.loads(manifest.read_bytes())["layers"]
-        return [str(layer["digest"]) for layer in layers if layer["mediaType"] == _OLLAMA_MODEL_LAYER]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []  # not a manifest: its blob is left out, as Ollama leaves it out
-
-
-def _found(path: Path, source: str, names: dict[str, str] | None) -> FoundModel:
-    try:
-        model = read_model_file(path)
+        return FoundModel(path, read_model_file(path), None, source)
     except ModelFileError as error:
         return FoundModel(path, None, error, source)
-    if names:
-        model = dataclasses.replace(model, name=names[path.name])
-    return FoundModel(path, model, None, source)
 
 
 def _unreadable_folder(folder: Path, error: OSError) -> ModelFileError:

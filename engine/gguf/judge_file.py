@@ -10,10 +10,13 @@ from pathlib import Path
 
 from engine.core.settings import KvType
 from engine.gguf.header import GgufHeader, read_header
+from engine.gguf.names import called, says_more
 from engine.gguf.precheck import precheck
 from engine.gguf.values import HeaderValues
 
 NOTICE_KEY = "tiebreak.notice"
+
+NO_TEMPLATE = "plain text is used. It may be a base model, which was not taught to do what it is asked."
 
 _BYTES_PER_F16 = 2
 Q8_0_BLOCK = 32
@@ -63,6 +66,7 @@ _FILE_TYPES = {
 class ModelFile:
     """A model file as its header describes it.
 
+    `name`: what people call it, by its file. `title`: what its header calls it, empty where it does not.
     `parameters`: numbers in all tensors. `trained_context`: tokens. `kv_bytes_per_token`: of KV cache in
     f16, for one token of context. `kv_types`: what the KV cache can be kept in. `vocabulary_size`: tokens.
     `notice`: what a model made for this program has to say to its users, empty in others.
@@ -80,6 +84,18 @@ class ModelFile:
     has_chat_template: bool
     notice: str = ""
     kv_types: tuple[KvType, ...] = tuple(KvType)
+    title: str = ""
+
+    @property
+    def other_name(self) -> str:
+        """The name in its header where that tells more than the name of the file, else empty."""
+        return self.title if says_more(self.title, self.name) else ""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a person should know before a run with it, to be read after its name; empty for nothing."""
+        template = "" if self.has_chat_template else f"no chat template: {NO_TEMPLATE}"
+        return tuple(filter(None, (template, self.notice)))
 
 
 def read_model_file(path: Path) -> ModelFile:
@@ -95,7 +111,7 @@ def describe(header: GgufHeader, path: Path) -> ModelFile:
     return ModelFile(
         path=path,
         size_bytes=header.file_size,
-        name=model_name(values, path),
+        name=called(path),
         architecture=values.architecture,
         quantisation=quantisation(header, values),
         parameters=sum(tensor.n_elements for tensor in header.tensors),
@@ -105,12 +121,14 @@ def describe(header: GgufHeader, path: Path) -> ModelFile:
         has_chat_template=bool(values.get("tokenizer.chat_template")),
         notice=(values.text(NOTICE_KEY) or "").strip(),
         kv_types=_kv_types(values),
+        title=header_title(values),
     )
 
 
-def model_name(values: HeaderValues, path: Path) -> str:
-    """The name that a file gives its model; the file's own where it gives none."""
-    return (values.text("general.name") or "").strip() or path.stem
+def header_title(values: HeaderValues) -> str:
+    """The name that a header gives its model; empty where it gives none."""
+    name = values.get("general.name")
+    return name.strip() if isinstance(name, str) else ""
 
 
 def quantisation(header: GgufHeader, values: HeaderValues) -> str:

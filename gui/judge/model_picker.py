@@ -263,11 +263,8 @@ class ModelPicker(QWidget):
             )
         candidate = self.table.candidate(row)
         error, model = candidate.found.error, candidate.found.model
-        text = (
-            " ".join(problem_of(error))
-            if error
-            else (f"{model.name}: {model.notice}" if model and model.notice else "")
-        )
+        remarks = [f"{model.name}: {remark}" for remark in model.remarks] if model else []
+        text = " ".join(problem_of(error)) if error else "\n".join(remarks)
         self._about.setText(visible(text))
         self._about.setVisible(bool(text))
         set_role(self._about, "bad" if error else "hint")

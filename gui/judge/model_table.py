@@ -19,7 +19,7 @@ from gui.kit.value_table import SORT_ROLE, Index
 COLUMNS = ("Model", "Memory", "Format", "Params", "Size", "Context")
 MODEL, MEMORY, FORMAT, PARAMETERS, SIZE, CONTEXT = range(len(COLUMNS))
 _TIPS = (
-    "The name that the file gives itself",
+    "The name of the file; the name in its header, where it says more, is in the tool tip of its row",
     "Whether the model fits the free memory with the context that is set",
     "How its weights are stored",
     "Parameters",
@@ -168,6 +168,8 @@ def about(candidate: Candidate) -> str:
     """All that a person may want to know of a file before choosing it."""
     lines = [visible(candidate.name), f"{candidate.path}, found in {candidate.found.source}"]
     model = candidate.found.model
+    if model is not None and model.other_name:
+        lines.append(f"Called {visible(model.other_name)} in its header.")
     if model is None:
         if candidate.found.error is not None:
             lines += problem_of(candidate.found.error)
@@ -183,10 +185,7 @@ def about(candidate: Candidate) -> str:
         f"{model.architecture}, {short_count(model.parameters)} parameters, trained with"
         f" {model.trained_context:,} tokens of context."
     )
-    if not model.has_chat_template:
-        lines.append("It has no chat template: a plain one is used.")
-    if model.notice:
-        lines.append(model.notice)
+    lines += [remark[:1].upper() + remark[1:] for remark in model.remarks]
     return "\n".join(lines)
 
 

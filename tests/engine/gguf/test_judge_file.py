@@ -49,7 +49,7 @@ def test_a_model_is_described_by_its_header() -> None:
     assert described() == ModelFile(
         path=Path("llama.gguf"),
         size_bytes=4_920_000_000,
-        name="Llama 3.1 8B",
+        name="llama",
         architecture="llama",
         quantisation="Q4_K_M",
         parameters=4096 * 128_256 + 4096,
@@ -57,6 +57,7 @@ def test_a_model_is_described_by_its_header() -> None:
         kv_bytes_per_token=131_072,
         vocabulary_size=128_256,
         has_chat_template=True,
+        title="Llama 3.1 8B",
     )
 
 
@@ -76,9 +77,17 @@ def test_a_model_of_ours_says_what_it_is_for() -> None:
     assert described(tiebreak__notice=" for trying only ").notice == "for trying only"
 
 
-@pytest.mark.parametrize("name", [None, "  "])
-def test_a_model_without_a_name_is_called_by_its_file(name: str | None) -> None:
-    assert described(general__name=name).name == "llama"
+@pytest.mark.parametrize("name", [None, "  ", 7])
+def test_a_header_may_give_no_name(name: HeaderValue | None) -> None:
+    model = described(general__name=name)
+    assert (model.name, model.title, model.other_name) == ("llama", "", "")
+
+
+def test_a_model_without_a_chat_template_may_be_a_base_model() -> None:
+    assert described().remarks == ()
+    (remark,) = described(tokenizer__chat_template=None).remarks
+    assert "no chat template" in remark
+    assert "base model" in remark
 
 
 @pytest.mark.parametrize("file_type", [None, 1024, 4])

@@ -123,7 +123,7 @@ def test_the_demo_model_is_there_marked_and_chosen(qtbot: QtBot, page: JudgePage
     first = page.picker.view.model().index(0, MODEL)
     assert first.data(PILL_ROLE) == ("demo", "plain")
     assert first.siblingAtColumn(1).data() == "fits"
-    assert "Tiebreak demo judge: a model for trying" in said(page.picker)
+    assert "demo-judge: a model for trying" in said(page.picker)
 
 
 def test_a_run_shows_its_judgments_and_then_the_results(qtbot: QtBot, ready: JudgePage) -> None:
