@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 
 from engine.gguf.header import GgufHeader, read_header
-from engine.gguf.judge_file import header_title, quantisation
 from engine.gguf.memory import MemoryEstimate, buffer_bytes
 from engine.gguf.names import called
 from engine.gguf.precheck import (
@@ -22,6 +21,7 @@ from engine.gguf.precheck import (
     check_numbers_and_tables,
     check_sizes,
 )
+from engine.gguf.quantisation import quantisation
 from engine.gguf.values import HeaderValues
 
 _ARCHITECTURE = "bert"
@@ -108,11 +108,11 @@ def describe_encoder(header: GgufHeader, path: Path) -> EncoderFile:
         family=_FAMILIES[values.text("tokenizer.ggml.model") or ""],
         layers=_size(values, "block_count"),
         width=_size(values, "embedding_length"),
-        quantisation=quantisation(header, values),
+        quantisation=quantisation(header.tensors, values.file_type, called(path)),
         parameters=sum(tensor.n_elements for tensor in header.tensors),
         trained_context=_size(values, "context_length"),
         vocabulary_size=len(values.tokens),
-        title=header_title(values),
+        title=values.title,
     )
 
 

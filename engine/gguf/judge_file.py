@@ -4,7 +4,6 @@ Knows: headers, how much cache a token of context takes.
 Does not know: where files are, llama.cpp, tensor data.
 """
 
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from engine.core.settings import KvType
 from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.names import called, says_more
 from engine.gguf.precheck import precheck
+from engine.gguf.quantisation import quantisation
 from engine.gguf.values import HeaderValues
 
 NOTICE_KEY = "tiebreak.notice"
@@ -21,45 +21,6 @@ NO_TEMPLATE = "plain text is used. It may be a base model, which was not taught 
 _BYTES_PER_F16 = 2
 Q8_0_BLOCK = 32
 """Numbers in a block of the Q8_0 format, kept in 34 bytes."""
-
-_FILE_TYPES = {
-    0: "F32",
-    1: "F16",
-    2: "Q4_0",
-    3: "Q4_1",
-    7: "Q8_0",
-    8: "Q5_0",
-    9: "Q5_1",
-    10: "Q2_K",
-    11: "Q3_K_S",
-    12: "Q3_K_M",
-    13: "Q3_K_L",
-    14: "Q4_K_S",
-    15: "Q4_K_M",
-    16: "Q5_K_S",
-    17: "Q5_K_M",
-    18: "Q6_K",
-    19: "IQ2_XXS",
-    20: "IQ2_XS",
-    21: "Q2_K_S",
-    22: "IQ3_XS",
-    23: "IQ3_XXS",
-    24: "IQ1_S",
-    25: "IQ4_NL",
-    26: "IQ3_S",
-    27: "IQ3_M",
-    28: "IQ2_S",
-    29: "IQ2_M",
-    30: "IQ4_XS",
-    31: "IQ1_M",
-    32: "BF16",
-    36: "TQ1_0",
-    37: "TQ2_0",
-    38: "MXFP4",
-    39: "NVFP4",
-    40: "Q1_0",
-}
-"""Names of llama.cpp's `llama_ftype` as people write them."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +74,7 @@ def describe(header: GgufHeader, path: Path) -> ModelFile:
         size_bytes=header.file_size,
         name=called(path),
         architecture=values.architecture,
-        quantisation=quantisation(header, values),
+        quantisation=quantisation(header.tensors, values.file_type, called(path)),
         parameters=sum(tensor.n_elements for tensor in header.tensors),
         trained_context=values.integer(values.key("context_length")) or 0,
         kv_bytes_per_token=_kv_bytes_per_token(values),
@@ -121,25 +82,8 @@ def describe(header: GgufHeader, path: Path) -> ModelFile:
         has_chat_template=bool(values.get("tokenizer.chat_template")),
         notice=(values.text(NOTICE_KEY) or "").strip(),
         kv_types=_kv_types(values),
-        title=header_title(values),
+        title=values.title,
     )
-
-
-def header_title(values: HeaderValues) -> str:
-    """The name that a header gives its model; empty where it gives none."""
-    name = values.get("general.name")
-    return name.strip() if isinstance(name, str) else ""
-
-
-def quantisation(header: GgufHeader, values: HeaderValues) -> str:
-    """How the weights are stored, `Q4_K_M`; the type of most bytes where the file does not say it."""
-    file_type = values.integer("general.file_type")
-    if file_type in _FILE_TYPES:
-        return _FILE_TYPES[file_type]
-    n_bytes: Counter[str] = Counter()
-    for tensor in header.tensors:
-        n_bytes[tensor.type_name] += tensor.n_bytes
-    return n_bytes.most_common(1)[0][0]
 
 
 def _kv_bytes_per_token(values: HeaderValues) -> int:

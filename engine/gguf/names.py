@@ -11,6 +11,7 @@ import json
 import re
 from pathlib import Path
 
+from engine.gguf.quantisation import LABEL
 from engine.system.paths import home
 
 SUFFIX = ".gguf"
@@ -21,13 +22,6 @@ _SAYS_NOTHING = re.compile(
 _NO_NAME_OF_A_FOLDER = re.compile(r"[0-9a-f]{16,}|snapshots|blobs", re.IGNORECASE)
 _FOLDERS_UP = 4
 _HUGGING_FACE = "models--"  # models--PUBLISHER--MODEL/snapshots/REVISION/FILE
-
-# How llama.cpp and its converters store the weights, where a name tells.
-_QUANTISATION = re.compile(
-    r"(?<![A-Z0-9])(?:IQ[1-4]_(?:XXS|XS|S|M|NL)|Q[2-8]_K(?:_(?:XXL|XL|L|M|S|P))?|Q[1-8]_[01]|TQ[12]_0"
-    r"|MXFP4|NVFP4|BF16|FP?16|FP?32)(?![A-Z0-9])",
-    re.IGNORECASE,
-)
 
 
 def called(path: Path) -> str:
@@ -58,7 +52,7 @@ def _letters(text: str) -> str:
 
 
 def _says_something(name: str) -> bool:
-    return _SAYS_NOTHING.fullmatch(_QUANTISATION.sub("", name).strip("-_. ")) is None
+    return _SAYS_NOTHING.fullmatch(LABEL.sub("", name).strip("-_. ")) is None
 
 
 def _telling_folder(path: Path) -> str:
