@@ -12,15 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from engine.gguf.header import GgufHeader, read_header
+from engine.gguf.kinds import check_has_tensors, check_kind, check_not_split
 from engine.gguf.memory import MemoryEstimate, buffer_bytes
 from engine.gguf.names import called
-from engine.gguf.precheck import (
-    check_has_tensors,
-    check_kind,
-    check_not_split,
-    check_numbers_and_tables,
-    check_sizes,
-)
+from engine.gguf.precheck import check_numbers_and_tables, check_sizes
 from engine.gguf.quantisation import quantisation
 from engine.gguf.values import HeaderValues
 

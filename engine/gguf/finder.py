@@ -4,6 +4,7 @@ Knows: the folders of this program and of others, and which files in them are no
 Does not know: what a header says, how files are named, llama.cpp.
 """
 
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -140,9 +141,12 @@ def _is_new(path: Path, seen: set[Path]) -> bool:
     return True
 
 
+_PROJECTOR = re.compile(r"(?<![a-z])mmproj(?![a-z])", re.IGNORECASE)
+
+
 def _may_be_model(path: Path) -> bool:
     # "._" begins the notes that macOS leaves beside each file on foreign disks.
-    if path.name.lower().startswith(("incomplete", "mmproj", "._")):
+    if path.name.lower().startswith(("incomplete", "._")) or _PROJECTOR.search(path.name):
         return False
     return path.suffix.lower() == ".gguf" or (is_blob(path) and _begins_as_gguf(path))
 

@@ -43,7 +43,11 @@ def test_models_are_found_at_any_depth_and_described(tmp_path: Path, put: Put) -
 
 
 @pytest.mark.parametrize(
-    "name", ["incomplete-x.gguf", "x.gguf.part", "mmproj-x.gguf", "._x.gguf", "x.bin", "sha256-" + "0" * 64]
+    "name",
+    [
+        *("incomplete-x.gguf", "x.gguf.part", "._x.gguf", "x.bin", "sha256-" + "0" * 64),
+        *("mmproj-x.gguf", "x.mmproj-Q8_0.gguf", "x-mmproj-f16.gguf"),
+    ],
 )
 def test_unfinished_downloads_and_helpers_are_left_out(tmp_path: Path, put: Put, name: str) -> None:
     put(tmp_path / "tree" / name)
