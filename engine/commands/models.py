@@ -10,7 +10,7 @@ from pathlib import Path
 from engine.commands.shared.console import DONE, command_parser, interruptible, printable, table, tell
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import SetupError
-from engine.core.formatting import amount, short_count
+from engine.core.formatting import amount, counted, short_count
 from engine.core.settings import default_context
 from engine.gguf.encoder_cut import cut_encoder
 from engine.gguf.encoder_file import (
@@ -22,10 +22,10 @@ from engine.gguf.encoder_file import (
     read_encoder_file,
 )
 from engine.gguf.finder import FoundModel, find_models, usual_folders
-from engine.gguf.header import read_header
 from engine.gguf.judge_file import NO_TEMPLATE, ModelFile, describe
 from engine.gguf.memory import check_memory, memory_fit, memory_needed
 from engine.gguf.precheck import precheck
+from engine.gguf.split import read_whole
 from engine.loading.checked_model import checked_encoder, checked_model
 from engine.loading.trial import trial_report
 from engine.system.computer import available_memory
@@ -88,12 +88,12 @@ def _folders(words: list[str]) -> list[Path]:
 
 
 def _check(path: Path) -> int:
-    header = read_header(path)
-    if is_encoder(header):
+    header, files = read_whole(path)
+    if is_encoder(header) and len(files) == 1:
         precheck_encoder(header)
         return _check_encoder(describe_encoder(header, path))
     precheck(header)
-    model = describe(header, path)
+    model = describe(header, *files)
     print(_description(model), flush=True)
     with interruptible() as cancel:
         checked = checked_model(model, cancel)
@@ -177,8 +177,11 @@ def _row(file: FoundModel, model: ModelFile) -> list[str]:
 def _description(model: ModelFile) -> str:
     context = default_context(model.trained_context)
     needed = memory_needed(model, context)
+    parts = (
+        f", and its {counted(len(model.more_files), 'other part', 'other parts')}" if model.more_files else ""
+    )
     facts = {
-        "file": str(model.path),
+        "file": f"{model.path}{parts}",
         "name": model.name,
         "name in header": model.title or "none",
         "architecture": model.architecture,

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from engine.core.errors import ModelFileError
 from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.gguf.names import called, is_blob, ollama_names
+from engine.gguf.split import first_part
 from engine.system.paths import environment, home, models_folder, project_models_folder
 
 
@@ -103,7 +104,7 @@ def _source_of(folder: Path) -> str:
 
 
 def find_models(folders: Iterable[Path]) -> Iterator[FoundModel]:
-    """Model files in the folders, at any depth, each file once; one by one, as headers take time to read.
+    """Model files in the folders, at any depth, each model once; one by one, as headers take time to read.
 
     Links are followed. Unfinished downloads and image projectors are left out. What cannot be read, a
     file or a folder, comes with its error.
@@ -121,7 +122,7 @@ def find_models(folders: Iterable[Path]) -> Iterator[FoundModel]:
                 continue
             pending.extend(reversed(inner))
             names = ollama_names(here)
-            for path in files:
+            for path in _first_of_each(files):
                 if names is None or path.name in names:
                     yield found_model(path, source)
 
@@ -131,6 +132,14 @@ def _listing(folder: Path, seen: set[Path]) -> tuple[list[Path], list[Path]]:
     entries = sorted(folder.iterdir())
     files = [path for path in entries if path.is_file() and _may_be_model(path) and _is_new(path, seen)]
     return files, [path for path in entries if path.is_dir() and _is_new(path, seen)]
+
+
+def _first_of_each(files: Iterable[Path]) -> list[Path]:
+    """One file for each model: of the parts of a split one the first that is there."""
+    models: dict[Path, Path] = {}
+    for path in files:
+        models.setdefault(first_part(path), path)
+    return list(models.values())
 
 
 def _is_new(path: Path, seen: set[Path]) -> bool:
@@ -160,9 +169,10 @@ def _begins_as_gguf(path: Path) -> bool:
 
 
 def found_model(path: Path, source: str) -> FoundModel:
-    """One file as it is found; `source`: the program whose it is, or its folder."""
+    """One file, or the model that it is part of; `source`: the program whose it is, or its folder."""
     try:
-        return FoundModel(path, read_model_file(path), None, source)
+        model = read_model_file(path)
+        return FoundModel(model.path, model, None, source)
     except ModelFileError as error:
         return FoundModel(path, None, error, source)
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.core.settings import KvType
-from engine.gguf.header import GgufHeader, read_header
+from engine.gguf.header import GgufHeader
 from engine.gguf.names import called, says_more
 from engine.gguf.precheck import precheck
 from engine.gguf.quantisation import quantisation
+from engine.gguf.split import read_whole
 from engine.gguf.values import HeaderValues
 
 NOTICE_KEY = "tiebreak.notice"
@@ -27,9 +28,11 @@ Q8_0_BLOCK = 32
 class ModelFile:
     """A model file as its header describes it.
 
-    `name`: what people call it, by its file. `title`: what its header calls it, empty where it does not.
-    `parameters`: numbers in all tensors. `trained_context`: tokens. `kv_bytes_per_token`: of KV cache in
-    f16, for one token of context. `kv_types`: what the KV cache can be kept in. `vocabulary_size`: tokens.
+    `path`: the file, the first part where it is split; `more_files`: the other parts, in order.
+    `size_bytes`: of all. `name`: what people call it, by its file. `title`: what its header calls it, empty
+    where it does not. `parameters`: numbers in all tensors. `trained_context`: tokens. `kv_bytes_per_token`:
+    of KV cache in f16, for one token of context. `kv_types`: what the KV cache can be kept in.
+    `vocabulary_size`: tokens.
     `notice`: what a model made for this program has to say to its users, empty in others.
     """
 
@@ -46,6 +49,12 @@ class ModelFile:
     notice: str = ""
     kv_types: tuple[KvType, ...] = tuple(KvType)
     title: str = ""
+    more_files: tuple[Path, ...] = ()
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All its files, in order."""
+        return (self.path, *self.more_files)
 
     @property
     def other_name(self) -> str:
@@ -60,14 +69,14 @@ class ModelFile:
 
 
 def read_model_file(path: Path) -> ModelFile:
-    """Read, check and describe a file by its header; ModelFileError where it cannot judge."""
-    header = read_header(path)
-    precheck(header)
-    return describe(header, path)
+    """Read, check and describe a model by its file or any part; ModelFileError where it cannot judge."""
+    whole = read_whole(path)
+    precheck(whole.header)
+    return describe(whole.header, *whole.files)
 
 
-def describe(header: GgufHeader, path: Path) -> ModelFile:
-    """What a header that passed `precheck` says of its model."""
+def describe(header: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
+    """What a header that passed `precheck` says of its model; `more_files`: further parts of it."""
     values = HeaderValues(header)
     return ModelFile(
         path=path,
@@ -83,6 +92,7 @@ def describe(header: GgufHeader, path: Path) -> ModelFile:
         notice=(values.text(NOTICE_KEY) or "").strip(),
         kv_types=_kv_types(values),
         title=values.title,
+        more_files=more_files,
     )
 
 

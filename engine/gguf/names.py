@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 
 from engine.gguf.quantisation import LABEL
+from engine.gguf.split import part_name
 from engine.system.paths import home
 
 SUFFIX = ".gguf"
@@ -27,12 +28,13 @@ _HUGGING_FACE = "models--"  # models--PUBLISHER--MODEL/snapshots/REVISION/FILE
 def called(path: Path) -> str:
     """What people know a model file by, also one that cannot be read.
 
-    The file's name without `.gguf`; Ollama's own name for its blobs; with its folder's name where the file's
-    says nothing (`Qwen3-8B/model`).
+    The file's name without `.gguf`, and without the number of a part; Ollama's own name for its blobs; with
+    the folder's name where the file's says nothing (`Qwen3-8B/model`).
     """
     if is_blob(path):
         return (ollama_names(path.parent) or {}).get(path.name, path.name)
-    stem = path.stem if path.suffix.lower() == SUFFIX else path.name
+    part = part_name(path)
+    stem = part.stem if part else path.stem if path.suffix.lower() == SUFFIX else path.name
     if _says_something(stem):
         return stem
     folder = _telling_folder(path)

@@ -94,11 +94,11 @@ def judged_model(run: StoredRun) -> ModelFile | None:
     """The model file of a run, where a file of the same name and size is still there."""
     with suppress(ModelFileError, OSError):
         path = run.identity.model_path
-        if path.stat().st_size == run.manifest.get("model_bytes"):
-            model = read_model_file(path)
-            # Tiebreak once stored the name in the header, and the file's where there was none.
-            names = (model.name, model.title or path.stem)
-            return model if run.identity.model_name in names else None
+        model = read_model_file(path)
+        # Tiebreak once stored the name in the header, and the file's where there was none.
+        names = (model.name, model.title or path.stem)
+        if model.size_bytes == run.manifest.get("model_bytes") and run.identity.model_name in names:
+            return model
     return None
 
 

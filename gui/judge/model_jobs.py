@@ -45,6 +45,11 @@ class Candidate:
         return self.found.path
 
     @property
+    def files(self) -> tuple[Path, ...]:
+        """All its files: the parts, where the model is split."""
+        return self.found.model.files if self.found.model else (self.found.path,)
+
+    @property
     def name(self) -> str:
         """What people call the file."""
         return self.found.name

@@ -208,6 +208,9 @@ class ModelPicker(QWidget):
             count = self.table.rowCount()
             self._busy.go_on(f"Looking for model files … {count} found")
             self._filter.setVisible(count > _MANY or bool(self._filter.text()))
+            if event.path != self._path and self._path in event.files:
+                self._path = event.path  # a part of a split model was chosen: the whole is meant
+                self.changed.emit()
             if event.path == self._path:
                 self._show_choice()
                 self._check_remembered(event)

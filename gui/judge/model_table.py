@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QSortFilterProxyModel, Qt
 from PySide6.QtGui import QPalette
 
-from engine.core.formatting import amount, short_count, visible
+from engine.core.formatting import amount, counted, short_count, visible
 from gui.judge.model_jobs import Candidate
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.notice import problem_of
@@ -23,7 +23,7 @@ _TIPS = (
     "Whether the model fits the free memory with the context that is set",
     "How its weights are stored",
     "Parameters",
-    "Size of the file",
+    "Size of the file, of all parts where it is split",
     "The context that it was trained with, in tokens",
 )
 USABLE_ROLE = SORT_ROLE + 1
@@ -166,8 +166,10 @@ def _pill(candidate: Candidate, column: int) -> tuple[str, str] | None:
 
 def about(candidate: Candidate) -> str:
     """All that a person may want to know of a file before choosing it."""
-    lines = [visible(candidate.name), f"{candidate.path}, found in {candidate.found.source}"]
     model = candidate.found.model
+    more = len(model.more_files) if model else 0
+    parts = f" and {counted(more, 'other part', 'other parts')}" if more else ""
+    lines = [visible(candidate.name), f"{candidate.path}{parts}, found in {candidate.found.source}"]
     if model is not None and model.other_name:
         lines.append(f"Called {visible(model.other_name)} in its header.")
     if model is None:

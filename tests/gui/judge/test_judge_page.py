@@ -28,11 +28,12 @@ from engine.system.paths import demo_model
 from gui.judge.judge_page import JudgePage
 from gui.judge.latest_table import MOST_ROWS
 from gui.judge.model_jobs import Candidate
-from gui.judge.model_table import MODEL
+from gui.judge.model_table import MODEL, about
 from gui.judge.run_control import RunControl
 from gui.judge.usual_setup import usual_setup
 from gui.kit.pill_delegate import PILL_ROLE
 from gui.work.workspace import Workspace
+from tests.small_models import SPLIT, split_model
 
 A_WHILE = 60_000
 HOSTILE = "<b>x</b><img src='file:///etc/passwd'> <|eot_id|> \u202eabc"
@@ -242,6 +243,15 @@ def test_the_keyboard_chooses_a_model_and_a_filter_does_not(
     key = Qt.Key.Key_Down if ready.picker.view.currentIndex().row() == 0 else Qt.Key.Key_Up
     QTest.keyClick(ready.picker.view, key)
     assert ready.picker.path == demo_model()
+
+
+def test_a_part_of_a_split_model_stands_for_the_whole(qtbot: QtBot, ready: JudgePage, tmp_path: Path) -> None:
+    first = split_model(tmp_path)
+    ready.choose_model(tmp_path / SPLIT[2])
+    qtbot.waitUntil(lambda: ready.picker.path == first, timeout=A_WHILE)
+    assert [one.name for one in candidates(ready) if not one.is_demo] == ["Split-1B-Instruct-F16"]
+    assert "and 2 other parts" in about(candidates(ready)[1])
+    wait_for_plan(qtbot, ready)
 
 
 def test_memory_is_estimated_anew_for_another_context(qtbot: QtBot, ready: JudgePage) -> None:
