@@ -154,7 +154,8 @@ def _list(folders: list[Path]) -> int:
         print("No usable models found in:\n" + "\n".join(f"  {folder}" for folder in folders))
     for file in found:
         if file.error is not None:
-            tell(f"Not usable: {file.path}\n  {file.error.problem}\n  {OPTIONS.of(file.error.remedy)}")
+            tell(f"Not usable: {printable(file.name)}, {file.path}")
+            tell(f"  {file.error.problem}\n  {OPTIONS.of(file.error.remedy)}")
     return DONE
 
 
@@ -186,7 +187,7 @@ def _description(model: ModelFile) -> str:
         "name in header": model.title or "none",
         "architecture": model.architecture,
         "quantisation": model.quantisation,
-        "parameters": short_count(model.parameters),
+        "parameters": model.size_in_words,
         "size": amount(model.size_bytes),
         "trained context": f"{model.trained_context:,} tokens",
         "chat template": "its own" if model.has_chat_template else f"none: {NO_TEMPLATE}",

@@ -7,6 +7,7 @@ Does not know: where files are, llama.cpp, tensor data.
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.core.formatting import short_count
 from engine.core.settings import KvType
 from engine.gguf.header import GgufHeader
 from engine.gguf.names import called, says_more
@@ -32,8 +33,8 @@ class ModelFile:
     `size_bytes`: of all. `name`: what people call it, by its file. `title`: what its header calls it, empty
     where it does not. `parameters`: numbers in all tensors. `trained_context`: tokens. `kv_bytes_per_token`:
     of KV cache in f16, for one token of context. `kv_types`: what the KV cache can be kept in.
-    `vocabulary_size`: tokens.
-    `notice`: what a model made for this program has to say to its users, empty in others.
+    `vocabulary_size`: tokens. `experts`: how many a mixture has, and how many of them a token is read by; 0
+    in others. `notice`: what a model made for this program has to say to its users, empty in others.
     """
 
     path: Path
@@ -50,6 +51,14 @@ class ModelFile:
     kv_types: tuple[KvType, ...] = tuple(KvType)
     title: str = ""
     more_files: tuple[Path, ...] = ()
+    experts: tuple[int, int] = (0, 0)
+
+    @property
+    def size_in_words(self) -> str:
+        """Its parameters, `46.7 B (2 of 8 experts at a time)`."""
+        every, used = self.experts
+        at_a_time = f" ({used} of {every} experts at a time)" if every else ""
+        return f"{short_count(self.parameters)}{at_a_time}"
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -93,7 +102,15 @@ def describe(header: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
         kv_types=_kv_types(values),
         title=values.title,
         more_files=more_files,
+        experts=_experts(values),
     )
+
+
+def _experts(values: HeaderValues) -> tuple[int, int]:
+    every, used = (
+        max(values.per_layer(values.key(name)), default=0) for name in ("expert_count", "expert_used_count")
+    )
+    return every, used
 
 
 def _kv_bytes_per_token(values: HeaderValues) -> int:

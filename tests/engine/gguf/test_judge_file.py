@@ -83,6 +83,12 @@ def test_a_header_may_give_no_name(name: HeaderValue | None) -> None:
     assert (model.name, model.title, model.other_name) == ("llama", "", "")
 
 
+def test_a_mixture_says_how_many_experts_are_at_work() -> None:
+    assert described().size_in_words == "525.3 M"
+    mixture = described(llama__expert_count=8, llama__expert_used_count=2)
+    assert mixture.size_in_words == "525.3 M (2 of 8 experts at a time)"
+
+
 def test_a_model_without_a_chat_template_may_be_a_base_model() -> None:
     assert described().remarks == ()
     (remark,) = described(tokenizer__chat_template=None).remarks
@@ -183,7 +189,7 @@ def test_a_model_that_fits_needs_no_notice() -> None:
 def test_a_tight_model_is_announced_with_the_estimate() -> None:
     notice = check_memory(described(), 8192, Memory(3 * GIB, 16 * GIB))
     assert notice is not None
-    assert "llama.gguf with a context of 8,192 tokens needs about 5.9 GiB (weights 4.6 GiB" in notice
+    assert "llama with a context of 8,192 tokens needs about 5.9 GiB (weights 4.6 GiB" in notice
     assert "KV cache 1.0 GiB, buffers 296 MiB); 3.0 GiB of 16.0 GiB are free" in notice
 
 
