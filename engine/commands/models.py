@@ -154,8 +154,8 @@ def _list(folders: list[Path]) -> int:
         print("No usable models found in:\n" + "\n".join(f"  {folder}" for folder in folders))
     for file in found:
         if file.error is not None:
-            tell(f"Not usable: {printable(file.name)}, {file.path}")
-            tell(f"  {file.error.problem}\n  {OPTIONS.of(file.error.remedy)}")
+            named = f"{printable(file.name)}, {file.path}"
+            tell(f"Not usable: {named}\n  {file.error.problem}\n  {OPTIONS.of(file.error.remedy)}")
     return DONE
 
 

@@ -184,7 +184,7 @@ def about(candidate: Candidate) -> str:
             f" buffers {amount(candidate.estimate.buffers)}); {amount(candidate.free)} are free."
         )
     lines.append(
-        f"{model.architecture}, {model.quantisation}, parameters: {model.size_in_words}, trained with"
+        f"{model.architecture}, parameters: {model.size_in_words}, trained with"
         f" {model.trained_context:,} tokens of context."
     )
     lines += [remark[:1].upper() + remark[1:] for remark in model.remarks]
