@@ -164,6 +164,15 @@ def _pill(candidate: Candidate, column: int) -> tuple[str, str] | None:
     )
 
 
+def in_short(candidate: Candidate) -> str:
+    """The whole name of a model that can judge, and what to know of it before a run, else its other name."""
+    model = candidate.found.model
+    if model is None:
+        return candidate.name
+    other = f", called {model.other_name} in its header" if model.other_name else ""
+    return "\n".join(f"{model.name}: {remark}" for remark in model.remarks) or f"{model.name}{other}"
+
+
 def about(candidate: Candidate) -> str:
     """All that a person may want to know of a file before choosing it."""
     model = candidate.found.model

@@ -33,6 +33,7 @@ from gui.judge.run_control import RunControl
 from gui.judge.usual_setup import usual_setup
 from gui.kit.pill_delegate import PILL_ROLE
 from gui.work.workspace import Workspace
+from tests.model_files import JUDGES
 from tests.small_models import SPLIT, split_model
 
 A_WHILE = 60_000
@@ -252,6 +253,21 @@ def test_a_part_of_a_split_model_stands_for_the_whole(qtbot: QtBot, ready: Judge
     assert [one.name for one in candidates(ready) if not one.is_demo] == ["Split-1B-Instruct-F16"]
     assert "and 2 other parts" in about(candidates(ready)[1])
     wait_for_plan(qtbot, ready)
+
+
+def test_the_chosen_model_is_in_sight_among_many(qtbot: QtBot, ready: JudgePage, tmp_path: Path) -> None:
+    for file, _ in JUDGES:
+        file.write(tmp_path)
+    chosen = tmp_path / "SmolLM2-135M-Instruct.Q4_1.gguf"
+    picker = ready.picker
+    picker.add_folder(tmp_path)
+    ready.choose_model(chosen)
+    qtbot.waitUntil(lambda: len(candidates(ready)) == 1 + len(JUDGES), timeout=A_WHILE)
+    view = picker.view
+    in_sight = view.viewport().rect
+    qtbot.waitUntil(lambda: in_sight().intersects(view.visualRect(view.currentIndex())), timeout=A_WHILE)
+    assert view.currentIndex().siblingAtColumn(MODEL).data() == chosen.stem
+    assert f"{chosen.stem}, called Smollm2 135M 8k Lc100K Mix1 Ep2 in its header" in said(picker)
 
 
 def test_memory_is_estimated_anew_for_another_context(qtbot: QtBot, ready: JudgePage) -> None:

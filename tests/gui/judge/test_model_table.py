@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from engine.core.settings import KvType
 from gui.judge import model_jobs
 from gui.judge.model_jobs import Candidate, MemoryWish
-from gui.judge.model_table import CONTEXT, FORMAT, MEMORY, MODEL, SIZE, ModelTableModel, about
+from gui.judge.model_table import CONTEXT, FORMAT, MEMORY, MODEL, SIZE, ModelTableModel, about, in_short
 from gui.kit.pill_delegate import PILL_ROLE
 from tests.gui.jobs import done
 from tests.model_files import JUDGES, OTHERS, Listed, PublishedFile
@@ -41,6 +41,8 @@ def test_a_judge_is_one_row_under_the_name_of_its_file(
     table = listed_in(tmp_path)
     assert cells(table, MODEL, FORMAT, CONTEXT) == [expected.name, expected.quantisation, expected.context]
     assert cells(table, MEMORY) == ["fits"]
+    *_, most_important = (expected.name, *expected.remarks)
+    assert most_important in in_short(table.candidate(0))
     told = about(table.candidate(0)).casefold()
     for remark in expected.remarks:
         assert remark.casefold() in told
