@@ -137,12 +137,12 @@ def variants(arguments: str) -> Iterator[list[str]]:
 
 def parse_problem(command: str, words: list[str]) -> str:
     """What the command's own parser says of its arguments."""
-    said = io.StringIO()
+    printed = io.StringIO()
     try:
-        with redirect_stderr(said), redirect_stdout(io.StringIO()):
+        with redirect_stderr(printed), redirect_stdout(io.StringIO()):
             import_module(f"engine.commands.{command}").parser().parse_args(words)
     except SystemExit as end:
-        return said.getvalue().splitlines()[-1] if end.code else ""
+        return printed.getvalue().splitlines()[-1] if end.code else ""
     return ""
 
 
@@ -160,11 +160,11 @@ def fragment_problem(words: list[str]) -> str:
 @cache
 def options_of(command: str, action: str = "") -> frozenset[str]:
     """The options that the help of a command, or of one of its actions, names."""
-    said = io.StringIO()
+    printed = io.StringIO()
     parser = import_module(f"engine.commands.{command}").parser()
-    with redirect_stdout(said), suppress(SystemExit):
+    with redirect_stdout(printed), suppress(SystemExit):
         parser.parse_args([*([action] if action else []), "--help"])
-    return frozenset(_OPTION.findall(said.getvalue()))
+    return frozenset(_OPTION.findall(printed.getvalue()))
 
 
 def module_problem(module: str, words: list[str]) -> str:

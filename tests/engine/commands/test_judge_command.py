@@ -284,14 +284,14 @@ def test_help_does_not_wait_for_the_libraries() -> None:
 
 
 @pytest.mark.parametrize(
-    ("item_id", "code", "said"),
+    ("item_id", "code", "sentence"),
     [
         ("NA", 2, "a submission cannot hold these ids"),
         ("007", 0, "reads these ids of the submission as numbers"),
     ],
 )
 def test_ids_that_pandas_changes_are_met_before_the_run(
-    tmp_path: Path, model: Path, item_id: str, code: int, said: str
+    tmp_path: Path, model: Path, item_id: str, code: int, sentence: str
 ) -> None:
     data = tmp_path / "data.json"
     record = {"id": item_id, "instruction": "Hi", "output_a": "Hello", "output_b": "No"}
@@ -299,5 +299,5 @@ def test_ids_that_pandas_changes_are_met_before_the_run(
     job = Job(tmp_path, model, "--mode", "labels")
     done = run_here("judge", data, *job.arguments[2:])
     assert done.returncode == code
-    assert said in done.stderr
+    assert sentence in done.stderr
     assert job.stored("SELECT count(*) FROM run") == (code == 0)

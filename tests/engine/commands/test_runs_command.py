@@ -62,7 +62,7 @@ def test_all_data_are_exported_with_the_texts_and_labels_of_the_dataset(
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "reason"),
     [
         (lambda path: path.unlink(), "is not there"),
         (
@@ -79,15 +79,15 @@ def test_where_the_dataset_is_another_the_data_are_exported_without_it(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     damage: Callable[[Path], object],
-    said: str,
+    reason: str,
 ) -> None:
     copy = Path(shutil.copy(demo_gold, tmp_path / "copy.tsv"))
     change(store, "dataset_path", copy)
     damage(copy)
     assert give(store, "export", 1, "--csv", tmp_path / "all.csv") == 0
-    told = capsys.readouterr().err
-    assert said in told
-    assert "without texts and human labels" in told
+    printed = capsys.readouterr().err
+    assert reason in printed
+    assert "without texts and human labels" in printed
     assert tuple(pd.read_csv(tmp_path / "all.csv", nrows=1).columns) == RUN_COLUMNS
 
 

@@ -68,11 +68,13 @@ def test_format_mass_is_the_mean_share_of_the_four_labels() -> None:
 
 
 def test_the_explanation_comes_along() -> None:
-    said = Explanation("Response A is kind.", Preference.A)
-    item = JudgedItem(0, "7", "hash", {"safety": (reading(Order.AB, 0.7, 0.1, 0.1, 0.1),)}, {"safety": said})
+    explanation = Explanation("Response A is kind.", Preference.A)
+    item = JudgedItem(
+        0, "7", "hash", {"safety": (reading(Order.AB, 0.7, 0.1, 0.1, 0.1),)}, {"safety": explanation}
+    )
     judgment = decide(item, "safety")
     assert isinstance(judgment, Judgment)
-    assert judgment.explanation == said
+    assert judgment.explanation == explanation
 
 
 FIRST = Explanation("Response A is kind.", Preference.A)

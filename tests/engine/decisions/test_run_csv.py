@@ -37,8 +37,10 @@ def read(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
-def run_of(folder: Path, gold: Dataset, **said: list[tuple[float, float, float, float] | None]) -> RunResults:
-    results = stored_run(folder, gold, said, explanations={"safety": "A is better."}).results
+def run_of(
+    folder: Path, gold: Dataset, **columns: list[tuple[float, float, float, float] | None]
+) -> RunResults:
+    results = stored_run(folder, gold, columns, explanations={"safety": "A is better."}).results
     assert results is not None
     return results
 

@@ -11,9 +11,9 @@ from engine.measure.matching import match
 from tests.judged import BAD, GOOD, RATHER_A, SURE_A, SURE_GOOD, A, B, dataset, stored_run, system
 
 
-def judged(folder: Path, human: dict[str, list[Any]], said: dict[str, list[Any]]) -> Evaluation:
+def judged(folder: Path, human: dict[str, list[Any]], columns: dict[str, list[Any]]) -> Evaluation:
     gold = dataset(human)
-    return evaluate(match(stored_run(folder, gold, said), gold))
+    return evaluate(match(stored_run(folder, gold, columns), gold))
 
 
 def found(evaluation: Evaluation, most: int = 20) -> list[tuple[str, str]]:
@@ -22,8 +22,8 @@ def found(evaluation: Evaluation, most: int = 20) -> list[tuple[str, str]]:
 
 def test_the_surest_come_first_and_equal_ones_in_the_order_of_the_dataset(tmp_path: Path) -> None:
     human = {"safety": [B, GOOD, A, B], "relevance": [A, BAD, A, GOOD]}
-    said = {"safety": [RATHER_A, SURE_A, SURE_A, SURE_A], "relevance": [SURE_A, SURE_A, SURE_A, SURE_A]}
-    evaluation = judged(tmp_path, human, said)
+    columns = {"safety": [RATHER_A, SURE_A, SURE_A, SURE_A], "relevance": [SURE_A, SURE_A, SURE_A, SURE_A]}
+    evaluation = judged(tmp_path, human, columns)
     # Of one item's criteria, that of the rubric's order.
     assert found(evaluation) == [
         ("2", "relevance"),
@@ -65,6 +65,6 @@ def test_what_a_person_labelled_is_no_disagreement_of_the_judge(tmp_path: Path) 
         ("4", "safety", None, "Another reason."),
         ("5", "safety", A, None),
     ]
-    said = {"safety": [SURE_A, SURE_A, SURE_A, SURE_A, None]}
-    run = stored_run(tmp_path, gold, said, overrides=overrides)
+    columns = {"safety": [SURE_A, SURE_A, SURE_A, SURE_A, None]}
+    run = stored_run(tmp_path, gold, columns, overrides=overrides)
     assert found(evaluate(match(run, gold))) == [("4", "safety")]

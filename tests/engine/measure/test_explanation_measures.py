@@ -9,11 +9,11 @@ from tests.judged import GOOD, A, B, Labels, Texts, dataset, system
 
 
 def measured(
-    said: Texts, human: Texts, labels: Labels | None = None, slow: SlowScores | None = None
+    written: Texts, human: Texts, labels: Labels | None = None, slow: SlowScores | None = None
 ) -> ExplanationMeasures:
     labels = labels or [A] * len(human)
     gold = dataset({"safety": labels}, {"safety": human})
-    found = match(system({"safety": labels}, {"safety": said}), gold)
+    found = match(system({"safety": labels}, {"safety": written}), gold)
     result = measure_explanations("safety", found.pairs["safety"], slow)
     assert result is not None
     return result

@@ -185,9 +185,9 @@ def test_other_ids_are_refused_unless_only_shared_items_are_wanted(
 ) -> None:
     short = save("short.tsv", b"\n".join(worse.read_bytes().split(b"\n")[:-3]) + b"\n")
     choose(qtbot, page, demo_gold, short)
-    said = compare(qtbot, page)
-    assert "ids missing (2 of 30)" in said
-    assert "or score what both have with “Only items that all have”." in said
+    problem = compare(qtbot, page)
+    assert "ids missing (2 of 30)" in problem
+    assert "or score what both have with “Only items that all have”." in problem
     assert page.stack.currentWidget() is not page.view
     page.choosing.partial.setChecked(True)
     assert compare(qtbot, page) == ""
@@ -209,9 +209,9 @@ def test_all_problems_of_a_bad_submission_are_listed(
 ) -> None:
     bad = save("bad.tsv", b"id\tsafety_preference\n1\tgood\n2\t<b>A</b>\n1\tB\n")
     choose(qtbot, page, demo_gold, bad)
-    said = compare(qtbot, page)
-    assert "bad.tsv: 3 problems" in said
-    assert "'<b>A</b>'" in said
+    problem = compare(qtbot, page)
+    assert "bad.tsv: 3 problems" in problem
+    assert "'<b>A</b>'" in problem
 
 
 def test_a_file_is_listed_once(qtbot: QtBot, page: ComparePage, space: Workspace, worse: Path) -> None:
@@ -361,8 +361,8 @@ def test_hostile_texts_are_shown_as_text(
     assert compare(qtbot, page) == ""
     row = differences(qtbot, page)[0]
     assert row[-1] == "<b>x</b><img src=x> <|eot_id|> \\u202egnp"
-    said = table.index(0, table.columnCount() - 1).data(Qt.ItemDataRole.ToolTipRole)
-    assert "<b>" not in said
+    tip = table.index(0, table.columnCount() - 1).data(Qt.ItemDataRole.ToolTipRole)
+    assert "<b>" not in tip
     assert table.headerData(4, Qt.Orientation.Horizontal) == "<b>&\\u202e.tsv"
 
 

@@ -33,6 +33,7 @@ from gui.judge.run_control import RunControl
 from gui.judge.usual_setup import usual_setup
 from gui.kit.pill_delegate import PILL_ROLE
 from gui.work.workspace import Workspace
+from tests.gui.labels import text_of
 
 A_WHILE = 60_000
 HOSTILE = "<b>x</b><img src='file:///etc/passwd'> <|eot_id|> \u202eabc"
@@ -74,17 +75,13 @@ def wait_for_plan(qtbot: QtBot, page: JudgePage) -> None:
 
 
 def wait_for_problem(qtbot: QtBot, page: JudgePage, words: str) -> None:
-    qtbot.waitUntil(lambda: words in said(page.plan_panel), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: words in text_of(page.plan_panel), timeout=A_WHILE)
 
 
 def run_to_the_end(qtbot: QtBot, page: JudgePage) -> None:
     with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
         page.run()
     wait_for_plan(qtbot, page)
-
-
-def said(widget: QWidget) -> str:
-    return "\n".join(label.text() for label in widget.findChildren(QLabel) if label.isVisible())
 
 
 def store_of(page: JudgePage) -> Path:
@@ -110,11 +107,11 @@ def candidates(page: JudgePage) -> list[Candidate]:
 
 
 def test_an_empty_page_says_what_to_do_and_opens_the_demo(qtbot: QtBot, page: JudgePage) -> None:
-    assert "No dataset is open" in said(page)
+    assert "No dataset is open" in text_of(page)
     assert not page.run_button.isEnabled()
     press(page, "Open the demo dataset")
     wait_for_plan(qtbot, page)
-    assert "240 items x 5 criteria x both orders = 2,400" in said(page.plan_panel)
+    assert "240 items x 5 criteria x both orders = 2,400" in text_of(page.plan_panel)
 
 
 def test_the_demo_model_is_there_marked_and_chosen(qtbot: QtBot, page: JudgePage) -> None:
@@ -123,7 +120,7 @@ def test_the_demo_model_is_there_marked_and_chosen(qtbot: QtBot, page: JudgePage
     first = page.picker.view.model().index(0, MODEL)
     assert first.data(PILL_ROLE) == ("demo", "plain")
     assert first.siblingAtColumn(1).data() == "fits"
-    assert "Tiebreak demo judge: a model for trying" in said(page.picker)
+    assert "Tiebreak demo judge: a model for trying" in text_of(page.picker)
 
 
 def test_a_run_shows_its_judgments_and_then_the_results(qtbot: QtBot, ready: JudgePage) -> None:
@@ -131,7 +128,7 @@ def test_a_run_shows_its_judgments_and_then_the_results(qtbot: QtBot, ready: Jud
     ready.dataset_line.set_items(4)
     wait_for_plan(qtbot, ready)
     run_to_the_end(qtbot, ready)
-    assert "Run 1 is complete: 4 of 4 items are judged" in said(ready.run_panel)
+    assert "Run 1 is complete: 4 of 4 items are judged" in text_of(ready.run_panel)
     assert ready.run_panel.table.rowCount() == 4
     assert ready.run_panel.table.index(0, 0).data() == "4"
     assert ready.run_button.text() == "Judge again"
@@ -165,10 +162,10 @@ def test_escape_stops_no_run_stop_does_and_resume_goes_on(qtbot: QtBot, ready: J
     assert not ready.control.stopping
     with qtbot.waitSignal(ready.control.ended, timeout=1_000):
         QTest.keyClick(ready.stop_button, Qt.Key.Key_Space)
-    assert "was stopped" in said(ready.run_panel)
+    assert "was stopped" in text_of(ready.run_panel)
     wait_for_plan(qtbot, ready)
     assert ready.run_button.text() == "Resume"
-    assert "items are judged in run 1; Resume goes on" in said(ready.plan_panel)
+    assert "items are judged in run 1; Resume goes on" in text_of(ready.plan_panel)
     assert ready.over_button.isVisible()
     assert ready.picker.isEnabled()
 
@@ -179,15 +176,17 @@ def test_items_that_do_not_fit_are_named_with_what_helps(
     text = "id\tinstruction\toutput_a\toutput_b\nshort\tq\ta\tb\nlong\tq\t" + "many words " * 300 + "\tb\n"
     page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, context=512))
     open_dataset(qtbot, page, save("long.tsv", text.encode()))
-    assert "1 of 2 items will be unscored: long." in said(page.plan_panel)
+    assert "1 of 2 items will be unscored: long." in text_of(page.plan_panel)
     press(page.plan_panel, "Shorten them")
-    qtbot.waitUntil(lambda: "1 of 2 items will be shortened: long." in said(page.plan_panel), timeout=A_WHILE)
+    qtbot.waitUntil(
+        lambda: "1 of 2 items will be shortened: long." in text_of(page.plan_panel), timeout=A_WHILE
+    )
     assert page.setup().shorten
     (larger,) = [
         one for one in page.plan_panel.findChildren(QPushButton) if one.text().startswith("Use a context")
     ]
     larger.click()
-    qtbot.waitUntil(lambda: "every item fits" in said(page.plan_panel), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: "every item fits" in text_of(page.plan_panel), timeout=A_WHILE)
 
 
 def test_a_context_without_room_for_an_item_names_the_fields_that_help(
@@ -199,15 +198,15 @@ def test_a_context_without_room_for_an_item_names_the_fields_that_help(
     )
     page.workspace.open_dataset(demo_gold)
     wait_for_problem(qtbot, page, "the context holds 512: no item fits beside them.")
-    assert "Use a larger “Context”, fewer “Examples shown” or shorter examples." in said(page.plan_panel)
-    fields = said(page.settings).splitlines()
+    assert "Use a larger “Context”, fewer “Examples shown” or shorter examples." in text_of(page.plan_panel)
+    fields = text_of(page.settings).splitlines()
     assert {"Context", "Examples shown"} <= set(fields)
 
 
 def test_the_first_items_can_be_timed(qtbot: QtBot, ready: JudgePage) -> None:
-    assert "not known before a run with this model" in said(ready.plan_panel)
+    assert "not known before a run with this model" in text_of(ready.plan_panel)
     press(ready.plan_panel, "Time the first items")
-    qtbot.waitUntil(lambda: "at the pace of the first items" in said(ready.plan_panel), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: "at the pace of the first items" in text_of(ready.plan_panel), timeout=A_WHILE)
     assert ready.run_button.text() == "Run"
 
 
@@ -259,7 +258,7 @@ def test_without_a_criterion_there_is_no_run(qtbot: QtBot, ready: JudgePage) -> 
     for box in ready.settings.findChildren(QCheckBox):
         if box.accessibleName().startswith("Judge "):
             box.setChecked(False)
-    assert "Choose at least one criterion" in said(ready.plan_panel)
+    assert "Choose at least one criterion" in text_of(ready.plan_panel)
     assert not ready.run_button.isEnabled()
     press(ready, "Back to defaults")
     assert ready.run_button.isEnabled()
@@ -386,7 +385,7 @@ def test_the_items_of_a_resumed_run_stay_when_its_dataset_is_read(
         press(again.banner, "Resume")
     wait_for_plan(qtbot, again)
     assert (again.setup().dataset_path.name, again.setup().items) == ("own.tsv", 6)
-    assert "all 6 items are judged in run 1" in said(again.plan_panel)
+    assert "all 6 items are judged in run 1" in text_of(again.plan_panel)
 
 
 def test_a_run_of_another_dataset_than_the_open_one_is_named_and_offered_after_a_stop(
@@ -398,12 +397,12 @@ def test_a_run_of_another_dataset_than_the_open_one_is_named_and_offered_after_a
     qtbot.waitUntil(lambda: page.run_panel.table.rowCount() >= 2, timeout=A_WHILE)
     with qtbot.waitSignal(page.workspace.dataset_changed, timeout=A_WHILE):
         page.workspace.open_dataset(demo_gold)
-    assert "Run 1 of own.tsv" in said(page.run_panel)
+    assert "Run 1 of own.tsv" in text_of(page.run_panel)
     assert not page.banner.isVisible()
     with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
         page.stop()
     assert ended.args[0].stopped
-    assert "The last run, of own.tsv, was not finished" in said(page.banner)
+    assert "The last run, of own.tsv, was not finished" in text_of(page.banner)
 
 
 def test_the_key_to_run_judges_no_complete_run_again(qtbot: QtBot, ready: JudgePage) -> None:
@@ -432,13 +431,13 @@ def test_the_buttons_of_the_run_open_that_run(qtbot: QtBot, ready: JudgePage) ->
 
 def test_while_a_dataset_is_read_the_page_says_so(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> None:
     page.workspace.open_dataset(demo_gold)
-    assert f"Reading {demo_gold.name} …" in said(page.dataset_line)
-    assert "No dataset is open" not in said(page)
+    assert f"Reading {demo_gold.name} …" in text_of(page.dataset_line)
+    assert "No dataset is open" not in text_of(page)
     page.workspace.cancel_loading()
-    qtbot.waitUntil(lambda: "Reading" not in said(page.dataset_line), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: "Reading" not in text_of(page.dataset_line), timeout=A_WHILE)
     if page.workspace.dataset is None:
-        assert "No dataset is open" in said(page)
-        assert "Open a dataset to see" in said(page.plan_panel)
+        assert "No dataset is open" in text_of(page)
+        assert "Open a dataset to see" in text_of(page.plan_panel)
 
 
 def test_a_model_of_last_time_that_is_gone_is_replaced_and_named(qtbot: QtBot, workspace: Workspace) -> None:

@@ -16,8 +16,6 @@ from gui.results.figure_jobs import TITLES
 from gui.results.figure_view import FigureView
 from gui.results.figures_panel import FiguresPanel
 from gui.results.score_jobs import Scores, measure_labels
-from gui.work.lanes import EngineThreads
-from gui.work.state import State
 from gui.work.workspace import Workspace
 from tests.gui.jobs import done
 
@@ -47,9 +45,8 @@ def scores(results: RunResults, demo_gold: Path) -> Scores:
 
 
 @pytest.fixture
-def panel(qtbot: QtBot, threads: EngineThreads, tmp_path: Path) -> FiguresPanel:
-    space = Workspace(threads, State(tmp_path / "state"), tmp_path / "runs.sqlite")
-    made = FiguresPanel(space)
+def panel(qtbot: QtBot, workspace: Workspace) -> FiguresPanel:
+    made = FiguresPanel(workspace)
     qtbot.addWidget(made)
     made.resize(900, 600)
     made.show()

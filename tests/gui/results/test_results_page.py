@@ -90,7 +90,7 @@ def measured(qtbot: QtBot, page: ResultsPage) -> None:
     qtbot.waitUntil(settled, timeout=20_000)
 
 
-def told(qtbot: QtBot, page: ResultsPage, act: Callable[[], object]) -> SetupError:
+def problem_after(qtbot: QtBot, page: ResultsPage, act: Callable[[], object]) -> SetupError:
     """The problem that the window must show after an act."""
     with qtbot.waitSignal(page.workspace.problem, timeout=10_000) as problem:
         act()
@@ -174,7 +174,7 @@ def test_a_lost_dataset_leaves_what_the_run_says_by_itself(
     assert "choose a labelled dataset" in page.scores.verdict.text()
     assert "gone.tsv is not there any more" in page.gold.said.text()
     assert page.scores.table(ScoreTable.LABELS_GIVEN).rowCount() == 5
-    assert "nothing to report" in told(qtbot, page, page.export_report).problem
+    assert "nothing to report" in problem_after(qtbot, page, page.export_report).problem
     space.open_gold(demo_gold)
     qtbot.waitUntil(lambda: page.scores.table(ScoreTable.ACCURACY).rowCount() == 6, timeout=10_000)
     assert "Only the 3 items that both have" in page.scores.caveats.text()
@@ -299,12 +299,12 @@ def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
 
 def test_a_file_that_is_no_calibration_is_refused(qtbot: QtBot, opened: ResultsPage, save: Save) -> None:
     wrong = save("wrong.json", b"{}")
-    assert "not a calibration" in told(qtbot, opened, lambda: opened.calibration.load(wrong)).problem
+    assert "not a calibration" in problem_after(qtbot, opened, lambda: opened.calibration.load(wrong)).problem
 
 
 def test_a_run_that_is_judged_elsewhere_is_not_calibrated(qtbot: QtBot, opened: ResultsPage) -> None:
     with RunStore(opened.workspace.store_path) as store, store.hold(1):
-        assert isinstance(told(qtbot, opened, opened.calibration.take_off), RunBusyError)
+        assert isinstance(problem_after(qtbot, opened, opened.calibration.take_off), RunBusyError)
 
 
 # Measures that need a model
@@ -392,7 +392,7 @@ def test_an_export_says_what_is_a_persons(qtbot: QtBot, opened: ResultsPage, tmp
 
 def test_what_was_judged_is_never_overwritten(qtbot: QtBot, opened: ResultsPage, demo_gold: Path) -> None:
     before = demo_gold.read_bytes()
-    assert "overwritten" in told(qtbot, opened, lambda: opened.export_csv(path=demo_gold)).problem
+    assert "overwritten" in problem_after(qtbot, opened, lambda: opened.export_csv(path=demo_gold)).problem
     assert demo_gold.read_bytes() == before
 
 
@@ -401,7 +401,7 @@ def test_labels_alone_have_no_explanations_to_export(
 ) -> None:
     shutil.copy(two_runs, space.store_path)
     open_run(qtbot, page, 2)
-    error = told(qtbot, page, lambda: page.export_explained(path=tmp_path / "never.tsv"))
+    error = problem_after(qtbot, page, lambda: page.export_explained(path=tmp_path / "never.tsv"))
     assert "labels alone" in error.problem
     assert page.scores.table(ScoreTable.EXPLANATIONS).rowCount() == 0
 
@@ -449,7 +449,7 @@ def test_no_file_in_use_is_overwritten(
             lambda path=path: opened.calibration.save(path),
             lambda path=path: opened.figures.save("accuracy", path),
         ):
-            assert "would be overwritten" in told(qtbot, opened, act).problem
+            assert "would be overwritten" in problem_after(qtbot, opened, act).problem
         assert path.read_bytes() == before
 
 

@@ -94,9 +94,9 @@ def test_without_a_run_the_page_leads_to_judge(qtbot: QtBot, workspace: Workspac
     page = ReviewPage(workspace, Rewriter(workspace))
     qtbot.addWidget(page)
     page.show()
-    with qtbot.waitSignal(workspace.page_wanted) as told:
+    with qtbot.waitSignal(workspace.page_wanted) as wanted:
         page.nothing.button.click()
-    assert told.args == ["Judge"]
+    assert wanted.args == ["Judge"]
 
 
 def test_items_are_listed_by_doubt_with_texts_and_judgment(page: ReviewPage) -> None:
@@ -198,9 +198,9 @@ def test_what_is_written_is_saved_when_one_moves_on(qtbot: QtBot, page: ReviewPa
 def test_an_explanation_that_is_refused_is_there_again(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
     press(qtbot, page, "E")
     page.desk.card.editor.field.setPlainText("nan")
-    with qtbot.waitSignal(page.workspace.problem) as told:
+    with qtbot.waitSignal(page.workspace.problem) as problem:
         page.desk.card.editor.saved.emit("nan")
-    assert "nan" in str(told.args[0])
+    assert "nan" in str(problem.args[0])
     assert page.desk.card.editing
     assert page.desk.card.editor.text == "nan"
     assert not overrides(store)

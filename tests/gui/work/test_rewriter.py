@@ -81,7 +81,7 @@ def test_a_page_says_what_is_out_of_date_and_writes_it_again(
     assert page.outdated.text.text() == "1 explanation was written for another label than the one in force."
     page.outdated.button.setFocus()
     with (
-        qtbot.waitSignal(opened.note, timeout=A_WHILE, check_params_cb=lambda said: "again" in said) as note,
+        qtbot.waitSignal(opened.note, timeout=A_WHILE, check_params_cb=lambda text: "again" in text) as note,
         qtbot.waitSignal(opened.run_changed, timeout=A_WHILE),
     ):
         QTest.keyClick(page.outdated.button, Qt.Key.Key_Space)
