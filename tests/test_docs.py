@@ -98,7 +98,7 @@ def line_problem(line: str) -> str:
         words = words[1:]
     match words:
         case ["make", *targets]:
-            unknown = [one for one in targets if "=" not in one and one not in make_targets()]
+            unknown = [target for target in targets if "=" not in target and target not in make_targets()]
             return f"no target {', '.join(unknown)}" if unknown else ""
         case ["python" | "python3", "main.py", *rest] | ["tiebreak", *rest]:
             return main_problem(rest)
@@ -125,7 +125,7 @@ def main_problem(words: list[str]) -> str:
         return ""
     if words[0] not in main.COMMANDS:
         return f"no command {words[0]}"
-    problems = (parse_problem(words[0], one) for one in variants(" ".join(words[1:])))
+    problems = (parse_problem(words[0], variant) for variant in variants(" ".join(words[1:])))
     return next(filter(None, problems), "")
 
 

@@ -61,8 +61,8 @@ def test_a_run_and_its_submission_get_the_same_scores(
     )
     assert row(of_run, "safety") == row(of_file, "safety")
     scores = [json.loads((folder / name).read_text("utf-8")) for name in ("run.json", "file.json")]
-    for one in scores:
-        del one["details"]
+    for score in scores:
+        del score["details"]
     assert scores[0] == scores[1]
     assert scores[0]["safety_accuracy"] > 90
     assert scores[0]["safety_rougeL"] > 80
@@ -180,8 +180,8 @@ def test_judge_with_a_calibration_writes_explanations_for_the_calibrated_label(
     fitted = run_here("calibrate", 1, "--gold", demo_gold, "--partial", "--out", path, "--store", store)
     assert fitted.returncode == 0, fitted.stderr
     value = json.loads(path.read_text("utf-8"))
-    for one in value["criteria"].values():
-        one["biases"] = {"A": 0, "B": 0, "both_good": 0, "both_bad": 99}
+    for criterion in value["criteria"].values():
+        criterion["biases"] = {"A": 0, "B": 0, "both_good": 0, "both_bad": 99}
     path.write_text(json.dumps(value), "utf-8")
     done = run_here(*judged, "--calibration", path)
     assert done.returncode == 0, done.stderr
@@ -205,7 +205,7 @@ def test_compare_ranks_a_run_beside_a_submission(command: Command, demo_gold: Pa
     assert "measured on the task's private test set" in printed
     assert "VerbaNexAI" in printed
     found = json.loads(out.read_text("utf-8"))
-    assert {one["labels"][1] for one in found["differences"]} == {"A"}
+    assert {difference["labels"][1] for difference in found["differences"]} == {"A"}
     assert f"and {len(found['differences']) - 2:,} more" in printed
     assert found["scores"]["run 1"]["details"]["items"] == ITEMS
 
@@ -373,16 +373,16 @@ def test_recalibrate_keeps_overrides_and_counts_the_models_labels(
     path = tmp_path / "calibration.json"
     assert "a person's" not in streams("calibrate", 1, "--gold", demo_gold, "--out", path)[1]
     value = json.loads(path.read_text("utf-8"))
-    for one in value["criteria"].values():
-        one["biases"] = {"A": 0, "B": 0, "both_good": 0, "both_bad": 99}
+    for criterion in value["criteria"].values():
+        criterion["biases"] = {"A": 0, "B": 0, "both_good": 0, "both_bad": 99}
     path.write_text(json.dumps(value), "utf-8")
     printed, err = streams("runs", "recalibrate", 1, "--calibration", path)
     with RunStore(overridden) as store:
         results = load_results(store, 1)
-    (own,) = {label_of(one) for one in results.judgments["safety"]}
+    (own,) = {label_of(judgment) for judgment in results.judgments["safety"]}
     assert own is Preference.BOTH_BAD
     with RunStore(demo_store) as store:
-        before = [label_of(one) for one in load_results(store, 1).judgments["safety"]]
+        before = [label_of(judgment) for judgment in load_results(store, 1).judgments["safety"]]
     assert row(printed, "safety")[3] == str(sum(label is not Preference.BOTH_BAD for label in before))
     assert "1 label and 1 explanation, by Ada" in err
     assert results.overridden.labels == 1

@@ -132,7 +132,7 @@ def relabel(path: Path) -> Preference:
     with RunStore(path) as store:
         first = next(store.judged(1))
         written_for = first.explanations["safety"].preference
-        label = next(one for one in Preference if one is not written_for)
+        label = next(other for other in Preference if other is not written_for)
         store.override(
             1, NewOverride(first.item_id, "safety", preference=label, explanation=None, author="Ada")
         )

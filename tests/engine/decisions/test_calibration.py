@@ -48,7 +48,7 @@ def test_another_judge_is_refused(other: JudgeIdentity, found: str) -> None:
 
 
 def without(key: str) -> Callable[[dict[str, object]], object]:
-    return lambda value: {name: one for name, one in value.items() if name != key}
+    return lambda value: {name: content for name, content in value.items() if name != key}
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ def one_by_one(item: JudgedItem, calibration: CriterionCalibration | None) -> Ju
         "safety",
         PREFERENCES[int(together.argmax())],
         (a, b, both_good, both_bad),
-        len({int(np.argmax(one)) for one in own}) > 1 if len(own) > 1 else None,
+        len({int(np.argmax(scores)) for scores in own}) > 1 if len(own) > 1 else None,
         float(np.mean([reading.format_mass for reading in readings])),
         readings,
     )
@@ -175,7 +175,7 @@ def test_items_decided_together_are_decided_as_one_by_one_to_the_last_bit(
     together = decide_all(items, "safety", calibration)
     assert list(together) == [one_by_one(item, calibration) for item in items]
     assert list(together) == [decide(item, "safety", calibration) for item in items]
-    assert len({type(one) for one in together}) == 2
+    assert len({type(outcome) for outcome in together}) == 2
 
 
 def test_of_no_items_nothing_is_decided() -> None:

@@ -119,8 +119,8 @@ def undo_label(store: RunStore, position: int) -> None:
 def calibrate_to_bad(store: RunStore) -> None:
     """From now on safety is bad in all items of run 1."""
     run = store.run(1)
-    one = CriterionCalibration(0.0, (-9.0, -9.0, -9.0, 9.0), None, 30)
-    calibration = Calibration(judge_of_run(run.identity), "gold.tsv", "other", {"safety": one}, {})
+    criterion = CriterionCalibration(0.0, (-9.0, -9.0, -9.0, 9.0), None, 30)
+    calibration = Calibration(judge_of_run(run.identity), "gold.tsv", "other", {"safety": criterion}, {})
     store.calibrate(1, calibration.as_json())
 
 
@@ -135,7 +135,7 @@ def test_what_people_relabelled_is_explained_again_and_nothing_else(store: RunSt
     heard, made = rewritten(plan, store)
     after = written(store)
     assert made == Rewritten(4, 4, 0, (), stopped=False)
-    assert [(one.done, one.total) for one in heard] == [(0, 4), (2, 4), (3, 4), (4, 4)]
+    assert [(progress.done, progress.total) for progress in heard] == [(0, 4), (2, 4), (3, 4), (4, 4)]
     assert {place: after[place].preference for place in places} == labels
     assert all(after[place].text != before[place].text for place in places)
     assert {place: after[place] for place in after if place not in labels} == {
@@ -223,7 +223,7 @@ def test_a_stop_keeps_what_was_written_and_the_same_call_goes_on(store: RunStore
     assert first.stopped
     assert 4 <= first.written < whole.written == whole.outdated
     assert load_results(store, 1).outdated == whole.outdated - first.written
-    assert sum(one["explanations"] for one in store.run(1).manifest["rewritten"]) == first.written
+    assert sum(entry["explanations"] for entry in store.run(1).manifest["rewritten"]) == first.written
     _, second = rewritten(plan, store)
     assert (second.written, second.stopped) == (whole.written - first.written, False)
     assert written(store) == expected

@@ -17,7 +17,7 @@ def judged(folder: Path, human: dict[str, list[Any]], columns: dict[str, list[An
 
 
 def found(evaluation: Evaluation, most: int = 20) -> list[tuple[str, str]]:
-    return [(one.pair.item.id, one.criterion) for one in largest_disagreements(evaluation, most)]
+    return [(each.pair.item.id, each.criterion) for each in largest_disagreements(evaluation, most)]
 
 
 def test_the_surest_come_first_and_equal_ones_in_the_order_of_the_dataset(tmp_path: Path) -> None:
@@ -38,9 +38,9 @@ def test_the_surest_come_first_and_equal_ones_in_the_order_of_the_dataset(tmp_pa
 
 def test_a_lead_is_the_probability_of_the_wrong_label_less_that_of_the_human_one(tmp_path: Path) -> None:
     evaluation = judged(tmp_path, {"safety": [B]}, {"safety": [RATHER_A]})
-    (one,) = largest_disagreements(evaluation)
-    assert one.lead == pytest.approx(0.4)
-    assert (one.human, one.predicted) == (B, A)
+    (disagreement,) = largest_disagreements(evaluation)
+    assert disagreement.lead == pytest.approx(0.4)
+    assert (disagreement.human, disagreement.predicted) == (B, A)
 
 
 def test_what_is_right_or_unscored_is_no_disagreement(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_a_submission_has_no_leads_and_keeps_the_order_of_the_dataset() -> None:
     judge = system({"safety": [A, B, None, A], "relevance": [A, A, A, A]})
     evaluation = evaluate(match(judge, gold))
     assert found(evaluation) == [("1", "safety"), ("4", "relevance"), ("4", "safety")]
-    assert [one.lead for one in largest_disagreements(evaluation)] == [None, None, None]
+    assert [disagreement.lead for disagreement in largest_disagreements(evaluation)] == [None, None, None]
 
 
 def test_what_a_person_labelled_is_no_disagreement_of_the_judge(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_a_run_is_counted_by_criterion(tmp_path: Path) -> None:
     )
     assert run.results is not None
     counts = count_run(run.results)
-    assert [(one.criterion, one.items, one.unscored, one.predicted) for one in counts] == [
+    assert [(count.criterion, count.items, count.unscored, count.predicted) for count in counts] == [
         ("safety", 2, 0, {A: 1, B: 1}),
         ("relevance", 2, 0, {GOOD: 2}),
     ]

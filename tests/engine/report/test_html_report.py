@@ -90,7 +90,7 @@ class Page(HTMLParser):
 
     def table(self, *header: str) -> list[list[str]]:
         """The rows of the table whose header begins so."""
-        (found,) = (one for one in self.tables if tuple(one[0][: len(header)]) == header)
+        (found,) = (table for table in self.tables if tuple(table[0][: len(header)]) == header)
         return found[1:]
 
     def facts(self) -> dict[str, str]:
@@ -128,8 +128,8 @@ def test_a_page_of_a_run_has_no_script_and_loads_nothing(tmp_path: Path) -> None
     assert_harmless(page)
     images = [attributes for tag, attributes in page.elements if tag == "img"]
     assert len(images) == 5
-    assert all(one["src"].startswith("data:image/svg+xml;base64,") for one in images)
-    assert all(len(one["alt"]) > 40 for one in images)
+    assert all(image["src"].startswith("data:image/svg+xml;base64,") for image in images)
+    assert all(len(image["alt"]) > 40 for image in images)
 
 
 def assert_harmless(page: Page) -> None:
@@ -223,9 +223,9 @@ def measures(lead: float, interval: Interval | None) -> LabelMeasures:
 def test_a_judge_that_is_not_better_is_called_so(
     lead: float, interval: Interval | None, verdict: str, sentence: str
 ) -> None:
-    one = measures(lead, interval)
-    assert one.better_than_most_frequent == verdict
-    evaluation = Evaluation(matched([A, B], [A, A]), {"safety": one}, {})
+    measured = measures(lead, interval)
+    assert measured.better_than_most_frequent == verdict
+    evaluation = Evaluation(matched([A, B], [A, A]), {"safety": measured}, {})
     page = Page(report_html(Report(evaluation, {}), {}))
     assert sentence in page.text
     assert page.table("criterion", "labels", "accuracy")[0][-1] == verdict
@@ -309,8 +309,8 @@ def test_a_page_of_a_submission_says_what_is_not_known() -> None:
 
 def test_reliability_is_of_the_judgments_with_a_label(tmp_path: Path) -> None:
     bins = reliability_of(run_of(tmp_path, GOLD, PROBABILITIES))
-    assert [one.count for one in bins["safety"]] == [1, 2]
-    assert [one.accuracy for one in bins["safety"]] == [1.0, 0.5]
+    assert [part.count for part in bins["safety"]] == [1, 2]
+    assert [part.accuracy for part in bins["safety"]] == [1.0, 0.5]
     assert bins["safety"][1].confidence == pytest.approx(0.91)
     unscored = run_of(tmp_path, GOLD, {"safety": [None] * 4}, key="another")
     assert reliability_of(unscored) == {}
@@ -358,7 +358,7 @@ def test_what_people_overrode_is_said_and_not_taken_for_the_judge(tmp_path: Path
     assert "2. Item" not in page.text
     assert "The judge's reason." in page.text
     assert "A person's reason." not in page.text
-    assert [one.count for one in reliability_of(found)["safety"]] == [3]
+    assert [part.count for part in reliability_of(found)["safety"]] == [3]
 
 
 def test_a_report_of_the_model_alone_has_nothing_of_people(tmp_path: Path) -> None:

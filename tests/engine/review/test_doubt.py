@@ -55,8 +55,10 @@ def overridden(folder: Path, item_id: str, **what: Any) -> RunResults:
 def with_flips(results: RunResults, *item_ids: str) -> RunResults:
     columns = {
         name: tuple(
-            replace(one, flipped=one.item_id in item_ids) if isinstance(one, Judgment) else one
-            for one in column
+            replace(judgment, flipped=judgment.item_id in item_ids)
+            if isinstance(judgment, Judgment)
+            else judgment
+            for judgment in column
         )
         for name, column in results.judgments.items()
     }
@@ -98,9 +100,13 @@ def test_an_overall_label_against_the_weighted_winner_is_doubted_on_its_own_crit
 def contradicted_by_the_whole_weighing(results: RunResults) -> set[str]:
     """Whose overall label is A and weighted winner B, or the reverse, as `weigh` decides the whole run."""
     system = system_of_run(results)
-    weights = {one.name: one.weight for one in ELOQUENT.criteria if one.name in results.judgments}
+    weights = {
+        criterion.name: criterion.weight
+        for criterion in ELOQUENT.criteria
+        if criterion.name in results.judgments
+    }
     weighed = weigh(comparisons_of(system, list(weights)), weights, ELOQUENT.tie_threshold)
-    winners = {one["id"]: one["winner"] for one in weighed.result["results"]}
+    winners = {winner["id"]: winner["winner"] for winner in weighed.result["results"]}
     labels = {row.id: row.predictions["overall_quality"].preference for row in system.submission.rows}
     return {item_id for item_id, label in labels.items() if {label, winners.get(item_id)} == {"A", "B"}}
 
@@ -110,8 +116,8 @@ def test_contradictions_are_those_of_the_whole_weighing(tmp_path: Path, seed: in
     """Probabilities are tenths, so that many differences are 0 or the very tie threshold."""
     random = Random(seed)
     criteria, gold = ("safety", "overall_quality"), dataset({"safety": [None] * 150})
-    shares = [one for one in itertools.product(range(1, 8), repeat=4) if sum(one) == 10]
-    tenths = [one for one in shares if one.count(max(one)) == 1]
+    shares = [share for share in itertools.product(range(1, 8), repeat=4) if sum(share) == 10]
+    tenths = [share for share in shares if share.count(max(share)) == 1]
 
     def probabilities() -> Probabilities | None:
         a, b, good, bad = random.choice(tenths)
@@ -190,8 +196,8 @@ def test_matching_ids_are_asked_too(rows: list[ReviewRow]) -> None:
 
 
 def test_an_item_is_as_doubtful_as_its_most_doubtful_judgment(rows: list[ReviewRow]) -> None:
-    assert [one.item_id for one in by_item(rows)] == ["3", "4", "2", "5", "1"]
-    assert [one.item_id for one in by_item(rows, by_doubt=False)] == list("12345")
+    assert [row.item_id for row in by_item(rows)] == ["3", "4", "2", "5", "1"]
+    assert [row.item_id for row in by_item(rows, by_doubt=False)] == list("12345")
     assert by_item(rows)[0] == ReviewItem(2, "3", 1.0)
     assert by_item([]) == []
 

@@ -382,7 +382,7 @@ def test_dropped_submissions_are_added(page: ComparePage, worse: Path) -> None:
 
 
 def test_no_key_of_the_page_is_another_s_or_a_menu_s(page: ComparePage) -> None:
-    texts = [one.text() for one in page.findChildren(QAbstractButton)]
+    texts = [button.text() for button in page.findChildren(QAbstractButton)]
     keys = [key.upper() for key in re.findall(r"&(\w)", " ".join(texts))] + [*"FVERH"]
     assert sorted(keys) == sorted(set(keys))
 
@@ -397,4 +397,4 @@ def test_all_controls_have_accessible_names(page: ComparePage) -> None:
         page.view.differences.criterion,
         page.view.agreement_view,
     ]
-    assert all(one.accessibleName() for one in controls)
+    assert all(control.accessibleName() for control in controls)

@@ -47,7 +47,7 @@ def open_file(qtbot: QtBot, page: DatasetPage, path: Path) -> None:
 
 
 def button(widget: QWidget, text: str) -> QPushButton:
-    return next(one for one in widget.findChildren(QPushButton) if one.text() == text)
+    return next(found for found in widget.findChildren(QPushButton) if found.text() == text)
 
 
 def ids(page: DatasetPage) -> list[str]:
@@ -158,11 +158,11 @@ def test_sorting_keeps_the_chosen_item_and_the_third_click_undoes_it(
     dataset = opened.workspace.dataset
     assert dataset is not None
     texts = {item.id: item.instruction for item in dataset}
-    ascending = [texts[one].lower() for one in ids(opened)]
+    ascending = [texts[item_id].lower() for item_id in ids(opened)]
     assert ascending == sorted(ascending)
     assert chosen(opened) == "Item 42"
     sort(qtbot, opened, 1)
-    assert [texts[one].lower() for one in ids(opened)] == ascending[::-1]
+    assert [texts[item_id].lower() for item_id in ids(opened)] == ascending[::-1]
     sort(qtbot, opened, 1)
     assert ids(opened) == in_file
     assert chosen(opened) == "Item 42"

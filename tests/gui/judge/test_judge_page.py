@@ -97,7 +97,9 @@ def open_run(page: JudgePage) -> int | None:
 
 
 def press(widget: QWidget, text: str) -> None:
-    (button,) = [one for one in widget.findChildren(QPushButton) if one.text() == text and one.isVisible()]
+    (button,) = [
+        found for found in widget.findChildren(QPushButton) if found.text() == text and found.isVisible()
+    ]
     button.click()
 
 
@@ -183,7 +185,9 @@ def test_items_that_do_not_fit_are_named_with_what_helps(
     )
     assert page.setup().shorten
     (larger,) = [
-        one for one in page.plan_panel.findChildren(QPushButton) if one.text().startswith("Use a context")
+        button
+        for button in page.plan_panel.findChildren(QPushButton)
+        if button.text().startswith("Use a context")
     ]
     larger.click()
     qtbot.waitUntil(lambda: "every item fits" in text_of(page.plan_panel), timeout=A_WHILE)
@@ -292,7 +296,9 @@ def test_foreign_text_is_shown_as_text(
     cell = page.run_panel.table.index(0, 0)
     assert cell.data() == SHOWN_HOSTILE
     assert "<b>" not in cell.data(Qt.ItemDataRole.ToolTipRole)
-    assert all(one.textFormat() is Qt.TextFormat.PlainText for one in page.plan_panel.findChildren(QLabel))
+    assert all(
+        label.textFormat() is Qt.TextFormat.PlainText for label in page.plan_panel.findChildren(QLabel)
+    )
 
 
 def test_the_last_run_that_was_not_finished_is_offered(
@@ -465,10 +471,10 @@ def test_the_table_of_judgments_keeps_the_last_ones(qtbot: QtBot, ready: JudgePa
 
 def test_every_control_has_a_name_and_takes_the_keyboard(page: JudgePage) -> None:
     kinds = (QPushButton, QComboBox, QCheckBox, QAbstractSpinBox, QTableView, QLineEdit)
-    controls = [one for kind in kinds for one in page.findChildren(kind)]
-    own = [one for one in controls if not isinstance(one.parent(), QAbstractSpinBox)]
+    controls = [control for kind in kinds for control in page.findChildren(kind)]
+    own = [control for control in controls if not isinstance(control.parent(), QAbstractSpinBox)]
     assert len(own) > 30
-    for one in own:
-        said_name = one.accessibleName() or (one.text() if isinstance(one, QPushButton | QCheckBox) else "")
-        assert said_name or one is page.plan_panel._context_button, one
-        assert one.focusPolicy() & Qt.FocusPolicy.TabFocus
+    for control in own:
+        text = control.text() if isinstance(control, QPushButton | QCheckBox) else ""
+        assert control.accessibleName() or text or control is page.plan_panel._context_button, control
+        assert control.focusPolicy() & Qt.FocusPolicy.TabFocus

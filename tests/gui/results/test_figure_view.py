@@ -65,7 +65,7 @@ def test_a_figure_is_said_in_words_and_never_as_markup(view: FigureView) -> None
 
 @pytest.mark.parametrize(("text", "form"), [("Save as &PNG…", "png"), ("Save as &SVG…", "svg")])
 def test_the_menu_saves(qtbot: QtBot, view: FigureView, text: str, form: str) -> None:
-    action = next(one for one in view.menu().actions() if one.text() == text)
+    action = next(entry for entry in view.menu().actions() if entry.text() == text)
     with qtbot.waitSignal(view.save_wanted) as asked:
         action.trigger()
     assert asked.args == ["accuracy", form]

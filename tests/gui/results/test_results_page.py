@@ -191,7 +191,7 @@ def test_labels_of_other_items_are_refused_with_the_next_step(
     assert "Other labels…" in opened.scores.caveats.text()
     assert opened.scores.table(ScoreTable.LABELS_GIVEN).rowCount() == 5
     assert opened.gold.said.text() == "Against the human labels of <b>other.tsv"
-    assert all(one.textFormat() == Qt.TextFormat.PlainText for one in opened.findChildren(QLabel))
+    assert all(label.textFormat() == Qt.TextFormat.PlainText for label in opened.findChildren(QLabel))
 
 
 def test_explanations_that_were_stopped_go_on(qtbot: QtBot, page: ResultsPage) -> None:
@@ -533,8 +533,8 @@ def test_no_key_of_a_tab_is_another_s_or_a_menu_s(opened: ResultsPage) -> None:
     tabs = re.findall(r"&(\w)", " ".join(opened.tabs.tabText(place) for place in range(opened.tabs.count())))
     for place in range(opened.tabs.count()):
         opened.tabs.setCurrentIndex(place)
-        shown = [one for one in opened.findChildren(QAbstractButton) if one.isVisible()]
-        keys = [*tabs, *re.findall(r"&(\w)", " ".join(one.text() for one in shown)), *"FVERH"]
+        shown = [button for button in opened.findChildren(QAbstractButton) if button.isVisible()]
+        keys = [*tabs, *re.findall(r"&(\w)", " ".join(button.text() for button in shown)), *"FVERH"]
         assert sorted(key.upper() for key in keys) == sorted({key.upper() for key in keys})
 
 
@@ -547,17 +547,17 @@ def test_every_measure_says_what_it_means(opened: ResultsPage) -> None:
 
 def test_every_control_has_a_name(opened: ResultsPage) -> None:
     kinds = (QAbstractButton, QAbstractItemView, QAbstractSlider, QComboBox)
-    controls = [one for kind in kinds for one in opened.findChildren(kind)]
+    controls = [control for kind in kinds for control in opened.findChildren(kind)]
     nameless = [
-        one
-        for one in controls
-        if not one.accessibleName()
-        and not (isinstance(one, QAbstractButton) and one.text())
-        and not one.objectName().startswith("qt_")
-        and one.focusPolicy() != Qt.FocusPolicy.NoFocus
-        and one.window() is opened  # Qt's own list below a combo box is a window
+        control
+        for control in controls
+        if not control.accessibleName()
+        and not (isinstance(control, QAbstractButton) and control.text())
+        and not control.objectName().startswith("qt_")
+        and control.focusPolicy() != Qt.FocusPolicy.NoFocus
+        and control.window() is opened  # Qt's own list below a combo box is a window
     ]
-    assert [(type(one).__name__, type(one.parent()).__name__) for one in nameless] == []
+    assert [(type(control).__name__, type(control.parent()).__name__) for control in nameless] == []
 
 
 def test_tabs_and_menu_open_by_key(qtbot: QtBot, opened: ResultsPage) -> None:

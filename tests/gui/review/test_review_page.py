@@ -107,7 +107,7 @@ def test_items_are_listed_by_doubt_with_texts_and_judgment(page: ReviewPage) -> 
     run = page.workspace.run
     assert run is not None
     assert run.dataset is not None
-    item = next(one for one in run.dataset if one.id == current(page))
+    item = next(item for item in run.dataset if item.id == current(page))
     assert (page.reading.instruction.text, page.reading.a.text) == (item.instruction, item.output_a)
     card = page.desk.card
     human = item.gold["relevance"]
@@ -167,8 +167,8 @@ def test_a_written_explanation_is_saved_and_a_label_keeps_it(
     wait_for_override(qtbot, page, lambda: save(qtbot, field))
     assert not page.desk.card.editing
     wait_for_override(qtbot, page, lambda: press(qtbot, page, "X"))
-    assert [one.preference for one in overrides(store)] == [None, Preference.BOTH_BAD]
-    assert {one.explanation for one in overrides(store)} == {f"jk/12abgxu {HOSTILE[:-4].strip()}"}
+    assert [override.preference for override in overrides(store)] == [None, Preference.BOTH_BAD]
+    assert {override.explanation for override in overrides(store)} == {f"jk/12abgxu {HOSTILE[:-4].strip()}"}
     assert page.desk.card.explanation.text() == f"jk/12abgxu {HOSTILE[:-4].strip()}"
     assert page.desk.card.explanation.textFormat() is Qt.TextFormat.PlainText
 
@@ -189,7 +189,7 @@ def test_what_is_written_is_saved_when_one_moves_on(qtbot: QtBot, page: ReviewPa
     press(qtbot, page, "E")
     page.desk.card.editor.field.setPlainText("Written before moving on.")
     wait_for_override(qtbot, page, lambda: page.list.step(1))
-    assert [(one.item_id, one.explanation) for one in overrides(store)] == [
+    assert [(override.item_id, override.explanation) for override in overrides(store)] == [
         (item_id, "Written before moving on.")
     ]
     assert page.workspace.state.record("review/drafts") == {}
@@ -248,7 +248,7 @@ def test_a_filter_opens_a_criterion_that_passes(qtbot: QtBot, page: ReviewPage) 
     page.list.filters.chips["differs_from_human"].click()
     qtbot.waitUntil(lambda: page.list.shown == len(differing))
     for _ in differing:
-        [row] = [one for one in review.of_item(current(page)) if one.criterion == page.desk.criterion]
+        [row] = [entry for entry in review.of_item(current(page)) if entry.criterion == page.desk.criterion]
         assert row.differs_from_human
         page.list.step(1)
 
@@ -285,8 +285,8 @@ def test_d_marks_differences_then_shared_words(qtbot: QtBot, page: ReviewPage) -
     def marked() -> list[str]:
         pane = page.reading.a
         return [
-            pane.text[one.cursor.selectionStart() : one.cursor.selectionEnd()]
-            for one in pane.view.extraSelections()
+            pane.text[selection.cursor.selectionStart() : selection.cursor.selectionEnd()]
+            for selection in pane.view.extraSelections()
         ]
 
     assert marked() == []
@@ -423,7 +423,7 @@ def test_space_after_writing_overrides_no_label(
     focused = page.window().focusWidget()
     assert focused is page.list.view
     qtbot.keyClick(focused, Qt.Key.Key_Space)
-    assert all(one.preference is None for one in overrides(store))
+    assert all(override.preference is None for override in overrides(store))
 
 
 @pytest.mark.parametrize("hidden", [True, False])
@@ -562,7 +562,9 @@ def test_hostile_and_unscored_items(
     assert page.list.table.index(1, ID).data() == shown
     press(qtbot, page, "D")
     qtbot.waitUntil(lambda: bool(page.reading.b.view.extraSelections()))
-    assert [one.cursor.selectedText() for one in page.reading.b.view.extraSelections()] == ["unlike"]
+    assert [selection.cursor.selectedText() for selection in page.reading.b.view.extraSelections()] == [
+        "unlike"
+    ]
 
 
 def test_spans_are_counted_as_qt_counts(qtbot: QtBot, page: ReviewPage) -> None:

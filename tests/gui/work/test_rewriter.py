@@ -61,9 +61,11 @@ def opened(qtbot: QtBot, workspace: Workspace, rewriter: Rewriter, judged: Path)
 
 def change_label(store: RunStore, place: int) -> None:
     results = load_results(store, 1)
-    one = results.judgments["safety"][place]
-    other = next(label for label in Preference if label is not results.label(one))
-    store.override(1, NewOverride(one.item_id, "safety", preference=other, explanation=None, author="Ada"))
+    judgment = results.judgments["safety"][place]
+    other = next(label for label in Preference if label is not results.label(judgment))
+    store.override(
+        1, NewOverride(judgment.item_id, "safety", preference=other, explanation=None, author="Ada")
+    )
 
 
 def outdated(workspace: Workspace) -> int:
