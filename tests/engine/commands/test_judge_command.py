@@ -1,4 +1,4 @@
-"""`judge` in a child process: killed, interrupted, run twice at once, without network, with wrong input."""
+"""`judge`, mostly in a child process: killed, interrupted, run twice at once, offline, with wrong input."""
 
 import json
 import shutil
