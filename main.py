@@ -24,7 +24,7 @@ from engine.core.version import VERSION
 COMMANDS = {
     "judge": "judge a dataset with a model and write a submission",
     "check": "say what a dataset or submission is, or what is wrong with it",
-    "models": "list the models on this computer, or check one",
+    "models": "list the models on this computer, check one, or cut an encoder",
     "runs": "list the runs in the store; show, export, recalibrate or rewrite one",
     "evaluate": "score a run or submission against human labels, beside trivial judges",
     "calibrate": "make a run's probabilities fit human labels, and say what that is worth",
@@ -71,7 +71,7 @@ def main(arguments: list[str]) -> int:
             return open_window(Path(arguments[0]))
         lacking = "no command" if len(arguments) > 1 else "no command and no file"
         raise SetupError(f"There is {lacking} {arguments[0]!r}.", f"\n{usage()}")
-    # Only the chosen command is imported: --help need not wait for pandas and llama.cpp.
+    # Only the chosen command is imported: --help need not wait for pyarrow and llama.cpp.
     command = import_module(f"engine.commands.{arguments[0]}")
     return int(command.run(command.parser().parse_args(arguments[1:])))
 

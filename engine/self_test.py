@@ -29,10 +29,10 @@ from engine.decisions.run_results import RunResults, load_results
 from engine.gguf.judge_file import read_model_file
 from engine.gguf.memory import check_memory
 from engine.judge.plan import RunPlan, open_model
-from engine.judge.prepare import machine_settings
 from engine.judge.run import run_judging
 from engine.llama.library import gpu_offload_supported, library_version, processor_features
 from engine.loading.checked_model import TRIAL_COMMAND, checked_model
+from engine.loading.opening import machine_settings
 from engine.measure.accuracy import run_accuracy
 from engine.store.run_store import RunStore
 from engine.system.child_process import run_child
@@ -44,7 +44,7 @@ from engine.system.paths import cache_folder, data_folder, demo_dataset, demo_mo
 _PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "sklearn", "matplotlib", "jinja2", "psutil")
 _ITEMS = 2
 _CONTEXT = 4096
-_LEAST_RIGHT = 0.7  # of the labels: the demo model was made for these very items
+_LEAST_RIGHT = 0.7  # of the labels: the demo model was made for these items
 _LEAST_FORMAT_MASS = 0.9
 _TRIAL_SECONDS = 120
 _SET_UP_AGAIN = "Set Tiebreak up again."

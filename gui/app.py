@@ -41,9 +41,10 @@ def open_window(dataset: Path | None = None) -> int:
     window = MainWindow()
     _report_faults(window, window.show_problem)
     window.show()
-    filled: list[Interior] = []
+    filled: list[Interior] = []  # before it begins, for then its threads are to be ended, whatever happens
     first_picture = FirstPicture(window)
-    first_picture.shown.connect(lambda: filled.append(fill(window, dataset)))
+    first_picture.shown.connect(lambda: filled.append(fill(window)))
+    first_picture.shown.connect(lambda: filled[0].begin(dataset))
     code = app.exec()
     window.state.save()
     if not all(interior.end() for interior in filled):
@@ -52,14 +53,13 @@ def open_window(dataset: Path | None = None) -> int:
     return code
 
 
-def fill(window: MainWindow, dataset: Path | None = None) -> "Interior":
-    """Put into the frame what it holds, and open a dataset: the one of last time where none is given."""
+def fill(window: MainWindow) -> "Interior":
+    """Put into the frame what it holds."""
     # Only now: all that is in the window takes longer to import than the frame takes to be seen.
     from gui.window.interior import Interior  # noqa: PLC0415
 
     interior = Interior(window)
     _report_faults(window, interior.show_problem)
-    interior.begin(dataset)
     return interior
 
 

@@ -19,15 +19,15 @@ def is_elf(path: Path) -> bool:
 
 def needed_libraries(path: Path) -> set[str]:
     """The names of the libraries that a file is linked with, itself, not through others."""
-    return set(_NEEDED.findall(_told(path, "--dynamic")))
+    return set(_NEEDED.findall(_printed(path, "--dynamic")))
 
 
 def needed_glibc(path: Path) -> tuple[int, int]:
     """The oldest glibc that a file runs with; (0, 0) where it needs none."""
-    versions = _GLIBC.findall(_told(path, "--version-info"))
+    versions = _GLIBC.findall(_printed(path, "--version-info"))
     return max(((int(major), int(minor)) for major, minor in versions), default=(0, 0))
 
 
-def _told(path: Path, option: str) -> str:
+def _printed(path: Path, option: str) -> str:
     command = ["readelf", "--wide", option, str(path)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -3,7 +3,7 @@
     python packaging/measure_bundle.py BUNDLE MODEL.gguf --portable PYTHON --native PYTHON
 
 --portable is the Python of the bundle's own environment (build/venv), --native one whose llama.cpp was made
-for this very processor (.venv). They take turns; the median of each counts. On Linux, with Xvfb and xdotool.
+for this processor (.venv). They take turns; the median of each counts. On Linux, with Xvfb and xdotool.
 
 Knows: commands and clocks. Does not know: what makes one faster than another.
 """

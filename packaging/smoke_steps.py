@@ -188,14 +188,14 @@ def _libraries(trial: Trial) -> str:
     library = next(iter(trial.place.outside(trial.folder).rglob("libggml-cpu-x64.so")))
     shutil.copy(library, trial.written("libggml-cpu-rogue.so"))
     # Set as late as this: what comes before may be another user, whose list ours could not go on with.
-    printed = ("LD_DEBUG=files", f"LD_DEBUG_OUTPUT={trial.temporary / 'loaded'}")
+    variables = ("LD_DEBUG=files", f"LD_DEBUG_OUTPUT={trial.temporary / 'loaded'}")
     env = Path("/usr/bin/env")
-    child = trial.start(*printed, str(trial.program), "selftest", executable=env)
+    child = trial.start(*variables, str(trial.program), "selftest", executable=env)
     output, _ = child.communicate(timeout=PATIENCE)
     assert child.returncode == 0, output.decode()
     with smoke_window.screen() as display:
         program = trial.start(
-            *printed, str(trial.window_program), executable=env, home=trial.window_home, DISPLAY=display
+            *variables, str(trial.window_program), executable=env, home=trial.window_home, DISPLAY=display
         )
         try:
             smoke_window.Window(display, program)

@@ -31,10 +31,10 @@ class Sample:
         self.encoder = ROOT / "tests" / "encoders" / "roberta.gguf"
         self.parquet = scratch / "demo.parquet"
         self.submission = scratch / "expected.tsv"
-        main, printed = str(ROOT / "main.py"), ["--model", "demo", "--out", str(self.submission)]
+        main, options = str(ROOT / "main.py"), ["--model", "demo", "--out", str(self.submission)]
         environment = {**os.environ, "TIEBREAK_HOME": str(scratch / "source")}
         for words in (
-            [main, "judge", str(self.dataset), *printed],
+            [main, "judge", str(self.dataset), *options],
             ["-c", _TO_PARQUET, str(self.dataset), str(self.parquet)],
         ):
             done = subprocess.run(

@@ -13,7 +13,7 @@ import gguf
 import numpy as np
 import numpy.typing as npt
 
-from engine.gguf.header import Value, read_header
+from engine.gguf.header import HeaderValue, read_header
 from models.demo.gguf_files import (
     BYTE,
     CONTROL,
@@ -181,7 +181,7 @@ def add_random_weights(vocabulary: Path, path: Path, template: str | None) -> Pa
     return written(writer, path)
 
 
-def _add_value(writer: gguf.GGUFWriter, key: str, value: Value) -> None:
+def _add_value(writer: gguf.GGUFWriter, key: str, value: HeaderValue) -> None:
     if isinstance(value, bool):
         writer.add_bool(key, value)
     elif isinstance(value, int):

@@ -17,10 +17,10 @@ from engine.commands.shared.console import (
     tell,
 )
 from engine.commands.shared.measure_arguments import (
-    SlowMeasures,
+    ModelMeasures,
     add_gold,
     add_model_alone,
-    add_slow_measures,
+    add_model_measures,
     check_measure_outputs,
     say_what_was_left_out,
 )
@@ -58,7 +58,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add_model_alone(arguments)
     add_store(arguments)
-    add_slow_measures(arguments)
+    add_model_measures(arguments)
     return arguments
 
 
@@ -70,14 +70,14 @@ def run(options: argparse.Namespace) -> int:
             [open_system(word, options.store, options.model_alone) for word in options.systems]
         )
         matched = match_all(systems, load_dataset(options.gold, cancel=cancel), options.partial)
-        slow = SlowMeasures(options, cancel)
+        measures = ModelMeasures(options, cancel)
         for joined in matched:
             say_what_was_left_out(joined)
-        scores = [slow.of(joined) for joined in matched]
+        scores = [measures.of(joined) for joined in matched]
     evaluations = [evaluate(joined, known) for joined, known in zip(matched, scores, strict=True)]
     result = compare(evaluations)
     if options.json:
-        write_json(options.json, comparison_json(result, evaluations, slow.judge_name))
+        write_json(options.json, comparison_json(result, evaluations, measures.judge_name))
         print(f"Comparison: {options.json}\n")
     for name, lacking in result.left_out.items():
         tell(f"{name} is not compared: {', '.join(map(printable, lacking))} without it.")

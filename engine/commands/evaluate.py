@@ -8,10 +8,10 @@ from pathlib import Path
 
 from engine.commands.shared.console import DONE, add_store, command_parser, interruptible, printable, printed
 from engine.commands.shared.measure_arguments import (
-    SlowMeasures,
+    ModelMeasures,
     add_gold,
     add_model_alone,
-    add_slow_measures,
+    add_model_measures,
     check_measure_outputs,
     say_what_was_left_out,
 )
@@ -37,7 +37,7 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument("--confusion", action="store_true", help="print the confusion matrices too")
     add_model_alone(arguments)
     add_store(arguments)
-    add_slow_measures(arguments)
+    add_model_measures(arguments)
     return arguments
 
 
@@ -47,12 +47,12 @@ def run(options: argparse.Namespace) -> int:
     with interruptible() as cancel:
         system = open_system(options.system, options.store, options.model_alone)
         matched = match(system, load_dataset(options.gold, cancel=cancel), options.partial)
-        slow = SlowMeasures(options, cancel)
+        measures = ModelMeasures(options, cancel)
         say_what_was_left_out(matched)
-        scores = slow.of(matched)
+        scores = measures.of(matched)
     evaluation = evaluate(matched, scores)
     if options.json:
-        write_json(options.json, official_json(evaluation, slow.judge_name))
+        write_json(options.json, official_json(evaluation, measures.judge_name))
         print(f"Scores: {options.json}\n")
     against = printable(matched.dataset.name)
     print(f"{printable(evaluation.name)} against the human labels of {against}: {matched.items:,} items\n")

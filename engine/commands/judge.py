@@ -4,7 +4,7 @@ Knows: its arguments, the order of a whole job, what it prints.
 """
 
 import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from engine.commands.shared.console import (
@@ -13,7 +13,7 @@ from engine.commands.shared.console import (
     command_parser,
     interruptible,
     printable,
-    table,
+    printed,
     tell,
 )
 from engine.commands.shared.example_arguments import add_examples, shots_of
@@ -24,17 +24,16 @@ from engine.commands.shared.run_outputs import check_outputs, distribution, expo
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent, followed
-from engine.core.formatting import percent, words
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup
 from engine.core.settings import DEFAULT_CONTEXT, JudgeSettings, KvType, Mode
-from engine.data.dataset import Dataset
 from engine.decisions.run_results import load_results
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.prepare import prepare_run
 from engine.judge.run import run_judging
-from engine.measure.accuracy import Accuracy, mean, run_accuracy
+from engine.measure.accuracy import run_accuracy
 from engine.measure.label_counts import count_run
+from engine.report.run_tables import run_accuracy_table
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 
@@ -224,26 +223,6 @@ def _report(ended: RunEnded, plan: RunPlan, store: RunStore, options: argparse.N
     print(f"\nRun {ended.run_id}: {ended.items} items of {plan.dataset.name}, {model}, {how}")
     print(f"\n{distribution(count_run(results))}")
     if accuracies := run_accuracy(results, plan.dataset):
-        print(f"\n{_accuracy_table(accuracies, plan.dataset)}")
+        print(f"\nAgainst the human labels of {plan.dataset.name}:")
+        print(printed(run_accuracy_table(accuracies)))
     return warn_of_gaps(results)
-
-
-def _accuracy_table(accuracies: Mapping[str, Accuracy], dataset: Dataset) -> str:
-    """Accuracy against human labels, next to the most-frequent-label baseline."""
-    rows = [
-        [
-            words(name),
-            f"{accuracy.items}",
-            percent(accuracy.share),
-            percent(accuracy.baseline),
-            accuracy.most_frequent,
-        ]
-        for name, accuracy in accuracies.items()
-    ]
-    shares, baselines = zip(
-        *((accuracy.share, accuracy.baseline) for accuracy in accuracies.values()), strict=True
-    )
-    rows.append(["mean", "", percent(mean(shares)), percent(mean(baselines)), ""])
-    return f"Against the human labels of {dataset.name}:\n" + table(
-        ["criterion", "labels", "accuracy", "most-frequent-label baseline", "label"], rows
-    )

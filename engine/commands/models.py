@@ -41,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
     arguments = command_parser(
         "models",
         "models [FOLDER ...]   list the GGUF files in these folders, or where programs usually keep them:\n"
-        "                      LM Studio, Jan, GPT4All, Ollama, the Hugging Face cache and our own\n"
+        "                      LM Studio, Jan, GPT4All, Ollama, llama.cpp, the Hugging Face cache, our own\n"
         "models check FILE     see whether FILE is sound and can judge, or serve as encoder for BERTScore:\n"
         "                      its header, then a trial\n"
         "models cut FILE       write a smaller encoder, of the layers alone that BERTScore computes with:\n"

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from engine.commands.shared.console import DONE, add_store, command_parser, interruptible
 from engine.commands.shared.measure_arguments import (
-    SlowMeasures,
+    ModelMeasures,
     add_gold,
     add_model_alone,
-    add_slow_measures,
+    add_model_measures,
     add_weights,
     check_measure_outputs,
     say_what_was_left_out,
@@ -51,7 +51,7 @@ def parser() -> argparse.ArgumentParser:
     add_weights(arguments)
     add_model_alone(arguments)
     add_store(arguments)
-    add_slow_measures(arguments)
+    add_model_measures(arguments)
     return arguments
 
 
@@ -67,9 +67,9 @@ def run(options: argparse.Namespace) -> int:
         targets = _figure_targets(options.figures) if options.figures else {}
         written = {"--out": options.out} | {f"--figures {path.name}": path for path in targets}
         check_measure_outputs(options, written, [options.run])
-        slow = SlowMeasures(options, cancel)
+        measures = ModelMeasures(options, cancel)
         say_what_was_left_out(matched)
-        scores = slow.of(matched)
+        scores = measures.of(matched)
     report = gather(evaluate(matched, scores), weighing)
     figures = report.figures()
     write_whole(options.out, report_html(report, figures).encode("utf-8"))

@@ -4,7 +4,6 @@ Knows: its arguments and what it prints.
 """
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
 
 from engine.commands.shared.console import DONE, command_parser, printable, printed, table, tell
@@ -12,7 +11,7 @@ from engine.commands.shared.example_arguments import add_examples
 from engine.commands.shared.machine_arguments import add_computer
 from engine.commands.shared.run_outputs import check_outputs, distribution, export_results, warn_of_gaps
 from engine.core.errors import SetupError, StoreError
-from engine.core.formatting import words
+from engine.core.formatting import value_in_words
 from engine.core.run_records import StoredRun
 from engine.decisions.calibration import judge_of_run, load_calibration
 from engine.decisions.run_csv import write_results_csv
@@ -116,7 +115,7 @@ def _show(store: RunStore, options: argparse.Namespace) -> int:
         "model": f"{identity.model_name}, {identity.model_path} ({identity.model_hash[:12]})",
         "prompt": f"version {identity.prompt_version}",
         "calibrated": f"on {results.calibration.dataset}" if results.calibration else "no",
-        **{key.replace("_", " "): _plain(value) for key, value in made.items() if value != ""},
+        **{key.replace("_", " "): value_in_words(value) for key, value in made.items() if value != ""},
         "overridden": results.overridden.by_whom,
         "tokens": f"{sum(item.tokens_read for item in results.judged):,} read,"
         f" {sum(item.tokens_generated for item in results.judged):,} generated",
@@ -189,14 +188,6 @@ def _recalibrate(store: RunStore, options: argparse.Namespace) -> int:
     print(f"Run {options.id} is now {made}.\n")
     print(printed(changes_table(before, after)))
     return warn_of_gaps(after)
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, Mapping):
-        return "; ".join(f"{words(str(name))}: {_plain(part)}" for name, part in value.items())
-    return ", ".join(map(_plain, value)) if isinstance(value, list) else str(value)
 
 
 def _add_store(arguments: argparse.ArgumentParser) -> None:

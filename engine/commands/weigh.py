@@ -37,7 +37,7 @@ from engine.report.weighing_tables import (
 )
 from engine.system.files import write_json
 from engine.weigh.score_file import load_comparisons
-from engine.weigh.system_weighing import Comparisons, Weighing, human_winners, weigh
+from engine.weigh.system_weighing import ScoredPairs, Weighing, human_winners, weigh
 from engine.weigh.weight_fit import WeightFit, fit_weights
 
 
@@ -82,15 +82,15 @@ def _weigh_scores(options: argparse.Namespace, gold: Dataset | None) -> int:
             "Name their criteria: --weights quality=0.6,relevance=0.4",
         )
     weights = parse_weights(options.weights)
-    comparisons = Comparisons(load_comparisons(Path(options.what), list(weights)))
+    pairs = ScoredPairs(load_comparisons(Path(options.what), list(weights)))
     with weight_errors():
-        result = weigh(comparisons, weights, options.tie_threshold, gold)
+        result = weigh(pairs, weights, options.tie_threshold, gold)
     if gold is not None and result.agreement is None:
         raise SetupError(
             f"No id of {options.what} has a human overall label in {gold.name}.",
             "Name the dataset of these items.",
         )
-    fit = _fitted(comparisons, gold) if options.fit_weights and gold is not None else None
+    fit = _fitted(pairs, gold) if options.fit_weights and gold is not None else None
     text = _as_json(result, fit)
     if options.json:
         write_json(options.json, text)
@@ -105,8 +105,8 @@ def _weigh_system(options: argparse.Namespace, gold: Dataset | None) -> int:
         say_what_was_left_out(matched)
     for caveat in people_caveats(system) if matched is None else ():
         tell(f"{printable(system.name)}: {caveat}")
-    comparisons, result = weigh_system(options, system, matched)
-    fit = _fitted(comparisons, gold) if options.fit_weights and gold is not None else None
+    pairs, result = weigh_system(options, system, matched)
+    fit = _fitted(pairs, gold) if options.fit_weights and gold is not None else None
     if options.json:
         write_json(options.json, _as_json(result, fit))
         print(f"Decisions: {options.json}\n")
@@ -116,9 +116,9 @@ def _weigh_system(options: argparse.Namespace, gold: Dataset | None) -> int:
     return DONE
 
 
-def _fitted(comparisons: Comparisons, gold: Dataset) -> WeightFit:
+def _fitted(pairs: ScoredPairs, gold: Dataset) -> WeightFit:
     instructions = {item.id: item.instruction for item in gold}
-    return fit_weights(comparisons.rows, human_winners(gold), instructions)
+    return fit_weights(pairs.rows, human_winners(gold), instructions)
 
 
 def _print_weighing(system: System, result: Weighing) -> None:

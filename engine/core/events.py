@@ -35,7 +35,7 @@ class FilesRead:
 
 @dataclass(frozen=True)
 class RunStarted:
-    """The first event. `judged` of `items` were in the store already."""
+    """The first event of `run_judging`. `judged` of `items` were in the store already."""
 
     run_id: int
     items: int

@@ -5,7 +5,7 @@ where they are shown.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 # Control characters but tab and line feed, halves of characters, marks of direction.
 _HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -73,6 +73,20 @@ def duration(seconds: float) -> str:
         return f"{max(seconds, 1):.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def counted(number: int, singular: str, plural: str) -> str:
+    """A number with its noun: `1 item`, `1,240 items`."""
+    return f"{number:,} {singular if number == 1 else plural}"
+
+
+def value_in_words(value: object) -> str:
+    """A setting or another plain value of JSON: `yes`, `4096`, `a, b`, `total: 1; free: 2`."""
+    if isinstance(value, bool):
+        return yes_or_no(value)
+    if isinstance(value, Mapping):
+        return "; ".join(f"{words(str(name))}: {value_in_words(part)}" for name, part in value.items())
+    return ", ".join(map(value_in_words, value)) if isinstance(value, list) else str(value)
 
 
 def words(name: str) -> str:

@@ -48,16 +48,16 @@ class SettingValue:
     value: str
 
 
-Part = str | Setting | SettingValue | Step
+RemedyPart = str | Setting | SettingValue | Step
 
 
 @dataclass(frozen=True, init=False)
 class Remedy:
     """A next step. Only a Wording makes it a text to show; `str` gives plain words, for logs."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[RemedyPart, ...]
 
-    def __init__(self, *parts: Part) -> None:
+    def __init__(self, *parts: RemedyPart) -> None:
         object.__setattr__(self, "parts", parts)
 
     def __str__(self) -> str:
@@ -95,7 +95,7 @@ class Wording:
         """A remedy in these words."""
         return "".join(map(self._words, remedy.parts))
 
-    def _words(self, part: Part) -> str:
+    def _words(self, part: RemedyPart) -> str:
         match part:
             case str():
                 return part
@@ -112,7 +112,7 @@ _PLAIN = Wording(
 )
 
 
-def _part_json(part: Part) -> object:
+def _part_json(part: RemedyPart) -> object:
     match part:
         case str():
             return part
@@ -124,7 +124,7 @@ def _part_json(part: Part) -> object:
             return {"setting": setting.name, "value": value}
 
 
-def _part_of_json(part: Any) -> Part:
+def _part_of_json(part: Any) -> RemedyPart:
     if isinstance(part, str):
         return part
     if "step" in part:

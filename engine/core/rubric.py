@@ -4,6 +4,7 @@ Knows: what each criterion asks, in words written for this project. Does not kno
 """
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from engine.core.errors import SetupError
@@ -33,11 +34,6 @@ class Criterion:
                 "Use 0 or a positive number.",
             )
 
-    @property
-    def title(self) -> str:
-        """The name as words: `overall quality`."""
-        return self.name.replace("_", " ")
-
 
 @dataclass(frozen=True)
 class Rubric:
@@ -58,6 +54,10 @@ class Rubric:
     def names(self) -> tuple[str, ...]:
         """The names of the criteria, in order."""
         return tuple(criterion.name for criterion in self.criteria)
+
+    def weights(self, names: Collection[str]) -> dict[str, float]:
+        """The weights of those criteria that are among `names`, in its own order."""
+        return {criterion.name: criterion.weight for criterion in self.criteria if criterion.name in names}
 
     def only(self, names: tuple[str, ...]) -> "Rubric":
         """The rubric cut down to the named criteria, in its own order; SetupError for an unknown name."""

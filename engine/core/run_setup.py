@@ -15,7 +15,7 @@ from engine.core.rubric import ELOQUENT
 from engine.core.settings import USUAL_SHOTS, JudgeSettings, KvType, Mode
 
 _USUAL = JudgeSettings()
-_LARGEST = 2**31 - 1  # what Qt's number fields can show
+_LARGEST = 2**31 - 1  # a remembered number above it is damaged
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -54,7 +54,7 @@ class RunSetup:
 
     @classmethod
     def of_json(cls, values: Mapping[str, Any], usual: "RunSetup") -> "RunSetup":
-        """Remembered choices; whatever is missing or damaged is as in `usual`."""
+        """Remembered choices. The missing and the damaged are as in `usual`, or left to the engine."""
         whole = partial(_whole, values)
         return cls(
             dataset_path=_path(values.get("dataset_path")) or usual.dataset_path,
@@ -62,17 +62,17 @@ class RunSetup:
             items=whole("items", 1),
             mode=_choice(Mode, values.get("mode"), usual.mode),
             both_orders=_yes(values.get("both_orders"), usual.both_orders),
-            criteria=_criteria(values.get("criteria")),
+            criteria=_criteria(values.get("criteria")) or usual.criteria,
             examples_path=_path(values.get("examples_path")),
             shots=whole("shots", 1) or usual.shots,
             calibration_path=_path(values.get("calibration_path")),
             shorten=_yes(values.get("shorten"), usual.shorten),
-            context=whole("context", 1) or usual.context,
+            context=whole("context", 1),
             max_explanation_tokens=whole("max_explanation_tokens", 1) or usual.max_explanation_tokens,
-            temperature=_temperature(values.get("temperature")),
+            temperature=_temperature(values.get("temperature"), usual.temperature),
             seed=whole("seed", 0) or usual.seed,
             kv_type=_choice(KvType, values.get("kv_type"), usual.kv_type),
-            threads=whole("threads", 1) or usual.threads,
+            threads=whole("threads", 1),
             gpu_layers=whole("gpu_layers", 0),
             fresh=_yes(values.get("fresh"), usual.fresh),
             resumes=whole("resumes", 1),
@@ -106,10 +106,10 @@ def _choice(kind: type[Choice], value: object, usual: Choice) -> Choice:
 
 def _criteria(value: object) -> tuple[str, ...]:
     named = value if isinstance(value, list) else []
-    return tuple(name for name in ELOQUENT.names if name in named) or ELOQUENT.names
+    return tuple(name for name in ELOQUENT.names if name in named)
 
 
-def _temperature(value: object) -> float:
+def _temperature(value: object, usual: float) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool):
-        return _USUAL.temperature
-    return float(value) if math.isfinite(value) and value >= 0 else _USUAL.temperature
+        return usual
+    return float(value) if math.isfinite(value) and value >= 0 else usual

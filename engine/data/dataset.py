@@ -17,11 +17,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.core.cancel import CancelToken
-from engine.core.formatting import listed, quoted
+from engine.core.formatting import counted, listed, quoted
 from engine.core.items import PREFERENCES, Gold, Item, Preference, digest
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.arrow_arrays import number_array, text_array
-from engine.data.tables import Row, SourceTable, open_table
+from engine.data.tables import SourceRow, SourceTable, open_table
 
 REQUIRED_COLUMNS = ("id", "instruction", "output_a", "output_b")
 
@@ -147,7 +147,7 @@ def label_problem(text: str) -> str | None:
     return f"unknown label {quoted(text)}; {hint}."
 
 
-def check_id(table: SourceTable, row: Row, first_rows: dict[str, int]) -> None:
+def check_id(table: SourceTable, row: SourceRow, first_rows: dict[str, int]) -> None:
     """Report an id that is empty or was met before; `first_rows` (number by id) remembers them."""
     item_id = row.cells.get("id")
     if item_id == "":
@@ -203,7 +203,7 @@ class _Loading:
         if table.has_header:
             table.problems += column_problems(table, REQUIRED_COLUMNS, known_columns(rubric))
 
-    def add(self, row: Row) -> None:
+    def add(self, row: SourceRow) -> None:
         """Take a row in, or report what is wrong with it."""
         self._count += 1
         for name in REQUIRED_COLUMNS:
@@ -257,19 +257,19 @@ class _Loading:
         known = known_columns(self._rubric)
         ignored = [name for name in self._table.columns if name not in known]
         if ignored:
-            were = _count(len(ignored), "column was", "columns were")
+            were = counted(len(ignored), "column was", "columns were")
             # Those with a hint first, so that the end of a long list hides none.
             meant = {name: self._meant(name) for name in ignored}
             shown = [f"{quoted(name)} (did you mean {near!r}?)" for name, near in meant.items() if near]
             shown += [quoted(name) for name, near in meant.items() if not near]
             yield f"{were} ignored: {listed(shown, _MOST_COLUMNS_SHOWN, str)}."
         if self._empty:
-            yield f"{_count(self._empty, 'response is', 'responses are')} empty."
+            yield f"{counted(self._empty, 'response is', 'responses are')} empty."
         repeated = sum(times > 1 for times in self._instructions.values())
         if repeated:
-            yield f"{_count(repeated, 'instruction occurs', 'instructions occur')} more than once."
+            yield f"{counted(repeated, 'instruction occurs', 'instructions occur')} more than once."
         if self._misdecoded:
-            looks = _count(self._misdecoded, "text looks", "texts look")
+            looks = counted(self._misdecoded, "text looks", "texts look")
             yield f"{looks} wrongly decoded (such as 'â€™' for '’'); kept as in the file."
 
     def _meant(self, ignored: str) -> str | None:
@@ -289,7 +289,3 @@ def _item(cells: Mapping[str, str], rubric: Rubric) -> Item:
         if label or explanation:
             gold[name] = Gold(Preference(label) if label else None, explanation or None)
     return Item(cells["id"], cells["instruction"], cells["output_a"], cells["output_b"], gold)
-
-
-def _count(number: int, noun: str, several: str) -> str:
-    return f"{number:,} {noun if number == 1 else several}"

@@ -20,7 +20,7 @@ from engine.core.items import Prediction, Preference
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import REQUIRED_COLUMNS, Dataset, check_id, column_problems, label_problem
 from engine.data.file_format import FileFormat
-from engine.data.tables import Row, SourceTable, open_table
+from engine.data.tables import SourceRow, SourceTable, open_table
 from engine.system.files import write_whole
 
 _PREFERENCE = "_preference"
@@ -175,14 +175,14 @@ def _header_problems(table: SourceTable, expected: Sequence[str]) -> list[str]:
     return problems
 
 
-def _check_cells(table: SourceTable, row: Row, first_rows: dict[str, int]) -> None:
+def _check_cells(table: SourceTable, row: SourceRow, first_rows: dict[str, int]) -> None:
     for name, text in row.cells.items():
         if name.endswith(_PREFERENCE) and text and (problem := label_problem(text)):
             table.report(row.number, problem, name)
     check_id(table, row, first_rows)
 
 
-def _submission_row(row: Row, criteria: Iterable[str]) -> SubmissionRow:
+def _submission_row(row: SourceRow, criteria: Iterable[str]) -> SubmissionRow:
     predictions = {}
     for name in criteria:
         label = row.cells[name + _PREFERENCE]

@@ -35,7 +35,7 @@ _MEND = "Mend what is named above, then load the file again."
 _SAVE_AS_UTF8 = f"{SAVE_AS_UTF8} Then load it again."
 
 
-class Row(NamedTuple):
+class SourceRow(NamedTuple):
     """`number` as SourceTable.row_word counts it, from 1; `cells` are texts by column name."""
 
     number: int
@@ -60,7 +60,7 @@ class SourceTable(ABC):
         self._remedy = _MEND
 
     @abstractmethod
-    def rows(self, wanted: Collection[str] | None = None) -> Iterator[Row]:
+    def rows(self, wanted: Collection[str] | None = None) -> Iterator[SourceRow]:
         """The rows in order, with the cells of the `wanted` columns (None: of all) that the file has.
 
         A row that cannot be read is left out and named in `problems`.
@@ -131,7 +131,7 @@ class _DelimitedTable(SourceTable):
         for number, cell in enumerate(header.cells, start=1):
             self.columns.append(self._text(header.line, cell, f"column {number}"))
 
-    def rows(self, wanted: Collection[str] | None = None) -> Iterator[Row]:
+    def rows(self, wanted: Collection[str] | None = None) -> Iterator[SourceRow]:
         width = len(self.columns)
         places = {name: place for place, name in enumerate(self.columns) if wanted is None or name in wanted}
         while record := self._next_record():
@@ -141,7 +141,7 @@ class _DelimitedTable(SourceTable):
             before = len(self.problems)
             cells = {name: self._text(record.line, record.cells[at], name) for name, at in places.items()}
             if len(self.problems) == before:
-                yield Row(record.line, cells)
+                yield SourceRow(record.line, cells)
 
     def _next_record(self) -> Record | None:
         try:
@@ -180,7 +180,7 @@ class _JsonTable(SourceTable):
         super().__init__(path, data_format)
         self._records = records
 
-    def rows(self, wanted: Collection[str] | None = None) -> Iterator[Row]:
+    def rows(self, wanted: Collection[str] | None = None) -> Iterator[SourceRow]:
         known: dict[str, None] = {}
         for record in self._records:
             if isinstance(record, JsonProblem):
@@ -205,7 +205,7 @@ class _JsonTable(SourceTable):
                 if wanted is None or name in wanted
             }
             if len(self.problems) == before:
-                yield Row(record.number, cells)
+                yield SourceRow(record.number, cells)
 
     def _text(self, number: int, name: str, value: object) -> str:
         try:
@@ -236,7 +236,7 @@ class _ParquetTable(SourceTable):
         except (pa.ArrowException, OSError) as error:
             raise self._damaged(error) from error
 
-    def rows(self, wanted: Collection[str] | None = None) -> Iterator[Row]:
+    def rows(self, wanted: Collection[str] | None = None) -> Iterator[SourceRow]:
         names = [name for name in dict.fromkeys(self.columns) if wanted is None or name in wanted]
         number = 0
         try:
@@ -248,7 +248,7 @@ class _ParquetTable(SourceTable):
                     named = zip(names, values, strict=True)
                     cells = {name: self._text(number, name, value) for name, value in named}
                     if len(self.problems) == before:
-                        yield Row(number, cells)
+                        yield SourceRow(number, cells)
         except (pa.ArrowException, OSError) as error:
             raise self._damaged(error) from error
 

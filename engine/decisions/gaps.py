@@ -11,7 +11,7 @@ from engine.decisions.run_results import RunResults
 
 
 class GapKind(Enum):
-    """What a gap is about: each has a next step of its own."""
+    """What a gap is about: each may have a next step of its own."""
 
     OVERRIDDEN = auto()
     UNSCORED = auto()
@@ -23,7 +23,7 @@ class GapKind(Enum):
 class Gap:
     """So many judgments or explanations, and what is to be known of them.
 
-    `plural`: how a sentence goes on that begins with the number; `singular`: the same for a single one.
+    `plural`: how its sentence goes on after the number; `singular`: the same for a number of 1.
     """
 
     kind: GapKind
@@ -33,7 +33,7 @@ class Gap:
 
     @property
     def sentence(self) -> str:
-        """All of it, with the singular where it is one: `1 judgment is unscored; its cell is empty.`."""
+        """All of it, for example `1 judgment is unscored; its cell is empty.`."""
         return f"{self.number:,} {self.singular if self.number == 1 else self.plural}"
 
 
@@ -46,7 +46,7 @@ def gaps(results: RunResults) -> list[Gap]:
     """The gaps of a run in what is judged of it; `incomplete` says the rest."""
     run, people = f"of run {results.run.id}", f"overridden by people: {results.overridden.by_whom}."
     another = "written for another label than the one in force."
-    wordless = "no explanation: none of any words was written."
+    wordless = "no explanation: the model wrote no words."
     found = [
         Gap(
             GapKind.OVERRIDDEN,

@@ -1,4 +1,4 @@
-"""A stored run in the forms that leave the store: judgments, a submission, JSON.
+"""A stored run as it counts: its judgments with what people overrode, and its submission.
 
 Knows: judged items and what each form holds. Does not know: SQL, how files are written, models.
 """

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from engine.core.errors import ModelFileError
 
-Value = int | float | bool | str | NDArray[Any] | list[bytes]
+HeaderValue = int | float | bool | str | NDArray[Any] | list[bytes]
 """A metadata value. Arrays of strings stay bytes, as llama.cpp compares them; single strings are text."""
 
 DOWNLOAD_AGAIN = "Download the file again, or choose another model."
@@ -111,7 +111,7 @@ class GgufHeader:
     """What stands before the tensor data. `data_offset` and `file_size` are in bytes."""
 
     version: int
-    metadata: Mapping[str, Value]
+    metadata: Mapping[str, HeaderValue]
     tensors: tuple[TensorInfo, ...]
     data_offset: int
     file_size: int
@@ -153,7 +153,7 @@ def _read(file_name: str, data: mmap.mmap) -> GgufHeader:
     version = reader.version()
     n_tensors = reader.count(_LEAST_TENSOR_BYTES, "the number of tensors")
     n_keys = reader.count(_LEAST_KEY_BYTES, "the number of keys")
-    metadata: dict[str, Value] = {}
+    metadata: dict[str, HeaderValue] = {}
     for _ in range(n_keys):
         key = reader.text("the name of a key")
         if key in metadata:
@@ -299,7 +299,7 @@ class _Reader:
         start, self.position = self.position, self.position + length
         return self._data[start : self.position].decode("utf-8", "replace")
 
-    def value(self, key: str) -> Value:
+    def value(self, key: str) -> HeaderValue:
         what = f"key {key!r}"
         kind = self._integer(_U32, what)
         if kind in _SCALARS:

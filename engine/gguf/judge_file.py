@@ -1,6 +1,7 @@
-"""A GGUF model file: what it is, and how much memory it takes.
+"""A GGUF model file: what it is, by its header.
 
-Knows: headers, a formula for memory. Does not know: where files are, llama.cpp, tensor data.
+Knows: headers, how much cache a token of context takes.
+Does not know: where files are, llama.cpp, tensor data.
 """
 
 from collections import Counter

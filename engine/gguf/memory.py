@@ -8,11 +8,12 @@ from enum import StrEnum
 
 from engine.core.errors import ModelFileError
 from engine.core.formatting import amount
-from engine.core.remedies import Part, Remedy, Setting
+from engine.core.remedies import Remedy, RemedyPart, Setting
 from engine.core.settings import KvType
 from engine.gguf.judge_file import Q8_0_BLOCK, ModelFile
 from engine.system.computer import Memory, available_memory
 
+_BATCH = 512  # tokens, as llama.cpp reads by default
 _BYTES_PER_LOGIT = 4
 _PROCESS_BYTES = 45 << 20  # Python and the libraries, measured
 
@@ -39,10 +40,8 @@ class Fit(StrEnum):
     DOES_NOT_FIT = "does not fit"
 
 
-def memory_needed(
-    model: ModelFile, context: int, batch: int = 512, kv_type: KvType = KvType.F16
-) -> MemoryEstimate:
-    """Estimate for `context` tokens, read in batches of `batch` tokens.
+def memory_needed(model: ModelFile, context: int, kv_type: KvType = KvType.F16) -> MemoryEstimate:
+    """Estimate for `context` tokens, read in batches of 512.
 
     Weights = size of the file, which is mapped. KV cache = context x KV bytes per token, which is in f16;
     q8_0 keeps 32 numbers in 34 bytes instead of 64. Buffers = batch x vocabulary x 4 bytes of logits, and
@@ -55,13 +54,13 @@ def memory_needed(
     return MemoryEstimate(
         weights=model.size_bytes,
         kv_cache=kv_cache,
-        buffers=buffer_bytes(model.vocabulary_size, batch),
+        buffers=buffer_bytes(model.vocabulary_size),
     )
 
 
-def buffer_bytes(vocabulary_size: int, batch: int = 512) -> int:
-    """Bytes for the logits of a batch of `batch` tokens, and for Python and the libraries."""
-    return batch * vocabulary_size * _BYTES_PER_LOGIT + _PROCESS_BYTES
+def buffer_bytes(vocabulary_size: int) -> int:
+    """Bytes for the logits of a batch of tokens, and for Python and the libraries."""
+    return _BATCH * vocabulary_size * _BYTES_PER_LOGIT + _PROCESS_BYTES
 
 
 def memory_fit(estimate: MemoryEstimate, available_bytes: int, total_bytes: int) -> Fit:
@@ -114,7 +113,7 @@ def check_memory(
     return f"{found}. It will run, but slowly where the weights must be read from the disk again."
 
 
-def _rounder(model: ModelFile, kv_type: KvType) -> tuple[Part, ...]:
+def _rounder(model: ModelFile, kv_type: KvType) -> tuple[RemedyPart, ...]:
     """What else helps where the cache of a model could be rounder than it is."""
     if kv_type is not KvType.F16 or KvType.Q8_0 not in model.kv_types:
         return ()

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from engine.core.errors import ModelFileError
-from engine.gguf.header import GgufHeader, Value
+from engine.gguf.header import GgufHeader, HeaderValue
 
 CONVERT_AGAIN = "Download the file again, or convert the model again with a current llama.cpp."
 
@@ -35,7 +35,7 @@ class HeaderValues:
         """The whole key of one of the architecture's own: `block_count` -> `llama.block_count`."""
         return f"{self.architecture}.{name}"
 
-    def get(self, key: str) -> Value | None:
+    def get(self, key: str) -> HeaderValue | None:
         """A value of any kind."""
         return self._metadata.get(key)
 

@@ -18,7 +18,7 @@ from engine.core.run_records import Effort, StoredRun
 from engine.core.settings import SMALLEST_CONTEXT, JudgeSettings, KvType
 from engine.judge.item_judge import Placed
 from engine.judge.plan import RunPlan, check_context, worked_alike
-from engine.judge.run import item_judge
+from engine.judge.run import make_item_judge
 from engine.llama.library import LlamaModel
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.opening import OpenModelFactory
@@ -28,6 +28,7 @@ from engine.store.run_store import RunStore
 
 _ITEMS_AT_ONCE = 50  # between two reports
 _CONTEXT_STEP = 256
+_TIMED_ITEMS = 2
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Forecast:
     `context_that_fits_all`: the smallest multiple of 256 that holds every item, None where the model was not
     trained with so much. `template_note`: what a person should know of the model's chat template, or empty.
 
-    `judged`: items that the store holds of this very run, whose number is `run_id`; 0 and None where it holds
+    `judged`: items that the store holds of this run, whose number is `run_id`; 0 and None where it holds
     none. `tokens_left_to_read`, `texts_left`: tokens and explanations of the others. `seconds`: how long
     these will take, None where no rate is known; `seconds_from`: the run whose rate that is, None where it
     was measured now.
@@ -126,18 +127,18 @@ def forecast(
     return counted.with_rate(known.rate) if known.rate else counted
 
 
-def time_first_items(plan: RunPlan, opener: OpenModelFactory, count: int = 2) -> Rate:
-    """Judge the first items that fit, at least `count` where there are so many, and store nothing.
+def time_first_items(plan: RunPlan, opener: OpenModelFactory) -> Rate:
+    """Judge the first items that fit, at least two where there are so many, and store nothing.
 
     For a plan of which the store knows no rate. Raises SetupError where no item fits, Cancelled where the
     opener's token is set, and what `opener` raises.
     """
     judged = []
     with opener() as opened:
-        judge = item_judge(plan, opened)
+        judge = make_item_judge(plan, opened)
         for group in _groups(plan):
             judged += [item for item in followed(judge.judge(group), lambda _event: None) if item.tokens_read]
-            if len(judged) >= count:
+            if len(judged) >= _TIMED_ITEMS:
                 break
     if not judged:
         raise SetupError(

@@ -24,9 +24,9 @@ from engine.prompt.sizes import PromptSizer, SizedItem
 from engine.prompt.tokens import tokenize_explanation
 
 Placed = tuple[int, Item]  # position in the dataset, item
-Labels = Mapping[str, Preference]  # by criterion
-Texts = Mapping[str, Explanation]  # by criterion
-Progress = Iterator[TokensEvaluated]
+LabelsByCriterion = Mapping[str, Preference]
+ExplanationsByCriterion = Mapping[str, Explanation]
+_Progress = Iterator[TokensEvaluated]
 
 _CHARACTERS_PER_TOKEN = 32  # more than any real text has on average
 
@@ -91,8 +91,8 @@ class ItemJudge:
         return [self._result(work) for work in works]
 
     def explain(
-        self, group: Sequence[tuple[Placed, Labels]]
-    ) -> Generator[TokensEvaluated, None, list[Texts | None]]:
+        self, group: Sequence[tuple[Placed, LabelsByCriterion]]
+    ) -> Generator[TokensEvaluated, None, list[ExplanationsByCriterion | None]]:
         """Write explanations for labels by criterion, whatever is read.
 
         Reports progress; returns in the order of the group the explanations by criterion, without those of
@@ -139,7 +139,7 @@ class ItemJudge:
         if batch:
             yield batch
 
-    def _judge_batch(self, batch: Sequence[_Work]) -> Progress:
+    def _judge_batch(self, batch: Sequence[_Work]) -> _Progress:
         """BA first, so that AB, which the explanations continue, can stay in the cache."""
         for order in sorted(self._settings.orders, key=lambda order: order is Order.AB):
             kept = order is Order.AB and self._settings.explains
@@ -182,7 +182,7 @@ class ItemJudge:
         started = time.perf_counter()
         read, generated = self._session.tokens_read, self._session.tokens_generated
         sampling = Sampling(self._settings.max_explanation_tokens, self._settings.temperature)
-        explanations = self._session.generate([self._job(text) for text in texts], sampling)
+        explanations = self._session.generate([self._continuation(text) for text in texts], sampling)
         for text, written in zip(texts, explanations, strict=True):
             line = tidy(written.data, written.cut)
             if line:
@@ -193,7 +193,7 @@ class ItemJudge:
             work.tokens_read += (self._session.tokens_read - read) // share
             work.tokens_generated += (self._session.tokens_generated - generated) // share
 
-    def _job(self, text: _Text) -> Continuation:
+    def _continuation(self, text: _Text) -> Continuation:
         tree, question = text.work.sized.trees[Order.AB], self._rubric.names.index(text.criterion)
         prompt = tokenize_explanation(tree, question, text.preference, self._template)
         # Each text has a seed of its own, so that it does not depend on what else is written with it.

@@ -17,19 +17,16 @@ from engine.core.items import Order
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import StoredRun
 from engine.core.run_setup import RunSetup
-from engine.core.settings import ITEMS_AT_ONCE, JudgeSettings, MachineSettings, Mode, default_context
+from engine.core.settings import ITEMS_AT_ONCE, JudgeSettings, Mode, default_context
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.pandas_ids import rewritten_ids
 from engine.decisions.calibration import load_calibration
 from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.gguf.memory import check_memory
 from engine.judge.plan import RunPlan, check_resumed
-from engine.llama.library import gpu_offload_supported
 from engine.loading.checked_model import checked_model
+from engine.loading.opening import machine_settings
 from engine.prompt.examples import ExamplePool, choose_examples
-from engine.system.computer import default_threads
-
-_ALL_LAYERS = 999
 
 
 @dataclass(frozen=True)
@@ -92,16 +89,6 @@ def judge_settings(setup: RunSetup, model: ModelFile) -> JudgeSettings:
         items_at_once=ITEMS_AT_ONCE if setup.mode is Mode.EXPLAIN else 1,
         kv_type=setup.kv_type,
     )
-
-
-def machine_settings(threads: int | None, gpu_layers: int | None) -> MachineSettings:
-    """How the computer works; None: its physical cores, and all layers on the GPU where there is one.
-
-    SetupError for impossible numbers.
-    """
-    if gpu_layers is None:
-        gpu_layers = _ALL_LAYERS if gpu_offload_supported() else 0
-    return MachineSettings(default_threads() if threads is None else threads, gpu_layers)
 
 
 def example_pool(path: Path, shots: int, rubric: Rubric, cancel: CancelToken) -> ExamplePool:

@@ -21,9 +21,9 @@ from engine.core.settings import MachineSettings, settings_of
 from engine.data.dataset import Dataset
 from engine.decisions.run_dataset import judged_items
 from engine.decisions.run_results import RunResults, load_results
-from engine.judge.item_judge import ItemJudge, Labels, Texts
+from engine.judge.item_judge import ExplanationsByCriterion, ItemJudge, LabelsByCriterion
 from engine.judge.plan import RunPlan, asked_alike
-from engine.judge.run import item_judge
+from engine.judge.run import make_item_judge
 from engine.llama.library import library_version
 from engine.loading.checked_model import CheckedModel
 from engine.loading.opening import OpenModelFactory
@@ -31,7 +31,7 @@ from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import PROMPT_VERSION
 from engine.store.run_store import RunStore
 
-_Group = Sequence[tuple[int, Labels]]  # positions in the dataset, the labels in force to write for
+_Group = Sequence[tuple[int, LabelsByCriterion]]  # positions in the dataset, the labels in force to write for
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def rewrite_explanations(
         try:
             if groups:
                 with opener() as opened:
-                    judge = item_judge(plan, opened)
+                    judge = make_item_judge(plan, opened)
                     yield from _write_groups(plan, judge, groups, store=store, run=run, tally=tally)
         except Cancelled:
             stopped = True
@@ -110,7 +110,7 @@ class _Tally:
     too_long: list[str] = field(default_factory=list)
     too_long_texts: int = 0
 
-    def add(self, item_id: str, wanted: Labels, texts: Texts | None) -> None:
+    def add(self, item_id: str, wanted: LabelsByCriterion, texts: ExplanationsByCriterion | None) -> None:
         """Count one item."""
         self.done += len(wanted)
         if texts is None:

@@ -1,6 +1,7 @@
 """A run: one dataset judged with one model and one set of settings, from the first item to the last.
 
-Knows: the order of things, and what makes two runs the same. Does not know: llama.cpp's calls, SQL, windows.
+Knows: the order of things, and which items are judged and stored together.
+Does not know: llama.cpp's calls, SQL, windows.
 """
 
 from collections.abc import Iterator, Sequence
@@ -51,7 +52,7 @@ def run_judging(
         yield RunEnded(run.id, len(plan.dataset), len(store.positions(run.id)), stopped)
 
 
-def item_judge(plan: RunPlan, opened: OpenModel) -> ItemJudge:
+def make_item_judge(plan: RunPlan, opened: OpenModel) -> ItemJudge:
     """What judges the items of a plan. Raises SetupError where the stem fills the context."""
     return ItemJudge(
         opened.session,
@@ -66,7 +67,7 @@ def item_judge(plan: RunPlan, opened: OpenModel) -> ItemJudge:
 def _judge_groups(
     plan: RunPlan, opened: OpenModel, groups: Sequence[Sequence[int]], store: RunStore, run_id: int
 ) -> Iterator[RunEvent]:
-    judge = item_judge(plan, opened)
+    judge = make_item_judge(plan, opened)
     for group in groups:
         placed: list[Placed] = [(position, plan.dataset[position]) for position in group]
         results = yield from judge.judge(placed)

@@ -63,7 +63,7 @@ class Continuation:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How tokens are chosen: greedy at temperature 0. At most `max_tokens` are generated for a job."""
+    """How tokens are chosen: greedy at temperature 0. At most `max_tokens` continue a prompt."""
 
     max_tokens: int
     temperature: float = 0.0
@@ -71,7 +71,7 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Generated:
-    """The bytes that a job wrote; `cut` where `max_tokens` ended it."""
+    """The bytes that continue a prompt; `cut` where `max_tokens` ended it."""
 
     data: bytes
     cut: bool
@@ -174,17 +174,17 @@ class LlamaSession:
         self._forget(scratch)
         return float(sum(log_softmax(row)[token] for row, token in zip(rows, label[1:], strict=True)))
 
-    def generate(self, jobs: Sequence[Continuation], sampling: Sampling) -> list[Generated]:
-        """Continue all jobs together, each until it ends its turn or its line, or reaches the limit.
+    def generate(self, continuations: Sequence[Continuation], sampling: Sampling) -> list[Generated]:
+        """Write all of them together, each until it ends its turn or its line, or reaches the limit.
 
-        Line ends and turn ends are not chosen before a job has written something.
+        Line ends and turn ends are not chosen before something was written.
         """
-        writers = [_Writer(job, sampling, self.vocabulary) for job in jobs]
+        writers = [_Writer(each, sampling, self.vocabulary) for each in continuations]
         feeds = []
-        for job in jobs:
-            sequence = self._branch(job.slot, job.branch)
-            start = self._cut_back(sequence, job.prompt[:-1])
-            feeds.append(_Feed(sequence, job.prompt[start:]))
+        for continuation in continuations:
+            sequence = self._branch(continuation.slot, continuation.branch)
+            start = self._cut_back(sequence, continuation.prompt[:-1])
+            feeds.append(_Feed(sequence, continuation.prompt[start:]))
         logits = self._read(feeds)
         active = writers
         while active:
@@ -192,9 +192,7 @@ class LlamaSession:
                 writer.write(rows[-1])
             self.tokens_generated += len(active)
             active = [writer for writer in active if not writer.done]
-            logits = self._read(
-                [_Feed(self._branch(w.job.slot, w.job.branch), [w.tokens[-1]]) for w in active], written=True
-            )
+            logits = self._read([self._written_last(writer) for writer in active], written=True)
         return [Generated(writer.text(), writer.cut) for writer in writers]
 
     def release(self, slots: Iterable[int]) -> None:
@@ -245,6 +243,11 @@ class LlamaSession:
         llama_cpp.llama_memory_seq_rm(self._memory, sequence, shared, _ALL)
         self._held[sequence] = held[:shared]
         return shared
+
+    def _written_last(self, writer: "_Writer") -> "_Feed":
+        """The token that was chosen last, to be read."""
+        branch = self._branch(writer.continuation.slot, writer.continuation.branch)
+        return _Feed(branch, [writer.tokens[-1]])
 
     def _forget(self, sequence: int) -> None:
         if self._held.pop(sequence, None):
@@ -313,17 +316,17 @@ def _refusal(model: LlamaModel, shape: SessionShape) -> ModelFileError:
 
 
 class _Writer:
-    """One job's growing text."""
+    """The growing text of a continuation."""
 
-    def __init__(self, job: Continuation, sampling: Sampling, vocabulary: Vocabulary) -> None:
-        self.job = job
+    def __init__(self, continuation: Continuation, sampling: Sampling, vocabulary: Vocabulary) -> None:
+        self.continuation = continuation
         self.tokens: list[int] = []
         self.done = False
         self.cut = False
         self._data = b""
         self._sampling = sampling
         self._vocabulary = vocabulary
-        self._random = np.random.default_rng(job.seed)
+        self._random = np.random.default_rng(continuation.seed)
 
     def write(self, logits: FloatArray) -> None:
         """Choose the next token and see whether it ends the text; `logits` are used up."""

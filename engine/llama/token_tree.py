@@ -33,11 +33,6 @@ class PromptTokens:
         begins_with_it = self.trunk[: len(stem)] == tuple(stem)
         return self.cells - (len(stem) if begins_with_it else 0)
 
-    @property
-    def separate_tokens(self) -> int:
-        """Tokens that the same prompts would take one by one."""
-        return sum(len(branch.prompt) for branch in self.branches)
-
 
 def common_prefix(sequences: Sequence[Sequence[int]]) -> int:
     """Length of the prefix that all sequences share."""

@@ -1,6 +1,7 @@
 """From a checked file to an open session with its chat template, or to an open encoder.
 
-Knows: what is opened in which order, and closed. Does not know: runs, what a session is asked.
+Knows: what is opened in which order, with how many threads, and closed.
+Does not know: runs, what a session is asked.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,10 +12,13 @@ from engine.core.cancel import CancelToken
 from engine.core.items import digest
 from engine.core.settings import MachineSettings
 from engine.llama.encoder import LlamaEncoder
-from engine.llama.library import LlamaModel, library_version
+from engine.llama.library import LlamaModel, gpu_offload_supported, library_version
 from engine.llama.session import LlamaSession, SessionShape
 from engine.loading.checked_model import CheckedModel
 from engine.prompt.chat_template import ChatTemplate
+from engine.system.computer import default_threads
+
+_ALL_LAYERS = 999
 
 
 def encoder_hash(checked: CheckedModel) -> str:
@@ -28,6 +32,16 @@ def open_encoder(checked: CheckedModel, threads: int, cancel: CancelToken) -> It
     checked.check_unchanged()
     with LlamaModel(checked.path, cancel=cancel) as model, LlamaEncoder(model, threads, cancel) as encoder:
         yield encoder
+
+
+def machine_settings(threads: int | None, gpu_layers: int | None) -> MachineSettings:
+    """How the computer works; None: its physical cores, and all layers on the GPU where there is one.
+
+    SetupError for impossible numbers.
+    """
+    if gpu_layers is None:
+        gpu_layers = _ALL_LAYERS if gpu_offload_supported() else 0
+    return MachineSettings(default_threads() if threads is None else threads, gpu_layers)
 
 
 @dataclass(frozen=True)

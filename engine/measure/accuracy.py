@@ -33,7 +33,8 @@ class Accuracy:
 
 def accuracy(predicted: Labels, human: Sequence[Preference]) -> Accuracy:
     """The accuracy of labels, None for unscored, against human ones of the same items; at least one."""
-    frequent = max(PREFERENCES, key=human.count)
+    frequent = most_frequent_label(human)
+    assert frequent is not None  # there is at least one
     return Accuracy(len(human), share_right(predicted, human), frequent, human.count(frequent) / len(human))
 
 

@@ -201,11 +201,11 @@ def _borda(names: Sequence[str], measures: Sequence[Measure]) -> dict[str, float
 
 
 def _borda_of_explaining(evaluations: Sequence[Evaluation], measures: Sequence[Measure]) -> dict[str, float]:
-    places = [place for place, one in enumerate(evaluations) if one.explanations]
+    places = [place for place, evaluation in enumerate(evaluations) if evaluation.explanations]
     if len(places) < LEAST_SYSTEMS:
         return {}
-    known = [one for one in measures if all(one.values[place] is not None for place in places)]
-    points = _borda([one.name for one in evaluations], known)
+    known = [measure for measure in measures if all(measure.values[place] is not None for place in places)]
+    points = _borda([evaluation.name for evaluation in evaluations], known)
     return {evaluations[place].name: points[evaluations[place].name] for place in places}
 
 

@@ -12,14 +12,14 @@ from engine.core.items import PREFERENCES
 from engine.measure.accuracy import mean
 from engine.measure.explanation_measures import (
     ExplanationMeasures,
-    SlowScores,
-    add_slow_scores,
+    ModelScores,
+    add_model_scores,
     measure_explanations,
 )
 from engine.measure.label_measures import UNSCORED, LabelMeasures, measure_labels
 from engine.measure.matching import Matched
 
-_LABEL_KEYS = (
+_LABEL_KEYS = (  # the order in the JSON; what is not named here follows
     *("criterion", "items", "accuracy", "interval", "lead", "kappa", "macro_f1", "confusion", "unscored"),
     *("predicted", "human", "flipped", "format_mass", "longer", "longer_human", "baselines"),
 )
@@ -54,12 +54,12 @@ class Evaluation:
         return mean_of(getattr(measures, measure) for measures in self.explanations.values())
 
 
-def evaluate(matched: Matched, slow: Mapping[str, SlowScores] | None = None) -> Evaluation:
-    """Measure all criteria; `slow`: by criterion the scores that needed a model."""
+def evaluate(matched: Matched, model_scores: Mapping[str, ModelScores] | None = None) -> Evaluation:
+    """Measure all criteria; `model_scores`: by criterion the scores that needed a model."""
     evaluation = evaluate_labels(matched)
     for grown in explanation_steps(evaluation):
         evaluation = grown
-    return with_slow_scores(evaluation, slow) if slow else evaluation
+    return with_model_scores(evaluation, model_scores) if model_scores else evaluation
 
 
 def evaluate_labels(matched: Matched, cancel: CancelToken | None = None) -> Evaluation:
@@ -85,10 +85,10 @@ def explanation_steps(evaluation: Evaluation) -> Iterator[Evaluation]:
             yield evaluation
 
 
-def with_slow_scores(evaluation: Evaluation, slow: Mapping[str, SlowScores]) -> Evaluation:
+def with_model_scores(evaluation: Evaluation, model_scores: Mapping[str, ModelScores]) -> Evaluation:
     """The same with what a model said of the explanations, by criterion; the rest is not measured again."""
     explanations = {
-        name: add_slow_scores(measures, slow[name]) if name in slow else measures
+        name: add_model_scores(measures, model_scores[name]) if name in model_scores else measures
         for name, measures in evaluation.explanations.items()
     }
     return replace(evaluation, explanations=explanations)
@@ -146,7 +146,7 @@ def _label_details(measures: LabelMeasures) -> dict[str, Any]:
         "predicted": {label.value: count for label, count in measures.predicted.items()},
         "human": {label.value: count for label, count in measures.human.items()},
     }
-    return {key: details[key] for key in _LABEL_KEYS}
+    return {key: details[key] for key in (*_LABEL_KEYS, *details)}
 
 
 def mean_of(values: Iterable[float | None]) -> float | None:

@@ -19,7 +19,7 @@ from engine.measure.rouge import Typicality, rouge_l
 
 
 @dataclass(frozen=True)
-class SlowScores:
+class ModelScores:
     """Scores of one criterion that need a model, for each explained pair in order.
 
     `bertscores`: F1 (at most 1). `agreements`: Unscored for a pair that the judge model could not be asked
@@ -61,21 +61,19 @@ class ExplanationMeasures:
 
 
 def explained_pairs(matched: Matched, criterion: str) -> list[Pair]:
-    """The pairs with a human explanation and one of the system: what slow scores are measured for."""
+    """The pairs with a human explanation and one of the system: what ModelScores are of."""
     return [pair for pair in _with_reference(matched.pairs[criterion]) if pair.prediction.explanation]
 
 
-def measure_explanations(
-    criterion: str, pairs: Sequence[Pair], slow: SlowScores | None = None
-) -> ExplanationMeasures | None:
-    """The measures of one criterion; None where no item has a human explanation."""
+def measure_explanations(criterion: str, pairs: Sequence[Pair]) -> ExplanationMeasures | None:
+    """The measures of one criterion that need no model; None where no item has a human explanation."""
     known = _with_reference(pairs)
     if not known:
         return None
     explained = [pair for pair in known if pair.prediction.explanation]
     rouge = [rouge_l(pair.prediction.explanation or "", pair.gold.explanation or "") for pair in known]
     percents = [100 * value for value in rouge]
-    measured = ExplanationMeasures(
+    return ExplanationMeasures(
         criterion=criterion,
         items=len(known),
         unexplained=len(known) - len(explained),
@@ -91,23 +89,22 @@ def measure_explanations(
         human_words=sum(len((pair.gold.explanation or "").split()) for pair in known) / len(known),
         rouge_by_item={pair.item.id: value for pair, value in zip(known, rouge, strict=True)},
     )
-    return add_slow_scores(measured, slow) if slow else measured
 
 
-def add_slow_scores(measures: ExplanationMeasures, slow: SlowScores) -> ExplanationMeasures:
-    """The same measures with the scores that needed a model; those that `slow` lacks stay as they are."""
+def add_model_scores(measures: ExplanationMeasures, model_scores: ModelScores) -> ExplanationMeasures:
+    """The same measures with the scores that needed a model; what `model_scores` lacks stays."""
     missing = measures.unexplained
-    if slow.bertscores is not None:
-        measures = replace(measures, bertscore=_percent(slow.bertscores, missing))
-    if slow.agreements is None:
+    if model_scores.bertscores is not None:
+        measures = replace(measures, bertscore=_percent(model_scores.bertscores, missing))
+    if model_scores.agreements is None:
         return measures
-    asked = [answer for answer in slow.agreements if isinstance(answer, Agreement)]
+    asked = [answer for answer in model_scores.agreements if isinstance(answer, Agreement)]
     return replace(
         measures,
         agreement=_percent([float(answer.agrees) for answer in asked], missing),
         p_yes=_percent([answer.share for answer in asked], missing),
         format_mass=mean([answer.format_mass for answer in asked]),
-        unmeasured=len(slow.agreements) - len(asked),
+        unmeasured=len(model_scores.agreements) - len(asked),
     )
 
 

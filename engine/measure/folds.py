@@ -14,6 +14,7 @@ Fold = tuple[IntArray, IntArray]
 
 FOLDS = 10
 LEAST_GROUPS = 2
+_SEED = 0  # the same items make the same folds
 
 
 def group_numbers(groups: Sequence[Hashable]) -> IntArray:
@@ -22,7 +23,7 @@ def group_numbers(groups: Sequence[Hashable]) -> IntArray:
     return np.array([numbers.setdefault(group, len(numbers)) for group in groups], dtype=np.int64)
 
 
-def grouped_folds(groups: Sequence[Hashable], folds: int = FOLDS, seed: int = 0) -> list[Fold]:
+def grouped_folds(groups: Sequence[Hashable], folds: int = FOLDS) -> list[Fold]:
     """Train and test indices of at most `folds` folds; no group is on both sides. Each item is tested once.
 
     Fewer groups than `folds` make as many folds as groups. ValueError for fewer than LEAST_GROUPS groups.
@@ -31,5 +32,5 @@ def grouped_folds(groups: Sequence[Hashable], folds: int = FOLDS, seed: int = 0)
     different = len(set(numbers.tolist()))
     if different < LEAST_GROUPS:
         raise ValueError(f"{different} different instructions: cross-validation needs {LEAST_GROUPS} or more")
-    splitter = GroupKFold(n_splits=min(folds, different), shuffle=True, random_state=seed)
+    splitter = GroupKFold(n_splits=min(folds, different), shuffle=True, random_state=_SEED)
     return [(train, test) for train, test in splitter.split(numbers, groups=numbers)]

@@ -25,7 +25,7 @@ class LabelMeasures(LabelCounts):
 
     `accuracy`: share (0 to 1) of the items whose prediction equals the human label; an unscored one counts
     as wrong. `interval`: its bootstrap 95 % interval, None for a single instruction. `lead`: how much it is
-    above always giving the label that is the most frequent on these very items, with the interval of that.
+    above always giving the label that is the most frequent on the same items, with the interval of that.
     `kappa`: Cohen's, with unscored as a label of its own; None where both sides know one and the same label
     only. `macro_f1`: mean over the labels that occur on either side. `confusion`: a row for each human label,
     a column for each predicted one and the last for unscored. `longer` and `longer_human`: among the
@@ -62,7 +62,7 @@ def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
     """The measures of one criterion; there is at least one pair."""
     predicted = [pair.prediction.preference for pair in pairs]
     human = [pair.gold.preference for pair in pairs]
-    right = [float(one is other) for one, other in zip(predicted, human, strict=True)]
+    right = [float(label is gold) for label, gold in zip(predicted, human, strict=True)]
     instructions = [pair.item.instruction for pair in pairs]
     counts = count_labels(criterion, predicted, [pair.judgment for pair in pairs])
     return LabelMeasures(

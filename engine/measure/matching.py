@@ -65,7 +65,7 @@ class Matched:
             caveats.append(incomplete(run))
         if calibration is not None and calibration.dataset_hash == self.dataset.hash:
             caveats.append(
-                "The run is calibrated on these very labels: held against them it looks better than it is."
+                "The run is calibrated on these labels: held against them it looks better than it is."
                 " What was measured while calibrating is cross-validated."
             )
         return caveats + people_caveats(self.system, set(self.dataset.ids))

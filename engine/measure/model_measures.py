@@ -25,12 +25,12 @@ from engine.store.run_store import RunStore
 _LEAST_MASS = 0.5  # of yes and no together, in the mean
 
 Score = TypeVar("Score")
-Progress = Generator[MeasureProgress, None, Score]
+_Progress = Generator[MeasureProgress, None, Score]
 
 
 def measure_bertscore(
     matched: Matched, encoder: CheckedModel, threads: int, store: RunStore, cancel: CancelToken
-) -> Progress[Mapping[str, Sequence[float]]]:
+) -> _Progress[Mapping[str, Sequence[float]]]:
     """The BERTScore F1 (at most 1) of each explained pair, by criterion.
 
     What `store` knows is not measured again. Raises Cancelled, ModelFileError, StoreError.
@@ -48,7 +48,7 @@ def measure_bertscore(
 
 def measure_agreements(
     matched: Matched, model: CheckedModel, machine: MachineSettings, store: RunStore, cancel: CancelToken
-) -> Progress[Mapping[str, Sequence[Agreement | Unscored]]]:
+) -> _Progress[Mapping[str, Sequence[Agreement | Unscored]]]:
     """What a judge model says of each explained pair, by criterion; Unscored with the reason where nothing.
 
     What `store` knows is not asked again. Raises Cancelled, ModelFileError, StoreError.

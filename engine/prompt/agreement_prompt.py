@@ -65,8 +65,8 @@ def build_agreement_prompt(
         trunk=item_trunk(item),
         branch=(
             own(f"{criterion_text(criterion)}\n\n"),
-            *_said(_JUDGE, prediction.preference, prediction.explanation or ""),
-            *_said(_PERSON, gold.preference, gold.explanation or ""),
+            *_explained_by(_JUDGE, prediction.preference, prediction.explanation or ""),
+            *_explained_by(_PERSON, gold.preference, gold.explanation or ""),
             own(_QUESTION),
         ),
     )
@@ -82,6 +82,6 @@ def answer_reply(agrees: bool) -> str:
     return f"{_ANSWER} {'yes' if agrees else 'no'}"
 
 
-def _said(title: str, label: Preference | None, explanation: str) -> tuple[Part, ...]:
+def _explained_by(title: str, label: Preference | None, explanation: str) -> tuple[Part, ...]:
     whose = title.removeprefix("Explanation ")
     return own(f"Label {whose}: {_LABELS[label]}\n"), *_FENCES.block(title, explanation)

@@ -12,6 +12,7 @@ Knows: the wording. Does not know: tokens, chat templates, models.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from engine.core.formatting import words
 from engine.core.items import Item, Order, Preference
 from engine.core.rubric import Criterion, Rubric
 from engine.prompt.fences import Fences
@@ -92,7 +93,7 @@ def item_parts(item: Item, order: Order, fences: Fences = _FENCES) -> tuple[Part
 
 def criterion_text(criterion: Criterion) -> str:
     """A criterion as the model is shown it: its name as words, and its question."""
-    return f"Criterion: {criterion.title}. {criterion.question}"
+    return f"Criterion: {words(criterion.name)}. {criterion.question}"
 
 
 def _labels(example: Item, rubric: Rubric) -> list[Part]:

@@ -1,4 +1,4 @@
-"""The pieces of a prompt: text, each marked with whose it is, and the special tokens between them.
+"""The pieces of a prompt: text, each marked with whose it is.
 
 Knows: own text (written for this project) and foreign text (from a dataset).
 Does not know: what the text says, how it is tokenized, chat templates.

@@ -6,7 +6,6 @@ fitted, terminals, windows.
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from engine.calibrate.cross_validation import AS_READ, CalibrationReport, Quality
 from engine.calibrate.run_calibration import CalibratedRun
@@ -21,7 +20,7 @@ _AS_IT_IS = "Without a calibration, by the model's own probabilities."
 _CALIBRATED = "The measure at the left, with the calibration; cross-validated."
 _QUALITY = (
     CRITERION,
-    replace(LABELS, kind=Kind.NUMBER, digits=0),
+    LABELS,
     Column(
         "accuracy_before",
         "accuracy as it is",

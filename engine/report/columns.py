@@ -24,6 +24,12 @@ LABELS_GIVEN = (
 )
 """How often each label was given, and how often none."""
 
+ACCURACY = Column(
+    "accuracy",
+    "accuracy",
+    Kind.SHARE,
+    "The share of human labels that the judge gives too; an unscored judgment counts as wrong.",
+)
 MOST_FREQUENT = Column(
     "most_frequent",
     "most frequent",

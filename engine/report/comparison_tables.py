@@ -147,8 +147,8 @@ def comparison_json(
     """
     return {
         **asdict(comparison),
-        "published": {"measured_on": MEASURED_ON, "results": [asdict(one) for one in PUBLISHED]},
-        "scores": {one.name: official_json(one, judge_name) for one in evaluations},
+        "published": {"measured_on": MEASURED_ON, "results": [asdict(result) for result in PUBLISHED]},
+        "scores": {found.name: official_json(found, judge_name) for found in evaluations},
     }
 
 

@@ -137,7 +137,7 @@ def finish(figure: Figure, panels: Sequence[Axes], title: str, theme: Theme) -> 
         axes.tick_params(color=theme.muted, labelcolor=theme.text)
 
 
-def short_count(count: int) -> str:
+def narrow_count(count: int) -> str:
     """A count for a narrow place: 999, 1.2k, 12k."""
     if count < 1000:
         return str(count)

@@ -27,9 +27,9 @@ from engine.report.figure_style import (
     drawn_words,
     finish,
     name_axes,
+    narrow_count,
     new_figure,
     new_panels,
-    short_count,
 )
 from engine.weigh.system_weighing import Weighing
 from engine.weigh.weighted_judge import TIE, WINNERS
@@ -198,7 +198,7 @@ def _draw_labels(axes: Axes, measures: LabelMeasures, unscored: bool, theme: The
     ):
         places = np.arange(len(counts)) + shift
         bars = axes.bar(places, counts, width=0.38, color=colour, label=who)
-        axes.bar_label(bars, [short_count(count) for count in counts], fontsize=6.5, padding=1)
+        axes.bar_label(bars, [narrow_count(count) for count in counts], fontsize=6.5, padding=1)
     axes.set_xticks(range(len(names)), names)
     axes.tick_params(axis="x", length=0)
     axes.set_title(f"{drawn_words(measures.criterion)} ({measures.items:,})")
@@ -234,7 +234,7 @@ def _draw_reliability(axes: Axes, criterion: str, bins: Sequence[ReliabilityBin]
         # Away from the diagonal, where nothing else is drawn.
         above = y >= x
         axes.annotate(
-            short_count(bin_.count),
+            narrow_count(bin_.count),
             (x, y),
             xytext=(0, 7 if above else -7),
             textcoords="offset points",

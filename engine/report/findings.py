@@ -6,7 +6,7 @@ Knows: the words for measures. Does not know: how they are computed, HTML, windo
 from collections.abc import Iterator, Mapping, Sequence
 
 from engine.calibrate.cross_validation import ReliabilityBin
-from engine.core.formatting import percent, words
+from engine.core.formatting import counted, percent, words
 from engine.core.items import PREFERENCES
 from engine.measure.evaluation import Evaluation
 from engine.measure.label_measures import LabelMeasures
@@ -17,7 +17,7 @@ def in_short(evaluation: Evaluation) -> Iterator[str]:
     """The sentences that a reader in a hurry needs."""
     measures = list(evaluation.labels.values())
     yield (
-        f"Mean accuracy over {_count(len(measures), 'criterion', 'criteria')}:"
+        f"Mean accuracy over {counted(len(measures), 'criterion', 'criteria')}:"
         f" {percent(evaluation.accuracy)}. Always giving the most frequent human label reaches"
         f" {percent(evaluation.most_frequent)}."
     )
@@ -106,7 +106,3 @@ def _bins_inwords(bins: Sequence[ReliabilityBin]) -> str:
 
 def _of(part: int, whole: int, what: str) -> str:
     return f"{part:,} of {whole:,} {what} ({percent(part / whole)})"
-
-
-def _count(number: int, noun: str, several: str) -> str:
-    return f"{number:,} {noun if number == 1 else several}"

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 
 from engine.calibrate.cross_validation import ReliabilityBin, reliability
 from engine.core.errors import ModelFileError
-from engine.core.formatting import percent, visible, words
+from engine.core.formatting import percent, value_in_words, visible, words
 from engine.core.items import PREFERENCES
 from engine.core.run_records import StoredRun
 from engine.core.version import VERSION
@@ -218,7 +218,7 @@ def _run_facts(results: RunResults, model: ModelFile | None) -> Iterator[tuple[s
     yield "calibration", f"{calibration.hash}, fitted on {calibration.dataset}" if calibration else "none"
     for name, value in {**identity.settings, **run.manifest}.items():
         if value != "":
-            yield _FACT_NAMES.get(name, words(name)), _plain(value)
+            yield _FACT_NAMES.get(name, words(name)), value_in_words(value)
     judged = results.judged
     yield "tokens read", f"{sum(item.tokens_read for item in judged):,}"
     yield "tokens generated", f"{sum(item.tokens_generated for item in judged):,}"
@@ -238,14 +238,3 @@ _FACT_NAMES = {
     "model_bytes": "model, bytes",
     "continued_with": "continued with",
 }
-
-
-def _plain(value: object) -> str:
-    """A setting or a fact in words."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, Mapping):
-        return "; ".join(f"{words(str(name))}: {_plain(part)}" for name, part in value.items())
-    if isinstance(value, list):
-        return ", ".join(map(_plain, value))
-    return str(value)

@@ -14,6 +14,7 @@ from engine.measure.evaluation import Evaluation, mean_of
 from engine.measure.explanation_measures import ExplanationMeasures
 from engine.measure.label_measures import LabelMeasures
 from engine.report.columns import (
+    ACCURACY,
     AGREEMENT,
     BERTSCORE,
     CRITERION,
@@ -36,12 +37,7 @@ _BASELINES = (
 _ACCURACY = (
     CRITERION,
     LABELS,
-    Column(
-        "accuracy",
-        "accuracy",
-        Kind.SHARE,
-        "The share of human labels that the judge gives too; an unscored judgment counts as wrong.",
-    ),
+    ACCURACY,
     replace(INTERVAL, kind=Kind.SHARE_INTERVAL),
     *_BASELINES,
     KAPPA,
@@ -126,7 +122,7 @@ def accuracy_table(evaluation: Evaluation) -> Table:
 def _baseline_values(baselines: Iterable[Baselines]) -> list[float | None]:
     """What each trivial judge reaches, in the mean."""
     listed = list(baselines)
-    return [mean_of(getattr(one, column.key) for one in listed) for column in _BASELINES]
+    return [mean_of(getattr(baseline, column.key) for baseline in listed) for column in _BASELINES]
 
 
 def label_table(evaluation: Evaluation) -> Table:

@@ -1,25 +1,41 @@
-"""What a run says by itself, without human labels, as tables of values.
+"""What a run says by itself, and how often its labels are the human ones, as tables of values.
 
-Knows: which columns stand side by side, and what they mean. Does not know: terminals, windows, measures
-against people.
+Knows: which columns stand side by side, and what they mean. Does not know: terminals, windows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import Judgment, Unscored
+from engine.core.rubric import ELOQUENT
 from engine.core.value_tables import Column, Kind, Row, Table
 from engine.decisions.run_results import RunResults
+from engine.measure.accuracy import Accuracy, mean
 from engine.measure.label_counts import LabelCounts
-from engine.report.columns import CRITERION, FLIPPED, FORMAT_MASS, LABELS_GIVEN
+from engine.report.columns import (
+    ACCURACY,
+    CRITERION,
+    FLIPPED,
+    FORMAT_MASS,
+    LABELS,
+    LABELS_GIVEN,
+    MOST_FREQUENT,
+)
 
 _DISTRIBUTION = (
     CRITERION,
     *LABELS_GIVEN,
     FLIPPED,
     replace(FORMAT_MASS, least=0.001),
+)
+_RUN_ACCURACY = (
+    CRITERION,
+    LABELS,
+    ACCURACY,
+    replace(MOST_FREQUENT, title="most-frequent-label baseline"),
+    Column("label", "label", Kind.TEXT, "The most frequent human label."),
 )
 _CHANGES = (
     CRITERION,
@@ -31,25 +47,36 @@ _CHANGES = (
 )
 _UNSCORED = (
     Column("item", "item", Kind.TEXT, "The id of the item."),
-    CRITERION,
+    replace(CRITERION, instead={name: words(name) for name in ELOQUENT.names}),
     Column("reason", "reason", Kind.TEXT, "Why there is no judgment."),
     Column("label", "a person's label", Kind.TEXT, "The label that a person gave instead, if any."),
 )
 
 
-def distribution_table(scores: Sequence[LabelCounts]) -> Table:
+def distribution_table(counts: Sequence[LabelCounts]) -> Table:
     """The labels in force of each criterion, how often the order decided, and the format mass."""
     rows = [
         [
-            words(score.criterion),
-            *(score.predicted.get(label, 0) for label in PREFERENCES),
-            score.unscored,
-            score.flipped,
-            score.format_mass,
+            words(count.criterion),
+            *(count.predicted.get(label, 0) for label in PREFERENCES),
+            count.unscored,
+            count.flipped,
+            count.format_mass,
         ]
-        for score in scores
+        for count in counts
     ]
     return Table(_DISTRIBUTION, rows)
+
+
+def run_accuracy_table(accuracies: Mapping[str, Accuracy]) -> Table:
+    """The accuracy of each criterion, next to that of the most frequent label, and their means."""
+    rows: list[Row] = [
+        [words(name), found.items, found.share, found.baseline, found.most_frequent]
+        for name, found in accuracies.items()
+    ]
+    shares = mean([found.share for found in accuracies.values()])
+    baselines = mean([found.baseline for found in accuracies.values()])
+    return Table(_RUN_ACCURACY, [*rows, ["mean", "", shares, baselines, ""]])
 
 
 def changes_table(before: RunResults, after: RunResults) -> Table:

@@ -138,13 +138,7 @@ def _contradicted(results: RunResults) -> set[str]:
     """The ids of items whose label of overall quality is A and whose weighted winner is B, or the reverse."""
     if OVERALL not in results.judgments:
         return set()
-    weights = normalised(
-        {
-            criterion.name: criterion.weight
-            for criterion in ELOQUENT.criteria
-            if criterion.name in results.judgments
-        }
-    )
+    weights = normalised(ELOQUENT.weights(results.judgments))
     return {
         overall.item_id
         for place, overall in enumerate(results.judgments[OVERALL])

@@ -6,7 +6,7 @@ Knows: labels, their probabilities, weights. Does not know: runs, submissions, h
 from collections.abc import Mapping, Sequence
 
 from engine.core.items import PREFERENCES, Preference
-from engine.weigh.weighted_judge import TIE, decide
+from engine.weigh.weighted_judge import TIE, winner_and_margin
 
 OVERALL = "overall_quality"
 HIGHEST_SCORE = 10.0
@@ -35,7 +35,7 @@ def weighted_winner(
     scores = {name: response_scores(probabilities[name]) for name in weights}
     scores_a = {name: a for name, (a, _) in scores.items()}
     scores_b = {name: b for name, (_, b) in scores.items()}
-    winner, _ = decide(scores_a, scores_b, weights, tie_threshold)
+    winner, _ = winner_and_margin(scores_a, scores_b, weights, tie_threshold)
     return winner
 
 

@@ -17,14 +17,16 @@ ScoredPair = dict[str, Any]  # what pairwise_preference_judge takes: id, scores_
 
 
 @dataclass(frozen=True)
-class Comparisons:
+class ScoredPairs:
     """What the weighted judge decides. `left_out`: ids of items without a judgment on some criterion."""
 
     rows: list[ScoredPair]
     left_out: tuple[str, ...] = ()
 
 
-def comparisons_of(system: System, criteria: Sequence[str], ids: Container[str] | None = None) -> Comparisons:
+def scored_pairs_of(
+    system: System, criteria: Sequence[str], ids: Container[str] | None = None
+) -> ScoredPairs:
     """The response scores of a system's items (with `ids` only of these) on some of its criteria.
 
     A label without probabilities, of a submission or of a person who overrode the run, has probability 1.
@@ -45,7 +47,7 @@ def comparisons_of(system: System, criteria: Sequence[str], ids: Container[str] 
                 "scores_b": {name: b for name, (_, b) in zip(criteria, known, strict=True)},
             }
         )
-    return Comparisons(rows, tuple(left_out))
+    return ScoredPairs(rows, tuple(left_out))
 
 
 def _scores(system: System, item_id: str, criterion: str) -> tuple[float, float] | None:
@@ -79,7 +81,7 @@ class OverallAgreement:
 
 @dataclass(frozen=True)
 class Weighing:
-    """What the weighted judge made of some comparisons.
+    """What the weighted judge made of some pairs of scores.
 
     `result` is what pairwise_preference_judge returned. `agreement`: None without human labels.
     """
@@ -97,17 +99,17 @@ class Weighing:
 
 
 def weigh(
-    comparisons: Comparisons,
+    pairs: ScoredPairs,
     weights: Mapping[str, float],
     tie_threshold: float,
     gold: Dataset | None = None,
     system: System | None = None,
 ) -> Weighing:
-    """Decide the comparisons; ValueError as pairwise_preference_judge raises it."""
-    result = pairwise_preference_judge(comparisons.rows, dict(weights), tie_threshold)
+    """Decide the pairs; ValueError as pairwise_preference_judge raises it."""
+    result = pairwise_preference_judge(pairs.rows, dict(weights), tie_threshold)
     winners = {decision["id"]: decision["winner"] for decision in result["results"]}
     agreement = _agreement(winners, gold, system) if gold is not None else None
-    return Weighing(weights, tie_threshold, result, comparisons.left_out, agreement)
+    return Weighing(weights, tie_threshold, result, pairs.left_out, agreement)
 
 
 def human_winners(gold: Dataset) -> dict[str, str]:

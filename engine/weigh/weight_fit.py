@@ -37,16 +37,16 @@ class WeightFit:
 
 
 def fit_weights(
-    comparisons: Sequence[Mapping[str, Any]], human: Mapping[str, str], instructions: Mapping[str, str]
+    pairs: Sequence[Mapping[str, Any]], human: Mapping[str, str], instructions: Mapping[str, str]
 ) -> WeightFit:
-    """Fit to the comparisons whose id has a human winner; `instructions` by id keep folds apart.
+    """Fit to the scored pairs whose id has a human winner; `instructions` by id keep folds apart.
 
     The weights minimise the squared distance between weighted score difference and human winner (10 for
     A, -10 for B, 0 for a tie), none negative (Lawson and Hanson, Solving Least Squares Problems, 1974);
     the threshold then gives the most right winners. SetupError for fewer than two instructions, and where no
     criterion's scores rise with the human winner.
     """
-    known = [pair for pair in comparisons if pair["id"] in human]
+    known = [pair for pair in pairs if pair["id"] in human]
     groups = [instructions[pair["id"]] for pair in known]
     if len(set(groups)) < LEAST_GROUPS:
         raise SetupError(

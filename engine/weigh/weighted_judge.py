@@ -41,7 +41,8 @@ def pairwise_preference_judge(
     margins = []
     for comparison in comparisons:
         _check_scores(comparison, weights)
-        winner, margin = decide(comparison["scores_a"], comparison["scores_b"], weights, tie_threshold)
+        a, b = comparison["scores_a"], comparison["scores_b"]
+        winner, margin = winner_and_margin(a, b, weights, tie_threshold)
         margins.append(margin)
         results.append({"id": comparison["id"], "winner": winner, "margin": round(margin, _DIGITS)})
     winners = [result["winner"] for result in results]
@@ -68,7 +69,7 @@ def normalised(weights: Mapping[str, float]) -> dict[str, float]:
     return {name: weight / total for name, weight in scaled.items()}
 
 
-def decide(
+def winner_and_margin(
     a: Mapping[str, float], b: Mapping[str, float], weights: Mapping[str, float], tie_threshold: float
 ) -> tuple[str, float]:
     """One of WINNERS and its margin, unrounded, from the scores of both responses and normalised weights."""

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from engine.core.formatting import visible
 from engine.core.remedies import Setting
-from gui.compare.compare_jobs import MODEL_ALONE, Choice
+from gui.compare.compare_jobs import Choice
 from gui.compare.system_list import SystemList
 from gui.kit.file_dialogs import ALL_FILES, DATASETS, ask_source
 from gui.kit.foreign_text import one_line, plain_label
@@ -38,7 +38,7 @@ _LEAST_SYSTEMS = 2
 _SUBMISSIONS = f"Submissions (*.tsv *.tsv.gz);;{ALL_FILES}"
 
 
-class ComparisonChoice(QScrollArea):
+class ChoicePanel(QScrollArea):
     """Systems to tick, labels to choose, options, and the button that starts."""
 
     changed = Signal()
@@ -58,7 +58,11 @@ class ComparisonChoice(QScrollArea):
             "Compare on the items that the labels and all systems share",
         )
         self.model_alone = QCheckBox("Leave ou&t what people overrode")
-        name(self.model_alone, MODEL_ALONE, "Measure the models alone, without what people changed in Review")
+        name(
+            self.model_alone,
+            "Leave out what people overrode",
+            "Measure the models alone, without what people changed in Review",
+        )
         self.compare_button = main_button("&Compare")
         name(self.compare_button, "Compare the ticked systems", "Ctrl+Return")
         self._lacking = hint("")
@@ -205,6 +209,6 @@ class ComparisonChoice(QScrollArea):
 
 
 def _words_on(gold: "Dataset") -> str:
-    file_jobs = f"{len(gold):,} {'item' if len(gold) == 1 else 'items'}"
+    items = f"{len(gold):,} {'item' if len(gold) == 1 else 'items'}"
     criteria = f"{len(gold.criteria)} {'criterion' if len(gold.criteria) == 1 else 'criteria'}"
-    return f"{one_line(gold.name)}: {file_jobs}, {criteria} with labels"
+    return f"{one_line(gold.name)}: {items}, {criteria} with labels"

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from engine.measure.systems import System
     from engine.report.comparison_tables import RankedTable
 
-MODEL_ALONE = "Leave out what people overrode"
-
 
 @dataclass(frozen=True)
 class Choice:
@@ -77,7 +75,7 @@ class Compared:
 
 
 def compare_systems(store_path: Path, choice: Choice, gold: "Dataset") -> Job[Compared]:
-    """Hold the chosen systems against the human labels of a dataset; tells Comparing."""
+    """Hold the chosen systems against the human labels of a dataset; reports Comparing."""
 
     def work(control: JobControl) -> Compared:
         from engine.measure.comparison import compare, match_all
@@ -205,12 +203,12 @@ def save_comparison(path: Path, compared: Compared, in_use: Mapping[str, Path]) 
         from engine.report.comparison_tables import comparison_json
         from engine.system.files import check_targets, write_json
 
-        read = {f"file {one}": one for one in compared.choice.files}
-        for one in compared.evaluations:
-            if one.matched.system.results is not None:
-                identity = one.matched.system.results.run.identity
-                read |= {f"dataset of {one.name}": identity.dataset_path}
-                read |= {f"model of {one.name}": identity.model_path}
+        read = {f"file {path}": path for path in compared.choice.files}
+        for evaluation in compared.evaluations:
+            if evaluation.matched.system.results is not None:
+                identity = evaluation.matched.system.results.run.identity
+                read |= {f"dataset of {evaluation.name}": identity.dataset_path}
+                read |= {f"model of {evaluation.name}": identity.model_path}
         check_targets({"The comparison": path}, {**in_use, **read, "dataset": compared.dataset.path})
         write_json(path, comparison_json(compared.comparison, compared.evaluations))
         return path

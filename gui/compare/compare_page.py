@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import visible
-from gui.compare.choice_panel import ComparisonChoice
+from gui.compare.choice_panel import ChoicePanel
 from gui.compare.compare_jobs import Compared, Comparing, compare_systems, same_labels, save_comparison
 from gui.compare.comparison_view import ComparisonView
 from gui.kit.busy import BusyLine
@@ -26,6 +26,7 @@ from gui.work.lanes import Lane, LatestTask
 from gui.work.marks import run_mark
 from gui.work.page import Page
 from gui.work.page_name import PageName
+from gui.work.page_splitter import PageSplitter
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class ComparePage(Page):
         self._looked_at: Dataset | None = None
         self._looking = LatestTask(workspace.threads, Lane.FILES, self)
         self._comparing = LatestTask(workspace.threads, Lane.MEASURE, self)
-        self.choosing = ComparisonChoice(workspace)
+        self.choosing = ChoicePanel(workspace)
         self.notice = Notice()
         self.busy = BusyLine()
         self.stale = plain_label("What is ticked, or its labels, changed since: compare again.")
@@ -87,7 +88,7 @@ class ComparePage(Page):
 
     def keep_layout(self) -> None:
         """Remember the splitter."""
-        self.workspace.state.set_layout(_KEPT, self._splitter.saveState())
+        self.keep_splitter(_KEPT, self._splitter)
 
     def restyle(self) -> None:
         """Fit lists and tables to another size of text."""
@@ -140,8 +141,7 @@ class ComparePage(Page):
         for widget in (self.notice, self.busy, self.stale):
             layout.addWidget(widget)
         layout.addWidget(self.stack, 1)
-        self._splitter = QSplitter(Qt.Orientation.Horizontal)
-        self._splitter.setChildrenCollapsible(False)
+        self._splitter = PageSplitter(Qt.Orientation.Horizontal)
         self._splitter.addWidget(self.choosing)
         self._splitter.addWidget(right)
         self._splitter.setStretchFactor(1, 1)

@@ -12,7 +12,7 @@ from gui.compare.difference_list import DifferenceList
 from gui.compare.ranked_table import RankedTableModel
 from gui.kit.foreign_text import one_line, plain_label
 from gui.kit.labels import heading, hint, set_role
-from gui.kit.text_table import TableModel
+from gui.kit.value_table import TableModel
 from gui.kit.views import fit_height, measure_view, table_view
 from gui.work.lanes import EngineThreads
 

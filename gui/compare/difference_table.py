@@ -6,19 +6,17 @@ Knows: differences and the dataset of their items. Does not know: which of them 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, Qt
 from PySide6.QtGui import QFont
 
 from engine.core.formatting import visible, words
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.label_words import LABEL_WORDS
-from gui.kit.text_table import SORT_ROLE
+from gui.kit.value_table import SORT_ROLE, Index
 
 if TYPE_CHECKING:
     from engine.measure.comparison import Difference
     from gui.compare.compare_jobs import Compared
-
-Index = QModelIndex | QPersistentModelIndex
 
 _BEFORE = ("Item", "Criterion", "Human label")
 _AFTER = ("Instruction",)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
 
-from gui.kit.text_table import Index, TableModel
+from gui.kit.value_table import Index, TableModel
 
 if TYPE_CHECKING:
     from engine.report.comparison_tables import RankedTable

@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QTableView, QToolButton, QWidget
 
-from gui.dataset.item_columns import NEVER_HIDDEN, ItemsColumns
+from gui.dataset.item_columns import NEVER_HIDDEN, ItemColumns
 from gui.dataset.item_table import DatasetColumn, ItemTableModel, column_named
 from gui.kit.labels import name
 
@@ -18,7 +18,7 @@ class ColumnChooser(QToolButton):
     sort_wanted = Signal(str, bool)  # a column's name in the dataset, empty for the file's order; descending
 
     def __init__(
-        self, view: QTableView, table: ItemTableModel, columns: ItemsColumns, parent: QWidget | None = None
+        self, view: QTableView, table: ItemTableModel, columns: ItemColumns, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self._view = view

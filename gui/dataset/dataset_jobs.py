@@ -1,4 +1,4 @@
-"""Jobs on the items of a dataset: which of them a table shows, what they hold in numbers; recent files.
+"""Jobs on the items of a dataset: which of them a table shows, what they hold in numbers.
 
 Knows: how items are found and counted for the page. Does not know: windows.
 """

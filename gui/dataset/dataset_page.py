@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QFileDialog, QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
 from engine.system.paths import demo_dataset
@@ -17,8 +17,8 @@ from gui.dataset import dataset_jobs
 from gui.dataset.item_list import ItemList
 from gui.dataset.item_preview import ItemPreview
 from gui.dataset.recent_files import RecentFiles
-from gui.dataset.summary_panel import DatasetSummary
-from gui.dataset.welcome import DatasetWelcome
+from gui.dataset.summary_panel import SummaryPanel
+from gui.dataset.welcome import Welcome
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ALL_FILES, DATASETS
 from gui.kit.foreign_text import one_line, tip
@@ -28,6 +28,7 @@ from gui.work.file_jobs import Loading
 from gui.work.lanes import Lane, LatestTask
 from gui.work.page import Page
 from gui.work.page_name import PageName
+from gui.work.page_splitter import PageSplitter
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ class DatasetPage(Page):
         self.setAcceptDrops(True)
         self.items = ItemList(workspace)
         self.preview = ItemPreview()
-        self.summary = DatasetSummary()
-        self.welcome = DatasetWelcome()
+        self.summary = SummaryPanel()
+        self.welcome = Welcome()
         self.busy = BusyLine()
         self.notice = Notice()
         self._build_header()
@@ -70,7 +71,7 @@ class DatasetPage(Page):
 
     def keep_layout(self) -> None:
         """Remember the splitter and the columns."""
-        self.workspace.state.set_layout(_SPLITTER, self._splitter.saveState())
+        self.keep_splitter(_SPLITTER, self._splitter)
         self.items.keep_layout()
 
     # Making
@@ -85,8 +86,7 @@ class DatasetPage(Page):
             self.header.addWidget(button)
 
     def _build_body(self) -> None:
-        self._splitter = QSplitter(Qt.Orientation.Horizontal)
-        self._splitter.setChildrenCollapsible(False)
+        self._splitter = PageSplitter(Qt.Orientation.Horizontal)
         self._splitter.addWidget(self.items)
         self._splitter.addWidget(self.preview)
         self._splitter.setStretchFactor(0, 3)

@@ -19,7 +19,7 @@ _NARROWEST, _WIDEST = 3.0, 400.0
 _TEXTS = ("instruction", "output_a", "output_b")
 
 
-class ItemsColumns(QObject):
+class ItemColumns(QObject):
     """Keeps the columns of one view as the user wants them."""
 
     def __init__(self, view: QTableView, table: ItemTableModel, remembered: Mapping[str, Any]) -> None:

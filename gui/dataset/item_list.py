@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QStackedWidge
 from gui.dataset import dataset_jobs
 from gui.dataset.column_chooser import ColumnChooser
 from gui.dataset.dataset_jobs import Wanted
-from gui.dataset.item_columns import ItemsColumns
+from gui.dataset.item_columns import ItemColumns
 from gui.dataset.item_table import ItemTableModel, column_named
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import hint, name
@@ -66,7 +66,7 @@ class ItemList(QWidget):
         self._wanted = self._shown = Wanted()
         self.table = ItemTableModel(self)
         self.view = table_view(self.table, "Items of the dataset")
-        self._columns = ItemsColumns(self.view, self.table, workspace.state.record(_COLUMNS))
+        self._columns = ItemColumns(self.view, self.table, workspace.state.record(_COLUMNS))
         self.chooser = ColumnChooser(self.view, self.table, self._columns)
         self.search = SearchField()
         self.count = hint("")

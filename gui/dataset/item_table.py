@@ -17,8 +17,8 @@ from engine.core.formatting import words
 from engine.core.items import PREFERENCES, Preference
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.label_words import LABEL_WORDS
-from gui.kit.text_table import SORT_ROLE, Index
 from gui.kit.theme import LIGHT, Colours
+from gui.kit.value_table import SORT_ROLE, Index
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset

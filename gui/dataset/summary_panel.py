@@ -33,13 +33,13 @@ class LabelLegend(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._entries = [(label, LABEL_WORDS[label]) for label in PREFERENCES]
-        self.setAccessibleName("Colours of the labels: " + ", ".join(text for _one, text in self._entries))
+        self.setAccessibleName("Colours of the labels: " + ", ".join(text for _label, text in self._entries))
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
         """Room for all words and their squares."""
         metrics = self.fontMetrics()
-        width = sum(metrics.horizontalAdvance(text) + 2 * metrics.ascent() for _one, text in self._entries)
+        width = sum(metrics.horizontalAdvance(text) + 2 * metrics.ascent() for _label, text in self._entries)
         return QSize(width, metrics.height())
 
     def minimumSizeHint(self) -> QSize:
@@ -103,7 +103,7 @@ class _Cells(QWidget):
         self.updateGeometry()
 
 
-class DatasetSummary(QWidget):
+class SummaryPanel(QWidget):
     """A strip above the items."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

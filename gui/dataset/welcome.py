@@ -21,7 +21,7 @@ _COLUMNS = (
 _FORMATS = "Files: .tsv, .csv, .json, .jsonl, .ndjson and .parquet, each also packed as .gz."
 
 
-class DatasetWelcome(QScrollArea):
+class Welcome(QScrollArea):
     """Tells what to do first."""
 
     open_wanted = Signal()

@@ -24,7 +24,7 @@ _CONTEXT_STEP = 1024
 _CALIBRATIONS = "Calibrations (*.json)"
 
 
-class AdvancedSettings(QWidget):
+class AdvancedPanel(QWidget):
     """One field for each; `changed` whenever one of them is."""
 
     changed = Signal()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.events import RunEnded
@@ -32,6 +32,7 @@ from gui.work.file_jobs import Loading
 from gui.work.lanes import Lane, LatestTask
 from gui.work.page import Page
 from gui.work.page_name import PageName
+from gui.work.page_splitter import PageSplitter
 from gui.work.workspace import Workspace
 
 _SPLITTER = "judge/splitter"
@@ -79,7 +80,7 @@ class JudgePage(Page):
 
     def keep_layout(self) -> None:
         """Remember the splitter."""
-        self.workspace.state.set_layout(_SPLITTER, self._splitter.saveState())
+        self.keep_splitter(_SPLITTER, self._splitter)
 
     def restyle(self) -> None:
         """Follow new colours or another text size."""
@@ -169,8 +170,7 @@ class JudgePage(Page):
         layout = right.layout()
         if isinstance(layout, QVBoxLayout):
             layout.setStretchFactor(self.run_panel, 100)
-        self._splitter = QSplitter(Qt.Orientation.Horizontal)
-        self._splitter.setChildrenCollapsible(False)
+        self._splitter = PageSplitter(Qt.Orientation.Horizontal)
         self._splitter.addWidget(_scrolling(self._left))
         self._splitter.addWidget(_scrolling(right))
         self._splitter.setStretchFactor(0, 1)

@@ -1,6 +1,6 @@
 """The latest judgments of a run for a view: the newest at the top, the old ones dropped.
 
-Knows: decided items, Qt's item models. Does not know: runs, how anything is decided.
+Knows: judged items, Qt's item models. Does not know: runs, how anything is decided.
 """
 
 from collections import deque
@@ -16,7 +16,7 @@ from engine.core.judgments import Judgment
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.label_mark import label_icon
 from gui.kit.label_words import LABEL_WORDS
-from gui.kit.text_table import SORT_ROLE, Index
+from gui.kit.value_table import SORT_ROLE, Index
 
 MOST_ROWS = 200
 _BEFORE, _AFTER = ("Item",), ("Flips",)
@@ -42,9 +42,9 @@ class LatestTableModel(QAbstractTableModel):
         """Draw with other colours from now on."""
         self._icons = {label: label_icon(label, palette) for label in LABEL_WORDS}
 
-    def add(self, decided: Sequence[ItemJudged]) -> None:
+    def add(self, events: Sequence[ItemJudged]) -> None:
         """Put items on top, the last of them first."""
-        newest = decided[-MOST_ROWS:]
+        newest = events[-MOST_ROWS:]
         if not newest:
             return
         surplus = len(self._rows) + len(newest) - MOST_ROWS
@@ -95,41 +95,41 @@ class LatestTableModel(QAbstractTableModel):
         """What a cell shows, its value, the colour of a label."""
         if not index.isValid():
             return None
-        decided, place = self._rows[index.row()], index.column() - len(_BEFORE)
+        event, place = self._rows[index.row()], index.column() - len(_BEFORE)
         if 0 <= place < len(self._criteria):
-            return self._label(decided, place, role)
+            return self._label(event, place, role)
         answer: Any = None
         if role == Qt.ItemDataRole.DisplayRole:
-            answer = self._text(decided, place)
+            answer = self._text(event, place)
         elif role == Qt.ItemDataRole.ToolTipRole and place < 0:
-            answer = tip(f"{decided.judged.item_id}\njudged in {number(decided.judged.seconds, 1)} s")
+            answer = tip(f"{event.judged.item_id}\njudged in {number(event.judged.seconds, 1)} s")
         elif role == Qt.ItemDataRole.TextAlignmentRole and place >= 0:
             answer = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         elif role == SORT_ROLE:
-            answer = self._text(decided, place)
+            answer = self._text(event, place)
         return answer
 
-    def _text(self, decided: ItemJudged, place: int) -> str:
+    def _text(self, event: ItemJudged, place: int) -> str:
         if place < 0:
-            return one_line(decided.judged.item_id)
-        known = [judgment.flipped for judgment in decided.judgments if isinstance(judgment, Judgment)]
+            return one_line(event.judged.item_id)
+        known = [judgment.flipped for judgment in event.judgments if isinstance(judgment, Judgment)]
         both_orders = [flipped for flipped in known if flipped is not None]
         return f"{sum(both_orders)} of {len(both_orders)}" if both_orders else "-"
 
-    def _label(self, decided: ItemJudged, place: int, role: int) -> Any:
-        judgment = decided.judgments[place]
+    def _label(self, event: ItemJudged, place: int, role: int) -> Any:
+        judgment = event.judgments[place]
         preference = judgment.preference if isinstance(judgment, Judgment) else None
         if role in (Qt.ItemDataRole.DisplayRole, SORT_ROLE):
             return LABEL_WORDS[preference]
         if role == Qt.ItemDataRole.DecorationRole:
             return self._icons[preference]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return tip(_why(decided, place))
+            return tip(_why(event, place))
         return None
 
 
-def _why(decided: ItemJudged, place: int) -> str:
-    judgment = decided.judgments[place]
+def _why(event: ItemJudged, place: int) -> str:
+    judgment = event.judgments[place]
     if not isinstance(judgment, Judgment):
         return f"{words(judgment.criterion)}: unscored, {judgment.reason}"
     likely = ", ".join(

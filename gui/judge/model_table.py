@@ -14,7 +14,7 @@ from gui.judge.model_jobs import Candidate
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.notice import problem_of
 from gui.kit.pill_delegate import PILL_ROLE
-from gui.kit.text_table import SORT_ROLE, Index
+from gui.kit.value_table import SORT_ROLE, Index
 
 COLUMNS = ("Model", "Memory", "Format", "Params", "Size", "Context")
 MODEL, MEMORY, FORMAT, PARAMETERS, SIZE, CONTEXT = range(len(COLUMNS))
@@ -27,7 +27,7 @@ _TIPS = (
     "The context that it was trained with, in tokens",
 )
 USABLE_ROLE = SORT_ROLE + 1
-_KINDS = {"fits": "good", "tight": "warning", "does not fit": "bad"}
+FIT_ROLES = {"fits": "good", "tight": "warning", "does not fit": "bad"}
 _NUMBERS = (PARAMETERS, SIZE, CONTEXT)
 
 
@@ -158,7 +158,9 @@ def _pill(candidate: Candidate, column: int) -> tuple[str, str] | None:
     if column != MEMORY:
         return None
     return (
-        ("not usable", "plain") if candidate.fit is None else (str(candidate.fit), _KINDS[str(candidate.fit)])
+        ("not usable", "plain")
+        if candidate.fit is None
+        else (str(candidate.fit), FIT_ROLES[str(candidate.fit)])
     )
 
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVB
 from engine.core.errors import EngineError
 from engine.core.events import FilesRead, MeasureProgress, Preparing
 from engine.core.formatting import amount, duration, visible
+from gui.judge.model_table import FIT_ROLES
 from gui.judge.run_jobs import Planned
 from gui.kit.busy import BusyLine
 from gui.kit.foreign_text import tip
@@ -19,7 +20,6 @@ from gui.kit.notice import Notice
 from gui.kit.pill import Pill
 
 _IDS_SHOWN = 12
-_FIT_KINDS = {"fits": "good", "tight": "warning", "does not fit": "bad"}
 
 
 class PlanPanel(QWidget):
@@ -113,7 +113,7 @@ class PlanPanel(QWidget):
             f"about {amount(planned.estimate.total)} with {planned.context:,} tokens of context;"
             f" {amount(planned.memory.available)} are free",
         )
-        self._fit.say(str(planned.fit), _FIT_KINDS[str(planned.fit)])
+        self._fit.say(str(planned.fit), FIT_ROLES[str(planned.fit)])
         self._say("Time", self._time(planned))
         untimed = counted.seconds is None and not planned.complete
         self._time_button.setVisible(untimed and len(counted.too_long) < counted.items)

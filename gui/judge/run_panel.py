@@ -99,9 +99,9 @@ class RunPanel(QWidget):
         self.show()
 
     @Slot(object)
-    def add(self, decided: ItemJudged) -> None:
+    def add(self, event: ItemJudged) -> None:
         """Keep an item until the next `follow`, so that many at once cost little."""
-        self._waiting.append(decided)
+        self._waiting.append(event)
 
     def follow(self, progress: RunProgress | None, note: str) -> None:
         """Show how far the run is; None before it has begun."""

@@ -17,10 +17,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from engine.core.formatting import words
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup
 from engine.core.settings import Mode
-from gui.judge.advanced_panel import AdvancedSettings
+from gui.judge.advanced_panel import AdvancedPanel
 from gui.judge.usual_setup import usual_setup
 from gui.kit.fold import Fold
 from gui.kit.labels import heading, label, name, narrow
@@ -97,15 +98,16 @@ class SettingsPanel(QWidget):
         )
         self._criteria = {}
         for criterion in ELOQUENT.criteria:
-            box = QCheckBox(criterion.title.capitalize())
-            name(box, f"Judge {criterion.title}", criterion.question)
+            shown = words(criterion.name)
+            box = QCheckBox(shown.capitalize())
+            name(box, f"Judge {shown}", criterion.question)
             box.toggled.connect(self._tell)
             self._criteria[criterion.name] = box
         self._none = label("Choose at least one criterion.", "bad")
         self._reset = QPushButton("Back to defaults")
         name(self._reset, "Set all settings back to their defaults")
         self._reset.clicked.connect(lambda: self.show_setup(usual_setup()))
-        self.advanced = AdvancedSettings()
+        self.advanced = AdvancedPanel()
         self.fold = Fold("Advanced", self.advanced)
         self.fold.opened.connect(self._tell_unfolded)
         self._mode.currentIndexChanged.connect(self._tell)

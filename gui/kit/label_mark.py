@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from engine.core.items import Preference
 from gui.kit.label_words import LABEL_WORDS, LETTERS
-from gui.kit.labels import label, set_role
+from gui.kit.labels import label
 from gui.kit.theme import colours
 
 _ICON_SIDE = 48  # pixels that an icon is drawn with; Qt makes it smaller
@@ -90,11 +90,9 @@ class LabelBadge(QWidget):
         """The words that it shows."""
         return self._words.text()
 
-    def show_label(self, which: Preference | None, words: str = "", quiet: bool = False) -> None:
-        """Show a label, with other words than its own where `said` has some."""
+    def show_label(self, which: Preference | None) -> None:
+        """Show a label, None where there is none."""
         self._square.show_label(which)
-        self._words.setText(words or LABEL_WORDS[which].capitalize())
-        if quiet:
-            set_role(self._words, "hint")
+        self._words.setText(LABEL_WORDS[which].capitalize())
         self.setAccessibleName(self._words.text())
         self.show()

@@ -1,7 +1,9 @@
 """Labels in the roles that the style sheet knows, and frames for what belongs together.
 
-Knows: roles. Does not know: what is said.
+Knows: roles. Does not know: what they say.
 """
+
+import re
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
@@ -9,16 +11,28 @@ from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QVBoxLayou
 
 from engine.core.formatting import visible
 
+_UNBROKEN = re.compile(r"[^\s/\\-]{41,}")  # a line is broken after the others
+_IN_PIECES = re.compile(r".{1,20}")
 _LONGEST_LINE = 160  # mean letters of the font, which are wider than those of most texts
 
 
 class Prose(QLabel):
-    """Wrapped text in lines that the eye can follow, however wide the page is."""
+    """Wrapped text in lines that the eye can follow, however wide the page is, and however long a word is."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(text, parent)
+        super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(True)
+        self.setText(text)
+
+    def setText(self, text: str) -> None:
+        """Show a text. Its longest words, such as names of files, may be broken over lines."""
+        self._text = text
+        super().setText(_UNBROKEN.sub(lambda word: "\u200b".join(_IN_PIECES.findall(word[0])), text))
+
+    def text(self) -> str:
+        """The text as it was given."""
+        return self._text
 
     def sizeHint(self) -> QSize:
         """Without the empty room at the right."""
@@ -73,8 +87,8 @@ def hint(text: str) -> QLabel:
 class OneLine(QLabel):
     """A quieter line that never asks for more room than there is: its end is left out instead."""
 
-    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(visible(text), parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setProperty("role", "hint")
 

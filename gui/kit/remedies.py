@@ -1,6 +1,6 @@
 """Remedies in the words of the window.
 
-Knows: the fields and places of the window that a remedy may name. Does not know: errors, pages.
+Knows: the fields and places of the window that a remedy may name. Does not know: errors, what pages do.
 """
 
 from engine.core.remedies import Setting, Step, Wording
@@ -20,7 +20,7 @@ IN_THE_WINDOW = Wording(
     steps={
         Step.CALIBRATE: "Calibrate a run of this judge on the Results page, under “Calibration”.",
         Step.CALIBRATE_AGAIN: "Make it again on the Results page, under “Calibration”.",
-        Step.CHOOSE_JUDGED_DATASET: "Choose the dataset that was judged as human labels",
+        Step.CHOOSE_JUDGED_DATASET: "As human labels, choose the dataset that was judged",
         Step.CHOOSE_RUN: "Choose a run on the Results page.",
         Step.CHOOSE_STORE: "Choose a run that is there",
         Step.EXPORT_RUN: "export the run's submission on the Results page and compare that",

@@ -10,7 +10,7 @@ from PySide6.QtCore import QAbstractItemModel, QEvent, Qt, Slot
 from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
-from gui.kit.text_table import TableModel
+from gui.kit.value_table import TableModel
 
 View = TypeVar("View", bound=QTableView)
 _BESIDE_TITLE = 14  # pixels
@@ -58,7 +58,9 @@ class FillingView(QTableView):
             return
         self._sharing = True
         header = self.horizontalHeader()
-        others = sum(header.sectionSize(one) for one in range(header.count()) if one not in self._least)
+        others = sum(
+            header.sectionSize(column) for column in range(header.count()) if column not in self._least
+        )
         free = max(0, self.viewport().width() - others - sum(self._least.values()))
         more, rest = divmod(free, len(self._least))
         for place, (column, least) in enumerate(self._least.items()):

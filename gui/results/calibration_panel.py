@@ -15,7 +15,7 @@ from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_source, ask_target
 from gui.kit.fold import Fold
 from gui.kit.labels import heading, hint, label, main_button, name, panel, set_role
-from gui.kit.text_table import TableModel
+from gui.kit.value_table import TableModel
 from gui.kit.views import measure_view
 from gui.results import calibration_jobs
 from gui.results.calibration_jobs import Proposal

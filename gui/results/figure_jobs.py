@@ -39,7 +39,7 @@ class Drawn:
 
 
 def draw(evaluation: "Evaluation", dark: bool) -> Job[Sequence[Drawn]]:
-    """All figures of an evaluation in the colours of the window; tells each Drawn."""
+    """All figures of an evaluation in the colours of the window; reports each Drawn."""
 
     def work(control: JobControl) -> Sequence[Drawn]:
         from engine.report.figure_style import as_svg

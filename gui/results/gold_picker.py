@@ -21,8 +21,8 @@ class GoldPicker(QWidget):
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
-        self.said = OneLine()
-        self.said.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        self.status = OneLine()
+        self.status.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self.other = QPushButton("&Other labels…")
         name(self.other, "Other labels", "Hold the run against the human labels of another dataset")
         self.other.clicked.connect(self._ask)
@@ -31,7 +31,7 @@ class GoldPicker(QWidget):
         self.own.clicked.connect(workspace.use_own_labels)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.said)
+        layout.addWidget(self.status)
         layout.addWidget(self.other)
         layout.addWidget(self.own)
         workspace.gold_changed.connect(self.follow)
@@ -41,7 +41,7 @@ class GoldPicker(QWidget):
 
     def open(self, path: Path) -> None:
         """Read a dataset with human labels."""
-        self.said.setText(visible(f"Reading {path.name} …"))
+        self.status.setText(visible(f"Reading {path.name} …"))
         self._workspace.open_gold(path)
 
     @Slot()
@@ -56,8 +56,8 @@ class GoldPicker(QWidget):
             judged = run.results.run.identity.dataset_path.name
             why = "has none" if run.dataset is not None else "is not there any more, or has changed"
             text = f"{text}: {judged} {why}"
-        self.said.setText(visible(text))
-        self.said.setToolTip(tip(str(gold.path)) if gold is not None else "")
+        self.status.setText(visible(text))
+        self.status.setToolTip(tip(str(gold.path)) if gold is not None else "")
         self.own.setVisible(self._workspace.has_own_gold)
 
     def _ask(self) -> None:

@@ -24,19 +24,19 @@ from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import hint, label, name, set_role
 from gui.kit.notice import problem_of
 from gui.results import model_measure_jobs
-from gui.results.model_measure_jobs import SlowMeasure, SlowModel
+from gui.results.model_measure_jobs import MeasureModel, ModelMeasure
 from gui.work.files_in_use import files_in_use
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
 _KIND = "GGUF models (*.gguf)"
 _WORDS = {
-    SlowMeasure.BERTSCORE: (
+    ModelMeasure.BERTSCORE: (
         "encoders",
         "BERTScore compares the words of two explanations by the vectors of an encoder. The task uses"
         " roberta-large: a GGUF file of it, cut to its first 17 layers.",
     ),
-    SlowMeasure.AGREEMENT: (
+    ModelMeasure.AGREEMENT: (
         "agreement-models",
         "A second model reads each item with the human explanation and the judge's, and is asked whether they"
         " agree. Take a model that follows instructions well, best not the judge itself.",
@@ -44,12 +44,12 @@ _WORDS = {
 }
 
 
-class SlowMeasureDialog(QDialog):
+class MeasureModelDialog(QDialog):
     """`chosen` tells the measure and the file, once the file was seen to be of use."""
 
-    chosen = Signal(object, object)  # a SlowMeasure, a Path
+    chosen = Signal(object, object)  # a ModelMeasure, a Path
 
-    def __init__(self, measure: SlowMeasure, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, measure: ModelMeasure, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._measure = measure
         self._workspace = workspace
@@ -67,7 +67,7 @@ class SlowMeasureDialog(QDialog):
         browse = QPushButton("Browse…")
         name(browse, "Browse for a model file")
         browse.clicked.connect(self._browse)
-        self.said = label("")
+        self.status = label("")
         self.cut = QPushButton("Cut a copy…")
         name(self.cut, "Cut a copy", "Write a copy with the layers alone that bert-score computes with")
         self.cut.clicked.connect(self._ask_to_cut)
@@ -81,7 +81,7 @@ class SlowMeasureDialog(QDialog):
         layout = QVBoxLayout(self)
         layout.addWidget(hint(what))
         layout.addLayout(line)
-        layout.addWidget(self.said)
+        layout.addWidget(self.status)
         layout.addWidget(self.cut)
         layout.addWidget(hint("What was measured is remembered: measuring the same again is quick."))
         layout.addWidget(buttons)
@@ -106,7 +106,7 @@ class SlowMeasureDialog(QDialog):
     def _fill(self) -> None:
         for path in self._workspace.state.recent(self._kind):
             self._add(path, self.files.count())
-        if self._measure is SlowMeasure.AGREEMENT:
+        if self._measure is ModelMeasure.AGREEMENT:
             self._add(demo_model(), self.files.count())
         self._look()
 
@@ -125,8 +125,8 @@ class SlowMeasureDialog(QDialog):
             self._looking.start(model_measure_jobs.look_at_model(self._measure, path))
 
     @Slot(object)
-    def _take(self, found: SlowModel) -> None:
-        uncut = self._measure is SlowMeasure.BERTSCORE and bool(found.notice)
+    def _take(self, found: MeasureModel) -> None:
+        uncut = self._measure is ModelMeasure.BERTSCORE and bool(found.notice)
         text = f"{found.name}: {found.notice}" if found.notice else found.name
         self._say(text, "warning" if found.notice else "good")
         self.cut.setVisible(uncut)
@@ -137,8 +137,8 @@ class SlowMeasureDialog(QDialog):
         self._say(" ".join(problem_of(error)), "bad")
 
     def _say(self, text: str, role: str) -> None:
-        self.said.setText(one_line(text) if role != "bad" else visible(text))
-        set_role(self.said, role)
+        self.status.setText(one_line(text) if role != "bad" else visible(text))
+        set_role(self.status, role)
 
     def _browse(self) -> None:
         folder = self.path.parent if self.path else models_folder()

@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from engine.core.errors import EngineError
 from gui.results import model_measure_jobs, score_jobs
-from gui.results.model_measure_jobs import SlowMeasure
+from gui.results.model_measure_jobs import ModelMeasure
 from gui.results.score_jobs import Measuring, Scores
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
@@ -43,26 +43,26 @@ class Measurer(QObject):
         self.scores: Scores | None = None
         self._labels = LatestTask(workspace.threads, Lane.MEASURE, self)
         self._explanations = LatestTask(workspace.threads, Lane.MEASURE, self)
-        self._slow = LatestTask(workspace.threads, Lane.MODEL, self)
+        self._model_task = LatestTask(workspace.threads, Lane.MODEL, self)
         self._labels.finished.connect(self._take_labels)
         self._labels.cancelled.connect(self._tell_stop)
         self._explanations.progress.connect(self._follow)
         self._explanations.finished.connect(self._take)
-        self._slow.progress.connect(self.progress)
-        self._slow.finished.connect(self._take_slow)
-        for task in (self._labels, self._explanations, self._slow):
+        self._model_task.progress.connect(self.progress)
+        self._model_task.finished.connect(self._take_model_scores)
+        for task in (self._labels, self._explanations, self._model_task):
             task.failed.connect(self._tell_failure)
             task.busy_changed.connect(self._tell_end)
 
     @property
     def busy(self) -> bool:
         """True while anything is measured."""
-        return self._labels.busy or self._explanations.busy or self._slow.busy
+        return self._labels.busy or self._explanations.busy or self._model_task.busy
 
     @property
-    def slow_busy(self) -> bool:
+    def model_busy(self) -> bool:
         """True while a model measures."""
-        return self._slow.busy
+        return self._model_task.busy
 
     @property
     def known(self) -> Sequence[Scores]:
@@ -90,13 +90,13 @@ class Measurer(QObject):
             self._explanations.start(score_jobs.measure_explanations(self.scores))
             self.progress.emit(Measuring("Measuring the explanations …"))
 
-    def measure_slowly(self, measure: SlowMeasure, path: Path) -> None:
+    def measure_with_model(self, measure: ModelMeasure, path: Path) -> None:
         """Let a model measure the explanations of what is shown now."""
-        if self.scores is None or self._slow.busy:
+        if self.scores is None or self._model_task.busy:
             return
         waits = self._workspace.threads.busy(Lane.MODEL)
-        self._slow.start(
-            model_measure_jobs.measure_slowly(measure, self.scores, path, self._workspace.store_path)
+        self._model_task.start(
+            model_measure_jobs.measure_with_model(measure, self.scores, path, self._workspace.store_path)
         )
         text = f"{measure}: waits until the judging under way has ended …" if waits else f"{measure} …"
         self.progress.emit(Measuring(text))
@@ -104,7 +104,7 @@ class Measurer(QObject):
     @Slot()
     def cancel(self) -> None:
         """Stop what is under way; what is known stays."""
-        for task in (self._labels, self._explanations, self._slow):
+        for task in (self._labels, self._explanations, self._model_task):
             task.cancel()
 
     def forget(self) -> None:
@@ -126,7 +126,7 @@ class Measurer(QObject):
         self.changed.emit(scores)
 
     @Slot(object)
-    def _take_slow(self, scores: Scores) -> None:
+    def _take_model_scores(self, scores: Scores) -> None:
         if self.scores is not None and self.scores.mark == scores.mark:
             self._take(scores)
             return

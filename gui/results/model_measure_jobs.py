@@ -15,12 +15,12 @@ from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
     from engine.measure.evaluation import Evaluation
-    from engine.measure.explanation_measures import SlowScores
+    from engine.measure.explanation_measures import ModelScores
 
 Found = TypeVar("Found")
 
 
-class SlowMeasure(StrEnum):
+class ModelMeasure(StrEnum):
     """The measures of explanations that need a model."""
 
     BERTSCORE = "BERTScore"
@@ -28,7 +28,7 @@ class SlowMeasure(StrEnum):
 
 
 @dataclass(frozen=True)
-class SlowModel:
+class MeasureModel:
     """A model file that could measure. `notice`: what to know before, empty for nothing."""
 
     path: Path
@@ -36,19 +36,19 @@ class SlowModel:
     notice: str
 
 
-def look_at_model(measure: SlowMeasure, path: Path) -> Job[SlowModel]:
+def look_at_model(measure: ModelMeasure, path: Path) -> Job[MeasureModel]:
     """See by its header whether a file can serve. Raises ModelFileError."""
 
-    def work(_control: JobControl) -> SlowModel:
-        if measure is SlowMeasure.BERTSCORE:
+    def work(_control: JobControl) -> MeasureModel:
+        if measure is ModelMeasure.BERTSCORE:
             from engine.gguf.encoder_file import read_encoder_file
 
             encoder = read_encoder_file(path)
-            return SlowModel(path, encoder.name, encoder.notice)
+            return MeasureModel(path, encoder.name, encoder.notice)
         from engine.gguf.judge_file import read_model_file
 
         model = read_model_file(path)
-        return SlowModel(path, model.name, model.notice or "")
+        return MeasureModel(path, model.name, model.notice or "")
 
     return work
 
@@ -68,20 +68,20 @@ def cut_encoder(path: Path, target: Path, in_use: Mapping[str, Path]) -> Job[Pat
     return work
 
 
-def measure_slowly(measure: SlowMeasure, scores: Scores, path: Path, store_path: Path) -> Job[Scores]:
-    """The same scores with what a model says of the explanations; tells Measuring.
+def measure_with_model(measure: ModelMeasure, scores: Scores, path: Path, store_path: Path) -> Job[Scores]:
+    """The same scores with what a model says of the explanations; reports Measuring.
 
     What the store remembers is not measured again; a job that was cancelled goes on where it was.
     """
-    ask = _bertscore if measure is SlowMeasure.BERTSCORE else _agreement
+    ask = _bertscore if measure is ModelMeasure.BERTSCORE else _agreement
     return lambda control: ask(scores, path, store_path, control)
 
 
 def _bertscore(scores: Scores, path: Path, store_path: Path, control: JobControl) -> Scores:
     from engine.gguf.encoder_file import read_encoder_file
-    from engine.judge.prepare import machine_settings
     from engine.loading.checked_model import checked_encoder
-    from engine.measure.explanation_measures import SlowScores
+    from engine.loading.opening import machine_settings
+    from engine.measure.explanation_measures import ModelScores
     from engine.measure.model_measures import measure_bertscore
     from engine.store.run_store import RunStore
 
@@ -93,28 +93,31 @@ def _bertscore(scores: Scores, path: Path, store_path: Path, control: JobControl
     with RunStore(store_path) as store:
         asking = measure_bertscore(evaluation.matched, encoder, threads, store, control.cancel)
         found = _followed("BERTScore", asking, control)
-    slow = {name: SlowScores(bertscores=column) for name, column in found.items()}
-    return _with_slow(scores, slow, [described.notice] if described.notice else [])
+    model_scores = {name: ModelScores(bertscores=column) for name, column in found.items()}
+    return _with_model_scores(scores, model_scores, [described.notice] if described.notice else [])
 
 
 def _agreement(scores: Scores, path: Path, store_path: Path, control: JobControl) -> Scores:
+    from engine.core.settings import default_context
     from engine.gguf.judge_file import read_model_file
-    from engine.judge.prepare import machine_settings
+    from engine.gguf.memory import check_memory
     from engine.loading.checked_model import checked_model
-    from engine.measure.explanation_measures import SlowScores
+    from engine.loading.opening import machine_settings
+    from engine.measure.explanation_measures import ModelScores
     from engine.measure.model_measures import agreement_warnings, measure_agreements
     from engine.store.run_store import RunStore
 
     evaluation = _evaluated(scores)
     described = read_model_file(path)
+    tight = check_memory(described, default_context(described.trained_context))
     control.report(Measuring(f"Trying {described.name} …"))
     model = checked_model(described, control.cancel)
     machine = machine_settings(None, None)
     with RunStore(store_path) as store:
         asking = measure_agreements(evaluation.matched, model, machine, store, control.cancel)
         found = _followed("Agreement", asking, control)
-    slow = {name: SlowScores(agreements=column) for name, column in found.items()}
-    return _with_slow(scores, slow, list(agreement_warnings(found)))
+    model_scores = {name: ModelScores(agreements=column) for name, column in found.items()}
+    return _with_model_scores(scores, model_scores, [*filter(None, [tight]), *agreement_warnings(found)])
 
 
 def _evaluated(scores: Scores) -> "Evaluation":
@@ -132,9 +135,11 @@ def _followed(what: str, asking: "Generator[MeasureProgress, None, Found]", cont
     return followed(asking, tell)
 
 
-def _with_slow(scores: Scores, slow: "Mapping[str, SlowScores]", warnings: Sequence[str]) -> Scores:
-    from engine.measure.evaluation import with_slow_scores
+def _with_model_scores(
+    scores: Scores, model_scores: "Mapping[str, ModelScores]", warnings: Sequence[str]
+) -> Scores:
+    from engine.measure.evaluation import with_model_scores
 
-    evaluation = with_slow_scores(_evaluated(scores), slow)
+    evaluation = with_model_scores(_evaluated(scores), model_scores)
     grown = with_explanations(scores, evaluation, explained=True)
     return replace(grown, warnings=[*scores.warnings, *warnings])

@@ -31,9 +31,9 @@ from gui.results.export_jobs import Exported, Form, Written
 from gui.results.exporter import Exporter
 from gui.results.figures_panel import FiguresPanel
 from gui.results.gold_picker import GoldPicker
-from gui.results.measure_model_dialog import SlowMeasureDialog
+from gui.results.measure_model_dialog import MeasureModelDialog
 from gui.results.measurer import Measurer
-from gui.results.model_measure_jobs import SlowMeasure
+from gui.results.model_measure_jobs import ModelMeasure
 from gui.results.score_jobs import Measuring, Scores
 from gui.results.scores_panel import ScoresPanel
 from gui.results.weighing_panel import WeighingPanel
@@ -250,7 +250,8 @@ class ResultsPage(Page):
     @Slot(object)
     def _show(self, scores: Scores) -> None:
         self.scores.show_scores(scores)
-        self.scores.allow_slow(scores.explained and not self.measurer.slow_busy and bool(scores.gold))
+        possible = scores.explained and bool(scores.gold)
+        self.scores.allow_model_measures(possible and not self.measurer.model_busy)
         self.figures.show_scores(scores)
         self.weighing.show_scores(scores)
 
@@ -265,13 +266,13 @@ class ResultsPage(Page):
         self.scores.show_measuring(event is not None)
         scores = self.measurer.scores
         ready = scores is not None and scores.explained and scores.evaluation is not None
-        self.scores.allow_slow(ready and not self.measurer.slow_busy)
+        self.scores.allow_model_measures(ready and not self.measurer.model_busy)
 
     @Slot(object)
-    def _ask_for_model(self, measure: SlowMeasure) -> None:
-        dialog = SlowMeasureDialog(measure, self.workspace, self)
+    def _ask_for_model(self, measure: ModelMeasure) -> None:
+        dialog = MeasureModelDialog(measure, self.workspace, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.chosen.connect(self.measurer.measure_slowly)
+        dialog.chosen.connect(self.measurer.measure_with_model)
         dialog.open()
 
     @Slot(str, str)
@@ -381,7 +382,7 @@ class ResultsPage(Page):
         self.measurer.stopped.connect(self._tell_stop)
         self.measurer.failed.connect(self._tell)
         self.busy.cancelled.connect(self.measurer.cancel)
-        self.scores.slow_wanted.connect(self._ask_for_model)
+        self.scores.measure_wanted.connect(self._ask_for_model)
         self.scores.explanations_wanted.connect(self.measurer.measure_explanations)
         self.scores.item_wanted.connect(self._open_item)
         self.exporter.written.connect(self._tell_written)

@@ -1,4 +1,4 @@
-"""Jobs that measure a run: its labels, its explanations, what only a model can say of these.
+"""Jobs that measure a run: its labels and its explanations, as far as no model is needed.
 
 Knows: in which order a run is measured, and which texts show it. Does not know: windows.
 """
@@ -86,9 +86,9 @@ def measure_labels(
 
     def work(control: JobControl) -> Scores:
         mark = measured_mark(results, gold)
-        for one in known:
-            if one.mark == mark:
-                return one
+        for scores in known:
+            if scores.mark == mark:
+                return scores
         return replace(_measured(results, gold, control), mark=mark)
 
     return work
@@ -111,7 +111,7 @@ def _measured(results: "RunResults", gold: "Dataset | None", control: JobControl
 
 
 def measure_explanations(scores: Scores) -> Job[Scores]:
-    """The same scores with ROUGE-L; tells Measuring after each criterion."""
+    """The same scores with ROUGE-L; reports Measuring after each criterion."""
 
     def work(control: JobControl) -> Scores:
         from engine.measure.evaluation import explanation_steps

@@ -13,9 +13,9 @@ from engine.core.value_tables import Row, Table
 from gui.kit.fold import Fold
 from gui.kit.labels import heading, hint, label, name, panel
 from gui.kit.notice import problem_of
-from gui.kit.text_table import TableModel
+from gui.kit.value_table import TableModel
 from gui.kit.views import measure_view, table_view
-from gui.results.model_measure_jobs import SlowMeasure
+from gui.results.model_measure_jobs import ModelMeasure
 from gui.results.score_jobs import Scores, ScoreTable
 
 _NO_LABELS = (
@@ -28,7 +28,7 @@ _LINES_OF_UNSCORED = 8
 class ScoresPanel(QWidget):
     """Shows Scores as they grow."""
 
-    slow_wanted = Signal(object)  # a SlowMeasure
+    measure_wanted = Signal(object)  # a ModelMeasure
     explanations_wanted = Signal()
     item_wanted = Signal(str, str)  # item id, criterion
 
@@ -89,9 +89,9 @@ class ScoresPanel(QWidget):
         assert isinstance(layout, QVBoxLayout)
         layout.insertWidget(layout.indexOf(self._sections[ScoreTable.EXPLANATIONS]), widget)
 
-    def allow_slow(self, possible: bool) -> None:
+    def allow_model_measures(self, possible: bool) -> None:
         """Say whether a model could measure now."""
-        for button in self.slow_buttons.values():
+        for button in self.model_buttons.values():
             button.setEnabled(possible)
 
     def _say_caveats(self, scores: Scores | None) -> None:
@@ -118,7 +118,7 @@ class ScoresPanel(QWidget):
         self.go_on_button.setVisible(unfinished)
         self.warnings.setText(visible("\n".join(scores.warnings)) if scores else "")
         self.warnings.setVisible(bool(scores and scores.warnings))
-        self.allow_slow(known and not unfinished)
+        self.allow_model_measures(known and not unfinished)
 
     def show_measuring(self, under_way: bool) -> None:
         """While explanations are measured nobody needs to ask for it."""
@@ -132,30 +132,30 @@ class ScoresPanel(QWidget):
         layout = frame.layout()
         assert isinstance(layout, QVBoxLayout)
         if part is ScoreTable.EXPLANATIONS:
-            layout.addLayout(self._slow_line())
+            layout.addLayout(self._model_buttons_line())
             layout.addWidget(self.warnings)
         layout.addWidget(view)
         frame.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         return frame
 
-    def _slow_line(self) -> QHBoxLayout:
-        self.slow_buttons = {
-            SlowMeasure.BERTSCORE: QPushButton("Measure &BERTScore…"),
-            SlowMeasure.AGREEMENT: QPushButton("Measure agreement…"),
+    def _model_buttons_line(self) -> QHBoxLayout:
+        self.model_buttons = {
+            ModelMeasure.BERTSCORE: QPushButton("Measure &BERTScore…"),
+            ModelMeasure.AGREEMENT: QPushButton("Measure agreement…"),
         }
         name(
-            self.slow_buttons[SlowMeasure.BERTSCORE],
+            self.model_buttons[ModelMeasure.BERTSCORE],
             "Measure BERTScore",
             "Compare the explanations by an encoder model",
         )
         name(
-            self.slow_buttons[SlowMeasure.AGREEMENT],
+            self.model_buttons[ModelMeasure.AGREEMENT],
             "Measure agreement",
             "Ask a judge model whether the explanations agree",
         )
         line = QHBoxLayout()
-        for measure, button in self.slow_buttons.items():
-            button.clicked.connect(lambda _checked=False, wanted=measure: self.slow_wanted.emit(wanted))
+        for measure, button in self.model_buttons.items():
+            button.clicked.connect(lambda _checked=False, wanted=measure: self.measure_wanted.emit(wanted))
             line.addWidget(button)
         self.go_on_button = QPushButton("Go on measuring ROUGE-L")
         name(self.go_on_button, "Go on measuring ROUGE-L", "Measure the explanations that are left")

@@ -14,7 +14,7 @@ from gui.work.lanes import Job, JobControl
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.measure.systems import System
-    from engine.weigh.system_weighing import Comparisons, Weighing
+    from engine.weigh.system_weighing import ScoredPairs, Weighing
 
 MARGIN_BINS = 20
 HIGHEST_MARGIN = 10.0  # points: that of two responses with the scores 10 and 0 on every criterion
@@ -52,7 +52,7 @@ class Basis:
 
     system: "System"
     gold: "Dataset | None"
-    known: "dict[tuple[str, ...], Comparisons]" = field(default_factory=dict, compare=False, repr=False)
+    known: "dict[tuple[str, ...], ScoredPairs]" = field(default_factory=dict, compare=False, repr=False)
 
 
 def weigh(basis: Basis, wish: Wish) -> Job[Weighed]:
@@ -86,14 +86,14 @@ def weighed(basis: Basis, wish: Wish) -> "Weighing":
     }
     if not weights:
         raise SetupError("All weights are 0.", "Give at least one criterion a weight.")
-    return weigh(_comparisons(basis, tuple(weights)), weights, wish.tie_threshold, basis.gold, system)
+    return weigh(_scored_pairs(basis, tuple(weights)), weights, wish.tie_threshold, basis.gold, system)
 
 
-def _comparisons(basis: Basis, criteria: tuple[str, ...]) -> "Comparisons":
-    from engine.weigh.system_weighing import comparisons_of
+def _scored_pairs(basis: Basis, criteria: tuple[str, ...]) -> "ScoredPairs":
+    from engine.weigh.system_weighing import scored_pairs_of
 
     if criteria not in basis.known:
-        basis.known[criteria] = comparisons_of(basis.system, criteria)
+        basis.known[criteria] = scored_pairs_of(basis.system, criteria)
     return basis.known[criteria]
 
 
@@ -133,9 +133,9 @@ def fit(basis: Basis) -> Job[Fitted]:
             raise SetupError(
                 "There are no human labels to fit weights to.", "Choose them with “Other labels…”."
             )
-        comparisons = _comparisons(basis, basis.system.criteria)
+        pairs = _scored_pairs(basis, basis.system.criteria)
         instructions = {item.id: item.instruction for item in gold}
-        found = fit_weights(comparisons.rows, human_winners(gold), instructions)
+        found = fit_weights(pairs.rows, human_winners(gold), instructions)
         largest = max(found.weights.values())
         weights = {name: HIGHEST_MARGIN * weight / largest for name, weight in found.weights.items()}
         return Fitted(Wish(weights, found.tie_threshold), fit_table(found))

@@ -15,7 +15,7 @@ from engine.core.formatting import number, percent, visible, words
 from engine.core.rubric import ELOQUENT
 from gui.kit.labels import heading, hint, label, name, panel
 from gui.kit.notice import problem_of
-from gui.kit.text_table import TableModel
+from gui.kit.value_table import TableModel
 from gui.kit.views import measure_view
 from gui.results import weighing_jobs
 from gui.results.score_jobs import Scores
@@ -128,7 +128,7 @@ class WeighingPanel(QWidget):
         text = f"{weighed.comparisons:,} comparisons, mean margin {number(weighed.mean_margin)} points."
         if weighed.left_out:
             text += f" {weighed.left_out:,} items lack a judgment and are left out."
-        self.said.setText(text)
+        self.summary.setText(text)
         if weighed.agreement:
             self._agreement.show_table(weighed.agreement)
         else:
@@ -147,7 +147,7 @@ class WeighingPanel(QWidget):
     def _show_nothing(self, text: str) -> None:
         self.rates.show_weighed(None)
         self.margins.show_weighed(None)
-        self.said.setText(text)
+        self.summary.setText(text)
         self._agreement.clear()
         self._agreement_view.hide()
 
@@ -223,8 +223,10 @@ class WeighingPanel(QWidget):
         self._agreement_view = measure_view(self._agreement, "Agreement with the human overall label")
         self._agreement_view.hide()
         self.rates, self.margins = WinRates(), MarginChart()
-        self.said = label("", "hint")
-        self._decided = panel(heading("Decisions"), self.rates, self.said, self.margins, self._agreement_view)
+        self.summary = label("", "hint")
+        self._decided = panel(
+            heading("Decisions"), self.rates, self.summary, self.margins, self._agreement_view
+        )
         below = self._decided.layout()
         assert isinstance(below, QVBoxLayout)
         below.addStretch(1)

@@ -59,8 +59,8 @@ class CriterionStrip(QWidget):
     def restyle(self) -> None:
         """Follow the colours."""
         if self._rows:
-            open_one = self._group.checkedButton()
-            self.show_rows(self._rows, open_one.property("criterion") if open_one else "")
+            chosen = self._group.checkedButton()
+            self.show_rows(self._rows, chosen.property("criterion") if chosen else "")
 
     def _make(self, criteria: tuple[str, ...]) -> None:
         for button in self.buttons:

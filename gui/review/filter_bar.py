@@ -52,7 +52,7 @@ class _Search(QLineEdit):
             self.left.emit()
 
 
-class ReviewFilters(QWidget):
+class FilterBar(QWidget):
     """The controls above the list."""
 
     changed = Signal()

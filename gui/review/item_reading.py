@@ -6,7 +6,7 @@ Knows: an item, how its texts are shown and compared. Does not know: judgments.
 from enum import StrEnum
 
 from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from engine.core.formatting import percent
 from engine.core.items import Item, Preference
@@ -16,6 +16,7 @@ from gui.kit.theme import colours
 from gui.review.review_jobs import Highlights, compare_wording
 from gui.review.text_pane import TextPane
 from gui.work.lanes import EngineThreads, Lane, LatestTask
+from gui.work.page_splitter import PageSplitter
 
 
 class Marking(StrEnum):
@@ -45,16 +46,14 @@ class ItemReading(QWidget):
         self._soon.timeout.connect(self._compare)
         self.a.changed.connect(self._forget)
         self.b.changed.connect(self._forget)
-        self.beside = QSplitter(Qt.Orientation.Horizontal)
+        self.beside = PageSplitter(Qt.Orientation.Horizontal)
         self.beside.addWidget(self.a)
         self.beside.addWidget(self.b)
-        self.beside.setChildrenCollapsible(False)
         self.beside.setHandleWidth(8)
-        self.above = QSplitter(Qt.Orientation.Vertical)
+        self.above = PageSplitter(Qt.Orientation.Vertical)
         self.above.addWidget(self.instruction)
         self.above.addWidget(self.beside)
         self.above.setStretchFactor(1, 1)
-        self.above.setChildrenCollapsible(False)
         self.above.setSizes([90, 260])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

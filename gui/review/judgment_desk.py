@@ -69,7 +69,7 @@ class JudgmentDesk(QWidget):
     def show_item(self, review: Review, item_id: str, criterion: str) -> None:
         """Show an item of the open run with one criterion open.
 
-        What is being written of this very judgment is left alone; of another one it is saved first.
+        What is being written of this judgment is left alone; of another one it is saved first.
         """
         run = self._workspace.run
         if run is None:

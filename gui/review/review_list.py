@@ -14,7 +14,7 @@ from gui.kit.busy import BusyLine
 from gui.kit.labels import hint, name
 from gui.kit.views import dressed
 from gui.review import review_jobs
-from gui.review.filter_bar import ReviewFilters
+from gui.review.filter_bar import FilterBar
 from gui.review.review_jobs import ItemAgain, Listing, Review
 from gui.review.review_table import DOUBT, ID, INSTRUCTION, LABELS, MARKS, LabelsDelegate, ReviewTableModel
 from gui.work.lanes import Lane, LatestTask
@@ -61,7 +61,7 @@ class ReviewList(QWidget):
         self._judged: object = None  # the items of the run as it was when `review` was asked for
         self._wanted: str | None = None  # an item to choose once it is listed
         self._clearing = True
-        self.filters = ReviewFilters()
+        self.filters = FilterBar()
         self.table = ReviewTableModel(self)
         self.view = dressed(_ItemView(), self.table, "Items of the run")
         self.view.setItemDelegateForColumn(LABELS, LabelsDelegate(self.view))
@@ -125,7 +125,7 @@ class ReviewList(QWidget):
             return
         place = self.review.places[item_id]
         job = review_jobs.item_again(run.results, self._workspace.gold, place, self.filters.wish)
-        # No Latest: the overrides of two items are both to be seen. They come in their order.
+        # No LatestTask: the overrides of two items are both to be seen. They come in their order.
         task = self._workspace.threads.start(Lane.MEASURE, job)
         task.finished.connect(self._take_item)
         task.failed.connect(self._fail)

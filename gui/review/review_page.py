@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QPushButton,
     QScrollArea,
-    QSplitter,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -29,6 +28,7 @@ from gui.review.review_list import ReviewList
 from gui.work.outdated_line import OutdatedLine
 from gui.work.page import Page
 from gui.work.page_name import PageName
+from gui.work.page_splitter import PageSplitter
 from gui.work.rewriter import Rewriter
 from gui.work.run_picker import RunPicker
 from gui.work.workspace import Workspace
@@ -290,10 +290,9 @@ class ReviewPage(Page):
     def keep_layout(self) -> None:
         """Remember the splitters and the chosen item; keep what is being written as a draft."""
         self.desk.keep_draft()
-        state = self.workspace.state
         for key, splitter in zip(_LAYOUTS, self._splitters(), strict=True):
-            state.set_layout(f"review/{key}", splitter.saveState())
-        state.set_record(
+            self.keep_splitter(f"review/{key}", splitter)
+        self.workspace.state.set_record(
             _CHOSEN,
             {
                 "run": self._run_id,
@@ -319,20 +318,19 @@ class ReviewPage(Page):
         self.markdown.setChecked(remembered.get("markdown") is True)
         self.marking.setCurrentIndex(max(0, self.marking.findData(remembered.get("marking"))))
 
-    def _splitters(self) -> tuple[QSplitter, ...]:
+    def _splitters(self) -> tuple[PageSplitter, ...]:
         return self._across, self._down, self.reading.above, self.reading.beside
 
 
 def _splitter(
     direction: Qt.Orientation, first: QWidget, second: QWidget, sizes: tuple[int, int]
-) -> QSplitter:
-    """Two parts that keep their share; none can be lost from sight."""
-    made = QSplitter(direction)
+) -> PageSplitter:
+    """Two parts that keep their share."""
+    made = PageSplitter(direction)
     made.addWidget(first)
     made.addWidget(second)
     made.setSizes(sizes)
     made.setStretchFactor(0, 1)
     made.setStretchFactor(1, 1)
-    made.setChildrenCollapsible(False)
     made.setHandleWidth(8)
     return made

@@ -9,7 +9,7 @@ Knows: review rows, cells. Does not know: how rows are chosen and put in order, 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
@@ -18,14 +18,12 @@ from engine.core.items import Preference
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.label_mark import paint_label
 from gui.kit.label_words import LABEL_WORDS
-from gui.kit.text_table import SORT_ROLE
+from gui.kit.value_table import SORT_ROLE, Index
 from gui.review.review_jobs import ItemAgain, Listing, Review
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.review.doubt import ReviewItem, ReviewRow
-
-Index = QModelIndex | QPersistentModelIndex
 
 ID, DOUBT, LABELS, MARKS, INSTRUCTION = range(5)
 _HEADERS = ("Id", "Doubt", "Labels", "Marks", "Instruction")
@@ -113,7 +111,7 @@ class ReviewTableModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self._text(item, column)
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
-            text = self._said(item, column)
+            text = self._text_of(item, column)
             return tip(text) if role == Qt.ItemDataRole.ToolTipRole else text
         return self._value(item, column) if role == SORT_ROLE else None
 
@@ -138,7 +136,7 @@ class ReviewTableModel(QAbstractTableModel):
             return one_line(self._instructions[item.position].as_py())
         return ""
 
-    def _said(self, item: "ReviewItem", column: int) -> str:
+    def _text_of(self, item: "ReviewItem", column: int) -> str:
         """A cell in words, for a tool tip and for a reader."""
         if column in (LABELS, MARKS):
             return "\n".join(in_words(row) for row in self._rows(item))

@@ -16,6 +16,7 @@ PACKAGES = (
     "llama-cpp-python",
     "PySide6-Essentials",
     "pandas",
+    "pyarrow",
     "numpy",
     "scikit-learn",
     "matplotlib",

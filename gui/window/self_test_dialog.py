@@ -36,7 +36,7 @@ class SelfTestDialog(QDialog):
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Self-test")
-        self._said: list[str] = []
+        self._lines: list[str] = []
         self._failed = 0
         content = QWidget()
         content.setProperty("role", "content")
@@ -83,14 +83,14 @@ class SelfTestDialog(QDialog):
         self._grid.addWidget(pill, row, 0)
         found = f"{check.found}\n{IN_THE_WINDOW.of(check.remedy)}" if check.remedy else check.found
         self._grid.addWidget(label(f"{check.name}: {found}"), row, 1)
-        self._said.append(f"{'passed' if check.passed else 'FAILED'}  {check.name}: {found}")
-        self._busy.go_on(f"{len(self._said)} checks done …")
+        self._lines.append(f"{'passed' if check.passed else 'FAILED'}  {check.name}: {found}")
+        self._busy.go_on(f"{len(self._lines)} checks done …")
 
     @Slot(object)
     def _end(self, _result: object) -> None:
         self._busy.end()
         self._outcome.setText(
-            f"{self._failed} of {len(self._said)} checks failed." if self._failed else "All checks passed."
+            f"{self._failed} of {len(self._lines)} checks failed." if self._failed else "All checks passed."
         )
 
     @Slot(object)
@@ -104,4 +104,4 @@ class SelfTestDialog(QDialog):
         self._outcome.setText("Stopped.")
 
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText("\n".join(self._said))
+        QGuiApplication.clipboard().setText("\n".join(self._lines))

@@ -7,7 +7,7 @@ from gui.work.lanes import Job, JobControl
 
 
 def check_all() -> Job[None]:
-    """Do every check; tells each engine.self_test.Check."""
+    """Do every check; reports each engine.self_test.Check."""
 
     def work(control: JobControl) -> None:
         from engine.self_test import self_test

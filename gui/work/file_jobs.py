@@ -1,7 +1,7 @@
-"""Jobs on dataset files.
+"""Jobs on files: a dataset read, what is missing of a list.
 
-The jobs of this package run on the lanes and import what is heavy (pyarrow, llama.cpp, matplotlib) there and
-only then, so that the window is visible at once.
+All modules named *_jobs.py hold work that runs on the lanes. They import what is heavy (pyarrow, llama.cpp,
+matplotlib) there and only then, so that the window is visible at once.
 
 Knows: how far reading is. Does not know: windows.
 """
@@ -26,7 +26,7 @@ class Loading:
 
 
 def load(path: Path) -> "Job[Dataset]":
-    """Read a dataset; tells Loading."""
+    """Read a dataset; reports Loading."""
 
     def work(control: JobControl) -> "Dataset":
         from engine.data.dataset import load_dataset

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gui.kit.labels import OneLine, title
 from gui.work.page_name import PageName
+from gui.work.page_splitter import PageSplitter
 from gui.work.workspace import Workspace
 
 
@@ -47,6 +48,11 @@ class Page(QWidget):
         target = self.focusProxy() or self.nextInFocusChain()
         if target is not None:
             target.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def keep_splitter(self, key: str, splitter: PageSplitter) -> None:
+        """Remember the sizes of its parts, unless it was never on the screen."""
+        if splitter.seen:
+            self.workspace.state.set_layout(key, splitter.saveState())
 
     def keep_layout(self) -> None:
         """Remember splitters and columns; called before the window closes. Nothing by default."""

@@ -34,7 +34,7 @@ def count_outdated(results: "RunResults") -> Job[int]:
 def rewrite(
     store_path: Path, run_id: int, dataset: "Dataset", threads: int | None, gpu_layers: int | None
 ) -> "Job[Rewritten]":
-    """Write again what is out of date in a run, by the model file that the run names; tells MeasureProgress.
+    """Write again what is out of date in a run, by the model that it names; reports MeasureProgress.
 
     `dataset`: with the items that the run judged. `threads`, `gpu_layers`: None for the usual. A stop keeps
     what was written. SetupError where the dataset, the model's file, the questions or the examples are not
@@ -43,8 +43,8 @@ def rewrite(
 
     def work(control: JobControl) -> "Rewritten":
         from engine.judge.plan import open_model
-        from engine.judge.prepare import machine_settings
         from engine.judge.rewrite import rewrite_explanations, rewriting_plan
+        from engine.loading.opening import machine_settings
         from engine.store.run_store import RunStore
 
         def tell(event: MeasureProgress | TokensEvaluated) -> None:

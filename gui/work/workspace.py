@@ -55,7 +55,7 @@ class Workspace(QObject):
     """The open things of one window."""
 
     dataset_changed = Signal()
-    dataset_loading = Signal(object)  # datasets.Loading, the rows so far; None at the end
+    dataset_loading = Signal(object)  # file_jobs.Loading, the rows so far; None at the end
     dataset_failed = Signal(object)  # an EngineError: shown on the Dataset page
     run_changed = Signal()  # another run is open, or it was read again
     overrides_changed = Signal(str, str)  # item id, criterion

@@ -27,7 +27,7 @@ from engine.data.submission import SubmissionRow
 from engine.measure.comparison import compare, match_all
 from engine.measure.evaluation import evaluate
 from engine.measure.systems import System, system_of_file
-from engine.weigh.system_weighing import comparisons_of, human_winners, weigh
+from engine.weigh.system_weighing import human_winners, scored_pairs_of, weigh
 from engine.weigh.weight_fit import fit_weights
 
 Result = TypeVar("Result")
@@ -96,7 +96,7 @@ def main() -> None:
     again = timed("evaluate the other", lambda: evaluate(matched_other))
     timed("compare", lambda: compare([evaluation, again]))
     timed("calibrate, nested cross-validation", lambda: calibrate_noise(dataset))
-    comparisons = timed("score the responses", lambda: comparisons_of(system, list(dataset.criteria)))
+    comparisons = timed("score the responses", lambda: scored_pairs_of(system, list(dataset.criteria)))
     weights = dict.fromkeys(dataset.criteria, 1.0)
     timed("weigh", lambda: weigh(comparisons, weights, 0.5, dataset, system))
     instructions = {item.id: item.instruction for item in dataset}

@@ -33,7 +33,7 @@ def command_parser(name: str, description: str) -> argparse.ArgumentParser:
     )
 
 
-def add_store(arguments: argparse._ActionsContainer, kept: str = "runs and slow measures") -> None:
+def add_store(arguments: argparse._ActionsContainer, kept: str = "runs and measures") -> None:
     """--store; `kept`: what the command keeps there."""
     arguments.add_argument(
         "--store",
@@ -52,11 +52,11 @@ def guarded(action: Callable[[], int]) -> int:
         # Here, where its failure can be said: Python would write the rest after its end.
         sys.stdout.flush()
     except (Exception, KeyboardInterrupt) as error:  # the outermost place: nothing may end in a traceback
-        return _told(error)
+        return _report_error(error)
     return code
 
 
-def _told(error: BaseException) -> int:
+def _report_error(error: BaseException) -> int:
     """Say what ended the program; its exit code."""
     code = INCOMPLETE
     if isinstance(error, SetupError):

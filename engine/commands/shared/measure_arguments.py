@@ -1,4 +1,4 @@
-"""What the commands that measure share: gold labels, the store, slow measures, and how numbers are shown.
+"""What the commands that measure share: gold labels, measures that need a model, weights, files written.
 
 Knows: arguments and how they are used. The measures themselves are other modules'.
 """
@@ -16,17 +16,19 @@ from engine.core.errors import SetupError
 from engine.core.formatting import listed
 from engine.core.judgments import Agreement, Unscored
 from engine.core.rubric import ELOQUENT
+from engine.core.settings import default_context
 from engine.gguf.encoder_file import read_encoder_file
 from engine.gguf.judge_file import read_model_file
-from engine.judge.prepare import machine_settings
+from engine.gguf.memory import check_memory
 from engine.loading.checked_model import CheckedModel, checked_encoder, checked_model
-from engine.measure.explanation_measures import SlowScores
+from engine.loading.opening import machine_settings
+from engine.measure.explanation_measures import ModelScores
 from engine.measure.matching import Matched
 from engine.measure.model_measures import agreement_warnings, measure_agreements, measure_bertscore
 from engine.measure.systems import System
 from engine.store.run_store import RunStore
 from engine.system.files import check_targets
-from engine.weigh.system_weighing import Comparisons, Weighing, comparisons_of, weigh
+from engine.weigh.system_weighing import ScoredPairs, Weighing, scored_pairs_of, weigh
 
 
 def add_gold(arguments: argparse.ArgumentParser, required: bool = True) -> None:
@@ -46,7 +48,7 @@ def add_model_alone(arguments: argparse.ArgumentParser) -> None:
     )
 
 
-def add_slow_measures(arguments: argparse.ArgumentParser) -> None:
+def add_model_measures(arguments: argparse.ArgumentParser) -> None:
     """--encoder, --judge-model and what they need of the computer."""
     group = arguments.add_argument_group("measures that need a model")
     group.add_argument("--encoder", type=Path, metavar="FILE.gguf", help="a RoBERTa or BERT, for BERTScore")
@@ -56,7 +58,7 @@ def add_slow_measures(arguments: argparse.ArgumentParser) -> None:
     add_computer(group)
 
 
-class SlowMeasures:
+class ModelMeasures:
     """The measures that --encoder and --judge-model ask for; the files are checked when it is made."""
 
     def __init__(self, options: argparse.Namespace, cancel: CancelToken) -> None:
@@ -71,14 +73,17 @@ class SlowMeasures:
                 tell(f"{described.notice} See: models cut")
             self._encoder = checked_encoder(described, cancel)
         if options.judge_model:
-            self._judge = checked_model(read_model_file(options.judge_model), cancel)
+            judge = read_model_file(options.judge_model)
+            if warning := check_memory(judge, default_context(judge.trained_context)):
+                tell(warning)
+            self._judge = checked_model(judge, cancel)
 
     @property
     def judge_name(self) -> str | None:
         """The name of the model that is asked for agreement."""
         return self._judge.name if self._judge else None
 
-    def of(self, matched: Matched) -> dict[str, SlowScores]:
+    def of(self, matched: Matched) -> dict[str, ModelScores]:
         """The scores of one system by criterion, with progress; empty where nothing is asked for."""
         if not (self._encoder or self._judge):
             return {}
@@ -100,7 +105,7 @@ class SlowMeasures:
                 for warning in agreement_warnings(agreements):
                     tell(printable(warning))
         return {
-            criterion: SlowScores(bertscores.get(criterion), agreements.get(criterion))
+            criterion: ModelScores(bertscores.get(criterion), agreements.get(criterion))
             for criterion in matched.pairs
         }
 
@@ -152,17 +157,13 @@ def add_weights(arguments: argparse.ArgumentParser) -> None:
 
 def weigh_system(
     options: argparse.Namespace, system: System, matched: Matched | None
-) -> tuple[Comparisons, Weighing]:
+) -> tuple[ScoredPairs, Weighing]:
     """The response scores of a system, and its items decided on them by --weights, else by the rubric's.
 
     With `matched`, only the items that have human labels; SetupError where there is nothing to decide.
     """
     if options.weights is None:
-        weights = {
-            criterion.name: criterion.weight
-            for criterion in ELOQUENT.criteria
-            if criterion.name in system.criteria
-        }
+        weights = ELOQUENT.weights(system.criteria)
         if not weights:
             raise SetupError(
                 f"{system.name} has none of {', '.join(ELOQUENT.names)}.",
@@ -177,15 +178,15 @@ def weigh_system(
             f"It has {', '.join(system.criteria)}.",
         )
     known = set(matched.dataset.ids) if matched else None
-    comparisons = comparisons_of(system, list(weights), known)
-    if not comparisons.rows:
+    pairs = scored_pairs_of(system, list(weights), known)
+    if not pairs.rows:
         raise SetupError(
             f"{system.name} has no item with a judgment on each of {', '.join(weights)}.",
             "Weigh other criteria, or see why they are unscored: runs show",
         )
     with weight_errors():
         gold = matched.dataset if matched else None
-        return comparisons, weigh(comparisons, weights, options.tie_threshold, gold, system)
+        return pairs, weigh(pairs, weights, options.tie_threshold, gold, system)
 
 
 @contextmanager

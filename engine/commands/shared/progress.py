@@ -1,4 +1,4 @@
-"""Runs and slow measures as progress bars on stderr: what is done, the rate, the time left.
+"""Runs and measures that need a model as progress bars on stderr: what is done, the rate, the time left.
 
 Knows: events and tqdm. Does not know: how anything is judged.
 """
@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 
 
 def show_measure(title: str, measure: Generator[MeasureProgress | TokensEvaluated, None, Result]) -> Result:
-    """Run a slow measure to its end with a progress bar on stderr; its result."""
+    """Run a measure that needs a model to its end with a progress bar on stderr; its result."""
     bar: tqdm[NoReturn] | None = None
 
     def show(event: MeasureProgress | TokensEvaluated) -> None:

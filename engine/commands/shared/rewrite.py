@@ -19,9 +19,9 @@ from engine.decisions.run_results import load_results
 from engine.gguf.judge_file import read_model_file
 from engine.gguf.memory import check_memory
 from engine.judge.plan import RunPlan, open_model
-from engine.judge.prepare import machine_settings
 from engine.judge.rewrite import Rewritten, rewrite_explanations, rewriting_plan
 from engine.loading.checked_model import CheckedModel, checked_model
+from engine.loading.opening import machine_settings
 from engine.store.run_store import RunStore
 
 

@@ -51,7 +51,7 @@ def warn_of_gaps(results: RunResults) -> int:
         tell(incomplete(run, f"Run {run.id}"))
     for gap in gaps(results):
         next_step = _NEXT_STEPS.get(gap.kind, "").format(run=run.id)
-        tell(f"{gap.number} {printable(gap.plural)}{next_step}")
+        tell(f"{printable(gap.sentence)}{next_step}")
     return DONE if run.complete and not results.unscored else INCOMPLETE
 
 

@@ -256,7 +256,7 @@ def test_a_calibrated_run_is_not_scored_on_its_own_labels_without_a_word(
     options = evaluate.parser().parse_args(["1", "--gold", str(demo_gold), "--store", str(demo_store)])
     try:
         assert evaluate.run(options) == 0
-        assert "calibrated on these very labels" in capsys.readouterr().err
+        assert "calibrated on these labels" in capsys.readouterr().err
     finally:
         command("runs", "recalibrate", 1, "--none")
 
@@ -319,7 +319,7 @@ def test_runs_show_and_export_say_what_is_a_persons(
     shown, _ = streams("runs", "show", 1)
     assert "overridden              1 label and 1 explanation, by Ada" in shown
     _, err = streams("runs", "export", 1, "--out", tmp_path / "both.tsv")
-    assert "1 judgments of run 1 are overridden by people: 1 label and 1 explanation, by Ada." in err
+    assert "1 judgment of run 1 is overridden by people: 1 label and 1 explanation, by Ada." in err
     _, err = streams("runs", "export", 1, "--out", tmp_path / "model.tsv", "--model-alone")
     assert "overridden" not in err
     own = demo_store.with_name("submission.tsv").read_text("utf-8")

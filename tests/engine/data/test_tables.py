@@ -18,7 +18,7 @@ from pyarrow import parquet
 from engine.core.errors import InputError
 from engine.core.formatting import listed, quoted
 from engine.data.delimited import QuotingError, Splitter
-from engine.data.tables import Row, SourceTable, open_table
+from engine.data.tables import SourceRow, SourceTable, open_table
 
 Save = Callable[[str, bytes], Path]
 
@@ -27,7 +27,7 @@ CELLS = st.text(
 )
 
 
-def read(path: Path) -> tuple[SourceTable, list[Row]]:
+def read(path: Path) -> tuple[SourceTable, list[SourceRow]]:
     table = open_table(path)
     return table, list(table.rows())
 
@@ -174,7 +174,7 @@ def test_the_remedy_is_that_of_the_problems(save: Save, name: str, data: bytes, 
 def test_a_json_value_as_text(save: Save, name: str, value: str, text: str) -> None:
     record = f'{{"a": {value}}}'
     _, rows = read(save(name, (f"[{record}]" if name == "x.json" else record).encode()))
-    assert rows == [Row(1, {"a": text})]
+    assert rows == [SourceRow(1, {"a": text})]
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_a_json_value_as_text(save: Save, name: str, value: str, text: str) -> N
 )
 def test_json_records_stand_in_a_list_or_under_one_key(save: Save, data: bytes) -> None:
     _, rows = read(save("x.json", data))
-    assert rows == [Row(1, {"a": "1"}), Row(2, {"a": "2"})]
+    assert rows == [SourceRow(1, {"a": "1"}), SourceRow(2, {"a": "2"})]
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_json_that_holds_no_list_of_records(save: Save, data: bytes, problem: st
 def test_a_wrong_json_line_is_named_and_the_others_are_read(save: Save, line: bytes, problem: str) -> None:
     table, rows = read(save("x.jsonl", b'{"a": "1"}\n' + line + b'\r\n\n{"a": "4"}'))
     assert table.problems == [problem]
-    assert rows == [Row(1, {"a": "1"}), Row(4, {"a": "4"})]
+    assert rows == [SourceRow(1, {"a": "1"}), SourceRow(4, {"a": "4"})]
 
 
 def test_columns_of_json_are_the_keys_met_so_far(save: Save) -> None:

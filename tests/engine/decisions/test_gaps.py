@@ -9,7 +9,7 @@ from tests.judged import B, Overridden, results_of
 
 UNSCORED = "1 judgment is unscored; its cell is empty."
 OUTDATED = "1 explanation was written for another label than the one in force."
-UNEXPLAINED = "1 judgment has no explanation: none of any words was written."
+UNEXPLAINED = "1 judgment has no explanation: the model wrote no words."
 
 
 @pytest.mark.parametrize(

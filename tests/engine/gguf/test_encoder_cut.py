@@ -11,7 +11,7 @@ from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import ModelFileError, SetupError
 from engine.gguf.encoder_cut import cut_encoder
 from engine.gguf.encoder_file import read_encoder_file
-from engine.gguf.header import Value, read_header
+from engine.gguf.header import HeaderValue, read_header
 from tests.encoders.rewritten import FAMILIES, FOLDER, rewritten
 
 families = pytest.mark.parametrize("family", FAMILIES)
@@ -25,7 +25,7 @@ def keys(path: Path) -> dict[str, Any]:
     return {key: plain(value) for key, value in read_header(path).metadata.items()}
 
 
-def plain(value: Value) -> object:
+def plain(value: HeaderValue) -> object:
     """A value, and the type of its elements, that can be compared."""
     return (value.dtype.str, value.tolist()) if isinstance(value, np.ndarray) else value
 

@@ -21,7 +21,7 @@ from engine.gguf.encoder_file import (
     precheck_encoder,
     read_encoder_file,
 )
-from engine.gguf.header import GgufHeader, TensorInfo, Value, read_header
+from engine.gguf.header import GgufHeader, HeaderValue, TensorInfo, read_header
 from engine.loading import checked_model
 from engine.loading.checked_model import checked_encoder
 from engine.loading.opening import encoder_hash, open_encoder
@@ -37,7 +37,7 @@ def file_of(family: str) -> Path:
     return FOLDER / f"{family}.gguf"
 
 
-def changed(family: str, changes: dict[str, Value | None]) -> GgufHeader:
+def changed(family: str, changes: dict[str, HeaderValue | None]) -> GgufHeader:
     """The header of a small encoder with keys replaced, or left out where the value is None."""
     header = read_header(file_of(family))
     metadata = {key: value for key, value in {**header.metadata, **changes}.items() if value is not None}
@@ -126,7 +126,7 @@ def test_a_text_generator_is_refused_with_what_to_choose(small_model: Callable[[
         ("roberta", {"bert.pooling_type": 2, "bert.attention.causal": None, "general.name": None}),
     ],
 )
-def test_sound_variants_are_accepted(family: str, changes: dict[str, Value | None]) -> None:
+def test_sound_variants_are_accepted(family: str, changes: dict[str, HeaderValue | None]) -> None:
     precheck_encoder(changed(family, changes))
 
 
@@ -160,7 +160,7 @@ def test_sound_variants_are_accepted(family: str, changes: dict[str, Value | Non
         ({"tokenizer.ggml.bos_token_id": 50}, "token 50 is an ordinary one"),
     ],
 )
-def test_what_cannot_serve_is_refused(family: str, changes: dict[str, Value | None], what: str) -> None:
+def test_what_cannot_serve_is_refused(family: str, changes: dict[str, HeaderValue | None], what: str) -> None:
     assert what in refusal(changed(family, changes)).problem
 
 

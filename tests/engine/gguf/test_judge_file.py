@@ -10,7 +10,7 @@ import pytest
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import ModelFileError
 from engine.core.settings import KvType
-from engine.gguf.header import GgufHeader, TensorInfo, Value, read_header
+from engine.gguf.header import GgufHeader, HeaderValue, TensorInfo, read_header
 from engine.gguf.judge_file import ModelFile, describe, read_model_file
 from engine.gguf.memory import Fit, MemoryEstimate, check_memory, memory_fit, memory_needed
 from engine.system.computer import Memory, available_memory
@@ -19,7 +19,7 @@ SmallModel = Callable[[str], Path]
 
 GIB = 1 << 30
 # Llama-3.1-8B as its published header has it, at 4.5 bits per weight.
-LLAMA_8B: dict[str, Value] = {
+LLAMA_8B: dict[str, HeaderValue] = {
     "general.architecture": "llama",
     "general.name": "Llama 3.1 8B",
     "general.file_type": 15,
@@ -37,7 +37,7 @@ TENSORS = (
 )
 
 
-def described(**changes: Value | None) -> ModelFile:
+def described(**changes: HeaderValue | None) -> ModelFile:
     """Llama-3.1-8B with keys replaced (`__` for a dot), or left out where the value is None."""
     renamed = {key.replace("__", "."): value for key, value in changes.items()}
     metadata = {key: value for key, value in {**LLAMA_8B, **renamed}.items() if value is not None}
@@ -97,7 +97,7 @@ def test_without_a_known_file_type_the_type_of_most_bytes_counts(file_type: int 
         ({"llama__attention__head_count": None, "llama__attention__head_count_kv": None}, 0),
     ],
 )
-def test_kv_bytes_for_each_token(changes: dict[str, Value | None], expected: int) -> None:
+def test_kv_bytes_for_each_token(changes: dict[str, HeaderValue | None], expected: int) -> None:
     assert described(**changes).kv_bytes_per_token == expected
 
 
@@ -124,7 +124,9 @@ def test_a_cache_in_q8_0_takes_34_bytes_for_32_numbers() -> None:
         ({"llama__attention__head_count": None, "llama__attention__head_count_kv": None}, True),
     ],
 )
-def test_q8_0_is_for_heads_that_fill_its_blocks(changes: dict[str, Value | None], whole_blocks: bool) -> None:
+def test_q8_0_is_for_heads_that_fill_its_blocks(
+    changes: dict[str, HeaderValue | None], whole_blocks: bool
+) -> None:
     assert (KvType.Q8_0 in described(**changes).kv_types) is whole_blocks
     assert KvType.F16 in described(**changes).kv_types
 

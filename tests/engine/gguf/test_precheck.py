@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine.core.errors import ModelFileError
-from engine.gguf.header import GgufHeader, TensorInfo, Value, read_header
+from engine.gguf.header import GgufHeader, HeaderValue, TensorInfo, read_header
 from engine.gguf.precheck import precheck
 from tests.small_models import FAMILIES
 
@@ -23,7 +23,7 @@ def numbers(*values: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
     return np.array(values, dtype=np.int32)
 
 
-METADATA: dict[str, Value] = {
+METADATA: dict[str, HeaderValue] = {
     "general.architecture": "llama",
     "llama.block_count": 2,
     "llama.context_length": 4096,
@@ -57,13 +57,13 @@ TENSORS = (
 SOUND = GgufHeader(3, METADATA, TENSORS, 0, 0, "model.gguf")
 
 
-def changed(changes: Mapping[str, Value | None], *more: TensorInfo) -> GgufHeader:
+def changed(changes: Mapping[str, HeaderValue | None], *more: TensorInfo) -> GgufHeader:
     """The sound header with keys replaced, or left out where the value is None, and tensors added."""
     metadata = {key: value for key, value in {**METADATA, **changes}.items() if value is not None}
     return dataclasses.replace(SOUND, metadata=metadata, tensors=(*TENSORS, *more))
 
 
-def as_architecture(name: str, changes: Mapping[str, Value | None]) -> GgufHeader:
+def as_architecture(name: str, changes: Mapping[str, HeaderValue | None]) -> GgufHeader:
     """The sound header under another architecture's name; `changes` are of that architecture's keys."""
     renamed = {key.replace("llama.", f"{name}.", 1): value for key, value in METADATA.items()}
     own = {f"{name}.{key}": value for key, value in changes.items()}
@@ -112,7 +112,7 @@ def test_real_vocabularies_are_refused_only_for_want_of_a_model(shared_data: Pat
     ],
     ids=",".join,
 )
-def test_sound_variants_are_accepted(changes: dict[str, Value | None]) -> None:
+def test_sound_variants_are_accepted(changes: dict[str, HeaderValue | None]) -> None:
     precheck(changed(changes))
 
 
@@ -130,7 +130,7 @@ def test_sound_variants_are_accepted(changes: dict[str, Value | None]) -> None:
         ("mpt", {"rope.dimension_count": 0}),
     ],
 )
-def test_other_architectures_are_accepted(name: str, changes: dict[str, Value | None]) -> None:
+def test_other_architectures_are_accepted(name: str, changes: dict[str, HeaderValue | None]) -> None:
     precheck(as_architecture(name, changes))
 
 
@@ -210,7 +210,7 @@ def test_all_types_that_llama_cpp_computes_with_are_accepted(type_id: int) -> No
     ],
 )
 def test_what_would_break_llama_cpp_or_cannot_judge_is_refused(
-    changes: dict[str, Value | None], what: str
+    changes: dict[str, HeaderValue | None], what: str
 ) -> None:
     error = refusal(changed(changes))
     assert error.problem.startswith("model.gguf: ")

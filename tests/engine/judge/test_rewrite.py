@@ -22,7 +22,7 @@ from engine.decisions.calibration import Calibration, judge_of_run
 from engine.decisions.run_results import load_results
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.rewrite import Rewritten, rewrite_explanations, rewriting_plan
-from engine.judge.run import item_judge, run_judging
+from engine.judge.run import make_item_judge, run_judging
 from engine.loading.checked_model import CheckedModel
 from engine.loading.opening import OpenModel
 from engine.prompt.examples import choose_examples
@@ -318,7 +318,7 @@ def test_items_are_read_as_the_run_read_them(demo_gold: Path, tmp_path: Path, te
         items = list(store.judged(1))
     assert [item.shortening is not None for item in items] == [False, True, False]
     with open_model(plan, CancelToken()) as opened:
-        judge = item_judge(plan, opened)
+        judge = make_item_judge(plan, opened)
         for group in (items[:2], items[2:]):
             wanted = [
                 (
@@ -335,7 +335,7 @@ def test_an_item_that_does_not_fit_is_passed_over(demo_gold: Path) -> None:
     settings = JudgeSettings(context=1536, max_explanation_tokens=30, items_at_once=2)
     plan = RunPlan(gold, ELOQUENT, settings, MACHINE, demo())
     with open_model(plan, CancelToken()) as opened:
-        judge = item_judge(plan, opened)
+        judge = make_item_judge(plan, opened)
         short, long = finished(judge.explain([((at, plan.dataset[at]), {"safety": A}) for at in (0, 1)]))
     assert short is not None
     assert (short["safety"].preference, long) == (A, None)

@@ -5,7 +5,7 @@ import pytest
 from engine.core.errors import SetupError
 from engine.measure.comparison import Comparison, compare, match_all, mcnemar
 from engine.measure.evaluation import evaluate
-from engine.measure.explanation_measures import SlowScores
+from engine.measure.explanation_measures import ModelScores
 from engine.measure.systems import System
 from engine.report.published import PUBLISHED
 from tests.judged import GOOD, A, B, dataset, system
@@ -117,7 +117,7 @@ def test_a_system_that_explains_nothing_on_a_criterion_shields_nobody() -> None:
     gold = dataset({"safety": [A, B]}, {"safety": ["both are safe", "b is rude"]})
     good = system({"safety": [A, B]}, {"safety": ["both are safe", "b is rude"]}, name="good")
     empty = system({"safety": [A, B]}, {"safety": [None, None]}, name="empty")
-    slow = [{"safety": SlowScores([0.9, 0.9])}, {"safety": SlowScores([])}]
+    slow = [{"safety": ModelScores([0.9, 0.9])}, {"safety": ModelScores([])}]
     pairs = zip(match_all([good, empty], gold), slow, strict=True)
     found = compare([evaluate(each, scores) for each, scores in pairs])
     assert found.borda_explanations == {"good": 2.0, "empty": 0.0}

@@ -3,20 +3,25 @@
 import pytest
 
 from engine.core.judgments import Agreement, Unscored
-from engine.measure.explanation_measures import ExplanationMeasures, SlowScores, measure_explanations
+from engine.measure.explanation_measures import (
+    ExplanationMeasures,
+    ModelScores,
+    add_model_scores,
+    measure_explanations,
+)
 from engine.measure.matching import match
 from tests.judged import GOOD, A, B, Labels, Texts, dataset, system
 
 
 def measured(
-    written: Texts, human: Texts, labels: Labels | None = None, slow: SlowScores | None = None
+    given: Texts, human: Texts, labels: Labels | None = None, scores: ModelScores | None = None
 ) -> ExplanationMeasures:
     labels = labels or [A] * len(human)
     gold = dataset({"safety": labels}, {"safety": human})
-    found = match(system({"safety": labels}, {"safety": written}), gold)
-    result = measure_explanations("safety", found.pairs["safety"], slow)
+    found = match(system({"safety": labels}, {"safety": given}), gold)
+    result = measure_explanations("safety", found.pairs["safety"])
     assert result is not None
-    return result
+    return add_model_scores(result, scores) if scores else result
 
 
 def test_rouge_l_is_the_mean_with_0_for_what_is_missing() -> None:
@@ -28,9 +33,9 @@ def test_items_without_a_human_explanation_do_not_count() -> None:
     assert measured(["x", "both are safe"], [None, "both are safe"]).items == 1
 
 
-def test_slow_scores_count_missing_explanations_as_0() -> None:
-    slow = SlowScores([0.9, 0.7], [Agreement(0.8, 0.2), Agreement(0.1, 0.4)])
-    score = measured(["one", "two", None, None], ["one", "two", "three", "four"], slow=slow)
+def test_scores_of_models_count_missing_explanations_as_0() -> None:
+    scores = ModelScores([0.9, 0.7], [Agreement(0.8, 0.2), Agreement(0.1, 0.4)])
+    score = measured(["one", "two", None, None], ["one", "two", "three", "four"], scores=scores)
     assert score.bertscore == pytest.approx(40.0)
     assert score.agreement == pytest.approx(25.0)
     assert score.p_yes == pytest.approx(25.0)
@@ -38,8 +43,8 @@ def test_slow_scores_count_missing_explanations_as_0() -> None:
 
 
 def test_what_the_judge_model_could_not_be_asked_is_counted_and_left_out() -> None:
-    slow = SlowScores(agreements=[Agreement(0.9, 0.0), Unscored("2", "safety", "too long")])
-    score = measured(["one", "two"], ["one", "two"], slow=slow)
+    scores = ModelScores(agreements=[Agreement(0.9, 0.0), Unscored("2", "safety", "too long")])
+    score = measured(["one", "two"], ["one", "two"], scores=scores)
     assert (score.agreement, score.unmeasured, score.bertscore) == (100.0, 1, None)
 
 

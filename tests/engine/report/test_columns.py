@@ -11,12 +11,13 @@ import pytest
 from engine.calibrate.cross_validation import AS_READ, CalibrationReport, Quality
 from engine.core.judgments import CriterionCalibration
 from engine.core.value_tables import Kind, Table
+from engine.measure.accuracy import run_accuracy
 from engine.measure.comparison import compare, match_all
 from engine.measure.evaluation import evaluate
 from engine.measure.label_counts import count_run
 from engine.measure.matching import match
 from engine.report import calibration_tables, comparison_tables, measure_tables, run_tables, weighing_tables
-from engine.weigh.system_weighing import comparisons_of, weigh
+from engine.weigh.system_weighing import scored_pairs_of, weigh
 from engine.weigh.weight_fit import WeightFit
 from tests.judged import BAD, GOOD, RATHER_A, SURE_A, SURE_GOOD, A, B, dataset, stored_run, system
 
@@ -52,7 +53,7 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     assert results is not None
     evaluation = evaluate(match(ONE, GOLD))
     comparison = compare([evaluate(each) for each in match_all([ONE, OTHER], GOLD)])
-    weighing = weigh(comparisons_of(OTHER, ["safety"]), {"safety": 1.0}, 0.5, GOLD, OTHER)
+    weighing = weigh(scored_pairs_of(OTHER, ["safety"]), {"safety": 1.0}, 0.5, GOLD, OTHER)
     reports = {"safety": report(None), "overall_quality": report(AS_READ), "relevance": report(0.3)}
     yield measure_tables.accuracy_table, evaluation
     yield measure_tables.label_table, evaluation
@@ -63,6 +64,7 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     yield comparison_tables.agreement_table, comparison
     yield (comparison_tables.published_table,)
     yield run_tables.distribution_table, count_run(results)
+    yield run_tables.run_accuracy_table, run_accuracy(results, GOLD)
     yield run_tables.changes_table, results, results
     yield run_tables.unscored_table, results
     yield calibration_tables.quality_table, reports
@@ -103,4 +105,4 @@ def test_values_are_of_the_kind_of_their_column(name: str, tables: dict[str, Tab
 def test_a_strength_without_a_number_is_shown_in_words(tables: dict[str, Table]) -> None:
     shown = [row[-1] for row in tables["parameter_table"].texts()]
     assert shown == ["frequencies alone", "as it is", "0.3"]
-    assert tables["quality_table"].texts()[0][1] == "1234"
+    assert tables["quality_table"].texts()[0][1] == "1,234"

@@ -26,7 +26,7 @@ from engine.report.figures import (
     margin_figure,
     reliability_figure,
 )
-from engine.weigh.system_weighing import Comparisons, Weighing, weigh
+from engine.weigh.system_weighing import ScoredPairs, Weighing, weigh
 from tests.judged import BAD, GOOD, A, B, dataset, matched, system
 
 BINS = {
@@ -47,7 +47,7 @@ def weighing(margins: Sequence[float], threshold: float = 0.5) -> Weighing:
         {"id": str(place), "scores_a": {"safety": max(margin, 0)}, "scores_b": {"safety": max(-margin, 0)}}
         for place, margin in enumerate(margins)
     ]
-    return weigh(Comparisons(rows), {"safety": 1.0}, threshold)
+    return weigh(ScoredPairs(rows), {"safety": 1.0}, threshold)
 
 
 def texts(axes: Axes) -> list[str]:

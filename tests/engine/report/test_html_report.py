@@ -15,13 +15,13 @@ from engine.core.judgments import Agreement
 from engine.data.dataset import Dataset
 from engine.measure.bootstrap import Interval
 from engine.measure.evaluation import Evaluation, evaluate
-from engine.measure.explanation_measures import SlowScores
+from engine.measure.explanation_measures import ModelScores
 from engine.measure.label_measures import LabelMeasures
 from engine.measure.matching import Matched, match
 from engine.measure.systems import System, system_of_run
 from engine.report.figure_style import as_svg
 from engine.report.html_report import Report, gather, judged_model, reliability_of, report_html
-from engine.weigh.system_weighing import comparisons_of, weigh
+from engine.weigh.system_weighing import scored_pairs_of, weigh
 from tests.commands import ROOT
 from tests.judged import (
     BAD,
@@ -102,7 +102,7 @@ def page_of(found: Matched, **weights: float) -> Page:
     weighing = None
     if weights:
         judged = found.system
-        weighing = weigh(comparisons_of(judged, list(weights)), weights, 0.5, found.dataset, judged)
+        weighing = weigh(scored_pairs_of(judged, list(weights)), weights, 0.5, found.dataset, judged)
     return Page(report_html(gather(evaluate(found), weighing)))
 
 
@@ -295,7 +295,7 @@ def test_a_calibration_is_named_with_a_warning(tmp_path: Path) -> None:
     calibrated = match(system_of_run(results.calibrated(calibration)), GOLD)
     page = page_of(calibrated)
     assert page.facts()["calibration"] == f"{calibration.hash}, fitted on gold.tsv"
-    assert "The run is calibrated on these very labels" in page.text
+    assert "The run is calibrated on these labels" in page.text
 
 
 def test_a_page_of_a_submission_says_what_is_not_known() -> None:
@@ -381,7 +381,7 @@ def test_without_disagreements_it_says_so(tmp_path: Path) -> None:
 def test_what_was_not_measured_of_explanations_is_a_dash() -> None:
     gold = dataset({"safety": [A, B]}, {"safety": ["A is safe.", "B is safe."]})
     found = match(system({"safety": [A, B]}, {"safety": ["A is safe.", None]}), gold)
-    slow = {"safety": SlowScores([0.9], [Agreement(0.75, 0.25)])}
+    slow = {"safety": ModelScores([0.9], [Agreement(0.75, 0.25)])}
     plain = page_of(found).table("explanations", "items", "ROUGE-L")[0]
     measured = Page(report_html(gather(evaluate(found, slow)))).table("explanations", "items", "ROUGE-L")[0]
     assert (plain[2], plain[5:7], plain[-1]) == ("50.00", ["-", "-"], "1")

@@ -17,7 +17,7 @@ from engine.decisions.run_results import RunResults, load_results
 from engine.measure.systems import system_of_run
 from engine.review.doubt import ReviewItem, ReviewRow, by_item, filtered, review_rows
 from engine.store.run_store import RunStore
-from engine.weigh.system_weighing import comparisons_of, weigh
+from engine.weigh.system_weighing import scored_pairs_of, weigh
 from tests.judged import (
     BAD,
     GOOD,
@@ -105,7 +105,7 @@ def contradicted_by_the_whole_weighing(results: RunResults) -> set[str]:
         for criterion in ELOQUENT.criteria
         if criterion.name in results.judgments
     }
-    weighed = weigh(comparisons_of(system, list(weights)), weights, ELOQUENT.tie_threshold)
+    weighed = weigh(scored_pairs_of(system, list(weights)), weights, ELOQUENT.tie_threshold)
     winners = {winner["id"]: winner["winner"] for winner in weighed.result["results"]}
     labels = {row.id: row.predictions["overall_quality"].preference for row in system.submission.rows}
     return {item_id for item_id, label in labels.items() if {label, winners.get(item_id)} == {"A", "B"}}

@@ -8,7 +8,7 @@ import pytest
 
 from engine.core.errors import SetupError
 from engine.weigh.item_winner import winner_of
-from engine.weigh.system_weighing import Comparisons, comparisons_of, human_winners, weigh
+from engine.weigh.system_weighing import ScoredPairs, human_winners, scored_pairs_of, weigh
 from engine.weigh.weight_fit import fit_weights
 from tests.judged import BAD, GOOD, RATHER_A, A, B, dataset, stored_run, system
 
@@ -16,7 +16,7 @@ WINNER_OF_SIGN = {1: "A", -1: "B", 0: "tie"}
 
 
 def test_a_label_without_probabilities_gives_10_points_to_what_it_favours() -> None:
-    found = comparisons_of(system({"safety": [A, B, GOOD, BAD]}), ["safety"])
+    found = scored_pairs_of(system({"safety": [A, B, GOOD, BAD]}), ["safety"])
     scores = [(row["scores_a"]["safety"], row["scores_b"]["safety"]) for row in found.rows]
     assert scores == [(10, 0), (0, 10), (10, 10), (0, 0)]
 
@@ -29,7 +29,7 @@ def test_a_label_of_a_person_has_probability_1_where_the_model_has_its_own(tmp_p
         {"safety": [RATHER_A, RATHER_A, None, RATHER_A]},
         overrides=[("1", "safety", B, None), ("3", "safety", GOOD, None), ("4", "safety", None, "Why.")],
     )
-    found = comparisons_of(run, ["safety"])
+    found = scored_pairs_of(run, ["safety"])
     scores = [(row["scores_a"]["safety"], row["scores_b"]["safety"]) for row in found.rows]
     assert scores == [(0, 10), pytest.approx((7, 3)), (10, 10), pytest.approx((7, 3))]
     assert found.left_out == ()
@@ -37,15 +37,15 @@ def test_a_label_of_a_person_has_probability_1_where_the_model_has_its_own(tmp_p
 
 def test_an_item_with_an_unscored_criterion_is_left_out_not_decided() -> None:
     judged = system({"safety": [A, None], "relevance": [A, A]})
-    found = comparisons_of(judged, ["safety", "relevance"])
+    found = scored_pairs_of(judged, ["safety", "relevance"])
     assert ([row["id"] for row in found.rows], found.left_out) == (["1"], ("2",))
-    assert comparisons_of(judged, ["relevance"]).left_out == ()
+    assert scored_pairs_of(judged, ["relevance"]).left_out == ()
 
 
 def test_agreement_takes_both_good_and_both_bad_as_a_tie() -> None:
     judged = system({"overall_quality": [A, BAD, B, A]})
     gold = dataset({"overall_quality": [A, GOOD, A, A]})
-    found = weigh(comparisons_of(judged, ["overall_quality"]), {"overall_quality": 1}, 0.5, gold, judged)
+    found = weigh(scored_pairs_of(judged, ["overall_quality"]), {"overall_quality": 1}, 0.5, gold, judged)
     assert found.agreement is not None
     assert (found.agreement.accuracy, found.agreement.own_label) == (0.75, 0.75)
     assert found.agreement.most_frequent == 0.75
@@ -54,7 +54,8 @@ def test_agreement_takes_both_good_and_both_bad_as_a_tie() -> None:
 
 def test_without_human_overall_labels_there_is_no_agreement() -> None:
     judged = system({"safety": [A, B]})
-    found = weigh(comparisons_of(judged, ["safety"]), {"safety": 1}, 0.5, dataset({"safety": [A, B]}), judged)
+    pairs = scored_pairs_of(judged, ["safety"])
+    found = weigh(pairs, {"safety": 1}, 0.5, dataset({"safety": [A, B]}), judged)
     assert found.agreement is None
     assert found.margins == [10, 10]
 
@@ -67,7 +68,7 @@ def test_human_winners_are_those_of_the_overall_label() -> None:
 
 def planted(
     count: int, weights: Sequence[float], threshold: float, noise: float = 0.0
-) -> tuple[Comparisons, dict[str, str]]:
+) -> tuple[ScoredPairs, dict[str, str]]:
     """Random scores of three criteria, and winners that people with these weights would name."""
     random = np.random.default_rng(count)
     rows, human = [], {}
@@ -82,7 +83,7 @@ def planted(
         )
         margin = float((a - b) @ np.array(weights)) + noise * float(random.standard_normal())
         human[str(number)] = WINNER_OF_SIGN[0 if abs(margin) <= threshold else int(np.sign(margin))]
-    return Comparisons(rows), human
+    return ScoredPairs(rows), human
 
 
 def fitted(count: int, weights: Sequence[float], threshold: float, noise: float = 0.0):  # type: ignore[no-untyped-def]

@@ -111,7 +111,7 @@ pairs = st.lists(st.tuples(scores, scores), max_size=8)
 weights_of = st.fixed_dictionaries({name: st.floats(0.01, 100) for name in "xyz"})
 
 
-def comparisons_of(pairs_: list[tuple[dict[str, float], dict[str, float]]]) -> list[dict[str, Any]]:
+def scored_pairs_of(pairs_: list[tuple[dict[str, float], dict[str, float]]]) -> list[dict[str, Any]]:
     return [compare(str(index), a, b) for index, (a, b) in enumerate(pairs_)]
 
 
@@ -119,8 +119,8 @@ def comparisons_of(pairs_: list[tuple[dict[str, float], dict[str, float]]]) -> l
 def test_exchanging_the_responses_exchanges_the_winners(
     pairs_: list[tuple[dict[str, float], dict[str, float]]], weights: dict[str, float], threshold: float
 ) -> None:
-    result = pairwise_preference_judge(comparisons_of(pairs_), weights, threshold)
-    swapped = pairwise_preference_judge(comparisons_of([(b, a) for a, b in pairs_]), weights, threshold)
+    result = pairwise_preference_judge(scored_pairs_of(pairs_), weights, threshold)
+    swapped = pairwise_preference_judge(scored_pairs_of([(b, a) for a, b in pairs_]), weights, threshold)
     exchanged = {"A": "B", "B": "A", "tie": "tie"}
     assert [exchanged[entry["winner"]] for entry in result["results"]] == [
         entry["winner"] for entry in swapped["results"]
@@ -132,7 +132,7 @@ def test_exchanging_the_responses_exchanges_the_winners(
 def test_rates_sum_to_one(
     pairs_: list[tuple[dict[str, float], dict[str, float]]], weights: dict[str, float], threshold: float
 ) -> None:
-    result = pairwise_preference_judge(comparisons_of(pairs_), weights, threshold)
+    result = pairwise_preference_judge(scored_pairs_of(pairs_), weights, threshold)
     total = result["win_rate_a"] + result["win_rate_b"] + result["tie_rate"]
     assert total == pytest.approx(1, abs=2e-4)
 
@@ -142,7 +142,7 @@ def test_only_the_proportions_of_the_weights_count(
     pairs_: list[tuple[dict[str, float], dict[str, float]]], weights: dict[str, float], factor: float
 ) -> None:
     scaled = {name: weight * factor for name, weight in weights.items()}
-    comparisons = comparisons_of(pairs_)
+    comparisons = scored_pairs_of(pairs_)
     assert pairwise_preference_judge(comparisons, weights, 0.5) == pairwise_preference_judge(
         comparisons, scaled, 0.5
     )

@@ -17,7 +17,7 @@ from engine.core.items import Preference
 from engine.report.comparison_tables import borda_table, measure_table
 from engine.store.run_store import RunStore
 from gui.compare.compare_page import ComparePage
-from gui.kit.text_table import TableModel
+from gui.kit.value_table import TableModel
 from gui.work.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 
@@ -398,3 +398,14 @@ def test_all_controls_have_accessible_names(page: ComparePage) -> None:
         page.view.agreement_view,
     ]
     assert all(control.accessibleName() for control in controls)
+
+
+def test_only_a_splitter_that_was_seen_is_remembered(qtbot: QtBot, space: Workspace) -> None:
+    made = ComparePage(space)
+    qtbot.addWidget(made)
+    made.keep_layout()
+    assert space.state.layout("compare").isEmpty()
+    made.resize(1180, 640)
+    made.show()
+    made.keep_layout()
+    assert not space.state.layout("compare").isEmpty()

@@ -16,10 +16,10 @@ from pytestqt.qtbot import QtBot
 
 from engine.data.dataset import Dataset, load_dataset
 from engine.system.paths import demo_dataset
-from gui.dataset.item_columns import ItemsColumns
+from gui.dataset.item_columns import ItemColumns
 from gui.dataset.item_table import ItemTableModel, column_named
-from gui.kit.text_table import SORT_ROLE
 from gui.kit.theme import DARK, LIGHT
+from gui.kit.value_table import SORT_ROLE
 from gui.kit.views import table_view
 from tests.commands import ROOT
 
@@ -132,14 +132,14 @@ def test_a_typed_letter_does_not_search_all_cells(view: QTableView, qtbot: QtBot
 
 
 def test_widths_and_hidden_columns_are_kept_by_name(view: QTableView, table: ItemTableModel) -> None:
-    columns = ItemsColumns(view, table, {})
+    columns = ItemColumns(view, table, {})
     columns.apply()
     view.horizontalHeader().resizeSection(2, 333)
     for column in table.columns[:2]:
         columns.set_shown(column, False)
     kept = columns.record()
     other = table_view(table, "Items")
-    ItemsColumns(other, table, kept).apply()
+    ItemColumns(other, table, kept).apply()
     assert abs(other.columnWidth(2) - 333) <= other.fontMetrics().averageCharWidth()
     assert other.isColumnHidden(1)
     assert not other.isColumnHidden(0), "the id is always shown"
@@ -152,7 +152,7 @@ def test_widths_and_hidden_columns_are_kept_by_name(view: QTableView, table: Ite
 def test_damaged_memory_of_columns_does_no_harm(
     view: QTableView, table: ItemTableModel, damaged: dict[str, object]
 ) -> None:
-    ItemsColumns(view, table, damaged).apply()
+    ItemColumns(view, table, damaged).apply()
     assert view.columnWidth(0) > 10
     assert not view.isColumnHidden(column_named(table.columns, "output_a") or 0)
 

@@ -43,7 +43,7 @@ SHOWN = {
         "Name the same file with “Labelled examples”, and the same number with “Examples shown”."
     ),
     "other ids": (
-        "Choose the dataset that was judged as human labels, or score what both have with “Only items that"
+        "As human labels, choose the dataset that was judged, or score what both have with “Only items that"
         " all have”."
     ),
     "incomplete run": (
@@ -51,7 +51,7 @@ SHOWN = {
         " both have with “Only items that all have”."
     ),
     "other texts": (
-        "Choose the dataset that was judged as human labels. If its texts were only saved in another way,"
+        "As human labels, choose the dataset that was judged. If its texts were only saved in another way,"
         " export the run's submission on the Results page and compare that."
     ),
     "submission calibrated": "Choose a run on the Results page.",

@@ -30,7 +30,7 @@ def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
     assert not panel._proposed.isHidden()
     assert panel.apply_button.isHidden()
     measured(qtbot, opened)
-    assert "calibrated on these very labels" in opened.scores.caveats.text()
+    assert "calibrated on these labels" in opened.scores.caveats.text()
     with qtbot.waitSignal(space.run_changed, timeout=10_000):
         click(panel.off_button)
     assert "not calibrated" in panel.state.text()

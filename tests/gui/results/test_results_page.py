@@ -53,7 +53,7 @@ def test_the_tables_are_those_of_the_engine(
         shown = opened.scores.table(part).as_text().split("\n")
         assert shown == ["\t".join(row) for row in (table.titles, *table.texts())]
     assert "better" in opened.scores.verdict.text()
-    assert f"{demo_gold.name}" in opened.gold.said.text()
+    assert f"{demo_gold.name}" in opened.gold.status.text()
 
 
 def test_a_hidden_page_measures_when_it_is_entered(qtbot: QtBot, page: ResultsPage) -> None:
@@ -76,7 +76,7 @@ def test_a_lost_dataset_leaves_what_the_run_says_by_itself(
     db.close()
     open_run(qtbot, page, 2)
     assert "choose a labelled dataset" in page.scores.verdict.text()
-    assert "gone.tsv is not there any more" in page.gold.said.text()
+    assert "gone.tsv is not there any more" in page.gold.status.text()
     assert page.scores.table(ScoreTable.LABELS_GIVEN).rowCount() == 5
     assert "nothing to report" in problem_after(qtbot, page, page.export_report).problem
     space.open_gold(demo_gold)
@@ -94,7 +94,7 @@ def test_labels_of_other_items_are_refused_with_the_next_step(
     qtbot.waitUntil(lambda: "no id in common" in opened.scores.caveats.text(), timeout=10_000)
     assert "Other labels…" in opened.scores.caveats.text()
     assert opened.scores.table(ScoreTable.LABELS_GIVEN).rowCount() == 5
-    assert opened.gold.said.text() == "Against the human labels of <b>other.tsv"
+    assert opened.gold.status.text() == "Against the human labels of <b>other.tsv"
     assert all(label.textFormat() == Qt.TextFormat.PlainText for label in opened.findChildren(QLabel))
 
 

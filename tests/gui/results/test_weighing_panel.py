@@ -11,7 +11,7 @@ from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.run_results import load_results
 from engine.measure.systems import system_of_run
 from engine.store.run_store import RunStore
-from engine.weigh.system_weighing import comparisons_of, weigh
+from engine.weigh.system_weighing import scored_pairs_of, weigh
 from gui.results.score_jobs import Scores, measure_labels
 from gui.results.weighing_panel import WeighingPanel
 from gui.work.lanes import EngineThreads, Lane
@@ -37,7 +37,7 @@ def panel(qtbot: QtBot, workspace: Workspace, demo_store: Path, gold: Dataset) -
     made.resize(1100, 600)
     made.show()
     made.show_scores(scores_of(demo_store, gold))
-    qtbot.waitUntil(lambda: "comparisons" in made.said.text())
+    qtbot.waitUntil(lambda: "comparisons" in made.summary.text())
     return made
 
 
@@ -53,7 +53,7 @@ def test_win_rates_are_those_of_the_engine(panel: WeighingPanel, demo_store: Pat
     with RunStore(demo_store) as store:
         system = system_of_run(load_results(store, 1))
     wish = panel.wish
-    expected = weigh(comparisons_of(system, list(wish.weights)), wish.weights, wish.tie_threshold).result
+    expected = weigh(scored_pairs_of(system, list(wish.weights)), wish.weights, wish.tie_threshold).result
     assert f"A wins {100 * expected['win_rate_a']:.1f} %" in rates(panel)
     assert "comparisons by margin" in panel.margins.accessibleName()
 
@@ -80,9 +80,9 @@ def test_the_last_of_many_quick_changes_counts(qtbot: QtBot, panel: WeighingPane
 def test_without_any_weight_it_says_so(qtbot: QtBot, panel: WeighingPanel) -> None:
     for control in panel.controls.values():
         control.slider.setValue(0)
-    qtbot.waitUntil(lambda: "All weights are 0" in panel.said.text())
+    qtbot.waitUntil(lambda: "All weights are 0" in panel.summary.text())
     QTest.mouseClick(panel.equal_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "comparisons" in panel.said.text())
+    qtbot.waitUntil(lambda: "comparisons" in panel.summary.text())
 
 
 def test_fitted_weights_come_with_what_they_are_worth(qtbot: QtBot, panel: WeighingPanel) -> None:
@@ -100,7 +100,7 @@ def test_weights_of_another_run_are_not_set(
     panel.fit_weights()
     panel.show_scores(scores_of(demo_store, gold))
     qtbot.waitUntil(lambda: not any(map(threads.busy, Lane)), timeout=20_000)
-    qtbot.waitUntil(lambda: "comparisons" in panel.said.text())
+    qtbot.waitUntil(lambda: "comparisons" in panel.summary.text())
     assert panel.wish == before
     assert panel.fit_button.text() == "Fi&t weights to human labels"
 

@@ -10,7 +10,7 @@ from engine.core.items import Preference
 from engine.core.run_setup import RunSetup
 from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_control import RunControl
-from gui.kit.text_table import SORT_ROLE
+from gui.kit.value_table import SORT_ROLE
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import DOUBT, ID, INSTRUCTION, LABELS, MARKS
 from gui.work.rewriter import Rewriter

@@ -5,7 +5,7 @@ from PySide6.QtCore import QSortFilterProxyModel, Qt
 from pytestqt.qtbot import QtBot
 
 from engine.core.value_tables import Column, Kind, Table, Value
-from gui.kit.text_table import SORT_ROLE, TableModel
+from gui.kit.value_table import SORT_ROLE, TableModel
 from tests.value_kinds import ASCENDING
 
 RIGHT_KINDS = set(Kind) - {Kind.NAME, Kind.TEXT, Kind.FLAG}
