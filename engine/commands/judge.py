@@ -20,13 +20,20 @@ from engine.commands.shared.example_arguments import add_examples, shots_of
 from engine.commands.shared.forecast import show_forecast
 from engine.commands.shared.machine_arguments import add_computer
 from engine.commands.shared.progress import RunProgressBar
-from engine.commands.shared.run_outputs import check_outputs, distribution, export_results, warn_of_gaps
+from engine.commands.shared.run_outputs import (
+    check_outputs,
+    distribution,
+    export_results,
+    health_lines,
+    warn_of_gaps,
+)
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent, followed
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup
 from engine.core.settings import DEFAULT_CONTEXT, JudgeSettings, KvType, Mode
+from engine.decisions.health import run_health
 from engine.decisions.run_results import load_results
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.prepare import prepare_run
@@ -221,6 +228,7 @@ def _report(ended: RunEnded, plan: RunPlan, store: RunStore, options: argparse.N
     export_results(results, options.out, options.json)
     model = printable(plan.model.name)
     print(f"\nRun {ended.run_id}: {ended.items} items of {plan.dataset.name}, {model}, {how}")
+    print(health_lines(run_health(results)))
     print(f"\n{distribution(count_run(results))}")
     if accuracies := run_accuracy(results, plan.dataset):
         print(f"\nAgainst the human labels of {plan.dataset.name}:")

@@ -111,7 +111,11 @@ def report_html(report: Report, figures: Mapping[str, Figure] | None = None) -> 
         dataset=evaluation.matched.dataset.name,
         notice=f"{model.name}: {model.notice}" if model and model.notice else "",
         is_run=report.results is not None,
-        in_short=[*in_short(evaluation), *caveats(evaluation.matched)],
+        in_short=[
+            *evaluation.matched.system.health.sentences(),
+            *in_short(evaluation),
+            *caveats(evaluation.matched),
+        ],
         accuracy=accuracy_table(evaluation),
         labels=label_table(evaluation),
         explanations=explanations,
