@@ -57,10 +57,13 @@ def test_a_judged_sample_is_an_answer_to_it(tmp_path: Path, model: Path) -> None
     done = run(*job.arguments)
     assert done.returncode == 0, done.stderr
     assert "most-frequent-label baseline" in done.stdout
+    assert "It does not judge: do not use its labels. In what it gave for 48 items:" in done.stdout
+    assert "In what it gave for 10 items:" in done.stderr  # while it still judged
     read = pd.read_csv(job.out, sep="\t")
     assert list(read["id"]) == list(range(1, 49))
     judgment = json.loads((tmp_path / "all.json").read_text("utf-8"))["items"][0]["judgments"]["safety"]
     assert judgment["preference"] == read["safety_preference"][0]
+    assert json.loads((tmp_path / "all.json").read_text("utf-8"))["health"]["verdict"] == "does_not_judge"
     assert judgment["explanation"]["text"] == read["safety_explanation"][0]
     assert len(judgment["readings"]) == 2
     checked = run_here("check", job.out, "--against", SAMPLE)

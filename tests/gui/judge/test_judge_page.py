@@ -22,6 +22,8 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.errors import SetupError
 from engine.core.events import ItemJudged, RunEnded
+from engine.core.health import Health, Sign, Symptom
+from engine.core.remedies import Remedy, Setting
 from engine.core.settings import Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
@@ -137,6 +139,17 @@ def test_a_run_shows_its_judgments_and_then_the_results(qtbot: QtBot, ready: Jud
     with qtbot.waitSignal(ready.workspace.page_wanted) as wanted:
         ready.results_button.click()
     assert wanted.args == ["Results"]
+
+
+def test_what_speaks_against_the_model_is_said_while_it_judges(qtbot: QtBot, ready: JudgePage) -> None:
+    ready.run_panel.begin(("safety",), "gold.tsv")
+    ready.control.health_seen.emit(Health(10, enough=True))
+    assert "10 items" not in text_of(ready.run_panel)
+    sign = Symptom(Sign.CUT, {"safety": 0.5}, 0.2, True, "Half are cut.", Remedy(Setting.EXPLANATION_TOKENS))
+    ready.control.health_seen.emit(Health(10, True, (sign,)))
+    shown = text_of(ready.run_panel)
+    assert "It does not judge: do not use its labels. In what it gave for 10 items:\n- Half are cut." in shown
+    assert "What to do: “Longest explanation”" in shown
 
 
 def test_a_judgment_is_shown_in_review_on_enter(qtbot: QtBot, ready: JudgePage) -> None:

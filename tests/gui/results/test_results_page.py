@@ -26,6 +26,7 @@ from gui.results.score_jobs import ScoreTable
 from gui.work.rewriter import Rewriter
 from gui.work.workspace import UnderWay, Workspace
 from tests.gui.results.steps import Save, click, judge, measured, open_run, override, problem_after
+from tests.judged import stored_run
 
 HOSTILE_ID = "<img src=x> <|eot_id|> \u202etxt"
 
@@ -118,6 +119,26 @@ def test_stopping_before_anything_is_known_says_how_to_go_on(qtbot: QtBot, page:
     page.measurer.progress.disconnect()
     page.entered()
     measured(qtbot, page)
+
+
+def test_a_model_that_does_not_judge_is_named_before_everything_else(
+    qtbot: QtBot, page: ResultsPage, demo_gold: Path
+) -> None:
+    unsure = (0.1, 0.05, 0.05, 0.05)
+    gold = load_dataset(demo_gold)
+    columns = {"safety": [unsure] * len(gold), "relevance": [unsure] * len(gold)}
+    stored = stored_run(page.workspace.store_path.parent, gold, columns, dataset_path=demo_gold)
+    assert stored.results is not None
+    open_run(qtbot, page, stored.results.run.id)
+    caveats = page.scores.caveats.text().splitlines()
+    assert caveats[0] == "It does not judge: do not use its labels. In what it gave for 30 items:"
+    assert caveats[1].startswith("- The four labels hold 25.0 % of the probability on all criteria")
+    assert "speaks against it" not in page.scores.verdict.text()
+
+
+def test_a_judge_with_no_sign_is_said_to_have_none(qtbot: QtBot, opened: ResultsPage) -> None:
+    shown = opened.scores.verdict.text()
+    assert shown.startswith("Nothing in what it gave for 30 items speaks against it.")
 
 
 def test_another_run_does_not_show_the_scores_of_the_last(
