@@ -17,6 +17,7 @@ from engine.core.judgments import Judgment, Unscored
 from engine.core.remedies import Remedy, Setting
 from engine.data.submission import Submission
 from engine.decisions.run_results import RunResults
+from engine.decisions.sentences import repeats_a_sentence
 
 LEAST_ITEMS = 10
 MOST_ITEMS = 2000  # that are looked at: more say the same, and take seconds
@@ -201,21 +202,12 @@ def _means(answers: Answers, measure: Callable[[Answer], float | None]) -> dict[
 # Explanations
 
 
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
-_LEAST_WORDS = 3  # of a sentence that can be a repeated one
 _RESPONSE = re.compile(
     r"\b(?:both|neither|none|either|each|first|second|responses|answers)\b"
     r"|\b(?:response|answer|assistant|option)\W{0,3}[ab]\b|(?-i:\bB\b|\bA\b(?!\s+[a-z]))"
     r"|(?-i:\bA\s+(?:is|was|has|does|gives|answers|and|or|but)\b)",
     re.IGNORECASE,
 )
-
-
-def repeats_a_sentence(text: str) -> bool:
-    """True where a sentence of three words or more stands in a text twice, but for case and punctuation."""
-    sentences = [re.findall(r"\w+", part.lower()) for part in _SENTENCE_END.split(text)]
-    long = [tuple(sentence) for sentence in sentences if len(sentence) >= _LEAST_WORDS]
-    return len(set(long)) < len(long)
 
 
 def names_a_response(text: str) -> bool:

@@ -21,7 +21,6 @@ from engine.decisions.health import (
     Answer,
     answers_health,
     names_a_response,
-    repeats_a_sentence,
     run_health,
     submission_health,
 )
@@ -139,20 +138,6 @@ def test_of_very_many_items_some_are_looked_at_spread_over_all() -> None:
     found = submission_health(Submission(tuple(rows), ("safety",), with_explanations=True))
     assert found.items == MOST_ITEMS
     assert found.symptoms[0].values["safety"] == pytest.approx(0.5, abs=0.01)
-
-
-@pytest.mark.parametrize(
-    ("text", "repeats"),
-    [
-        ("It is natural. It is natural!", True),
-        ("The answer is not a lie.\nThe answer is not a lie.", True),
-        ("Response A is clear. Response B is clear.", False),
-        ("Yes. Yes. Yes.", False),
-        ("", False),
-    ],
-)
-def test_repeated_sentences(text: str, repeats: bool) -> None:
-    assert repeats_a_sentence(text) is repeats
 
 
 @pytest.mark.parametrize(
