@@ -23,6 +23,7 @@ from engine.commands.shared.measure_arguments import (
     add_model_alone,
     add_model_measures,
     check_measure_outputs,
+    find_judge_model,
     say_what_was_left_out,
 )
 from engine.commands.shared.run_outputs import health_lines
@@ -66,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     """Compare, write the JSON, and print."""
+    find_judge_model(options)
     check_measure_outputs(options, {"--json": options.json}, options.systems)
     with interruptible() as cancel:
         systems = told_apart(

@@ -13,6 +13,7 @@ from engine.commands.shared.measure_arguments import (
     add_model_alone,
     add_model_measures,
     check_measure_outputs,
+    find_judge_model,
     say_what_was_left_out,
 )
 from engine.commands.shared.run_outputs import health_lines
@@ -44,6 +45,7 @@ def parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     """Measure, write the JSON, and print."""
+    find_judge_model(options)
     check_measure_outputs(options, {"--json": options.json}, [options.system])
     with interruptible() as cancel:
         system = open_system(options.system, options.store, options.model_alone)

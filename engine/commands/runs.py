@@ -71,7 +71,7 @@ def _add_rewriting(arguments: argparse.ArgumentParser) -> None:
         "--dataset", type=Path, metavar="FILE", help="where the run's dataset lies now, if it was moved"
     )
     arguments.add_argument(
-        "--model", type=Path, metavar="FILE", help="where the run's model lies now, if it was moved"
+        "--model", metavar="MODEL", help="where the run's model lies now, if it was moved, or its name"
     )
     add_computer(arguments.add_argument_group("computer"))
 

@@ -31,6 +31,18 @@ class FoundModel:
     source: str
 
 
+@dataclass(frozen=True)
+class ModelPlace:
+    """Where a model file lies; its header is not read yet.
+
+    `name`: the file's, or `model:tag` for one that Ollama keeps. `source`: as in FoundModel.
+    """
+
+    path: Path
+    name: str
+    source: str
+
+
 def usual_folders() -> list[Path]:
     """Folders in which this program and others keep model files, those that exist."""
     return [folder for _, folder in _usual_places(sys.platform) if _is_folder(folder)]
@@ -103,6 +115,17 @@ def find_models(folders: Iterable[Path]) -> Iterator[FoundModel]:
     Links are followed. Unfinished downloads and image projectors are left out. What cannot be read, a
     file or a folder, comes with its error.
     """
+    for found in _files(folders):
+        yield found if isinstance(found, FoundModel) else _found(found)
+
+
+def model_places(folders: Iterable[Path]) -> Iterator[ModelPlace]:
+    """The same files, without a look into them; folders that cannot be read are passed over."""
+    return (found for found in _files(folders) if isinstance(found, ModelPlace))
+
+
+def _files(folders: Iterable[Path]) -> Iterator[ModelPlace | FoundModel]:
+    """Each file once, and each folder that cannot be read, with its error."""
     seen: set[Path] = set()
     for folder in folders:
         source = _source_of(folder)
@@ -117,8 +140,10 @@ def find_models(folders: Iterable[Path]) -> Iterator[FoundModel]:
             pending.extend(reversed(inner))
             names = _ollama_names(here)
             for path in files:
-                if names is None or path.name in names:
-                    yield _found(path, source, names)
+                if names is None:
+                    yield ModelPlace(path, path.name, source)
+                elif path.name in names:
+                    yield ModelPlace(path, names[path.name], source)
 
 
 def _listing(folder: Path, seen: set[Path]) -> tuple[list[Path], list[Path]]:
@@ -184,14 +209,14 @@ def _model_digests(manifest: Path) -> list[str]:
         return []  # not a manifest: its blob is left out, as Ollama leaves it out
 
 
-def _found(path: Path, source: str, names: dict[str, str] | None) -> FoundModel:
+def _found(place: ModelPlace) -> FoundModel:
     try:
-        model = read_model_file(path)
+        model = read_model_file(place.path)
     except ModelFileError as error:
-        return FoundModel(path, None, error, source)
-    if names:
-        model = dataclasses.replace(model, name=names[path.name])
-    return FoundModel(path, model, None, source)
+        return FoundModel(place.path, None, error, place.source)
+    if place.name != place.path.name:
+        model = dataclasses.replace(model, name=place.name)
+    return FoundModel(place.path, model, None, place.source)
 
 
 def _unreadable_folder(folder: Path, error: OSError) -> ModelFileError:

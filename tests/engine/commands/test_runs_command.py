@@ -145,8 +145,10 @@ def test_what_is_out_of_date_is_written_again_once(
 ) -> None:
     label = relabel(judged)
     moved = (tmp_path / "data.tsv").rename(tmp_path / "moved.tsv")
-    assert give(judged, "rewrite", 1, "--dataset", moved, "--threads", 1) == 0
-    assert "1 of 1 outdated explanations are written again" in capsys.readouterr().out
+    assert give(judged, "rewrite", 1, "--dataset", moved, "--model", "mo-judge", "--threads", 1) == 0
+    printed = capsys.readouterr()
+    assert "1 of 1 outdated explanations are written again" in printed.out
+    assert f"mo-judge is {demo_model()}\n" in printed.err
     with RunStore(judged) as store:
         first = next(store.judged(1))
         assert first.explanations["safety"].preference is not label
@@ -161,7 +163,8 @@ def test_what_is_out_of_date_is_written_again_once(
     ("words", "problem"),
     [
         (("--dataset", "gone.tsv"), r"judged data\.tsv; gone\.tsv is not there"),
-        (("--model", "gone.gguf"), r"was judged by demo; gone\.gguf is not there"),
+        (("--model", "./gone.gguf"), r"was judged by demo; gone\.gguf is not there"),
+        (("--model", "gone.gguf"), r"gone\.gguf: there is no such file here, and no model"),
         (("--shots", 2), "--shots without --examples"),
     ],
 )
