@@ -71,13 +71,13 @@ class Health:
         items = f"{self.items:,} item{'' if self.items == 1 else 's'}"
         match self.verdict:
             case HealthVerdict.TOO_FEW:
-                return f"Whether it judges cannot be said yet: {items} are too few."
+                return f"Whether the model judges cannot be said yet: {items} are too few."
             case HealthVerdict.JUDGES:
-                return f"Nothing in what it gave for {items} speaks against it."
+                return f"Nothing in what the model gave for {items} speaks against it."
             case HealthVerdict.LOOK:
-                return f"It may not judge as it should. In what it gave for {items}:"
+                return f"The model may not judge as it should. In what it gave for {items}:"
             case _:
-                return f"It does not judge: do not use its labels. In what it gave for {items}:"
+                return f"The model does not judge: do not use its labels. In what it gave for {items}:"
 
     @property
     def doubted(self) -> bool:

@@ -57,7 +57,7 @@ def test_a_judged_sample_is_an_answer_to_it(tmp_path: Path, model: Path) -> None
     done = run(*job.arguments)
     assert done.returncode == 0, done.stderr
     assert "most-frequent-label baseline" in done.stdout
-    assert "It does not judge: do not use its labels. In what it gave for 48 items:" in done.stdout
+    assert "The model does not judge: do not use its labels. In what it gave for 48 items:" in done.stdout
     assert "In what it gave for 10 items:" in done.stderr  # while it still judged
     read = pd.read_csv(job.out, sep="\t")
     assert list(read["id"]) == list(range(1, 49))

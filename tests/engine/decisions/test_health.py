@@ -58,7 +58,7 @@ def some(share: float, **changes: object) -> Callable[[int, Answer], Answer]:
 def test_a_sound_judge_has_no_signs() -> None:
     found = health(lambda _place, answer: answer)
     assert (found.verdict, found.symptoms, found.doubted) == (JUDGES, (), False)
-    assert found.sentences() == ["Nothing in what it gave for 40 items speaks against it."]
+    assert found.sentences() == ["Nothing in what the model gave for 40 items speaks against it."]
 
 
 @pytest.mark.parametrize(

@@ -418,5 +418,5 @@ def test_a_system_that_does_not_judge_is_named(
     constant = save("constant.tsv", re.sub(rb"\t(A|B|both_good|both_bad)(?=\t)", rb"\tA", text))
     choose(qtbot, page, demo_gold, constant)
     assert compare(qtbot, page) == ""
-    assert page.view.notes.text().startswith("constant.tsv: It does not judge: do not use its labels.")
+    assert page.view.notes.text().startswith("constant.tsv: The model does not judge: do not use its labels.")
     assert "run 1: " not in page.view.notes.text()

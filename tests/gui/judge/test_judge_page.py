@@ -148,7 +148,10 @@ def test_what_speaks_against_the_model_is_said_while_it_judges(qtbot: QtBot, rea
     sign = Symptom(Sign.CUT, {"safety": 0.5}, 0.2, True, "Half are cut.", Remedy(Setting.EXPLANATION_TOKENS))
     ready.control.health_seen.emit(Health(10, True, (sign,)))
     shown = text_of(ready.run_panel)
-    assert "It does not judge: do not use its labels. In what it gave for 10 items:\n- Half are cut." in shown
+    assert (
+        "The model does not judge: do not use its labels. In what it gave for 10 items:\n- Half are cut."
+        in shown
+    )
     assert "What to do: “Longest explanation”" in shown
 
 

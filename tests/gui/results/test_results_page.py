@@ -131,14 +131,14 @@ def test_a_model_that_does_not_judge_is_named_before_everything_else(
     assert stored.results is not None
     open_run(qtbot, page, stored.results.run.id)
     caveats = page.scores.caveats.text().splitlines()
-    assert caveats[0] == "It does not judge: do not use its labels. In what it gave for 30 items:"
+    assert caveats[0] == "The model does not judge: do not use its labels. In what it gave for 30 items:"
     assert caveats[1].startswith("- The four labels hold 25.0 % of the probability on all criteria")
     assert "speaks against it" not in page.scores.verdict.text()
 
 
 def test_a_judge_with_no_sign_is_said_to_have_none(qtbot: QtBot, opened: ResultsPage) -> None:
     shown = opened.scores.verdict.text()
-    assert shown.startswith("Nothing in what it gave for 30 items speaks against it.")
+    assert shown.startswith("Nothing in what the model gave for 30 items speaks against it.")
 
 
 def test_another_run_does_not_show_the_scores_of_the_last(
