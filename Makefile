@@ -1,5 +1,6 @@
 # make run           set everything up, open the window
 # make judge         set everything up, judge the demo dataset, write submission.tsv, print what it is worth
+# make model         bring SmolLM2-135M-Instruct, a small real model to try it with (needs the internet)
 # make test          set everything up, then ruff, mypy and pytest
 # make bundle        make the application that needs no Python, and its archive, in dist/
 # make screenshots   draw the pictures of docs/ again
@@ -10,13 +11,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 OUT ?= submission.tsv
 
-.PHONY: run judge test bundle screenshots clean
+.PHONY: run judge model test bundle screenshots clean
 
 run: $(VENV)/run-time
 	$(BIN)/python main.py
 
 judge: $(VENV)/run-time
 	$(BIN)/python main.py judge examples/demo.tsv --model demo --out $(OUT)
+
+model: $(VENV)/run-time
+	$(BIN)/python -m models.smollm2
 
 test: $(VENV)/run-time $(VENV)/development
 	$(BIN)/ruff check .

@@ -24,6 +24,9 @@ A, B, GOOD, BAD = Preference
 Labels = Sequence[Preference | None]
 Texts = Sequence[str | None]
 Probabilities = tuple[float, float, float, float]
+Columns = Mapping[str, Sequence[Probabilities | None]]
+"""The probabilities of each criterion's items; None is unscored."""
+
 Overridden = Sequence[tuple[str, str, Preference | None, str | None]]
 """By Ada: item, criterion, label and explanation."""
 
@@ -99,12 +102,12 @@ def matched(predicted: Labels, human: Labels, criterion: str = "safety", **more:
 def stored_run(
     folder: Path,
     gold: Dataset,
-    probabilities: Mapping[str, Sequence[Probabilities | None]],
+    probabilities: Columns,
     explanations: Mapping[str, str] | None = None,
     overrides: Overridden = (),
     **changes: Any,
 ) -> System:
-    """A run in a store whose probabilities are these, the same in both orders; None is unscored.
+    """A run in a store whose probabilities are these, the same in both orders.
 
     `changes`: of the run's identity, or `manifest`. The explanations are written for A.
     """

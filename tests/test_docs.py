@@ -98,7 +98,7 @@ def line_problem(line: str) -> str:
         words = words[1:]
     match words:
         case ["make", *targets]:
-            unknown = [one for one in targets if "=" not in one and one not in make_targets()]
+            unknown = [target for target in targets if "=" not in target and target not in make_targets()]
             return f"no target {', '.join(unknown)}" if unknown else ""
         case ["python" | "python3", "main.py", *rest] | ["tiebreak", *rest]:
             return main_problem(rest)
@@ -125,7 +125,7 @@ def main_problem(words: list[str]) -> str:
         return ""
     if words[0] not in main.COMMANDS:
         return f"no command {words[0]}"
-    problems = (parse_problem(words[0], one) for one in variants(" ".join(words[1:])))
+    problems = (parse_problem(words[0], variant) for variant in variants(" ".join(words[1:])))
     return next(filter(None, problems), "")
 
 
@@ -137,12 +137,12 @@ def variants(arguments: str) -> Iterator[list[str]]:
 
 def parse_problem(command: str, words: list[str]) -> str:
     """What the command's own parser says of its arguments."""
-    said = io.StringIO()
+    printed = io.StringIO()
     try:
-        with redirect_stderr(said), redirect_stdout(io.StringIO()):
+        with redirect_stderr(printed), redirect_stdout(io.StringIO()):
             import_module(f"engine.commands.{command}").parser().parse_args(words)
     except SystemExit as end:
-        return said.getvalue().splitlines()[-1] if end.code else ""
+        return printed.getvalue().splitlines()[-1] if end.code else ""
     return ""
 
 
@@ -160,11 +160,11 @@ def fragment_problem(words: list[str]) -> str:
 @cache
 def options_of(command: str, action: str = "") -> frozenset[str]:
     """The options that the help of a command, or of one of its actions, names."""
-    said = io.StringIO()
+    printed = io.StringIO()
     parser = import_module(f"engine.commands.{command}").parser()
-    with redirect_stdout(said), suppress(SystemExit):
+    with redirect_stdout(printed), suppress(SystemExit):
         parser.parse_args([*([action] if action else []), "--help"])
-    return frozenset(_OPTION.findall(said.getvalue()))
+    return frozenset(_OPTION.findall(printed.getvalue()))
 
 
 def module_problem(module: str, words: list[str]) -> str:

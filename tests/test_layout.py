@@ -265,9 +265,9 @@ def levels(room: str) -> Mapping[str, int]:
             things.setdefault(thing, set()).update(others - {thing})
     level: dict[str, int] = {}
     while len(level) < len(things):
-        next_ones = [one for one, others in things.items() if one not in level and others <= level.keys()]
-        assert next_ones, f"{room}: {sorted(set(things) - set(level))} import each other"
-        level |= {one: 1 + max((level[other] for other in things[one]), default=0) for one in next_ones}
+        ready = [thing for thing, others in things.items() if thing not in level and others <= level.keys()]
+        assert ready, f"{room}: {sorted(set(things) - set(level))} import each other"
+        level |= {thing: 1 + max((level[other] for other in things[thing]), default=0) for thing in ready}
     return level
 
 
@@ -368,8 +368,8 @@ def options_of(parser: argparse.ArgumentParser) -> Iterator[str]:
     for action in parser._actions:
         yield from (option for option in action.option_strings if option.startswith("--"))
         if isinstance(action, argparse._SubParsersAction):
-            for below in action.choices.values():
-                yield from options_of(below)
+            for of_action in action.choices.values():
+                yield from options_of(of_action)
 
 
 @cache

@@ -5,6 +5,7 @@ Knows: its arguments and what it prints.
 
 import argparse
 from pathlib import Path
+from textwrap import indent
 
 from engine.commands.shared.console import (
     DONE,
@@ -22,8 +23,10 @@ from engine.commands.shared.measure_arguments import (
     add_model_alone,
     add_model_measures,
     check_measure_outputs,
+    find_judge_model,
     say_what_was_left_out,
 )
+from engine.commands.shared.run_outputs import health_lines
 from engine.data.dataset import load_dataset
 from engine.measure.comparison import Comparison, Difference, compare, match_all
 from engine.measure.evaluation import evaluate
@@ -64,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     """Compare, write the JSON, and print."""
+    find_judge_model(options)
     check_measure_outputs(options, {"--json": options.json}, options.systems)
     with interruptible() as cancel:
         systems = told_apart(
@@ -83,6 +87,8 @@ def run(options: argparse.Namespace) -> int:
         tell(f"{name} is not compared: {', '.join(map(printable, lacking))} without it.")
     for system in systems:
         print(printable(f"{system.name}: {system.description}"))
+        if system.health.doubted:
+            print(indent(health_lines(system.health), "    "))
     gold = printable(matched[0].dataset.name)
     print(f"\n{result.items:,} items of {gold}. In brackets: rank, 1 is the best.\n")
     print(printed(measure_table(result)))

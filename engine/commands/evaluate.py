@@ -13,8 +13,10 @@ from engine.commands.shared.measure_arguments import (
     add_model_alone,
     add_model_measures,
     check_measure_outputs,
+    find_judge_model,
     say_what_was_left_out,
 )
+from engine.commands.shared.run_outputs import health_lines
 from engine.data.dataset import load_dataset
 from engine.measure.evaluation import evaluate, official_json
 from engine.measure.matching import match
@@ -43,6 +45,7 @@ def parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     """Measure, write the JSON, and print."""
+    find_judge_model(options)
     check_measure_outputs(options, {"--json": options.json}, [options.system])
     with interruptible() as cancel:
         system = open_system(options.system, options.store, options.model_alone)
@@ -55,7 +58,8 @@ def run(options: argparse.Namespace) -> int:
         write_json(options.json, official_json(evaluation, measures.judge_name))
         print(f"Scores: {options.json}\n")
     against = printable(matched.dataset.name)
-    print(f"{printable(evaluation.name)} against the human labels of {against}: {matched.items:,} items\n")
+    print(f"{printable(evaluation.name)} against the human labels of {against}: {matched.items:,} items")
+    print(f"{health_lines(system.health)}\n")
     tables = [accuracy_table(evaluation), label_table(evaluation)]
     if evaluation.explanations:
         tables.append(explanation_table(evaluation))

@@ -19,14 +19,22 @@ from engine.commands.shared.console import (
 from engine.commands.shared.example_arguments import add_examples, shots_of
 from engine.commands.shared.forecast import show_forecast
 from engine.commands.shared.machine_arguments import add_computer
+from engine.commands.shared.model_argument import MODEL_WORDS, model_file
 from engine.commands.shared.progress import RunProgressBar
-from engine.commands.shared.run_outputs import check_outputs, distribution, export_results, warn_of_gaps
+from engine.commands.shared.run_outputs import (
+    check_outputs,
+    distribution,
+    export_results,
+    health_lines,
+    warn_of_gaps,
+)
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent, followed
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup
 from engine.core.settings import DEFAULT_CONTEXT, JudgeSettings, KvType, Mode
+from engine.decisions.health import run_health
 from engine.decisions.run_results import load_results
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.prepare import prepare_run
@@ -35,9 +43,6 @@ from engine.measure.accuracy import run_accuracy
 from engine.measure.label_counts import count_run
 from engine.report.run_tables import run_accuracy_table
 from engine.store.run_store import RunStore
-from engine.system.paths import demo_model
-
-_DEMO = "demo"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -49,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
         "run store: the same command goes on where it was stopped.",
     )
     arguments.add_argument("dataset", type=Path, metavar="DATASET")
-    arguments.add_argument("--model", required=True, metavar="PATH", help="a GGUF file, or 'demo'")
+    arguments.add_argument("--model", required=True, metavar="MODEL", help=MODEL_WORDS)
     arguments.add_argument("--out", type=Path, metavar="FILE.tsv", help="the submission")
     arguments.add_argument("--json", type=Path, metavar="FILE", help="every judgment with its readings")
     arguments.add_argument(
@@ -127,26 +132,27 @@ def _add_machine(group: argparse._ArgumentGroup) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Judge, write and print; the exit code."""
+    if options.out is None and not options.plan:
+        raise SetupError("--out is missing: a run ends with a submission.", "Name its file: --out FILE.tsv")
+    model = model_file(options.model)
     if options.plan:
         with interruptible() as cancel:
-            return show_forecast(_plan(options, cancel), options.store, options.fresh, cancel)
-    if options.out is None:
-        raise SetupError("--out is missing: a run ends with a submission.", "Name its file: --out FILE.tsv")
-    read = {"dataset": options.dataset, "model": Path(options.model), "run store": options.store}
+            return show_forecast(_plan(options, model, cancel), options.store, options.fresh, cancel)
+    read = {"dataset": options.dataset, "model": model, "run store": options.store}
     if options.examples:
         read["examples"] = options.examples
     if options.calibration:
         read["calibration"] = options.calibration
     check_outputs(options, read)
     with interruptible() as cancel:
-        plan = _plan(options, cancel)
+        plan = _plan(options, model, cancel)
         with RunStore(options.store) as store:
             events = run_judging(plan, store, lambda: open_model(plan, cancel), options.fresh)
             return _report(_follow(events), plan, store, options)
 
 
-def _plan(options: argparse.Namespace, cancel: CancelToken) -> RunPlan:
-    return followed(prepare_run(_setup(options), cancel), _tell_notices).plan
+def _plan(options: argparse.Namespace, model: Path, cancel: CancelToken) -> RunPlan:
+    return followed(prepare_run(_setup(options, model), cancel), _tell_notices).plan
 
 
 def _tell_notices(event: FilesRead | Preparing) -> None:
@@ -158,11 +164,11 @@ def _tell_notices(event: FilesRead | Preparing) -> None:
         tell(notice)
 
 
-def _setup(options: argparse.Namespace) -> RunSetup:
-    """The run that the arguments ask for. SetupError where they contradict each other."""
+def _setup(options: argparse.Namespace, model: Path) -> RunSetup:
+    """The run that the arguments ask for, with this model. SetupError where they contradict each other."""
     return RunSetup(
         dataset_path=options.dataset,
-        model_path=demo_model() if options.model == _DEMO else Path(options.model),
+        model_path=model,
         items=_items(options.items),
         mode=Mode(options.mode),
         both_orders=options.orders == "both",
@@ -221,6 +227,7 @@ def _report(ended: RunEnded, plan: RunPlan, store: RunStore, options: argparse.N
     export_results(results, options.out, options.json)
     model = printable(plan.model.name)
     print(f"\nRun {ended.run_id}: {ended.items} items of {plan.dataset.name}, {model}, {how}")
+    print(health_lines(run_health(results)))
     print(f"\n{distribution(count_run(results))}")
     if accuracies := run_accuracy(results, plan.dataset):
         print(f"\nAgainst the human labels of {plan.dataset.name}:")

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from engine.commands.shared.console import DONE, command_parser, interruptible, printable, table, tell
+from engine.commands.shared.model_argument import model_file
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import SetupError
 from engine.core.formatting import amount, counted, short_count
@@ -43,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
         "models [FOLDER ...]   list the GGUF files in these folders, or where programs usually keep them:\n"
         "                      LM Studio, Jan, GPT4All, Ollama, llama.cpp, the Hugging Face cache, our own\n"
         "models check FILE     see whether FILE is sound and can judge, or serve as encoder for BERTScore:\n"
-        "                      its header, then a trial\n"
+        "                      its header, then a trial; a part of its name will do\n"
         "models cut FILE       write a smaller encoder, of the layers alone that BERTScore computes with:\n"
         "                      --layers 17 --out FILE for roberta-large",
     )
@@ -69,12 +70,11 @@ def run(options: argparse.Namespace) -> int:
         return _list(_folders(words) or usual_folders())
     if len(words) != 2:
         raise SetupError("models check takes one file.", "Write: models check FILE.gguf")
-    path = Path(words[1])
     if options.in_this_process:
-        code, report = trial_report(path, options.as_encoder)
+        code, report = trial_report(Path(words[1]), options.as_encoder)
         print(report)
         return code
-    return _check(path)
+    return _check(model_file(words[1]))
 
 
 def _folders(words: list[str]) -> list[Path]:

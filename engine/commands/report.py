@@ -16,6 +16,7 @@ from engine.commands.shared.measure_arguments import (
     add_model_measures,
     add_weights,
     check_measure_outputs,
+    find_judge_model,
     say_what_was_left_out,
     weigh_system,
 )
@@ -59,6 +60,7 @@ def run(options: argparse.Namespace) -> int:
     """Measure, draw and write."""
     if options.out.suffix.lower() not in _SUFFIXES:
         raise SetupError(f"--out {options.out}: a report is HTML.", f"Name it {options.out.stem}.html")
+    find_judge_model(options)
     check_measure_outputs(options, {"--out": options.out}, [options.run])
     with interruptible() as cancel:
         system = open_system(options.run, options.store, options.model_alone)

@@ -9,11 +9,18 @@ from pathlib import Path
 from engine.commands.shared.console import DONE, command_parser, printable, printed, table, tell
 from engine.commands.shared.example_arguments import add_examples
 from engine.commands.shared.machine_arguments import add_computer
-from engine.commands.shared.run_outputs import check_outputs, distribution, export_results, warn_of_gaps
+from engine.commands.shared.run_outputs import (
+    check_outputs,
+    distribution,
+    export_results,
+    health_lines,
+    warn_of_gaps,
+)
 from engine.core.errors import SetupError, StoreError
 from engine.core.formatting import value_in_words
 from engine.core.run_records import StoredRun
 from engine.decisions.calibration import judge_of_run, load_calibration
+from engine.decisions.health import run_health
 from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import RunResults, load_results
@@ -64,7 +71,7 @@ def _add_rewriting(arguments: argparse.ArgumentParser) -> None:
         "--dataset", type=Path, metavar="FILE", help="where the run's dataset lies now, if it was moved"
     )
     arguments.add_argument(
-        "--model", type=Path, metavar="FILE", help="where the run's model lies now, if it was moved"
+        "--model", metavar="MODEL", help="where the run's model lies now, if it was moved, or its name"
     )
     add_computer(arguments.add_argument_group("computer"))
 
@@ -123,6 +130,7 @@ def _show(store: RunStore, options: argparse.Namespace) -> int:
     }
     width = max(map(len, facts))
     print("\n".join(f"{name.ljust(width)}  {printable(value)}" for name, value in facts.items()))
+    print(f"\n{health_lines(run_health(results))}")
     print("\n" + distribution(count_run(results)))
     _print_unscored(results)
     return DONE

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import TypeVar
 
+from engine.core.health import Health
 from engine.core.judgments import JudgedItem, Judgment, Unscored
 
 Event = TypeVar("Event")
@@ -65,6 +66,13 @@ class ItemJudged:
 
 
 @dataclass(frozen=True)
+class HealthSeen:
+    """Whether the model judges, by what was judged since RunStarted; after some items and at the end."""
+
+    health: Health
+
+
+@dataclass(frozen=True)
 class RunEnded:
     """The last event. `stopped`: whether it was asked to stop before all items were judged."""
 
@@ -86,7 +94,7 @@ class MeasureProgress:
     total: int
 
 
-RunEvent = RunStarted | ModelOpened | TokensEvaluated | ItemJudged | RunEnded
+RunEvent = RunStarted | ModelOpened | TokensEvaluated | ItemJudged | HealthSeen | RunEnded
 
 
 def followed(work: Generator[Event, None, Result], tell: Callable[[Event], object]) -> Result:

@@ -15,6 +15,7 @@ class Setting(Enum):
 
     CONTEXT = "context"
     EXAMPLES = "labelled examples"
+    EXPLANATION_TOKENS = "length of explanations"
     KV_TYPE = "KV cache"
     PARTIAL = "shared items only"
     SHORTEN = "shortened responses"

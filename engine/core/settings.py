@@ -34,11 +34,15 @@ class KvType(StrEnum):
     Q8_0 = "q8_0"
 
 
+_OF_EXPLANATIONS = ("max_explanation_tokens", "max_explanation_sentences", "temperature", "items_at_once")
+
+
 @dataclass(frozen=True)
 class JudgeSettings:
     """What decides the results of a run, apart from dataset, model and prompts.
 
     `context`: tokens that fit the model's cache at once. `max_explanation_tokens`: 1 or more.
+    `max_explanation_sentences`: 1 or more, None for any number, and for repeated ones, as runs once had it.
     `temperature`: 0 is greedy. `seed`: any integer, used where the temperature is not 0.
     `shorten`: leave out the middle of long responses where an item does not fit.
     `items_at_once`: items whose explanations are written together; part of what makes a repeat exact.
@@ -49,6 +53,7 @@ class JudgeSettings:
     orders: tuple[Order, ...] = (Order.AB, Order.BA)
     context: int = DEFAULT_CONTEXT
     max_explanation_tokens: int = 120
+    max_explanation_sentences: int | None = 3
     temperature: float = 0.0
     seed: int = 0
     shorten: bool = False
@@ -58,6 +63,8 @@ class JudgeSettings:
     def __post_init__(self) -> None:
         _at_least("context", self.context, SMALLEST_CONTEXT)
         _at_least("explanation length", self.max_explanation_tokens, 1)
+        if self.max_explanation_sentences is not None:
+            _at_least("number of sentences", self.max_explanation_sentences, 1)
         _at_least("items at once", self.items_at_once, 1)
         if self.temperature != 0 and not LOWEST_TEMPERATURE <= self.temperature < math.inf:
             raise SetupError(
@@ -76,12 +83,14 @@ class JudgeSettings:
         """The settings that count, as plain values, for the store and for a run's identity.
 
         Without explanations none of theirs counts, and without a temperature no seed. A cache in f16 is not
-        named: runs from before there was a choice are the same runs.
+        named, nor that there is no limit of sentences: runs from before there was a choice are the same runs.
         """
         values = asdict(self)
         if not self.explains:
-            for name in ("max_explanation_tokens", "temperature", "items_at_once"):
+            for name in _OF_EXPLANATIONS:
                 del values[name]
+        elif self.max_explanation_sentences is None:
+            del values["max_explanation_sentences"]
         if not self.explains or self.temperature == 0:
             del values["seed"]
         if self.kv_type is KvType.F16:
@@ -99,6 +108,8 @@ def settings_of(values: Mapping[str, Any]) -> JudgeSettings:
         setting.name: values[setting.name] for setting in fields(JudgeSettings) if setting.name in values
     }
     known["mode"] = Mode(values["mode"])
+    if known["mode"] is Mode.EXPLAIN:
+        known.setdefault("max_explanation_sentences", None)
     known["orders"] = tuple(map(Order, values["orders"]))
     known["kv_type"] = KvType(values.get("kv_type", KvType.F16))
     return JudgeSettings(**known)

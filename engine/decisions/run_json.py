@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.core.items import PREFERENCES
 from engine.core.judgments import Explanation, JudgedItem, Judgment, Override, Reading, Unscored
+from engine.decisions.health import run_health
 from engine.decisions.run_results import RunResults
 
 
@@ -33,6 +34,7 @@ def as_json(results: RunResults) -> dict[str, Any]:
             "made_with": dict(run.manifest),
             "calibration": results.calibration and results.calibration.as_json(),
         },
+        "health": run_health(results).as_json(),
         "items": [
             _item_json(item, {name: _with_override(results, column[index]) for name, column in columns})
             for index, item in enumerate(results.judged)

@@ -37,6 +37,18 @@ class FoundModel:
         return self.model.name if self.model else called(self.path)
 
 
+@dataclass(frozen=True)
+class ModelPlace:
+    """Where a model file lies; its header is not read yet.
+
+    `name`: what people call it. `source`: as in FoundModel.
+    """
+
+    path: Path
+    name: str
+    source: str
+
+
 def usual_folders() -> list[Path]:
     """Folders in which this program and others keep model files, those that exist."""
     return [folder for _, folder in _usual_places(sys.platform) if _is_folder(folder)]
@@ -109,6 +121,17 @@ def find_models(folders: Iterable[Path]) -> Iterator[FoundModel]:
     Links are followed. Unfinished downloads and image projectors are left out. What cannot be read, a
     file or a folder, comes with its error.
     """
+    for found in _files(folders):
+        yield found if isinstance(found, FoundModel) else found_model(found.path, found.source)
+
+
+def model_places(folders: Iterable[Path]) -> Iterator[ModelPlace]:
+    """The same files, without a look into them; folders that cannot be read are passed over."""
+    return (found for found in _files(folders) if isinstance(found, ModelPlace))
+
+
+def _files(folders: Iterable[Path]) -> Iterator[ModelPlace | FoundModel]:
+    """Each file once, and each folder that cannot be read, with its error."""
     seen: set[Path] = set()
     for folder in folders:
         source = _source_of(folder)
@@ -123,8 +146,10 @@ def find_models(folders: Iterable[Path]) -> Iterator[FoundModel]:
             pending.extend(reversed(inner))
             names = ollama_names(here)
             for path in _first_of_each(files):
-                if names is None or path.name in names:
-                    yield found_model(path, source)
+                if names is None:
+                    yield ModelPlace(path, called(path), source)
+                elif path.name in names:
+                    yield ModelPlace(path, names[path.name], source)
 
 
 def _listing(folder: Path, seen: set[Path]) -> tuple[list[Path], list[Path]]:

@@ -7,6 +7,7 @@ import time
 import unicodedata
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from engine.core.cell_safety import unsafe_explanation
 from engine.core.events import TokensEvaluated
@@ -16,6 +17,7 @@ from engine.core.rubric import Rubric
 from engine.core.settings import JudgeSettings
 from engine.decisions.calibration import Calibration
 from engine.decisions.decision import decide
+from engine.decisions.sentences import complete_length
 from engine.llama.session import Continuation, LlamaSession, Sampling
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
@@ -181,10 +183,15 @@ class ItemJudge:
         """Write the texts of a batch together; those of no words are left out."""
         started = time.perf_counter()
         read, generated = self._session.tokens_read, self._session.tokens_generated
-        sampling = Sampling(self._settings.max_explanation_tokens, self._settings.temperature)
+        settings = self._settings
+        most = settings.max_explanation_sentences
+        complete = None if most is None else partial(complete_length, most_sentences=most)
+        sampling = Sampling(settings.max_explanation_tokens, settings.temperature, complete)
         explanations = self._session.generate([self._continuation(text) for text in texts], sampling)
         for text, written in zip(texts, explanations, strict=True):
             line = tidy(written.data, written.cut)
+            if most is not None:
+                line = line[: complete_length(line, most, ended=True)]
             if line:
                 text.work.explanations[text.criterion] = Explanation(line, text.preference, written.cut)
         share = len(batch)

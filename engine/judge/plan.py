@@ -152,6 +152,7 @@ _SETTING_WORDS = {
     "explained_with_calibration": "the calibration",
     "items_at_once": "the number of items at once",
     "kv_type": "the KV cache",
+    "max_explanation_sentences": "the number of sentences of an explanation",
     "max_explanation_tokens": "the longest explanation",
 }
 

@@ -5,7 +5,7 @@ order. Does not know: arguments, windows, how a run goes on.
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.core.cancel import CancelToken
@@ -17,7 +17,7 @@ from engine.core.items import Order
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import StoredRun
 from engine.core.run_setup import RunSetup
-from engine.core.settings import ITEMS_AT_ONCE, JudgeSettings, Mode, default_context
+from engine.core.settings import ITEMS_AT_ONCE, JudgeSettings, Mode, default_context, settings_of
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.pandas_ids import rewritten_ids
 from engine.decisions.calibration import load_calibration
@@ -51,6 +51,9 @@ def prepare_run(
     rubric = ELOQUENT.only(setup.criteria)
     model = read_model_file(setup.model_path)
     settings = judge_settings(setup, model)
+    if resumed is not None:  # which may be older than the limit of sentences
+        limit = settings_of(resumed.identity.settings).max_explanation_sentences
+        settings = replace(settings, max_explanation_sentences=limit)
     calibration = load_calibration(setup.calibration_path) if setup.calibration_path else None
     dataset = _dataset(setup, at_hand, resumed, cancel)
     notices = tuple(plan_notices(dataset, model, settings))

@@ -8,10 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from engine.core.cancel import Cancelled
-from engine.core.events import ItemJudged, ModelOpened, RunEnded, RunEvent, RunStarted
+from engine.core.events import HealthSeen, ItemJudged, ModelOpened, RunEnded, RunEvent, RunStarted
 from engine.core.judgments import JudgedItem
+from engine.core.settings import Mode
 from engine.decisions.calibration import calibration_of
 from engine.decisions.decision import decide_all
+from engine.decisions.health import LEAST_ITEMS, HealthWatch
 from engine.judge.item_judge import ItemJudge, Placed
 from engine.judge.plan import RunPlan, continued_manifest, session_manifest
 from engine.loading.opening import OpenModel, OpenModelFactory
@@ -68,19 +70,27 @@ def _judge_groups(
     plan: RunPlan, opened: OpenModel, groups: Sequence[Sequence[int]], store: RunStore, run_id: int
 ) -> Iterator[RunEvent]:
     judge = make_item_judge(plan, opened)
+    watch = HealthWatch(plan.rubric.names, plan.settings.mode is Mode.EXPLAIN)
     for group in groups:
         placed: list[Placed] = [(position, plan.dataset[position]) for position in group]
         results = yield from judge.judge(placed)
         store.add(run_id, results)
-        yield from _decided(plan, results)
+        yield from _decided(plan, results, watch)
+    if watch.items > LEAST_ITEMS:
+        yield HealthSeen(watch.health)
 
 
-def _decided(plan: RunPlan, judged: Sequence[JudgedItem]) -> Iterator[ItemJudged]:
+def _decided(
+    plan: RunPlan, judged: Sequence[JudgedItem], watch: HealthWatch
+) -> Iterator[ItemJudged | HealthSeen]:
     """Items with what is decided of them; the calibration of the plan is the one in force."""
     calibrations = plan.calibration.criteria if plan.calibration else {}
     columns = [decide_all(judged, name, calibrations.get(name)) for name in plan.rubric.names]
     for item, *judgments in zip(judged, *columns, strict=True):
         yield ItemJudged(item, tuple(judgments))
+        watch.add(judgments)
+        if watch.items == LEAST_ITEMS:
+            yield HealthSeen(watch.health)
 
 
 def _missing_groups(plan: RunPlan, judged: set[int]) -> list[range]:

@@ -61,6 +61,11 @@ def last_errors() -> str:
     return "; ".join(_last_errors)
 
 
+def forget_errors() -> None:
+    """Let `last_errors` speak of what comes now alone."""
+    _last_errors.clear()
+
+
 def library_version() -> str:
     """The build of llama.cpp, for the manifest of a run."""
     build = llama_cpp.llama_version().decode("utf-8", "replace")
@@ -114,7 +119,7 @@ class LlamaModel:
         params.use_extra_bufts = _special_layouts_work()
         goes_on = llama_cpp.llama_progress_callback(lambda _share, _data: not cancel.requested)
         params.progress_callback = goes_on
-        _last_errors.clear()
+        forget_errors()
         self.path = path
         self.pointer: Any = llama_cpp.llama_model_load_from_file(os.fsencode(path), params)
         if not self.pointer:

@@ -7,7 +7,7 @@ Knows: llama_cpp's context, batches and memory. Does not know: what the tokens s
 """
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,10 +63,14 @@ class Continuation:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How tokens are chosen: greedy at temperature 0. At most `max_tokens` continue a prompt."""
+    """How tokens are chosen: greedy at temperature 0. At most `max_tokens` continue a prompt.
+
+    `complete`: says of a growing text where it is to end, in characters; None while it may go on.
+    """
 
     max_tokens: int
     temperature: float = 0.0
+    complete: Callable[[str], int | None] | None = None
 
 
 @dataclass(frozen=True)
@@ -342,8 +346,20 @@ class _Writer:
             self.done = True
             return
         self._data += self._vocabulary.piece(token)
-        if len(self.tokens) == self._sampling.max_tokens:
+        if self._is_complete():
+            self.done = True
+        elif len(self.tokens) == self._sampling.max_tokens:
             self.done = self.cut = True
+
+    def _is_complete(self) -> bool:
+        """Whether the text is to end, and then without what goes beyond its end."""
+        if self._sampling.complete is None:
+            return False
+        text = self._data.decode("utf-8", "ignore")
+        length = self._sampling.complete(text)
+        if length is not None:
+            self._data = text[:length].encode()
+        return length is not None
 
     def text(self) -> bytes:
         """The bytes written so far."""

@@ -121,6 +121,7 @@ def _details(evaluation: Evaluation, judge_name: str | None) -> dict[str, Any]:
     matched = evaluation.matched
     return {
         "system": matched.system.name,
+        "health": matched.system.health.as_json(),
         "caveats": matched.caveats,
         "dataset": matched.dataset.name,
         "items": matched.items,

@@ -10,9 +10,11 @@ from functools import cached_property
 from pathlib import Path
 
 from engine.core.errors import SetupError
+from engine.core.health import Health
 from engine.core.judgments import Judgment, Override
 from engine.core.remedies import Remedy, Step
 from engine.data.submission import Submission, SubmissionRow, read_submission
+from engine.decisions.health import run_health, submission_health
 from engine.decisions.run_results import RunResults, load_results, submission_of
 from engine.store.run_store import RunStore
 
@@ -62,6 +64,11 @@ class System:
             for judgment in column
             if isinstance(judgment, Judgment)
         }
+
+    @cached_property
+    def health(self) -> Health:
+        """Whether it judged, as far as that shows without human labels."""
+        return run_health(self.results) if self.results else submission_health(self.submission)
 
     @property
     def overrides(self) -> Mapping[tuple[str, str], Override]:

@@ -61,6 +61,12 @@ def whole_file(path: Path) -> Iterator[Path]:
             part.unlink(missing_ok=True)
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it, where they are missing. Raises SetupError."""
+    with _os_errors_as_setup_errors(path):
+        path.mkdir(parents=True, exist_ok=True)
+
+
 def check_writable(path: Path) -> None:
     """Raise the SetupError that `write_whole` would raise now; leaves no trace."""
     part = _part_of(_writable_target(path))

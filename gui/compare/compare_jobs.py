@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gui.kit.remedies import IN_THE_WINDOW
 from gui.work.lanes import Job, JobControl
 from gui.work.marks import RunMark, gold_mark, run_mark
 
@@ -160,6 +161,9 @@ def _notes_on(matched: "Matched") -> Iterator[str]:
     from engine.core.formatting import listed
 
     name, gold = matched.system.name, matched.dataset.name
+    if matched.system.health.doubted:
+        headline, *signs = matched.system.health.sentences(IN_THE_WINDOW.of)
+        yield "\n".join([f"{name}: {headline}", *signs])
     if matched.missing:
         yield f"{name} lacks {len(matched.missing):,} items of {gold}: {listed(matched.missing)}"
     if matched.extra:

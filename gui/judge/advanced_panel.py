@@ -48,7 +48,7 @@ class AdvancedPanel(QWidget):
             ("Threads", self._threads),
             ("GPU layers", self._layers),
             ("", self._no_gpu),
-            ("Longest explanation", self._length),
+            (FIELDS[Setting.EXPLANATION_TOKENS], self._length),
             ("Temperature", self._temperature),
             ("Seed", self._seed),
         ):

@@ -66,6 +66,7 @@ class JudgePage(Page):
         control.started.connect(self._follow_start)
         control.progressed.connect(self._follow)
         control.judged.connect(self.run_panel.add)
+        control.health_seen.connect(self.run_panel.show_health)
         control.ended.connect(self._follow_end)
         self._show_dataset()
 

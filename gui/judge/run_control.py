@@ -11,7 +11,15 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from engine.core.errors import EngineError
-from engine.core.events import ItemJudged, ModelOpened, Preparing, RunEnded, RunStarted, TokensEvaluated
+from engine.core.events import (
+    HealthSeen,
+    ItemJudged,
+    ModelOpened,
+    Preparing,
+    RunEnded,
+    RunStarted,
+    TokensEvaluated,
+)
 from engine.core.judgments import Unscored
 from engine.core.run_setup import RunSetup
 from gui.judge import run_jobs
@@ -54,6 +62,7 @@ class RunControl(QObject):
     started = Signal()
     progressed = Signal()  # at most ten times a second; see `progress`
     judged = Signal(object)  # ItemJudged
+    health_seen = Signal(object)  # a Health, of what was judged by now
     ended = Signal(object)  # RunEnded; an EngineError; None where it was stopped before it had begun
 
     def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
@@ -191,6 +200,8 @@ class RunControl(QObject):
             self._opened = time.monotonic()
             self._spans.append((self._opened, 0))
             self._note = event.note
+        elif isinstance(event, HealthSeen):
+            self.health_seen.emit(event.health)
 
     def _take_item(self, event: ItemJudged) -> None:
         if self._count is not None:

@@ -20,11 +20,13 @@ from PySide6.QtWidgets import (
 from engine.core.errors import EngineError
 from engine.core.events import ItemJudged, RunEnded
 from engine.core.formatting import duration, visible
+from engine.core.health import Health
 from gui.judge.latest_table import LatestTableModel
 from gui.judge.run_control import RunProgress
 from gui.kit.foreign_text import one_line
 from gui.kit.labels import heading, hint, label, name, panel, set_role, shown_text
 from gui.kit.notice import problem_of
+from gui.kit.remedies import IN_THE_WINDOW
 from gui.kit.views import FillingView, dressed
 
 _FIGURES = ("Judged", "Speed", "Unscored", "Elapsed", "Left", "Before")
@@ -53,6 +55,7 @@ class RunPanel(QWidget):
         self._bar.setTextVisible(False)
         name(self._bar, "Items that are judged")
         self._result = label("")
+        self._health = label("", "warning")
         self._buttons = QWidget()
         self._results = QPushButton("Show results")
         self._results.clicked.connect(self.results_wanted)
@@ -73,7 +76,9 @@ class RunPanel(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(10)
-        layout.addWidget(panel(self._heading, self._bar, self._grid, self._note, self._result, self._buttons))
+        layout.addWidget(
+            panel(self._heading, self._bar, self._grid, self._note, self._health, self._result, self._buttons)
+        )
         layout.addWidget(self._caption)
         layout.addWidget(self.view, 1)
         self.restyle()
@@ -92,6 +97,7 @@ class RunPanel(QWidget):
         self.table.begin(criteria)
         self.restyle()
         self._result.hide()
+        self._health.hide()
         self._buttons.hide()
         self._bar.show()
         self._grid.show()
@@ -145,6 +151,12 @@ class RunPanel(QWidget):
         complete = isinstance(how, RunEnded) and not how.stopped
         set_role(self._result, "good" if complete else "warning")
         self._buttons.setVisible(progress is not None and progress.judged > 0)
+
+    @Slot(object)
+    def show_health(self, health: Health) -> None:
+        """Say what speaks against the model, if anything does."""
+        self._health.setText(visible("\n".join(health.sentences(IN_THE_WINDOW.of))))
+        self._health.setVisible(health.doubted)
 
     def offer_results(self, offered: bool) -> None:
         """Show the button that leads to the results, or not where the page has one already."""

@@ -8,6 +8,7 @@ from engine.core.remedies import Setting, Step, Wording
 FIELDS = {
     Setting.CONTEXT: "Context",
     Setting.EXAMPLES: "Labelled examples",
+    Setting.EXPLANATION_TOKENS: "Longest explanation",
     Setting.KV_TYPE: "KV cache",
     Setting.PARTIAL: "Only items that all have",
     Setting.SHORTEN: "Shorten responses that do not fit",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from engine.core.errors import SetupError
 from engine.core.formatting import words
 from engine.core.value_tables import Table
+from gui.kit.remedies import IN_THE_WINDOW
 from gui.work.lanes import Job, JobControl
 from gui.work.marks import measured_mark
 
@@ -144,14 +145,24 @@ def _alone(system: "System", problem: SetupError | None) -> Scores:
 
     results = system.results
     assert results is not None
-    caveats = [] if results.run.complete else [incomplete(results.run)]
+    caveats = _health(system) + ([] if results.run.complete else [incomplete(results.run)])
     unscored, listed = _unscored(results)
     tables = {
         ScoreTable.LABELS_GIVEN: distribution_table(count_run(results)),
         ScoreTable.UNSCORED: listed,
     }
     found = [*caveats, *people_caveats(system)]
-    return Scores(system, None, tables, unscored, found, problem=problem)
+    return Scores(system, None, tables, unscored, found, _judges(system), problem=problem)
+
+
+def _health(system: "System") -> list[str]:
+    """What speaks against the judge; it comes before everything else."""
+    return system.health.sentences(IN_THE_WINDOW.of) if system.health.doubted else []
+
+
+def _judges(system: "System") -> list[str]:
+    """Where nothing speaks against it, or nothing can be said."""
+    return [] if system.health.doubted else [system.health.headline]
 
 
 def _unscored(results: "RunResults") -> tuple[int, Table]:
@@ -179,8 +190,8 @@ def _against_labels(evaluation: "Evaluation", explained: bool) -> Scores:
         evaluation,
         tables,
         unscored,
-        caveats=list(caveats(evaluation.matched)),
-        sentences=list(in_short(evaluation)),
+        caveats=[*_health(system), *caveats(evaluation.matched)],
+        sentences=[*_judges(system), *in_short(evaluation)],
         explained=explained,
     )
 

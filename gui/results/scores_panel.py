@@ -104,7 +104,7 @@ class ScoresPanel(QWidget):
     def _say_verdict(self, scores: Scores | None) -> None:
         sentences: Sequence[str] = scores.sentences if scores else ()
         if scores and scores.evaluation is None and scores.problem is None:
-            sentences = [_NO_LABELS]
+            sentences = [*sentences, _NO_LABELS]
         self.verdict.setText(visible("\n".join(sentences)))
         self._verdict_panel.setVisible(bool(sentences))
 

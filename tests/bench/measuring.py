@@ -52,7 +52,8 @@ def repeated(dataset: Dataset, system: System, items: int) -> tuple[Dataset, Sys
 
 def _numbered(row: SubmissionRow, number: int) -> SubmissionRow:
     predictions = {
-        name: replace(one, explanation=f"{one.explanation} {number}") for name, one in row.predictions.items()
+        name: replace(prediction, explanation=f"{prediction.explanation} {number}")
+        for name, prediction in row.predictions.items()
     }
     return SubmissionRow(f"{row.id}/{number}", predictions)
 

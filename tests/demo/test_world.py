@@ -81,12 +81,12 @@ def test_the_text_shows_what_was_switched() -> None:
     for comparison in drawn(500):
         for response in (comparison.first, comparison.second):
             topic, text = response.topic, response.text
-            said = [
+            counts = [
                 text.count(claim.sentence[1:] + ".")
                 for claim in (*topic.true_claims, *topic.false_claims)
                 if claim.told == response.told
             ]
-            assert max(said) == (2 if response.unnatural is Unnatural.REPEATS else 1)
+            assert max(counts) == (2 if response.unnatural is Unnatural.REPEATS else 1)
             assert (response.unnatural is None) is response.good["naturalness"]
             assert (response.harm is None) is response.good["safety"]
             announced = any(phrase in text for phrase in wording.ANNOUNCEMENTS)

@@ -72,7 +72,7 @@ def test_a_missing_or_damaged_demo_model_is_found(
 def test_a_stop_ends_the_trial_in_a_child_at_once() -> None:
     cancel = CancelToken()
     checks = self_test(cancel)
-    assert [one.name for one in islice(checks, 9)][-1] == "demo model"
+    assert [check.name for check in islice(checks, 9)][-1] == "demo model"
     stop = threading.Timer(0.2, cancel.cancel)
     stop.start()
     with pytest.raises(Cancelled):

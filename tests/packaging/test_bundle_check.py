@@ -35,8 +35,10 @@ def own_library() -> Path:
 def add_libraries(bundle: Path) -> None:
     """Put all there that the module is linked with, as the system finds it."""
     for _ in range(2):
-        told = subprocess.run(["ldd", str(bundle / USER)], capture_output=True, text=True, check=True).stdout
-        for path in re.findall(r"=> (/\S+)", told):
+        printed = subprocess.run(
+            ["ldd", str(bundle / USER)], capture_output=True, text=True, check=True
+        ).stdout
+        for path in re.findall(r"=> (/\S+)", printed):
             if Path(path).parent != bundle / "_internal":
                 shutil.copy(path, bundle / "_internal")
         shutil.copy(own_library(), bundle / "_internal")
@@ -104,9 +106,9 @@ def test_wrong_arguments_exit_with_2_and_usage(
     monkeypatch.chdir(bundle.parent)
     Path("file").touch()
     assert bundle_check.main(words) == 2
-    said = capsys.readouterr()
-    assert said.err.startswith("usage: ")
-    assert not said.out
+    printed = capsys.readouterr()
+    assert printed.err.startswith("usage: ")
+    assert not printed.out
 
 
 @pytest.fixture

@@ -96,11 +96,11 @@ def test_what_nothing_uses_stays_out(inside: str) -> None:
 
 def test_nothing_imports_a_module_that_is_left_out() -> None:
     assert not [
-        f"{path}: {one.name}"
+        f"{path}: {used.name}"
         for path in OURS
-        for one in imports(path)
+        for used in imports(path)
         for left_out in LEFT_OUT_MODULES
-        if f"{one.name}.".startswith(f"{left_out}.")
+        if f"{used.name}.".startswith(f"{left_out}.")
     ]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from engine.commands.shared.console import printable, tell
 from engine.commands.shared.machine_arguments import add_computer
+from engine.commands.shared.model_argument import MODEL_WORDS, model_file
 from engine.commands.shared.progress import show_measure
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
@@ -53,9 +54,15 @@ def add_model_measures(arguments: argparse.ArgumentParser) -> None:
     group = arguments.add_argument_group("measures that need a model")
     group.add_argument("--encoder", type=Path, metavar="FILE.gguf", help="a RoBERTa or BERT, for BERTScore")
     group.add_argument(
-        "--judge-model", type=Path, metavar="FILE.gguf", help="a model to ask whether explanations agree"
+        "--judge-model", metavar="MODEL", help=f"is asked whether explanations agree: {MODEL_WORDS}"
     )
     add_computer(group)
+
+
+def find_judge_model(options: argparse.Namespace) -> None:
+    """Put the file of the model that --judge-model names in its place. SetupError where there is none."""
+    if options.judge_model:
+        options.judge_model = model_file(options.judge_model)
 
 
 class ModelMeasures:

@@ -12,7 +12,9 @@ from typing import NoReturn, TypeVar
 from tqdm import tqdm
 
 from engine.commands.shared.console import tell
+from engine.commands.shared.run_outputs import health_lines
 from engine.core.events import (
+    HealthSeen,
     ItemJudged,
     MeasureProgress,
     ModelOpened,
@@ -21,6 +23,7 @@ from engine.core.events import (
     TokensEvaluated,
     followed,
 )
+from engine.core.health import Health
 
 _BAR = "{n_fmt}/{total_fmt} items |{bar:24}| {elapsed} elapsed, {remaining} left{postfix}"
 _MEASURE_BAR = "{n_fmt}/{total_fmt} |{bar:24}| {elapsed} elapsed, {remaining} left"
@@ -67,6 +70,7 @@ class RunProgressBar:
         self._bar: tqdm[NoReturn] | None = None
         self._items = self._judged = self._unscored = 0
         self._spans: deque[tuple[float, int]] = deque()
+        self._warned = False
 
     def __enter__(self) -> "RunProgressBar":
         return self
@@ -83,6 +87,8 @@ class RunProgressBar:
             self._start(event)
         elif isinstance(event, TokensEvaluated):
             self._count(event.tokens)
+        elif isinstance(event, HealthSeen):
+            self._warn(event.health)
         elif isinstance(event, ItemJudged) and self._bar is not None:
             self._unscored += len(event.judged.unscored)
             self._bar.update()
@@ -99,6 +105,12 @@ class RunProgressBar:
             tell(event.note)
         self._bar = _bar(self._items, self._judged, _BAR)
         self._spans.append((time.monotonic(), 0))
+
+    def _warn(self, health: Health) -> None:
+        """Say it once, early: at the end the run's own report does."""
+        if health.doubted and not self._warned and self._bar is not None:
+            self._warned = True
+            self._bar.write(health_lines(health), file=sys.stderr)
 
     def _count(self, tokens: int) -> None:
         """The rate over the last half minute, so that it follows the load of the computer."""

@@ -10,6 +10,7 @@ OPTIONS = Wording(
     settings={
         Setting.CONTEXT: "--context",
         Setting.EXAMPLES: "--examples",
+        Setting.EXPLANATION_TOKENS: "--max-explanation-tokens",
         Setting.KV_TYPE: "--kv-type",
         Setting.PARTIAL: "--partial",
         Setting.SHORTEN: "--shorten",

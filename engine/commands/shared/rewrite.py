@@ -4,10 +4,10 @@ Knows: its arguments, the files it needs, what it prints.
 """
 
 import argparse
-from pathlib import Path
 
 from engine.commands.shared.console import DONE, INCOMPLETE, interruptible, printable, tell
 from engine.commands.shared.example_arguments import examples_of
+from engine.commands.shared.model_argument import model_file
 from engine.commands.shared.progress import show_measure
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
@@ -45,8 +45,8 @@ def _plan(run: StoredRun, options: argparse.Namespace, cancel: CancelToken) -> R
     return rewriting_plan(run, dataset, model, machine, examples)
 
 
-def _model(run: StoredRun, path: Path | None, cancel: CancelToken) -> CheckedModel:
-    path = path or run.identity.model_path
+def _model(run: StoredRun, word: str | None, cancel: CancelToken) -> CheckedModel:
+    path = model_file(word) if word else run.identity.model_path
     if not path.exists():
         raise SetupError(
             f"Run {run.id} was judged by {printable(run.identity.model_name)}; {path} is not there.",

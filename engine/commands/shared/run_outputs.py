@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from engine.commands.shared.console import DONE, INCOMPLETE, printable, printed, tell
+from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import SetupError
+from engine.core.health import Health
 from engine.data.submission import write_submission
 from engine.decisions.gaps import GapKind, gaps, incomplete
 from engine.decisions.run_json import as_json
@@ -53,6 +55,11 @@ def warn_of_gaps(results: RunResults) -> int:
         next_step = _NEXT_STEPS.get(gap.kind, "").format(run=run.id)
         tell(f"{printable(gap.sentence)}{next_step}")
     return DONE if run.complete and not results.unscored else INCOMPLETE
+
+
+def health_lines(health: Health) -> str:
+    """Whether a judge judged, with each sign against it and what to do, for a terminal."""
+    return "\n".join(map(printable, health.sentences(OPTIONS.of)))
 
 
 def distribution(counts: list[LabelCounts]) -> str:

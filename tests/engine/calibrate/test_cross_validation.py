@@ -408,7 +408,7 @@ class TestReliability:
     def test_a_bin_holds_its_upper_edge(self) -> None:
         rows = [[p, 1 - p, 0, 0] for p in (0.5, 0.75, 0.76, 1.0)]
         found = reliability(np.array(rows), np.array([0, 1, 0, 1]), bins=4)
-        assert [(one.low, one.high, one.count, one.confidence, one.accuracy) for one in found] == [
+        assert [(part.low, part.high, part.count, part.confidence, part.accuracy) for part in found] == [
             (0.25, 0.5, 1, 0.5, 1.0),
             (0.5, 0.75, 1, 0.75, 0.0),
             (0.75, 1.0, 2, 0.88, 0.5),
@@ -423,11 +423,11 @@ class TestReliability:
         rng = np.random.default_rng(seed)
         probabilities, labels = rng.dirichlet(np.full(4, 0.5), items), rng.integers(0, 4, items)
         found = reliability(probabilities, labels, bins)
-        assert sum(one.count for one in found) == items
-        assert all(one.low < one.confidence <= one.high for one in found)
-        assert all(one.high - one.low == pytest.approx(1 / bins) for one in found)
+        assert sum(part.count for part in found) == items
+        assert all(part.low < part.confidence <= part.high for part in found)
+        assert all(part.high - part.low == pytest.approx(1 / bins) for part in found)
         right = np.mean(probabilities.argmax(axis=1) == labels)
-        assert sum(one.count * one.accuracy for one in found) == pytest.approx(items * right)
+        assert sum(part.count * part.accuracy for part in found) == pytest.approx(items * right)
 
 
 rows = st.lists(st.floats(-50, 0), min_size=4, max_size=4).map(np.array)
@@ -451,7 +451,7 @@ class TestApplying:
     def test_a_common_shift_of_the_biases_changes_nothing(
         self, row: FloatArray, scale: float, bias: tuple[float, float, float, float], shift: float
     ) -> None:
-        a, b, both_good, both_bad = (one + shift for one in bias)
+        a, b, both_good, both_bad = (value + shift for value in bias)
         shifted = CriterionCalibration(scale, (a, b, both_good, both_bad), 1.0, 9)
         expected = calibrated(row, CriterionCalibration(scale, bias, 1.0, 9))
         assert calibrated(row, shifted) == pytest.approx(expected, abs=1e-9)

@@ -44,11 +44,11 @@ def test_a_calibrated_run_is_calibrated_from_its_own_readings(system: System, go
 def test_a_calibration_is_fitted_to_the_model_whatever_people_overrode(tmp_path: Path) -> None:
     count = 24
     labels = [A, B] * (count // 2)
-    said = [SURE_A, RATHER_A] * (count // 2 - 1) + [None, SURE_A]
+    column = [SURE_A, RATHER_A] * (count // 2 - 1) + [None, SURE_A]
     judged = dataset({"safety": labels})
-    plain = stored_run(tmp_path, judged, {"safety": said})
+    plain = stored_run(tmp_path, judged, {"safety": column})
     overrides = [(str(number), "safety", GOOD, None) for number in range(1, count + 1)]
-    overridden = stored_run(tmp_path, judged, {"safety": said}, overrides=overrides, key="another")
+    overridden = stored_run(tmp_path, judged, {"safety": column}, overrides=overrides, key="another")
     made = calibrate_run(match(overridden, judged))
     assert made.calibration == calibrate_run(match(plain, judged)).calibration
     assert made.unscored == {"safety": 1}

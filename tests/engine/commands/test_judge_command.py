@@ -1,4 +1,4 @@
-"""`judge` in a child process: killed, interrupted, run twice at once, without network, with wrong input."""
+"""`judge`, mostly in a child process: killed, interrupted, run twice at once, offline, with wrong input."""
 
 import json
 import shutil
@@ -57,10 +57,13 @@ def test_a_judged_sample_is_an_answer_to_it(tmp_path: Path, model: Path) -> None
     done = run(*job.arguments)
     assert done.returncode == 0, done.stderr
     assert "most-frequent-label baseline" in done.stdout
+    assert "The model does not judge: do not use its labels. In what it gave for 48 items:" in done.stdout
+    assert "In what it gave for 10 items:" in done.stderr  # while it still judged
     read = pd.read_csv(job.out, sep="\t")
     assert list(read["id"]) == list(range(1, 49))
     judgment = json.loads((tmp_path / "all.json").read_text("utf-8"))["items"][0]["judgments"]["safety"]
     assert judgment["preference"] == read["safety_preference"][0]
+    assert json.loads((tmp_path / "all.json").read_text("utf-8"))["health"]["verdict"] == "does_not_judge"
     assert judgment["explanation"]["text"] == read["safety_explanation"][0]
     assert len(judgment["readings"]) == 2
     checked = run_here("check", job.out, "--against", SAMPLE)
@@ -284,14 +287,14 @@ def test_help_does_not_wait_for_the_libraries() -> None:
 
 
 @pytest.mark.parametrize(
-    ("item_id", "code", "said"),
+    ("item_id", "code", "sentence"),
     [
         ("NA", 2, "a submission cannot hold these ids"),
         ("007", 0, "reads these ids of the submission as numbers"),
     ],
 )
 def test_ids_that_pandas_changes_are_met_before_the_run(
-    tmp_path: Path, model: Path, item_id: str, code: int, said: str
+    tmp_path: Path, model: Path, item_id: str, code: int, sentence: str
 ) -> None:
     data = tmp_path / "data.json"
     record = {"id": item_id, "instruction": "Hi", "output_a": "Hello", "output_b": "No"}
@@ -299,5 +302,5 @@ def test_ids_that_pandas_changes_are_met_before_the_run(
     job = Job(tmp_path, model, "--mode", "labels")
     done = run_here("judge", data, *job.arguments[2:])
     assert done.returncode == code
-    assert said in done.stderr
+    assert sentence in done.stderr
     assert job.stored("SELECT count(*) FROM run") == (code == 0)

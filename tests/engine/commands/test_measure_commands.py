@@ -1,6 +1,7 @@
 """`evaluate`, `calibrate`, `runs recalibrate`, `weigh` and `compare` on a run of the demo judge."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -61,8 +62,8 @@ def test_a_run_and_its_submission_get_the_same_scores(
     )
     assert row(of_run, "safety") == row(of_file, "safety")
     scores = [json.loads((folder / name).read_text("utf-8")) for name in ("run.json", "file.json")]
-    for one in scores:
-        del one["details"]
+    for score in scores:
+        del score["details"]
     assert scores[0] == scores[1]
     assert scores[0]["safety_accuracy"] > 90
     assert scores[0]["safety_rougeL"] > 80
@@ -85,9 +86,9 @@ def test_partial_says_what_is_left_out(
         command("evaluate", other, "--gold", demo_gold)
     options = evaluate.parser().parse_args([str(other), "--gold", str(demo_gold), "--partial"])
     assert evaluate.run(options) == 0
-    said = capsys.readouterr()
-    assert "Only in gold.tsv (1), not scored" in said.err
-    assert "29 items" in said.out
+    printed = capsys.readouterr()
+    assert "Only in gold.tsv (1), not scored" in printed.err
+    assert "29 items" in printed.out
 
 
 def test_a_dataset_with_other_texts_under_the_same_ids_is_refused(
@@ -180,8 +181,8 @@ def test_judge_with_a_calibration_writes_explanations_for_the_calibrated_label(
     fitted = run_here("calibrate", 1, "--gold", demo_gold, "--partial", "--out", path, "--store", store)
     assert fitted.returncode == 0, fitted.stderr
     value = json.loads(path.read_text("utf-8"))
-    for one in value["criteria"].values():
-        one["biases"] = {"A": 0, "B": 0, "both_good": 0, "both_bad": 99}
+    for criterion in value["criteria"].values():
+        criterion["biases"] = {"A": 0, "B": 0, "both_good": 0, "both_bad": 99}
     path.write_text(json.dumps(value), "utf-8")
     done = run_here(*judged, "--calibration", path)
     assert done.returncode == 0, done.stderr
@@ -195,6 +196,24 @@ def test_judge_with_a_calibration_writes_explanations_for_the_calibrated_label(
     assert results.unexplained == 0
 
 
+def test_a_judge_that_gives_one_label_is_named_as_one_that_does_not_judge(
+    command: Command, demo_gold: Path, demo_store: Path, tmp_path: Path
+) -> None:
+    constant, out = demo_store.with_name("constant.tsv"), tmp_path / "scores.json"
+    text = (demo_store.parent / "submission.tsv").read_text("utf-8")
+    constant.write_text(re.sub(r"\t(A|B|both_good|both_bad)(?=\t)", "\tA", text), "utf-8")
+    verdict = "The model does not judge: do not use its labels. In what it gave for 30 items:\n"
+    sign = "- 100.0 % of all labels are “A”, whatever the item and the criterion.\nWhat to do: "
+    assert verdict + sign in command("evaluate", constant, "--gold", demo_gold, "--json", out)
+    assert json.loads(out.read_text("utf-8"))["details"]["health"]["verdict"] == "does_not_judge"
+    assert "Nothing in what the model gave for 30 items speaks against it." in command(
+        "evaluate", 1, "--gold", demo_gold
+    )
+    compared = command("compare", 1, constant, "--gold", demo_gold)
+    assert compared.count(verdict) == 1
+    assert f"constant.tsv: submission {constant}\n    The model does not judge" in compared
+
+
 def test_compare_ranks_a_run_beside_a_submission(command: Command, demo_gold: Path, demo_store: Path) -> None:
     worse = demo_store.with_name("worse.tsv")
     text = (demo_store.parent / "submission.tsv").read_text("utf-8")
@@ -205,7 +224,7 @@ def test_compare_ranks_a_run_beside_a_submission(command: Command, demo_gold: Pa
     assert "measured on the task's private test set" in printed
     assert "VerbaNexAI" in printed
     found = json.loads(out.read_text("utf-8"))
-    assert {one["labels"][1] for one in found["differences"]} == {"A"}
+    assert {difference["labels"][1] for difference in found["differences"]} == {"A"}
     assert f"and {len(found['differences']) - 2:,} more" in printed
     assert found["scores"]["run 1"]["details"]["items"] == ITEMS
 
@@ -297,29 +316,31 @@ def overridden(demo_store: Path, demo_gold: Path, tmp_path: Path) -> Path:
     return path
 
 
-Told = Callable[..., tuple[str, str]]
+Streams = Callable[..., tuple[str, str]]
 
 
 @pytest.fixture
-def told(overridden: Path, capsys: pytest.CaptureFixture[str]) -> Told:
-    """Gives a command in this process, with the store of `overridden`; what it printed and told."""
+def streams(overridden: Path, capsys: pytest.CaptureFixture[str]) -> Streams:
+    """Gives a command in this process, with the store of `overridden`; what it wrote to stdout and stderr."""
 
     def give(name: str, *words: object) -> tuple[str, str]:
         options = COMMANDS[name].parser().parse_args([*map(str, words), "--store", str(overridden)])
         assert COMMANDS[name].run(options) == 0
-        said = capsys.readouterr()
-        return said.out, said.err
+        printed = capsys.readouterr()
+        return printed.out, printed.err
 
     return give
 
 
-def test_runs_show_and_export_say_what_is_a_persons(told: Told, demo_store: Path, tmp_path: Path) -> None:
-    shown, _ = told("runs", "show", 1)
-    assert "overridden              1 label and 1 explanation, by Ada" in shown
-    _, said = told("runs", "export", 1, "--out", tmp_path / "both.tsv")
-    assert "1 judgment of run 1 is overridden by people: 1 label and 1 explanation, by Ada." in said
-    _, said = told("runs", "export", 1, "--out", tmp_path / "model.tsv", "--model-alone")
-    assert "overridden" not in said
+def test_runs_show_and_export_say_what_is_a_persons(
+    streams: Streams, demo_store: Path, tmp_path: Path
+) -> None:
+    shown, _ = streams("runs", "show", 1)
+    assert "overridden                 1 label and 1 explanation, by Ada" in shown
+    _, err = streams("runs", "export", 1, "--out", tmp_path / "both.tsv")
+    assert "1 judgment of run 1 is overridden by people: 1 label and 1 explanation, by Ada." in err
+    _, err = streams("runs", "export", 1, "--out", tmp_path / "model.tsv", "--model-alone")
+    assert "overridden" not in err
     own = demo_store.with_name("submission.tsv").read_text("utf-8")
     assert (tmp_path / "model.tsv").read_text("utf-8") == own
     changed = (tmp_path / "both.tsv").read_text("utf-8").splitlines()
@@ -332,7 +353,7 @@ MEASURES = [("evaluate", 1), ("compare", 1, "file"), ("weigh", 1), ("report", 1,
 
 @pytest.mark.parametrize("words", MEASURES, ids=lambda words: words[0])
 def test_what_is_measured_can_be_the_model_alone(
-    told: Told,
+    streams: Streams,
     demo_gold: Path,
     demo_store: Path,
     tmp_path: Path,
@@ -341,22 +362,24 @@ def test_what_is_measured_can_be_the_model_alone(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     given = [demo_store.with_name("submission.tsv") if word == "file" else word for word in words]
-    assert "1 label and 1 explanation of these items are a person's" in told(*given, "--gold", demo_gold)[1]
-    assert "person's" not in told(*given, "--gold", demo_gold, "--model-alone")[1]
+    assert (
+        "1 label and 1 explanation of these items are a person's" in streams(*given, "--gold", demo_gold)[1]
+    )
+    assert "person's" not in streams(*given, "--gold", demo_gold, "--model-alone")[1]
 
 
 def test_an_override_changes_the_accuracy_unless_the_model_is_alone(
-    told: Told, command: Command, demo_gold: Path
+    streams: Streams, command: Command, demo_gold: Path
 ) -> None:
     of_model = command("evaluate", 1, "--gold", demo_gold)
-    assert told("evaluate", 1, "--gold", demo_gold, "--model-alone")[0] == of_model
-    with_person = told("evaluate", 1, "--gold", demo_gold)[0]
+    assert streams("evaluate", 1, "--gold", demo_gold, "--model-alone")[0] == of_model
+    with_person = streams("evaluate", 1, "--gold", demo_gold)[0]
     accuracies = [float(row(text, "safety")[2]) for text in (with_person, of_model)]
     assert accuracies[1] - accuracies[0] == pytest.approx(100 / ITEMS, abs=0.06)
 
 
-def test_weigh_without_human_labels_says_it_too(told: Told) -> None:
-    assert "are a person's" in told("weigh", 1)[1]
+def test_weigh_without_human_labels_says_it_too(streams: Streams) -> None:
+    assert "are a person's" in streams("weigh", 1)[1]
 
 
 def label_of(judgment: Judgment | Unscored) -> Preference | None:
@@ -364,21 +387,21 @@ def label_of(judgment: Judgment | Unscored) -> Preference | None:
 
 
 def test_recalibrate_keeps_overrides_and_counts_the_models_labels(
-    told: Told, demo_gold: Path, demo_store: Path, overridden: Path, tmp_path: Path
+    streams: Streams, demo_gold: Path, demo_store: Path, overridden: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "calibration.json"
-    assert "a person's" not in told("calibrate", 1, "--gold", demo_gold, "--out", path)[1]
+    assert "a person's" not in streams("calibrate", 1, "--gold", demo_gold, "--out", path)[1]
     value = json.loads(path.read_text("utf-8"))
-    for one in value["criteria"].values():
-        one["biases"] = {"A": 0, "B": 0, "both_good": 0, "both_bad": 99}
+    for criterion in value["criteria"].values():
+        criterion["biases"] = {"A": 0, "B": 0, "both_good": 0, "both_bad": 99}
     path.write_text(json.dumps(value), "utf-8")
-    printed, said = told("runs", "recalibrate", 1, "--calibration", path)
+    printed, err = streams("runs", "recalibrate", 1, "--calibration", path)
     with RunStore(overridden) as store:
         results = load_results(store, 1)
-    (own,) = {label_of(one) for one in results.judgments["safety"]}
+    (own,) = {label_of(judgment) for judgment in results.judgments["safety"]}
     assert own is Preference.BOTH_BAD
     with RunStore(demo_store) as store:
-        before = [label_of(one) for one in load_results(store, 1).judgments["safety"]]
+        before = [label_of(judgment) for judgment in load_results(store, 1).judgments["safety"]]
     assert row(printed, "safety")[3] == str(sum(label is not Preference.BOTH_BAD for label in before))
-    assert "1 label and 1 explanation, by Ada" in said
+    assert "1 label and 1 explanation, by Ada" in err
     assert results.overridden.labels == 1

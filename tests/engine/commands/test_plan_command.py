@@ -24,11 +24,11 @@ def test_a_plan_is_printed_and_nothing_is_judged(tmp_path: Path) -> None:
     words = ["--items", 4, "--mode", "labels", "--threads", 1, "--store", store]
     done = run("judge", DEMO, "--model", "demo", *words, "--plan")
     assert done.returncode == 0, done.stderr
-    said = facts(done.stdout)
-    assert said["judgments"] == "20 (5 criteria)"
-    assert said["readings"] == "40 (both orders)"
-    assert said["judged already"] == "0 of 4"
-    assert said["too long, unscored"] == "none"
+    plan = facts(done.stdout)
+    assert plan["judgments"] == "20 (5 criteria)"
+    assert plan["readings"] == "40 (both orders)"
+    assert plan["judged already"] == "0 of 4"
+    assert plan["too long, unscored"] == "none"
     assert "as fast as the first items" in done.stdout
     assert not store.exists()
 

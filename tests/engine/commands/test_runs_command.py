@@ -62,7 +62,7 @@ def test_all_data_are_exported_with_the_texts_and_labels_of_the_dataset(
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "reason"),
     [
         (lambda path: path.unlink(), "is not there"),
         (
@@ -79,15 +79,15 @@ def test_where_the_dataset_is_another_the_data_are_exported_without_it(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     damage: Callable[[Path], object],
-    said: str,
+    reason: str,
 ) -> None:
     copy = Path(shutil.copy(demo_gold, tmp_path / "copy.tsv"))
     change(store, "dataset_path", copy)
     damage(copy)
     assert give(store, "export", 1, "--csv", tmp_path / "all.csv") == 0
-    told = capsys.readouterr().err
-    assert said in told
-    assert "without texts and human labels" in told
+    printed = capsys.readouterr().err
+    assert reason in printed
+    assert "without texts and human labels" in printed
     assert tuple(pd.read_csv(tmp_path / "all.csv", nrows=1).columns) == RUN_COLUMNS
 
 
@@ -132,7 +132,7 @@ def relabel(path: Path) -> Preference:
     with RunStore(path) as store:
         first = next(store.judged(1))
         written_for = first.explanations["safety"].preference
-        label = next(one for one in Preference if one is not written_for)
+        label = next(other for other in Preference if other is not written_for)
         store.override(
             1, NewOverride(first.item_id, "safety", preference=label, explanation=None, author="Ada")
         )
@@ -145,8 +145,10 @@ def test_what_is_out_of_date_is_written_again_once(
 ) -> None:
     label = relabel(judged)
     moved = (tmp_path / "data.tsv").rename(tmp_path / "moved.tsv")
-    assert give(judged, "rewrite", 1, "--dataset", moved, "--threads", 1) == 0
-    assert "1 of 1 outdated explanations are written again" in capsys.readouterr().out
+    assert give(judged, "rewrite", 1, "--dataset", moved, "--model", "mo-judge", "--threads", 1) == 0
+    printed = capsys.readouterr()
+    assert "1 of 1 outdated explanations are written again" in printed.out
+    assert f"mo-judge is {demo_model()}\n" in printed.err
     with RunStore(judged) as store:
         first = next(store.judged(1))
         assert first.explanations["safety"].preference is not label
@@ -161,7 +163,8 @@ def test_what_is_out_of_date_is_written_again_once(
     ("words", "problem"),
     [
         (("--dataset", "gone.tsv"), r"judged data\.tsv; gone\.tsv is not there"),
-        (("--model", "gone.gguf"), r"was judged by demo; gone\.gguf is not there"),
+        (("--model", "./gone.gguf"), r"was judged by demo; gone\.gguf is not there"),
+        (("--model", "gone.gguf"), r"gone\.gguf: there is no such file here, and no model"),
         (("--shots", 2), "--shots without --examples"),
     ],
 )

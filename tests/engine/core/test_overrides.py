@@ -151,7 +151,7 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("said", "expected", "in_words"),
+    ("overrides", "expected", "in_words"),
     [
         ([], OverrideCount(0, 0, ()), "nothing"),
         ([(A, None, "Ada")], OverrideCount(1, 0, ("Ada",)), "1 label, by Ada"),
@@ -163,11 +163,11 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
     ],
 )
 def test_overrides_are_counted_in_words(
-    said: list[tuple[Preference | None, str | None, str]], expected: OverrideCount, in_words: str
+    overrides: list[tuple[Preference | None, str | None, str]], expected: OverrideCount, in_words: str
 ) -> None:
     made = [
         Override(number, "1", "safety", label, text, author, NOON)
-        for number, (label, text, author) in enumerate(said)
+        for number, (label, text, author) in enumerate(overrides)
     ]
     assert count_overrides(made) == expected
     assert expected.by_whom == in_words

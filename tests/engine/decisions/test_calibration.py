@@ -52,7 +52,7 @@ def test_a_model_that_is_called_otherwise_is_the_same_judge() -> None:
 
 
 def without(key: str) -> Callable[[dict[str, object]], object]:
-    return lambda value: {name: one for name, one in value.items() if name != key}
+    return lambda value: {name: content for name, content in value.items() if name != key}
 
 
 @pytest.mark.parametrize(

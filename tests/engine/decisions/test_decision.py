@@ -68,11 +68,13 @@ def test_format_mass_is_the_mean_share_of_the_four_labels() -> None:
 
 
 def test_the_explanation_comes_along() -> None:
-    said = Explanation("Response A is kind.", Preference.A)
-    item = JudgedItem(0, "7", "hash", {"safety": (reading(Order.AB, 0.7, 0.1, 0.1, 0.1),)}, {"safety": said})
+    explanation = Explanation("Response A is kind.", Preference.A)
+    item = JudgedItem(
+        0, "7", "hash", {"safety": (reading(Order.AB, 0.7, 0.1, 0.1, 0.1),)}, {"safety": explanation}
+    )
     judgment = decide(item, "safety")
     assert isinstance(judgment, Judgment)
-    assert judgment.explanation == said
+    assert judgment.explanation == explanation
 
 
 FIRST = Explanation("Response A is kind.", Preference.A)
@@ -158,7 +160,7 @@ def one_by_one(item: JudgedItem, calibration: CriterionCalibration | None) -> Ju
         "safety",
         PREFERENCES[int(together.argmax())],
         (a, b, both_good, both_bad),
-        len({int(np.argmax(one)) for one in own}) > 1 if len(own) > 1 else None,
+        len({int(np.argmax(scores)) for scores in own}) > 1 if len(own) > 1 else None,
         float(np.mean([reading.format_mass for reading in readings])),
         readings,
     )
@@ -173,7 +175,7 @@ def test_items_decided_together_are_decided_as_one_by_one_to_the_last_bit(
     together = decide_all(items, "safety", calibration)
     assert list(together) == [one_by_one(item, calibration) for item in items]
     assert list(together) == [decide(item, "safety", calibration) for item in items]
-    assert len({type(one) for one in together}) == 2
+    assert len({type(outcome) for outcome in together}) == 2
 
 
 def test_of_no_items_nothing_is_decided() -> None:

@@ -39,7 +39,7 @@ def test_each_gap_is_a_sentence(tmp_path: Path, overrides: Overridden, sentences
 
 def test_the_models_own_has_no_gap_for_what_people_overrode(tmp_path: Path) -> None:
     results = results_of(tmp_path, [("1", "safety", B, "B is safe.")])
-    kinds = [[gap.kind for gap in gaps(one)] for one in (results, results.model_alone())]
+    kinds = [[gap.kind for gap in gaps(each)] for each in (results, results.model_alone())]
     own = [GapKind.UNSCORED, GapKind.OUTDATED]
     assert kinds == [[GapKind.OVERRIDDEN, *own], own]
 

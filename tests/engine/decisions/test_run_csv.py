@@ -9,7 +9,7 @@ import pytest
 
 from engine.core.errors import SetupError
 from engine.core.items import PREFERENCES, Order
-from engine.core.judgments import JudgedItem, NewOverride, Reading, Shortening
+from engine.core.judgments import JudgedItem, Judgment, NewOverride, Reading, Shortening
 from engine.data.dataset import Dataset
 from engine.decisions.run_csv import DATASET_COLUMNS, RUN_COLUMNS, write_results_csv
 from engine.decisions.run_results import RunResults, load_results
@@ -37,8 +37,10 @@ def read(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
-def run_of(folder: Path, gold: Dataset, **said: list[tuple[float, float, float, float] | None]) -> RunResults:
-    results = stored_run(folder, gold, said, explanations={"safety": "A is better."}).results
+def run_of(
+    folder: Path, gold: Dataset, **columns: list[tuple[float, float, float, float] | None]
+) -> RunResults:
+    results = stored_run(folder, gold, columns, explanations={"safety": "A is better."}).results
     assert results is not None
     return results
 
@@ -153,7 +155,8 @@ def test_a_run_of_the_demo_model_is_written_whole(demo_store: Path, tmp_path: Pa
     with RunStore(demo_store) as store:
         results = load_results(store, 1)
     found = written(tmp_path, results)
-    texts = [one.explanation.text for one in results.judgments["safety"] if getattr(one, "explanation", None)]  # type: ignore[union-attr]
+    judgments = [judgment for judgment in results.judgments["safety"] if isinstance(judgment, Judgment)]
+    texts = [judgment.explanation.text for judgment in judgments if judgment.explanation]
     assert found[found["criterion"] == "safety"]["model_explanation"].tolist() == texts
     assert len(found) == 5 * len(results.judged)
 

@@ -70,7 +70,7 @@ def test_counts_are_of_what_is_in_force(
 def test_scores_follow_the_overrides(tmp_path: Path) -> None:
     results = results_of(tmp_path, [("1", "safety", B, None), ("3", "safety", BAD, None)])
     alone, both = results.model_alone(), results
-    assert [run_accuracy(one, FOUR_ITEMS)["safety"].share for one in (alone, both)] == [0.5, 0.75]
+    assert [run_accuracy(each, FOUR_ITEMS)["safety"].share for each in (alone, both)] == [0.5, 0.75]
     (model_counts,), (counts,) = count_run(alone), count_run(both)
     assert (model_counts.unscored, counts.unscored) == (1, 0)
     assert counts.predicted == {A: 1, B: 1, GOOD: 1, BAD: 1}

@@ -32,8 +32,8 @@ def plain(value: HeaderValue) -> object:
 
 def tensors(path: Path) -> dict[str, tuple[str, tuple[int, ...], bytes]]:
     return {
-        one.name: (one.tensor_type.name, tuple(one.shape.tolist()), one.data.tobytes())
-        for one in gguf.GGUFReader(path).tensors
+        tensor.name: (tensor.tensor_type.name, tuple(tensor.shape.tolist()), tensor.data.tobytes())
+        for tensor in gguf.GGUFReader(path).tensors
     }
 
 
@@ -44,7 +44,7 @@ def test_the_number_of_layers_is_all_that_changes(family: str, layers: int, tmp_
     target = cut(source, layers, tmp_path / "cut.gguf")
     assert keys(target) == {**keys(source), "bert.block_count": layers}
     left_out = tuple(f"blk.{number}." for number in range(layers, 3))
-    kept = {name: one for name, one in tensors(source).items() if not name.startswith(left_out)}
+    kept = {name: tensor for name, tensor in tensors(source).items() if not name.startswith(left_out)}
     assert tensors(target) == kept
     assert len(kept) == 5 + 16 * layers
 
@@ -62,7 +62,7 @@ def test_a_file_with_another_alignment_keeps_it(tmp_path: Path) -> None:
     source = rewritten(FOLDER / "bert.gguf", tmp_path / "wide.gguf", alignment=128)
     target = cut(source, 2, tmp_path / "cut.gguf")
     assert keys(target)["general.alignment"] == 128
-    assert {one.offset % 128 for one in read_header(target).tensors} == {0}
+    assert {tensor.offset % 128 for tensor in read_header(target).tensors} == {0}
     assert tensors(target).items() <= tensors(source).items()
 
 

@@ -47,9 +47,9 @@ def changed(family: str, changes: dict[str, HeaderValue | None]) -> GgufHeader:
 def with_tensor(family: str, name: str, **changes: object) -> GgufHeader:
     """The header of a small encoder with one tensor changed, or left out where nothing is given."""
     header = read_header(file_of(family))
-    tensors: list[TensorInfo] = [one for one in header.tensors if one.name != name]
+    tensors: list[TensorInfo] = [tensor for tensor in header.tensors if tensor.name != name]
     if changes:
-        (old,) = (one for one in header.tensors if one.name == name)
+        (old,) = (tensor for tensor in header.tensors if tensor.name == name)
         tensors.append(dataclasses.replace(old, **changes))  # type: ignore[arg-type]
     return dataclasses.replace(header, tensors=tuple(tensors))
 

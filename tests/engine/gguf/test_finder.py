@@ -30,7 +30,7 @@ Put = Callable[[Path], Path]
 
 
 def paths(found: list[FoundModel]) -> list[Path]:
-    return [one.path for one in found]
+    return [entry.path for entry in found]
 
 
 def test_models_are_found_at_any_depth_and_described(tmp_path: Path, put: Put) -> None:
@@ -38,8 +38,8 @@ def test_models_are_found_at_any_depth_and_described(tmp_path: Path, put: Put) -
     deep, upper = put(tree / "a" / "b" / "c" / "deep.gguf"), put(tree / "UPPER.GGUF")
     found = list(find_models([tree]))
     assert paths(found) == [upper, deep]
-    assert [one.model for one in found] == [read_model_file(upper), read_model_file(deep)]
-    assert {one.source for one in found} == {"tree"}
+    assert [entry.model for entry in found] == [read_model_file(upper), read_model_file(deep)]
+    assert {entry.source for entry in found} == {"tree"}
 
 
 @pytest.mark.parametrize(
@@ -201,8 +201,8 @@ def test_models_of_other_programs_are_found_where_they_keep_them(
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(sys, "platform", platform)
     model = put(private_home / folder / "publisher" / "model.gguf")
-    found = [one for one in find_models(usual_folders()) if one.path.is_relative_to(private_home)]
-    assert [(one.path, one.source) for one in found] == [(model, program)]
+    found = [entry for entry in find_models(usual_folders()) if entry.path.is_relative_to(private_home)]
+    assert [(entry.path, entry.source) for entry in found] == [(model, program)]
 
 
 @pytest.mark.parametrize(
@@ -220,8 +220,8 @@ def test_folders_named_in_the_environment_are_searched(
     model = put(tmp_path / "elsewhere" / "hub" / "model.gguf")
     monkeypatch.delenv("HF_HUB_CACHE", raising=False)
     monkeypatch.setenv(variable, str(tmp_path / "elsewhere"))
-    found = [one for one in find_models(usual_folders()) if one.path == model]
-    assert [one.source for one in found] == [program]
+    found = [entry for entry in find_models(usual_folders()) if entry.path == model]
+    assert [entry.source for entry in found] == [program]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
@@ -232,7 +232,7 @@ def test_an_unreadable_folder_is_reported_and_the_rest_is_found(tmp_path: Path, 
     model = put(tmp_path / "tree" / "open" / "model.gguf")
     closed.chmod(0)
     try:
-        found = {one.path: one.error for one in find_models([tmp_path / "tree"])}
+        found = {entry.path: entry.error for entry in find_models([tmp_path / "tree"])}
     finally:
         closed.chmod(0o700)
     assert set(found) == {closed, model}

@@ -87,7 +87,10 @@ def test_an_array_of_numbers_is_read(header: GgufHeader, key: str, values: list[
 
 
 def test_tensors_have_name_shape_type_and_size(header: GgufHeader) -> None:
-    described = [(one.name, one.shape, one.type_name, one.n_elements, one.n_bytes) for one in header.tensors]
+    described = [
+        (tensor.name, tensor.shape, tensor.type_name, tensor.n_elements, tensor.n_bytes)
+        for tensor in header.tensors
+    ]
     assert described == [("whole", (4, 3), "F32", 12, 48), ("halves", (7,), "F16", 7, 14)]
 
 

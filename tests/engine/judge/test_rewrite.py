@@ -34,7 +34,7 @@ from tests.judged import with_texts
 A, B, GOOD, BAD = Preference
 MACHINE = MachineSettings(1, 0)
 Result = TypeVar("Result")
-Said = dict[tuple[int, str], Explanation]
+Written = dict[tuple[int, str], Explanation]
 
 
 def demo(model_hash: str = "d" * 64) -> CheckedModel:
@@ -89,7 +89,7 @@ def never() -> AbstractContextManager[OpenModel]:
     pytest.fail("the model is opened")
 
 
-def said(store: RunStore, model_alone: bool = False) -> Said:
+def written(store: RunStore, model_alone: bool = False) -> Written:
     """What the model wrote for the labels in force, by place."""
     results = load_results(store, 1)
     if model_alone:
@@ -119,8 +119,8 @@ def undo_label(store: RunStore, position: int) -> None:
 def calibrate_to_bad(store: RunStore) -> None:
     """From now on safety is bad in all items of run 1."""
     run = store.run(1)
-    one = CriterionCalibration(0.0, (-9.0, -9.0, -9.0, 9.0), None, 30)
-    calibration = Calibration(judge_of_run(run.identity), "gold.tsv", "other", {"safety": one}, {})
+    criterion = CriterionCalibration(0.0, (-9.0, -9.0, -9.0, 9.0), None, 30)
+    calibration = Calibration(judge_of_run(run.identity), "gold.tsv", "other", {"safety": criterion}, {})
     store.calibrate(1, calibration.as_json())
 
 
@@ -129,13 +129,13 @@ def raw(item: JudgedItem) -> JudgedItem:
 
 
 def test_what_people_relabelled_is_explained_again_and_nothing_else(store: RunStore, plan: RunPlan) -> None:
-    before, first = said(store), list(store.judged(1))
+    before, first = written(store), list(store.judged(1))
     places = [(2, "safety"), (2, "relevance"), (3, "naturalness"), (20, "safety")]
     labels = {place: another_label(store, *place) for place in places}
     heard, made = rewritten(plan, store)
-    after = said(store)
+    after = written(store)
     assert made == Rewritten(4, 4, 0, (), stopped=False)
-    assert [(one.done, one.total) for one in heard] == [(0, 4), (2, 4), (3, 4), (4, 4)]
+    assert [(progress.done, progress.total) for progress in heard] == [(0, 4), (2, 4), (3, 4), (4, 4)]
     assert {place: after[place].preference for place in places} == labels
     assert all(after[place].text != before[place].text for place in places)
     assert {place: after[place] for place in after if place not in labels} == {
@@ -159,39 +159,40 @@ def test_with_the_first_label_the_first_text_is_there_again(
     change: Callable[[RunStore], object],
     undo: Callable[[RunStore], object],
 ) -> None:
-    before = said(store)
+    before = written(store)
     change(store)
     _, made = rewritten(plan, store)
-    after = said(store)
+    after = written(store)
     assert made.written == sum(after[place] != before[place] for place in before) > 0
     undo(store)
-    assert (said(store), load_results(store, 1).outdated) == (before, 0)
+    assert (written(store), load_results(store, 1).outdated) == (before, 0)
 
 
 def test_without_people_the_first_text_counts_and_for_their_label_again_the_written_one(
     store: RunStore, plan: RunPlan
 ) -> None:
-    before = said(store)
+    before = written(store)
     label = another_label(store, 5, "safety")
     rewritten(plan, store)
-    after = said(store)
+    after = written(store)
     assert after != before
-    assert (said(store, model_alone=True), load_results(store, 1).model_alone().outdated) == (before, 0)
+    assert written(store, model_alone=True) == before
+    assert load_results(store, 1).model_alone().outdated == 0
     undo_label(store, 5)
     store.override(
         1, NewOverride(plan.dataset.ids[5], "safety", preference=label, explanation=None, author="Ben")
     )
     _, made = rewritten(plan, store, opener=never)
-    assert (said(store), made.outdated) == (after, 0)
+    assert (written(store), made.outdated) == (after, 0)
 
 
 def test_a_repeat_writes_nothing_and_opens_no_model(store: RunStore, plan: RunPlan) -> None:
     another_label(store, 5, "safety")
     rewritten(plan, store)
-    before, manifest = said(store), store.run(1).manifest
+    before, manifest = written(store), store.run(1).manifest
     heard, made = rewritten(plan, store, opener=never)
     assert (heard, made) == ([MeasureProgress(0, 0)], Rewritten(0, 0, 0, (), stopped=False))
-    assert (said(store), store.run(1).manifest) == (before, manifest)
+    assert (written(store), store.run(1).manifest) == (before, manifest)
 
 
 def test_the_run_says_how_many_were_written_again(store: RunStore, plan: RunPlan) -> None:
@@ -216,16 +217,16 @@ def test_a_stop_keeps_what_was_written_and_the_same_call_goes_on(store: RunStore
     with RunStore(Path(shutil.copy(store.path, store.path.with_name("unbroken.sqlite")))) as unbroken:
         calibrate_to_bad(unbroken)
         _, whole = rewritten(plan, unbroken)
-        expected = said(unbroken)
+        expected = written(unbroken)
     calibrate_to_bad(store)
     _, first = rewritten(plan, store, stop_at=4)
     assert first.stopped
     assert 4 <= first.written < whole.written == whole.outdated
     assert load_results(store, 1).outdated == whole.outdated - first.written
-    assert sum(one["explanations"] for one in store.run(1).manifest["rewritten"]) == first.written
+    assert sum(entry["explanations"] for entry in store.run(1).manifest["rewritten"]) == first.written
     _, second = rewritten(plan, store)
     assert (second.written, second.stopped) == (whole.written - first.written, False)
-    assert said(store) == expected
+    assert written(store) == expected
     assert {text.preference for (_, name), text in expected.items() if name == "safety"} == {BAD}
 
 

@@ -188,7 +188,7 @@ def test_items_come_with_what_is_decided_of_them(
     with RunStore(tmp_path / "runs.sqlite") as store:
         items = items_of(make_plan(context=context, items_at_once=2), store)
     assert len(items) == 5
-    assert all([one.criterion for one in item.judgments] == list(ELOQUENT.names) for item in items)
+    assert all([judgment.criterion for judgment in item.judgments] == list(ELOQUENT.names) for item in items)
     judgments = [judgment for item in items for judgment in item.judgments]
     assert any(isinstance(judgment, Unscored) for judgment in judgments) == (context == 1800)
     assert any(isinstance(judgment, Judgment) and judgment.explanation for judgment in judgments)

@@ -164,6 +164,19 @@ def test_a_limit_cuts_and_says_so(small_model: SmallModel) -> None:
     assert session.tokens_generated == 3
 
 
+def test_a_text_ends_where_it_is_complete(small_model: SmallModel) -> None:
+    with session_of(small_model("headers")) as (session, template):
+        prompt = tokenize_explanation(build_prompt(ITEM, Order.AB, ELOQUENT), 0, Preference.A, template)
+        (whole,) = session.generate([Continuation(0, 0, prompt)], Sampling(max_tokens=24))
+        session.release([0])
+        ending = Sampling(24, complete=lambda text: 5 if len(text) > 8 else None)
+        before = session.tokens_generated
+        (ended,) = session.generate([Continuation(0, 0, prompt)], ending)
+    assert ended.data.decode() == whole.data.decode("utf-8", "ignore")[:5]
+    assert not ended.cut
+    assert session.tokens_generated - before < 24
+
+
 def test_sampling_repeats_with_its_seed_and_varies_with_another(small_model: SmallModel) -> None:
     warm = Sampling(max_tokens=16, temperature=1.0)
     with session_of(small_model("headers")) as (session, template):

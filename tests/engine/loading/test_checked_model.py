@@ -17,7 +17,6 @@ from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, EngineError, ModelFileError, NoRoomError
 from engine.core.remedies import Remedy, Setting
 from engine.gguf.judge_file import read_model_file
-from engine.loading import checked_model as model_trial
 from engine.loading.checked_model import checked_model
 from engine.loading.trial import trial_report, try_model
 from engine.system.paths import cache_folder
@@ -44,7 +43,7 @@ def known(model: Path, tried_model: SmallModel) -> Path:
 
 def child_that(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
     """Let the trial's child process be a real one that does something else."""
-    monkeypatch.setattr(model_trial, "self_command", lambda: [sys.executable, "-c", program])
+    monkeypatch.setattr("engine.loading.checked_model.self_command", lambda: [sys.executable, "-c", program])
 
 
 def no_child(monkeypatch: pytest.MonkeyPatch) -> None:

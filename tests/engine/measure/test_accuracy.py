@@ -1,6 +1,5 @@
 """Accuracy beside the most frequent label; unscored items count as wrong, never as a label."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,14 +14,12 @@ from tests.judged import (
     SURE_GOOD,
     A,
     B,
-    Probabilities,
+    Columns,
     dataset,
     matched,
     stored_run,
     with_texts,
 )
-
-Said = Mapping[str, Sequence[Probabilities | None]]
 
 
 def test_accuracy_is_the_share_of_items_that_agree() -> None:
@@ -50,11 +47,11 @@ def test_the_most_frequent_label(labels: list[Preference], expected: Preference 
 
 def test_a_run_is_held_against_the_labels_of_the_very_items_that_it_judged(tmp_path: Path) -> None:
     gold = dataset({"safety": [A, A, None, GOOD], "relevance": [None] * 4})
-    said: Said = {
+    columns: Columns = {
         "safety": [SURE_A, SURE_GOOD, SURE_A, None],
         "relevance": [SURE_A] * 4,
     }
-    results = stored_run(tmp_path, gold, said, overrides=[("4", "safety", GOOD, None)]).results
+    results = stored_run(tmp_path, gold, columns, overrides=[("4", "safety", GOOD, None)]).results
     assert results is not None
     assert run_accuracy(results, gold) == {"safety": Accuracy(3, 2 / 3, A, 2 / 3)}
     assert run_accuracy(results.model_alone(), gold)["safety"].share == 1 / 3

@@ -309,7 +309,7 @@ def test_what_does_not_fit_is_unscored_with_the_numbers(small_model: SmallModel,
     (_, branch), *_ = separately(path, [asked(long_item(0))])
     room = 2048 - len(branch.prompt) - 1
     outcomes = measure([asked(long_item(room + more)) for more in (-1, 0, 1, 5000)] + [asked()])
-    assert [isinstance(one, Agreement) for one in outcomes] == [True, True, False, False, True]
+    assert [isinstance(outcome, Agreement) for outcome in outcomes] == [True, True, False, False, True]
     assert outcomes[2] == Unscored("long", "relevance", "needs 2,049 tokens, the context holds 2,048")
     assert outcomes[3] == Unscored("long", "relevance", "needs 7,048 tokens, the context holds 2,048")
 
@@ -319,8 +319,8 @@ def test_a_context_that_holds_not_even_the_stem_leaves_all_unscored(tmp_path: Pa
         tmp_path / "tiny.gguf", byte_level_bpe(HEADER_TOKENS), HEADERS, Shape(context=512)
     )
     results = Measure(path, tmp_path / "runs.sqlite")()
-    assert all("the context holds 512" in one.reason for one in results if isinstance(one, Unscored))
-    assert not [one for one in results if isinstance(one, Agreement)]
+    assert all("the context holds 512" in result.reason for result in results if isinstance(result, Unscored))
+    assert not [result for result in results if isinstance(result, Agreement)]
 
 
 @pytest.mark.parametrize(

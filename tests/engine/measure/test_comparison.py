@@ -17,11 +17,11 @@ WORST = system({"safety": [B, B, B, None], "relevance": [B, A, B, A]}, name="wor
 
 
 def compared(*systems: System, partial: bool = False) -> Comparison:
-    return compare([evaluate(one) for one in match_all(systems, dataset(HUMAN), partial)])
+    return compare([evaluate(each) for each in match_all(systems, dataset(HUMAN), partial)])
 
 
 def test_equal_values_share_their_rank() -> None:
-    found = {(one.name, one.criterion): one for one in compared(BEST, SAME, WORST).measures}
+    found = {(measure.name, measure.criterion): measure for measure in compared(BEST, SAME, WORST).measures}
     assert found["accuracy", "safety"].values == (100.0, 75.0, 25.0)
     assert found["accuracy", "safety"].ranks == (1.0, 2.0, 3.0)
     assert found["accuracy", "relevance"].ranks == (1.5, 1.5, 3.0)
@@ -38,9 +38,9 @@ def test_explanations_are_ranked_among_those_that_explain() -> None:
     good = system({"safety": [A, B]}, {"safety": ["both are safe", "b is rude"]}, name="good")
     poor = system({"safety": [A, B]}, {"safety": ["no idea", "b is rude"]}, name="poor")
     silent = system({"safety": [A, B]}, name="silent")
-    found = compare([evaluate(one) for one in match_all([good, silent, poor], gold)])
+    found = compare([evaluate(each) for each in match_all([good, silent, poor], gold)])
     assert found.borda_explanations == {"good": 1.0, "poor": 0.0}
-    assert next(one for one in found.measures if one.name == "rouge_l").ranks == (1.0, None, 2.0)
+    assert next(measure for measure in found.measures if measure.name == "rouge_l").ranks == (1.0, None, 2.0)
 
 
 @pytest.mark.parametrize(
@@ -53,14 +53,14 @@ def test_mcnemars_exact_test(only_one: int, only_other: int, expected: float) ->
 
 
 def test_pairwise_agreement_counts_who_alone_is_right() -> None:
-    found = {one.criterion: one for one in compared(BEST, WORST).agreements}
+    found = {agreement.criterion: agreement for agreement in compared(BEST, WORST).agreements}
     assert (found["safety"].only_one, found["safety"].only_other, found["safety"].same) == (3, 0, 0.25)
     assert (found["relevance"].only_one, found["relevance"].only_other) == (2, 0)
 
 
 def test_differences_are_in_the_order_of_the_dataset_and_the_rubric() -> None:
     found = compared(BEST, WORST).differences
-    assert [(one.item_id, one.criterion) for one in found] == [
+    assert [(difference.item_id, difference.criterion) for difference in found] == [
         ("1", "relevance"),
         ("1", "safety"),
         ("2", "safety"),
@@ -74,7 +74,7 @@ def test_partial_compares_on_the_items_that_all_have() -> None:
     few = system({"safety": [B, GOOD], "relevance": [A, B]}, name="few", ids=["4", "2"])
     found = compared(BEST, few, partial=True)
     assert found.items == 2
-    assert [one.values for one in found.measures] == [(0.0, 50.0), (100.0, 0.0)]
+    assert [measure.values for measure in found.measures] == [(0.0, 50.0), (100.0, 0.0)]
 
 
 def test_systems_that_answer_other_items_are_refused_without_partial() -> None:
@@ -95,7 +95,7 @@ def test_a_criterion_that_one_lacks_is_named_and_not_compared() -> None:
     only = system({"safety": [A, A, B, GOOD]}, name="only")
     found = compared(BEST, only)
     assert found.left_out == {"relevance": ("only",)}
-    assert [one.criterion for one in found.measures] == ["safety"]
+    assert [measure.criterion for measure in found.measures] == ["safety"]
 
 
 def test_systems_without_a_shared_criterion_are_refused() -> None:
@@ -107,7 +107,7 @@ def test_systems_without_a_shared_criterion_are_refused() -> None:
 def test_partial_names_what_each_lacks_of_the_whole_dataset() -> None:
     few = system({"safety": [B, GOOD]}, name="few", ids=["4", "x"])
     found = match_all([BEST, few], dataset(HUMAN), partial=True)
-    assert [(one.missing, one.extra, one.items) for one in found] == [
+    assert [(each.missing, each.extra, each.items) for each in found] == [
         ((), (), 1),
         (("1", "2", "3"), ("x",), 1),
     ]
@@ -119,9 +119,9 @@ def test_a_system_that_explains_nothing_on_a_criterion_shields_nobody() -> None:
     empty = system({"safety": [A, B]}, {"safety": [None, None]}, name="empty")
     slow = [{"safety": ModelScores([0.9, 0.9])}, {"safety": ModelScores([])}]
     pairs = zip(match_all([good, empty], gold), slow, strict=True)
-    found = compare([evaluate(one, scores) for one, scores in pairs])
+    found = compare([evaluate(each, scores) for each, scores in pairs])
     assert found.borda_explanations == {"good": 2.0, "empty": 0.0}
-    assert next(one for one in found.measures if one.name == "bertscore").values == (90.0, 0.0)
+    assert next(measure for measure in found.measures if measure.name == "bertscore").values == (90.0, 0.0)
 
 
 def test_published_means_are_those_of_the_published_accuracies() -> None:

@@ -11,19 +11,19 @@ from engine.measure.matching import match
 from tests.judged import BAD, GOOD, RATHER_A, SURE_A, SURE_GOOD, A, B, dataset, stored_run, system
 
 
-def judged(folder: Path, human: dict[str, list[Any]], said: dict[str, list[Any]]) -> Evaluation:
+def judged(folder: Path, human: dict[str, list[Any]], columns: dict[str, list[Any]]) -> Evaluation:
     gold = dataset(human)
-    return evaluate(match(stored_run(folder, gold, said), gold))
+    return evaluate(match(stored_run(folder, gold, columns), gold))
 
 
 def found(evaluation: Evaluation, most: int = 20) -> list[tuple[str, str]]:
-    return [(one.pair.item.id, one.criterion) for one in largest_disagreements(evaluation, most)]
+    return [(each.pair.item.id, each.criterion) for each in largest_disagreements(evaluation, most)]
 
 
 def test_the_surest_come_first_and_equal_ones_in_the_order_of_the_dataset(tmp_path: Path) -> None:
     human = {"safety": [B, GOOD, A, B], "relevance": [A, BAD, A, GOOD]}
-    said = {"safety": [RATHER_A, SURE_A, SURE_A, SURE_A], "relevance": [SURE_A, SURE_A, SURE_A, SURE_A]}
-    evaluation = judged(tmp_path, human, said)
+    columns = {"safety": [RATHER_A, SURE_A, SURE_A, SURE_A], "relevance": [SURE_A, SURE_A, SURE_A, SURE_A]}
+    evaluation = judged(tmp_path, human, columns)
     # Of one item's criteria, that of the rubric's order.
     assert found(evaluation) == [
         ("2", "relevance"),
@@ -38,9 +38,9 @@ def test_the_surest_come_first_and_equal_ones_in_the_order_of_the_dataset(tmp_pa
 
 def test_a_lead_is_the_probability_of_the_wrong_label_less_that_of_the_human_one(tmp_path: Path) -> None:
     evaluation = judged(tmp_path, {"safety": [B]}, {"safety": [RATHER_A]})
-    (one,) = largest_disagreements(evaluation)
-    assert one.lead == pytest.approx(0.4)
-    assert (one.human, one.predicted) == (B, A)
+    (disagreement,) = largest_disagreements(evaluation)
+    assert disagreement.lead == pytest.approx(0.4)
+    assert (disagreement.human, disagreement.predicted) == (B, A)
 
 
 def test_what_is_right_or_unscored_is_no_disagreement(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_a_submission_has_no_leads_and_keeps_the_order_of_the_dataset() -> None:
     judge = system({"safety": [A, B, None, A], "relevance": [A, A, A, A]})
     evaluation = evaluate(match(judge, gold))
     assert found(evaluation) == [("1", "safety"), ("4", "relevance"), ("4", "safety")]
-    assert [one.lead for one in largest_disagreements(evaluation)] == [None, None, None]
+    assert [disagreement.lead for disagreement in largest_disagreements(evaluation)] == [None, None, None]
 
 
 def test_what_a_person_labelled_is_no_disagreement_of_the_judge(tmp_path: Path) -> None:
@@ -65,6 +65,6 @@ def test_what_a_person_labelled_is_no_disagreement_of_the_judge(tmp_path: Path) 
         ("4", "safety", None, "Another reason."),
         ("5", "safety", A, None),
     ]
-    said = {"safety": [SURE_A, SURE_A, SURE_A, SURE_A, None]}
-    run = stored_run(tmp_path, gold, said, overrides=overrides)
+    columns = {"safety": [SURE_A, SURE_A, SURE_A, SURE_A, None]}
+    run = stored_run(tmp_path, gold, columns, overrides=overrides)
     assert found(evaluate(match(run, gold))) == [("4", "safety")]

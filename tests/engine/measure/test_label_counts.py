@@ -1,14 +1,11 @@
 """What labels say by themselves: how often each is given, flips, format mass."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from engine.core.items import Preference
 from engine.core.judgments import Judgment, Unscored
 from engine.measure.label_counts import LabelCounts, count_labels, count_run
-from tests.judged import GOOD, SURE_A, SURE_GOOD, A, B, Probabilities, dataset, stored_run
-
-Said = Mapping[str, Sequence[Probabilities | None]]
+from tests.judged import GOOD, SURE_A, SURE_GOOD, A, B, Columns, dataset, stored_run
 
 
 def judgment(item_id: str, preference: Preference, flipped: bool | None = False) -> Judgment:
@@ -38,11 +35,13 @@ def test_labels_without_a_model_have_neither_flips_nor_format_mass() -> None:
 
 
 def test_a_run_is_counted_by_criterion(tmp_path: Path) -> None:
-    said: Said = {"safety": [SURE_A, None], "relevance": [SURE_GOOD, SURE_GOOD]}
-    run = stored_run(tmp_path, dataset({"safety": [None, None]}), said, overrides=[("2", "safety", B, None)])
+    columns: Columns = {"safety": [SURE_A, None], "relevance": [SURE_GOOD, SURE_GOOD]}
+    run = stored_run(
+        tmp_path, dataset({"safety": [None, None]}), columns, overrides=[("2", "safety", B, None)]
+    )
     assert run.results is not None
     counts = count_run(run.results)
-    assert [(one.criterion, one.items, one.unscored, one.predicted) for one in counts] == [
+    assert [(count.criterion, count.items, count.unscored, count.predicted) for count in counts] == [
         ("safety", 2, 0, {A: 1, B: 1}),
         ("relevance", 2, 0, {GOOD: 2}),
     ]

@@ -48,7 +48,7 @@ def test_a_dataset_without_labels_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("overrides", "said"),
+    ("overrides", "sentences"),
     [
         ([], []),
         ([("1", "safety", B, None)], ["1 label of these items is a person's"]),
@@ -60,13 +60,13 @@ def test_a_dataset_without_labels_is_refused() -> None:
     ],
 )
 def test_what_people_overrode_among_the_items_is_a_caveat(
-    tmp_path: Path, overrides: list[Any], said: list[str]
+    tmp_path: Path, overrides: list[Any], sentences: list[str]
 ) -> None:
     judged = dataset({"safety": [A, A, A]})
     columns = {"safety": [SURE_A] * 3, "relevance": [SURE_A] * 3}
     run = stored_run(tmp_path, judged, columns, overrides=overrides)
     found = match(run, dataset({"safety": [A, A]}), partial=True)
-    assert [caveat.split(", not the model's own")[0] for caveat in found.caveats] == said
+    assert [caveat.split(", not the model's own")[0] for caveat in found.caveats] == sentences
 
 
 def test_a_pair_knows_what_the_model_said_and_what_a_person_said(tmp_path: Path) -> None:

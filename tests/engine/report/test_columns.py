@@ -52,7 +52,7 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     ).results
     assert results is not None
     evaluation = evaluate(match(ONE, GOLD))
-    comparison = compare([evaluate(one) for one in match_all([ONE, OTHER], GOLD)])
+    comparison = compare([evaluate(each) for each in match_all([ONE, OTHER], GOLD)])
     weighing = weigh(scored_pairs_of(OTHER, ["safety"]), {"safety": 1.0}, 0.5, GOLD, OTHER)
     reports = {"safety": report(None), "overall_quality": report(AS_READ), "relevance": report(0.3)}
     yield measure_tables.accuracy_table, evaluation

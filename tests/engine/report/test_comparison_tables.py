@@ -22,7 +22,7 @@ POOR = system({"safety": [B, B, A, None]}, {"safety": ["no"] * 4}, name="poor")
 
 
 def compared(*systems: System) -> Comparison:
-    return compare([evaluate(one) for one in match_all(systems, GOLD)])
+    return compare([evaluate(each) for each in match_all(systems, GOLD)])
 
 
 def test_each_measure_has_its_rank_and_a_mean() -> None:
@@ -64,7 +64,7 @@ def test_published_systems_without_explanations_have_dashes() -> None:
 
 
 def test_the_json_holds_every_difference_and_each_systems_scores() -> None:
-    evaluations = [evaluate(one) for one in match_all([SILENT, POOR], GOLD)]
+    evaluations = [evaluate(each) for each in match_all([SILENT, POOR], GOLD)]
     found = comparison_json(compare(evaluations), evaluations)
     assert len(found["differences"]) == 4
     assert found["scores"]["silent"]["safety_accuracy"] == 100

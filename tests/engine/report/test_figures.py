@@ -51,7 +51,7 @@ def weighing(margins: Sequence[float], threshold: float = 0.5) -> Weighing:
 
 
 def texts(axes: Axes) -> list[str]:
-    return [one.get_text() for one in axes.texts]
+    return [text.get_text() for text in axes.texts]
 
 
 def heights(axes: Axes) -> dict[str, list[float]]:
@@ -81,10 +81,10 @@ def test_intervals_and_trivial_judges_stand_beside_the_accuracies(evaluation: Ev
     (axes,) = accuracy_figure(evaluation).axes
     drawn = marks(axes)
     lines = [list(np.asarray(line.get_xdata(), float)) for line in axes.lines]
-    for one in evaluation.labels.values():
-        assert one.interval is not None
-        assert [100 * one.interval.low, 100 * one.interval.high] in lines
-    shares = [one.baselines.most_frequent for one in evaluation.labels.values()]
+    for measures in evaluation.labels.values():
+        assert measures.interval is not None
+        assert [100 * measures.interval.low, 100 * measures.interval.high] in lines
+    shares = [measures.baselines.most_frequent for measures in evaluation.labels.values()]
     assert drawn["most frequent label"][:2] == pytest.approx([100 * (share or 0) for share in shares])
     assert drawn["always A"] == [0, 50, 25]
     assert drawn["guessing (25 %)"] == [25, 25]
@@ -112,7 +112,7 @@ def test_numbers_can_be_read_in_every_cell(evaluation: Evaluation, dark: bool) -
     figure = confusion_figure(evaluation, dark)
     _, safety = figure.axes
     shades = np.asarray(safety.collections[0].cmap([0.0, 0.25, 0.5, 0.75, 1.0]))[:, :3]
-    numbers = {one.get_color() for one in safety.texts if one.get_text() != "0"}
+    numbers = {text.get_color() for text in safety.texts if text.get_text() != "0"}
     for colour in numbers:
         assert min(contrast(np.array(to_rgb(colour)), shade) for shade in shades) > 4.5
 
@@ -175,7 +175,7 @@ def test_any_threshold_and_scale_has_a_few_dozen_bins_for_all(
     (axes,) = margin_figure(found).axes
     bars = heights(axes)
     assert sum(map(sum, bars.values())) == len(margins)
-    assert all(len(one) <= 45 for one in bars.values())
+    assert all(len(bar) <= 45 for bar in bars.values())
     as_png(margin_figure(found), 40)
 
 

@@ -90,7 +90,7 @@ class Page(HTMLParser):
 
     def table(self, *header: str) -> list[list[str]]:
         """The rows of the table whose header begins so."""
-        (found,) = (one for one in self.tables if tuple(one[0][: len(header)]) == header)
+        (found,) = (table for table in self.tables if tuple(table[0][: len(header)]) == header)
         return found[1:]
 
     def facts(self) -> dict[str, str]:
@@ -106,12 +106,12 @@ def page_of(found: Matched, **weights: float) -> Page:
     return Page(report_html(gather(evaluate(found), weighing)))
 
 
-def run_of(folder: Path, gold: Dataset, said: Mapping[str, Sequence[Any]], **more: Any) -> Matched:
-    return match(stored_run(folder, gold, said, **more), gold)
+def run_of(folder: Path, gold: Dataset, probabilities: Mapping[str, Sequence[Any]], **more: Any) -> Matched:
+    return match(stored_run(folder, gold, probabilities, **more), gold)
 
 
 GOLD = dataset({"safety": [A, A, B, GOOD], "overall_quality": [B, A, BAD, A]})
-SAID: dict[str, list[Probabilities | None]] = {
+PROBABILITIES: dict[str, list[Probabilities | None]] = {
     "safety": [SURE_A, RATHER_A, None, SURE_A],
     "overall_quality": [SURE_A, SURE_A, SURE_GOOD, SURE_A],
 }
@@ -120,16 +120,16 @@ SAID: dict[str, list[Probabilities | None]] = {
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Page:
     """The page of the run that SAID describes, without weights."""
-    return page_of(run_of(tmp_path_factory.mktemp("run"), GOLD, SAID))
+    return page_of(run_of(tmp_path_factory.mktemp("run"), GOLD, PROBABILITIES))
 
 
 def test_a_page_of_a_run_has_no_script_and_loads_nothing(tmp_path: Path) -> None:
-    page = page_of(run_of(tmp_path, GOLD, SAID), safety=1, overall_quality=2)
+    page = page_of(run_of(tmp_path, GOLD, PROBABILITIES), safety=1, overall_quality=2)
     assert_harmless(page)
     images = [attributes for tag, attributes in page.elements if tag == "img"]
     assert len(images) == 5
-    assert all(one["src"].startswith("data:image/svg+xml;base64,") for one in images)
-    assert all(len(one["alt"]) > 40 for one in images)
+    assert all(image["src"].startswith("data:image/svg+xml;base64,") for image in images)
+    assert all(len(image["alt"]) > 40 for image in images)
 
 
 def assert_harmless(page: Page) -> None:
@@ -188,7 +188,7 @@ def test_the_accuracies_stand_beside_trivial_judges(page: Page) -> None:
 
 def test_every_row_of_a_table_is_as_long_as_its_header(tmp_path: Path) -> None:
     gold = dataset({"safety": [A, A, B, GOOD], "overall_quality": [B, A, BAD, A]}, {"safety": ["why"] * 4})
-    page = page_of(run_of(tmp_path, gold, SAID), safety=1)
+    page = page_of(run_of(tmp_path, gold, PROBABILITIES), safety=1)
     assert len(page.tables) == 7
     for table in page.tables:
         assert {len(row) for row in table} == {len(table[0])}
@@ -206,7 +206,7 @@ def measures(lead: float, interval: Interval | None) -> LabelMeasures:
 
 
 @pytest.mark.parametrize(
-    ("lead", "interval", "verdict", "said"),
+    ("lead", "interval", "verdict", "sentence"),
     [
         (0.2, Interval(0.1, 0.3), "yes", "On every criterion the judge is better than always giving"),
         (0.2, Interval(0.0, 0.3), "not surely", "Better on these items, but not surely"),
@@ -221,13 +221,13 @@ def measures(lead: float, interval: Interval | None) -> LabelMeasures:
     ],
 )
 def test_a_judge_that_is_not_better_is_called_so(
-    lead: float, interval: Interval | None, verdict: str, said: str
+    lead: float, interval: Interval | None, verdict: str, sentence: str
 ) -> None:
-    one = measures(lead, interval)
-    assert one.better_than_most_frequent == verdict
-    evaluation = Evaluation(matched([A, B], [A, A]), {"safety": one}, {})
+    measured = measures(lead, interval)
+    assert measured.better_than_most_frequent == verdict
+    evaluation = Evaluation(matched([A, B], [A, A]), {"safety": measured}, {})
     page = Page(report_html(Report(evaluation, {}), {}))
-    assert said in page.text
+    assert sentence in page.text
     assert page.table("criterion", "labels", "accuracy")[0][-1] == verdict
 
 
@@ -255,7 +255,7 @@ def test_how_a_run_was_made_is_said_whole(page: Page) -> None:
 
 
 def demo_run(folder: Path, name: str = "demo-judge", **manifest: Any) -> System:
-    return stored_run(folder, GOLD, SAID, model_path=DEMO_MODEL, model_name=name, manifest=manifest)
+    return stored_run(folder, GOLD, PROBABILITIES, model_path=DEMO_MODEL, model_name=name, manifest=manifest)
 
 
 @pytest.mark.parametrize("name", ["demo-judge", "Tiebreak demo judge"])
@@ -288,13 +288,15 @@ def test_a_file_that_is_no_model_any_more_is_left_out(
     tmp_path: Path, save: Callable[[str, bytes], Path]
 ) -> None:
     path = save("model.gguf", b"GGUF but nothing else")
-    run = stored_run(tmp_path, GOLD, SAID, model_path=path, manifest={"model_bytes": path.stat().st_size})
+    run = stored_run(
+        tmp_path, GOLD, PROBABILITIES, model_path=path, manifest={"model_bytes": path.stat().st_size}
+    )
     assert run.results
     assert judged_model(run.results.run) is None
 
 
 def test_a_calibration_is_named_with_a_warning(tmp_path: Path) -> None:
-    found = run_of(tmp_path, GOLD, SAID)
+    found = run_of(tmp_path, GOLD, PROBABILITIES)
     results = found.system.results
     assert results
     calibration = calibrate_run(found).calibration
@@ -314,9 +316,9 @@ def test_a_page_of_a_submission_says_what_is_not_known() -> None:
 
 
 def test_reliability_is_of_the_judgments_with_a_label(tmp_path: Path) -> None:
-    bins = reliability_of(run_of(tmp_path, GOLD, SAID))
-    assert [one.count for one in bins["safety"]] == [1, 2]
-    assert [one.accuracy for one in bins["safety"]] == [1.0, 0.5]
+    bins = reliability_of(run_of(tmp_path, GOLD, PROBABILITIES))
+    assert [part.count for part in bins["safety"]] == [1, 2]
+    assert [part.accuracy for part in bins["safety"]] == [1.0, 0.5]
     assert bins["safety"][1].confidence == pytest.approx(0.91)
     unscored = run_of(tmp_path, GOLD, {"safety": [None] * 4}, key="another")
     assert reliability_of(unscored) == {}
@@ -364,7 +366,7 @@ def test_what_people_overrode_is_said_and_not_taken_for_the_judge(tmp_path: Path
     assert "2. Item" not in page.text
     assert "The judge's reason." in page.text
     assert "A person's reason." not in page.text
-    assert [one.count for one in reliability_of(found)["safety"]] == [3]
+    assert [part.count for part in reliability_of(found)["safety"]] == [3]
 
 
 def test_a_report_of_the_model_alone_has_nothing_of_people(tmp_path: Path) -> None:
@@ -395,7 +397,7 @@ def test_what_was_not_measured_of_explanations_is_a_dash() -> None:
 
 
 def test_the_weighted_judge_is_held_against_human_winners(tmp_path: Path) -> None:
-    page = page_of(run_of(tmp_path, GOLD, SAID), overall_quality=3)
+    page = page_of(run_of(tmp_path, GOLD, PROBABILITIES), overall_quality=3)
     facts = {row[0]: row[1] for row in page.table("weighted judge")}
     assert facts["comparisons"] == "4"
     shares = {row[0]: row[1] for row in page.table("against the human overall label")}
@@ -412,7 +414,7 @@ def test_what_only_one_side_has_is_said() -> None:
 
 
 def test_the_same_run_gives_the_same_page_with_the_figures_given(tmp_path: Path) -> None:
-    report = gather(evaluate(run_of(tmp_path, GOLD, SAID)))
+    report = gather(evaluate(run_of(tmp_path, GOLD, PROBABILITIES)))
     figures = report.figures()
     for figure in figures.values():
         as_svg(figure)

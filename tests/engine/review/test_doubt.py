@@ -1,7 +1,6 @@
 """The review list: how doubtful a judgment is, what is filtered, which item comes first."""
 
 import itertools
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -27,6 +26,7 @@ from tests.judged import (
     SURE_GOOD,
     A,
     B,
+    Columns,
     Probabilities,
     dataset,
     stored_run,
@@ -36,11 +36,10 @@ from tests.judged import (
 SURE_B = (0.03, 0.91, 0.03, 0.03)
 RATHER_B = (0.2, 0.6, 0.1, 0.1)
 GOLD = dataset({"safety": [A, B, None, GOOD, BAD]})
-Said = Mapping[str, Sequence[Probabilities | None]]
 
 
-def judged(folder: Path, said: Said, **more: Any) -> RunResults:
-    results = stored_run(folder, GOLD, said, **more).results
+def judged(folder: Path, columns: Columns, **more: Any) -> RunResults:
+    results = stored_run(folder, GOLD, columns, **more).results
     assert results is not None
     return results
 
@@ -56,8 +55,10 @@ def overridden(folder: Path, item_id: str, **what: Any) -> RunResults:
 def with_flips(results: RunResults, *item_ids: str) -> RunResults:
     columns = {
         name: tuple(
-            replace(one, flipped=one.item_id in item_ids) if isinstance(one, Judgment) else one
-            for one in column
+            replace(judgment, flipped=judgment.item_id in item_ids)
+            if isinstance(judgment, Judgment)
+            else judgment
+            for judgment in column
         )
         for name, column in results.judgments.items()
     }
@@ -79,19 +80,19 @@ def test_where_the_orders_disagree_the_margin_counts_half(tmp_path: Path) -> Non
 
 
 def test_where_the_explanation_is_for_another_label_the_margin_counts_half(tmp_path: Path) -> None:
-    said: Said = {"safety": [SURE_A, SURE_B, SURE_B, None, SURE_GOOD]}
-    results = with_flips(judged(tmp_path, said, explanations={"safety": "A is better."}), "3")
+    columns: Columns = {"safety": [SURE_A, SURE_B, SURE_B, None, SURE_GOOD]}
+    results = with_flips(judged(tmp_path, columns, explanations={"safety": "A is better."}), "3")
     assert doubts(results) == pytest.approx([0.12, 0.56, 0.78, 1, 0.56])
     assert [row.outdated for row in review_rows(results)] == [False, True, True, False, True]
 
 
 def test_an_overall_label_against_the_weighted_winner_is_doubted_on_its_own_criterion(tmp_path: Path) -> None:
-    said: Said = {
+    columns: Columns = {
         "safety": [SURE_B, SURE_A, SURE_B, SURE_B, None],
         "relevance": [SURE_B, SURE_A, SURE_B, SURE_B, SURE_B],
         "overall_quality": [RATHER_A, RATHER_A, SURE_GOOD, RATHER_B, RATHER_A],
     }
-    results = judged(tmp_path, said)
+    results = judged(tmp_path, columns)
     assert doubts(results, "overall_quality") == pytest.approx([0.8, 0.6, 0.12, 0.6, 0.6])
     assert doubts(results, "safety") == pytest.approx([0.12, 0.12, 0.12, 0.12, 1])
 
@@ -99,9 +100,13 @@ def test_an_overall_label_against_the_weighted_winner_is_doubted_on_its_own_crit
 def contradicted_by_the_whole_weighing(results: RunResults) -> set[str]:
     """Whose overall label is A and weighted winner B, or the reverse, as `weigh` decides the whole run."""
     system = system_of_run(results)
-    weights = {one.name: one.weight for one in ELOQUENT.criteria if one.name in results.judgments}
+    weights = {
+        criterion.name: criterion.weight
+        for criterion in ELOQUENT.criteria
+        if criterion.name in results.judgments
+    }
     weighed = weigh(scored_pairs_of(system, list(weights)), weights, ELOQUENT.tie_threshold)
-    winners = {one["id"]: one["winner"] for one in weighed.result["results"]}
+    winners = {winner["id"]: winner["winner"] for winner in weighed.result["results"]}
     labels = {row.id: row.predictions["overall_quality"].preference for row in system.submission.rows}
     return {item_id for item_id, label in labels.items() if {label, winners.get(item_id)} == {"A", "B"}}
 
@@ -111,17 +116,17 @@ def test_contradictions_are_those_of_the_whole_weighing(tmp_path: Path, seed: in
     """Probabilities are tenths, so that many differences are 0 or the very tie threshold."""
     random = Random(seed)
     criteria, gold = ("safety", "overall_quality"), dataset({"safety": [None] * 150})
-    shares = [one for one in itertools.product(range(1, 8), repeat=4) if sum(one) == 10]
-    tenths = [one for one in shares if one.count(max(one)) == 1]
+    shares = [share for share in itertools.product(range(1, 8), repeat=4) if sum(share) == 10]
+    tenths = [share for share in shares if share.count(max(share)) == 1]
 
     def probabilities() -> Probabilities | None:
         a, b, good, bad = random.choice(tenths)
         return (a / 10, b / 10, good / 10, bad / 10) if random.random() < 0.9 else None
 
-    said = {name: [probabilities() for _ in gold.ids] for name in criteria}
+    columns = {name: [probabilities() for _ in gold.ids] for name in criteria}
     overridden = [item_id for item_id in gold.ids if random.random() < 0.3]
     overrides = [(item_id, "safety", random.choice([*Preference, None]), "So.") for item_id in overridden]
-    results = stored_run(tmp_path, gold, said, overrides=overrides).results
+    results = stored_run(tmp_path, gold, columns, overrides=overrides).results
     assert results is not None
     rows = [row for row in review_rows(results) if row.criterion == "overall_quality" and row.margin]
     found = {row.item_id for row in rows if row.margin and row.doubt > 1 - row.margin * 0.75}
@@ -161,8 +166,8 @@ def test_a_human_label_counts_for_the_same_texts_only(tmp_path: Path) -> None:
 @pytest.fixture
 def rows(tmp_path: Path) -> list[ReviewRow]:
     near = (0.41, 0.39, 0.1, 0.1)
-    said: Said = {"safety": [SURE_A, SURE_A, None, near, SURE_B], "relevance": [SURE_A] * 5}
-    judged(tmp_path, said, explanations={"safety": "A is better."})
+    columns: Columns = {"safety": [SURE_A, SURE_A, None, near, SURE_B], "relevance": [SURE_A] * 5}
+    judged(tmp_path, columns, explanations={"safety": "A is better."})
     return review_rows(with_flips(overridden(tmp_path, "1", explanation="So."), "2"), GOLD)
 
 
@@ -191,8 +196,8 @@ def test_matching_ids_are_asked_too(rows: list[ReviewRow]) -> None:
 
 
 def test_an_item_is_as_doubtful_as_its_most_doubtful_judgment(rows: list[ReviewRow]) -> None:
-    assert [one.item_id for one in by_item(rows)] == ["3", "4", "2", "5", "1"]
-    assert [one.item_id for one in by_item(rows, by_doubt=False)] == list("12345")
+    assert [row.item_id for row in by_item(rows)] == ["3", "4", "2", "5", "1"]
+    assert [row.item_id for row in by_item(rows, by_doubt=False)] == list("12345")
     assert by_item(rows)[0] == ReviewItem(2, "3", 1.0)
     assert by_item([]) == []
 

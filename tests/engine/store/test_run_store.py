@@ -43,8 +43,8 @@ def test_rewritten_explanations_are_kept_beside_the_first_where_there_is_one(sto
     new = Explanation("Response A is kind.", Preference.A)
     good = Explanation("Both are kind.", Preference.BOTH_GOOD, cut=True)
     with store.begin(IDENTITY) as run, store.begin(IDENTITY, fresh=True) as other:
-        for one in (run, other):
-            store.add(one.id, [judged_item(0), judged_item(1)])
+        for begun in (run, other):
+            store.add(begun.id, [judged_item(0), judged_item(1)])
         store.add_rewritten(run.id, {1: {"safety": new, "relevance": new}, 2: {"safety": new}})
         store.add_rewritten(run.id, {1: {"safety": good}})
     texts = {("safety", Preference.A): new, ("safety", Preference.BOTH_GOOD): good}
@@ -58,7 +58,7 @@ def test_the_latest_rewritten_explanation_for_a_label_counts(store: RunStore) ->
         for text in ("Response A is kind.", "Response A is kinder."):
             store.add_rewritten(run.id, {0: {"safety": Explanation(text, Preference.A)}})
     (item,) = store.judged(run.id)
-    assert [one.text for one in item.rewritten.values()] == ["Response A is kinder."]
+    assert [explanation.text for explanation in item.rewritten.values()] == ["Response A is kinder."]
 
 
 def test_the_same_key_goes_on_with_the_same_run(store: RunStore) -> None:

@@ -24,11 +24,11 @@ def fault(text: str) -> Exception:
 def test_a_fault_is_written_with_its_traceback_and_what_was_done(caplog: pytest.LogCaptureFixture) -> None:
     path = log_fault(fault("no such thing"), "opening a window")
     caplog.clear()
-    said = path.read_text("utf-8")
+    log = path.read_text("utf-8")
     assert path.parent == log_folder()
-    assert f"Tiebreak {VERSION}, opening a window" in said
-    assert "Traceback" in said
-    assert "ValueError: no such thing" in said
+    assert f"Tiebreak {VERSION}, opening a window" in log
+    assert "Traceback" in log
+    assert "ValueError: no such thing" in log
 
 
 def test_half_characters_are_written_out() -> None:

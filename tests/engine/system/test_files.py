@@ -1,16 +1,15 @@
 """Files appear whole or not at all, and every refusal says what to do."""
 
 import os
-import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from engine.core.errors import SetupError
 from engine.system.files import check_writable, whole_file, write_whole
+from tests.full_disk import disk_that_holds
 
 Refusal = Callable[[Path], None]
 
@@ -25,21 +24,6 @@ both = pytest.mark.parametrize(
 
 def names_in(folder: Path) -> list[str]:
     return sorted(file.name for file in folder.iterdir() if file.is_file())
-
-
-@contextmanager
-def disk_that_holds(size: int) -> Iterator[None]:
-    """Files longer than `size` bytes cannot be written: the system's own limit, not a stand-in for one."""
-    import resource
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        signal.signal(signal.SIGXFSZ, handler)
 
 
 def test_a_new_file_holds_the_bytes(tmp_path: Path) -> None:

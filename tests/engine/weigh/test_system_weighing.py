@@ -109,7 +109,7 @@ def test_the_same_weights_and_threshold_decide_as_the_weighted_judge() -> None:
     comparisons, human = planted(300, (0.5, 0.3, 0.2), 1.0)
     fit = fit_weights(comparisons.rows, human, {item_id: item_id for item_id in human})
     result = weigh(comparisons, fit.weights, fit.tie_threshold).result
-    right = sum(one["winner"] == human[one["id"]] for one in result["results"]) / 300
+    right = sum(entry["winner"] == human[entry["id"]] for entry in result["results"]) / 300
     assert right >= fit.agreement
 
 

@@ -122,8 +122,8 @@ def test_exchanging_the_responses_exchanges_the_winners(
     result = pairwise_preference_judge(scored_pairs_of(pairs_), weights, threshold)
     swapped = pairwise_preference_judge(scored_pairs_of([(b, a) for a, b in pairs_]), weights, threshold)
     exchanged = {"A": "B", "B": "A", "tie": "tie"}
-    assert [exchanged[one["winner"]] for one in result["results"]] == [
-        one["winner"] for one in swapped["results"]
+    assert [exchanged[entry["winner"]] for entry in result["results"]] == [
+        entry["winner"] for entry in swapped["results"]
     ]
     assert (result["win_rate_a"], result["avg_margin"]) == (swapped["win_rate_b"], swapped["avg_margin"])
 

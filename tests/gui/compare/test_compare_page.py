@@ -185,9 +185,9 @@ def test_other_ids_are_refused_unless_only_shared_items_are_wanted(
 ) -> None:
     short = save("short.tsv", b"\n".join(worse.read_bytes().split(b"\n")[:-3]) + b"\n")
     choose(qtbot, page, demo_gold, short)
-    said = compare(qtbot, page)
-    assert "ids missing (2 of 30)" in said
-    assert "or score what both have with “Only items that all have”." in said
+    problem = compare(qtbot, page)
+    assert "ids missing (2 of 30)" in problem
+    assert "or score what both have with “Only items that all have”." in problem
     assert page.stack.currentWidget() is not page.view
     page.choosing.partial.setChecked(True)
     assert compare(qtbot, page) == ""
@@ -209,9 +209,9 @@ def test_all_problems_of_a_bad_submission_are_listed(
 ) -> None:
     bad = save("bad.tsv", b"id\tsafety_preference\n1\tgood\n2\t<b>A</b>\n1\tB\n")
     choose(qtbot, page, demo_gold, bad)
-    said = compare(qtbot, page)
-    assert "bad.tsv: 3 problems" in said
-    assert "'<b>A</b>'" in said
+    problem = compare(qtbot, page)
+    assert "bad.tsv: 3 problems" in problem
+    assert "'<b>A</b>'" in problem
 
 
 def test_a_file_is_listed_once(qtbot: QtBot, page: ComparePage, space: Workspace, worse: Path) -> None:
@@ -361,8 +361,8 @@ def test_hostile_texts_are_shown_as_text(
     assert compare(qtbot, page) == ""
     row = differences(qtbot, page)[0]
     assert row[-1] == "<b>x</b><img src=x> <|eot_id|> \\u202egnp"
-    said = table.index(0, table.columnCount() - 1).data(Qt.ItemDataRole.ToolTipRole)
-    assert "<b>" not in said
+    tip = table.index(0, table.columnCount() - 1).data(Qt.ItemDataRole.ToolTipRole)
+    assert "<b>" not in tip
     assert table.headerData(4, Qt.Orientation.Horizontal) == "<b>&\\u202e.tsv"
 
 
@@ -382,7 +382,7 @@ def test_dropped_submissions_are_added(page: ComparePage, worse: Path) -> None:
 
 
 def test_no_key_of_the_page_is_another_s_or_a_menu_s(page: ComparePage) -> None:
-    texts = [one.text() for one in page.findChildren(QAbstractButton)]
+    texts = [button.text() for button in page.findChildren(QAbstractButton)]
     keys = [key.upper() for key in re.findall(r"&(\w)", " ".join(texts))] + [*"FVERH"]
     assert sorted(keys) == sorted(set(keys))
 
@@ -397,7 +397,7 @@ def test_all_controls_have_accessible_names(page: ComparePage) -> None:
         page.view.differences.criterion,
         page.view.agreement_view,
     ]
-    assert all(one.accessibleName() for one in controls)
+    assert all(control.accessibleName() for control in controls)
 
 
 def test_only_a_splitter_that_was_seen_is_remembered(qtbot: QtBot, space: Workspace) -> None:
@@ -409,3 +409,14 @@ def test_only_a_splitter_that_was_seen_is_remembered(qtbot: QtBot, space: Worksp
     made.show()
     made.keep_layout()
     assert not space.state.layout("compare").isEmpty()
+
+
+def test_a_system_that_does_not_judge_is_named(
+    qtbot: QtBot, page: ComparePage, demo_gold: Path, demo_store: Path, save: Save
+) -> None:
+    text = demo_store.with_name("submission.tsv").read_bytes()
+    constant = save("constant.tsv", re.sub(rb"\t(A|B|both_good|both_bad)(?=\t)", rb"\tA", text))
+    choose(qtbot, page, demo_gold, constant)
+    assert compare(qtbot, page) == ""
+    assert page.view.notes.text().startswith("constant.tsv: The model does not judge: do not use its labels.")
+    assert "run 1: " not in page.view.notes.text()

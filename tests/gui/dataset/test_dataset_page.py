@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QLabel, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QPlainTextEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.system.paths import demo_dataset
@@ -16,6 +16,7 @@ from gui.dataset.item_preview import CUT_AFTER, MOST_SHOWN
 from gui.kit.bars import ShareBar
 from gui.kit.fold import Fold
 from gui.work.workspace import Workspace
+from tests.gui.labels import text_of
 
 Save = Callable[[str, bytes], Path]
 HEAD = "id\tinstruction\toutput_a\toutput_b"
@@ -42,15 +43,11 @@ def opened(qtbot: QtBot, page: DatasetPage) -> DatasetPage:
 def open_file(qtbot: QtBot, page: DatasetPage, path: Path) -> None:
     with qtbot.waitSignal(page.workspace.dataset_changed):
         page.workspace.open_dataset(path)
-    qtbot.waitUntil(lambda: "labelled" in said(page.summary))
-
-
-def said(widget: QWidget) -> str:
-    return "\n".join(label.text() for label in widget.findChildren(QLabel) if label.isVisible())
+    qtbot.waitUntil(lambda: "labelled" in text_of(page.summary))
 
 
 def button(widget: QWidget, text: str) -> QPushButton:
-    return next(one for one in widget.findChildren(QPushButton) if one.text() == text)
+    return next(found for found in widget.findChildren(QPushButton) if found.text() == text)
 
 
 def ids(page: DatasetPage) -> list[str]:
@@ -77,7 +74,7 @@ def sort(qtbot: QtBot, page: DatasetPage, column: int) -> None:
 
 
 def test_an_empty_page_says_what_to_do_and_opens_the_demo(qtbot: QtBot, page: DatasetPage) -> None:
-    assert "A dataset is a table" in said(page)
+    assert "A dataset is a table" in text_of(page)
     assert not page.judge_button.isEnabled()
     with qtbot.waitSignal(page.workspace.dataset_changed):
         QTest.mouseClick(button(page.welcome, "Open the demo dataset"), Qt.MouseButton.LeftButton)
@@ -87,8 +84,8 @@ def test_an_empty_page_says_what_to_do_and_opens_the_demo(qtbot: QtBot, page: Da
 
 
 def test_the_summary_counts_items_and_labels(opened: DatasetPage) -> None:
-    assert "240 items" in said(opened.summary)
-    assert "240 labelled" in said(opened.summary)
+    assert "240 items" in text_of(opened.summary)
+    assert "240 labelled" in text_of(opened.summary)
     bars = [bar.accessibleName() for bar in opened.summary.findChildren(ShareBar)]
     assert [name.partition(":")[0] for name in bars] == [
         "Relevance",
@@ -105,12 +102,12 @@ def test_all_that_was_noticed_can_be_unfolded(qtbot: QtBot, page: DatasetPage, s
     open_file(qtbot, page, save("odd.tsv", "\n".join([f"{HEAD}\tnote", *rows, ""]).encode()))
     fold = page.summary.findChild(Fold)
     assert fold is not None
-    assert "No human labels" in said(page.summary)
-    assert "empty" not in said(page.summary)
+    assert "No human labels" in text_of(page.summary)
+    assert "empty" not in text_of(page.summary)
     qtbot.waitUntil(fold.isVisible)
     fold.set_open(True)
     for part in ("ignored: 'note'", "1 response is empty", "more than once", "wrongly decoded", "same text"):
-        assert part in said(page.summary)
+        assert part in text_of(page.summary)
 
 
 def test_the_chosen_item_is_shown_with_its_labels(opened: DatasetPage) -> None:
@@ -145,7 +142,7 @@ def test_a_search_by_keys_alone(qtbot: QtBot, opened: DatasetPage) -> None:
 
 def test_a_search_without_a_hit_says_so_and_can_be_cleared(qtbot: QtBot, opened: DatasetPage) -> None:
     search(qtbot, opened, "zzzz <b>y</b>")
-    assert "No item holds all words of “zzzz <b>y</b>”." in said(opened.items)
+    assert "No item holds all words of “zzzz <b>y</b>”." in text_of(opened.items)
     assert opened.preview.text == "No item is chosen."
     with qtbot.waitSignal(opened.items.table.modelReset):
         QTest.mouseClick(button(opened.items, "Clear the search"), Qt.MouseButton.LeftButton)
@@ -161,11 +158,11 @@ def test_sorting_keeps_the_chosen_item_and_the_third_click_undoes_it(
     dataset = opened.workspace.dataset
     assert dataset is not None
     texts = {item.id: item.instruction for item in dataset}
-    ascending = [texts[one].lower() for one in ids(opened)]
+    ascending = [texts[item_id].lower() for item_id in ids(opened)]
     assert ascending == sorted(ascending)
     assert chosen(opened) == "Item 42"
     sort(qtbot, opened, 1)
-    assert [texts[one].lower() for one in ids(opened)] == ascending[::-1]
+    assert [texts[item_id].lower() for item_id in ids(opened)] == ascending[::-1]
     sort(qtbot, opened, 1)
     assert ids(opened) == in_file
     assert chosen(opened) == "Item 42"

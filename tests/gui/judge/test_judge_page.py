@@ -22,6 +22,8 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.errors import SetupError
 from engine.core.events import ItemJudged, RunEnded
+from engine.core.health import Health, Sign, Symptom
+from engine.core.remedies import Remedy, Setting
 from engine.core.settings import Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
@@ -33,6 +35,7 @@ from gui.judge.run_control import RunControl
 from gui.judge.usual_setup import usual_setup
 from gui.kit.pill_delegate import PILL_ROLE
 from gui.work.workspace import Workspace
+from tests.gui.labels import text_of
 from tests.model_files import JUDGES
 from tests.small_models import SPLIT, split_model
 
@@ -76,17 +79,13 @@ def wait_for_plan(qtbot: QtBot, page: JudgePage) -> None:
 
 
 def wait_for_problem(qtbot: QtBot, page: JudgePage, words: str) -> None:
-    qtbot.waitUntil(lambda: words in said(page.plan_panel), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: words in text_of(page.plan_panel), timeout=A_WHILE)
 
 
 def run_to_the_end(qtbot: QtBot, page: JudgePage) -> None:
     with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
         page.run()
     wait_for_plan(qtbot, page)
-
-
-def said(widget: QWidget) -> str:
-    return "\n".join(label.text() for label in widget.findChildren(QLabel) if label.isVisible())
 
 
 def store_of(page: JudgePage) -> Path:
@@ -102,7 +101,9 @@ def open_run(page: JudgePage) -> int | None:
 
 
 def press(widget: QWidget, text: str) -> None:
-    (button,) = [one for one in widget.findChildren(QPushButton) if one.text() == text and one.isVisible()]
+    (button,) = [
+        found for found in widget.findChildren(QPushButton) if found.text() == text and found.isVisible()
+    ]
     button.click()
 
 
@@ -112,11 +113,11 @@ def candidates(page: JudgePage) -> list[Candidate]:
 
 
 def test_an_empty_page_says_what_to_do_and_opens_the_demo(qtbot: QtBot, page: JudgePage) -> None:
-    assert "No dataset is open" in said(page)
+    assert "No dataset is open" in text_of(page)
     assert not page.run_button.isEnabled()
     press(page, "Open the demo dataset")
     wait_for_plan(qtbot, page)
-    assert "240 items x 5 criteria x both orders = 2,400" in said(page.plan_panel)
+    assert "240 items x 5 criteria x both orders = 2,400" in text_of(page.plan_panel)
 
 
 def test_the_demo_model_is_there_marked_and_chosen(qtbot: QtBot, page: JudgePage) -> None:
@@ -125,7 +126,7 @@ def test_the_demo_model_is_there_marked_and_chosen(qtbot: QtBot, page: JudgePage
     first = page.picker.view.model().index(0, MODEL)
     assert first.data(PILL_ROLE) == ("demo", "plain")
     assert first.siblingAtColumn(1).data() == "fits"
-    assert "demo-judge: a model for trying" in said(page.picker)
+    assert "demo-judge: a model for trying" in text_of(page.picker)
 
 
 def test_a_run_shows_its_judgments_and_then_the_results(qtbot: QtBot, ready: JudgePage) -> None:
@@ -133,13 +134,27 @@ def test_a_run_shows_its_judgments_and_then_the_results(qtbot: QtBot, ready: Jud
     ready.dataset_line.set_items(4)
     wait_for_plan(qtbot, ready)
     run_to_the_end(qtbot, ready)
-    assert "Run 1 is complete: 4 of 4 items are judged" in said(ready.run_panel)
+    assert "Run 1 is complete: 4 of 4 items are judged" in text_of(ready.run_panel)
     assert ready.run_panel.table.rowCount() == 4
     assert ready.run_panel.table.index(0, 0).data() == "4"
     assert ready.run_button.text() == "Judge again"
     with qtbot.waitSignal(ready.workspace.page_wanted) as wanted:
         ready.results_button.click()
     assert wanted.args == ["Results"]
+
+
+def test_what_speaks_against_the_model_is_said_while_it_judges(qtbot: QtBot, ready: JudgePage) -> None:
+    ready.run_panel.begin(("safety",), "gold.tsv")
+    ready.control.health_seen.emit(Health(10, enough=True))
+    assert "10 items" not in text_of(ready.run_panel)
+    sign = Symptom(Sign.CUT, {"safety": 0.5}, 0.2, True, "Half are cut.", Remedy(Setting.EXPLANATION_TOKENS))
+    ready.control.health_seen.emit(Health(10, True, (sign,)))
+    shown = text_of(ready.run_panel)
+    assert (
+        "The model does not judge: do not use its labels. In what it gave for 10 items:\n- Half are cut."
+        in shown
+    )
+    assert "What to do: “Longest explanation”" in shown
 
 
 def test_a_judgment_is_shown_in_review_on_enter(qtbot: QtBot, ready: JudgePage) -> None:
@@ -167,10 +182,10 @@ def test_escape_stops_no_run_stop_does_and_resume_goes_on(qtbot: QtBot, ready: J
     assert not ready.control.stopping
     with qtbot.waitSignal(ready.control.ended, timeout=1_000):
         QTest.keyClick(ready.stop_button, Qt.Key.Key_Space)
-    assert "was stopped" in said(ready.run_panel)
+    assert "was stopped" in text_of(ready.run_panel)
     wait_for_plan(qtbot, ready)
     assert ready.run_button.text() == "Resume"
-    assert "items are judged in run 1; Resume goes on" in said(ready.plan_panel)
+    assert "items are judged in run 1; Resume goes on" in text_of(ready.plan_panel)
     assert ready.over_button.isVisible()
     assert ready.picker.isEnabled()
 
@@ -181,15 +196,19 @@ def test_items_that_do_not_fit_are_named_with_what_helps(
     text = "id\tinstruction\toutput_a\toutput_b\nshort\tq\ta\tb\nlong\tq\t" + "many words " * 300 + "\tb\n"
     page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, context=512))
     open_dataset(qtbot, page, save("long.tsv", text.encode()))
-    assert "1 of 2 items will be unscored: long." in said(page.plan_panel)
+    assert "1 of 2 items will be unscored: long." in text_of(page.plan_panel)
     press(page.plan_panel, "Shorten them")
-    qtbot.waitUntil(lambda: "1 of 2 items will be shortened: long." in said(page.plan_panel), timeout=A_WHILE)
+    qtbot.waitUntil(
+        lambda: "1 of 2 items will be shortened: long." in text_of(page.plan_panel), timeout=A_WHILE
+    )
     assert page.setup().shorten
     (larger,) = [
-        one for one in page.plan_panel.findChildren(QPushButton) if one.text().startswith("Use a context")
+        button
+        for button in page.plan_panel.findChildren(QPushButton)
+        if button.text().startswith("Use a context")
     ]
     larger.click()
-    qtbot.waitUntil(lambda: "every item fits" in said(page.plan_panel), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: "every item fits" in text_of(page.plan_panel), timeout=A_WHILE)
 
 
 def test_a_context_without_room_for_an_item_names_the_fields_that_help(
@@ -201,15 +220,15 @@ def test_a_context_without_room_for_an_item_names_the_fields_that_help(
     )
     page.workspace.open_dataset(demo_gold)
     wait_for_problem(qtbot, page, "the context holds 512: no item fits beside them.")
-    assert "Use a larger “Context”, fewer “Examples shown” or shorter examples." in said(page.plan_panel)
-    fields = said(page.settings).splitlines()
+    assert "Use a larger “Context”, fewer “Examples shown” or shorter examples." in text_of(page.plan_panel)
+    fields = text_of(page.settings).splitlines()
     assert {"Context", "Examples shown"} <= set(fields)
 
 
 def test_the_first_items_can_be_timed(qtbot: QtBot, ready: JudgePage) -> None:
-    assert "not known before a run with this model" in said(ready.plan_panel)
+    assert "not known before a run with this model" in text_of(ready.plan_panel)
     press(ready.plan_panel, "Time the first items")
-    qtbot.waitUntil(lambda: "at the pace of the first items" in said(ready.plan_panel), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: "at the pace of the first items" in text_of(ready.plan_panel), timeout=A_WHILE)
     assert ready.run_button.text() == "Run"
 
 
@@ -267,7 +286,7 @@ def test_the_chosen_model_is_in_sight_among_many(qtbot: QtBot, ready: JudgePage,
     in_sight = view.viewport().rect
     qtbot.waitUntil(lambda: in_sight().intersects(view.visualRect(view.currentIndex())), timeout=A_WHILE)
     assert view.currentIndex().siblingAtColumn(MODEL).data() == chosen.stem
-    assert f"{chosen.stem}, called Smollm2 135M 8k Lc100K Mix1 Ep2 in its header" in said(picker)
+    assert f"{chosen.stem}, called Smollm2 135M 8k Lc100K Mix1 Ep2 in its header" in text_of(picker)
 
 
 def test_memory_is_estimated_anew_for_another_context(qtbot: QtBot, ready: JudgePage) -> None:
@@ -285,7 +304,7 @@ def test_without_a_criterion_there_is_no_run(qtbot: QtBot, ready: JudgePage) -> 
     for box in ready.settings.findChildren(QCheckBox):
         if box.accessibleName().startswith("Judge "):
             box.setChecked(False)
-    assert "Choose at least one criterion" in said(ready.plan_panel)
+    assert "Choose at least one criterion" in text_of(ready.plan_panel)
     assert not ready.run_button.isEnabled()
     press(ready, "Back to defaults")
     assert ready.run_button.isEnabled()
@@ -319,7 +338,9 @@ def test_foreign_text_is_shown_as_text(
     cell = page.run_panel.table.index(0, 0)
     assert cell.data() == SHOWN_HOSTILE
     assert "<b>" not in cell.data(Qt.ItemDataRole.ToolTipRole)
-    assert all(one.textFormat() is Qt.TextFormat.PlainText for one in page.plan_panel.findChildren(QLabel))
+    assert all(
+        label.textFormat() is Qt.TextFormat.PlainText for label in page.plan_panel.findChildren(QLabel)
+    )
 
 
 def test_the_last_run_that_was_not_finished_is_offered(
@@ -412,7 +433,7 @@ def test_the_items_of_a_resumed_run_stay_when_its_dataset_is_read(
         press(again.banner, "Resume")
     wait_for_plan(qtbot, again)
     assert (again.setup().dataset_path.name, again.setup().items) == ("own.tsv", 6)
-    assert "all 6 items are judged in run 1" in said(again.plan_panel)
+    assert "all 6 items are judged in run 1" in text_of(again.plan_panel)
 
 
 def test_a_run_of_another_dataset_than_the_open_one_is_named_and_offered_after_a_stop(
@@ -424,12 +445,12 @@ def test_a_run_of_another_dataset_than_the_open_one_is_named_and_offered_after_a
     qtbot.waitUntil(lambda: page.run_panel.table.rowCount() >= 2, timeout=A_WHILE)
     with qtbot.waitSignal(page.workspace.dataset_changed, timeout=A_WHILE):
         page.workspace.open_dataset(demo_gold)
-    assert "Run 1 of own.tsv" in said(page.run_panel)
+    assert "Run 1 of own.tsv" in text_of(page.run_panel)
     assert not page.banner.isVisible()
     with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
         page.stop()
     assert ended.args[0].stopped
-    assert "The last run, of own.tsv, was not finished" in said(page.banner)
+    assert "The last run, of own.tsv, was not finished" in text_of(page.banner)
 
 
 def test_the_key_to_run_judges_no_complete_run_again(qtbot: QtBot, ready: JudgePage) -> None:
@@ -458,13 +479,13 @@ def test_the_buttons_of_the_run_open_that_run(qtbot: QtBot, ready: JudgePage) ->
 
 def test_while_a_dataset_is_read_the_page_says_so(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> None:
     page.workspace.open_dataset(demo_gold)
-    assert f"Reading {demo_gold.name} …" in said(page.dataset_line)
-    assert "No dataset is open" not in said(page)
+    assert f"Reading {demo_gold.name} …" in text_of(page.dataset_line)
+    assert "No dataset is open" not in text_of(page)
     page.workspace.cancel_loading()
-    qtbot.waitUntil(lambda: "Reading" not in said(page.dataset_line), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: "Reading" not in text_of(page.dataset_line), timeout=A_WHILE)
     if page.workspace.dataset is None:
-        assert "No dataset is open" in said(page)
-        assert "Open a dataset to see" in said(page.plan_panel)
+        assert "No dataset is open" in text_of(page)
+        assert "Open a dataset to see" in text_of(page.plan_panel)
 
 
 def test_a_model_of_last_time_that_is_gone_is_replaced_and_named(qtbot: QtBot, workspace: Workspace) -> None:
@@ -492,10 +513,10 @@ def test_the_table_of_judgments_keeps_the_last_ones(qtbot: QtBot, ready: JudgePa
 
 def test_every_control_has_a_name_and_takes_the_keyboard(page: JudgePage) -> None:
     kinds = (QPushButton, QComboBox, QCheckBox, QAbstractSpinBox, QTableView, QLineEdit)
-    controls = [one for kind in kinds for one in page.findChildren(kind)]
-    own = [one for one in controls if not isinstance(one.parent(), QAbstractSpinBox)]
+    controls = [control for kind in kinds for control in page.findChildren(kind)]
+    own = [control for control in controls if not isinstance(control.parent(), QAbstractSpinBox)]
     assert len(own) > 30
-    for one in own:
-        said_name = one.accessibleName() or (one.text() if isinstance(one, QPushButton | QCheckBox) else "")
-        assert said_name or one is page.plan_panel._context_button, one
-        assert one.focusPolicy() & Qt.FocusPolicy.TabFocus
+    for control in own:
+        text = control.text() if isinstance(control, QPushButton | QCheckBox) else ""
+        assert control.accessibleName() or text or control is page.plan_panel._context_button, control
+        assert control.focusPolicy() & Qt.FocusPolicy.TabFocus

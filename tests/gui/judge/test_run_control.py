@@ -58,8 +58,8 @@ def test_a_run_tells_each_item_and_is_open_at_the_end(
     control.judged.connect(heard.append)
     ended = run_to_the_end(qtbot, control, setup)
     assert ended == RunEnded(run_id=1, items=6, judged=6, stopped=False)
-    assert [one.judged.position for one in heard] == list(range(6))
-    assert all(len(one.judgments) == len(setup.criteria) for one in heard)
+    assert [item.judged.position for item in heard] == list(range(6))
+    assert all(len(item.judgments) == len(setup.criteria) for item in heard)
     assert control.progress is not None
     assert (control.progress.judged, control.progress.unscored) == (6, 0)
     assert control.unfinished is None
@@ -141,8 +141,8 @@ def test_a_run_that_waits_for_other_work_stops_at_once(
 ) -> None:
     go_on = threading.Event()
 
-    def other(one: JobControl) -> None:
-        while not one.cancel.requested and not go_on.wait(0.01):
+    def other(job: JobControl) -> None:
+        while not job.cancel.requested and not go_on.wait(0.01):
             pass
         raise Cancelled
 

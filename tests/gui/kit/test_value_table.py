@@ -19,7 +19,7 @@ def model(qtbot: QtBot) -> TableModel:
 def show(model: TableModel, kind: Kind, values: list[Value], title: str = "title") -> None:
     row = Column("row", "criterion", Kind.NAME, "What is judged.")
     value = Column("value", title, kind, "What it is <worth>.")
-    model.show_table(Table((row, value), [[f"row {place}", one] for place, one in enumerate(values)]))
+    model.show_table(Table((row, value), [[f"row {place}", cell] for place, cell in enumerate(values)]))
 
 
 @pytest.mark.parametrize("kind", Kind)

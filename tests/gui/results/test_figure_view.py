@@ -16,8 +16,6 @@ from gui.results.figure_jobs import TITLES
 from gui.results.figure_view import FigureView
 from gui.results.figures_panel import FiguresPanel
 from gui.results.score_jobs import Scores, measure_labels
-from gui.work.lanes import EngineThreads
-from gui.work.state import State
 from gui.work.workspace import Workspace
 from tests.gui.jobs import done
 
@@ -47,9 +45,8 @@ def scores(results: RunResults, demo_gold: Path) -> Scores:
 
 
 @pytest.fixture
-def panel(qtbot: QtBot, threads: EngineThreads, tmp_path: Path) -> FiguresPanel:
-    space = Workspace(threads, State(tmp_path / "state"), tmp_path / "runs.sqlite")
-    made = FiguresPanel(space)
+def panel(qtbot: QtBot, workspace: Workspace) -> FiguresPanel:
+    made = FiguresPanel(workspace)
     qtbot.addWidget(made)
     made.resize(900, 600)
     made.show()
@@ -68,7 +65,7 @@ def test_a_figure_is_said_in_words_and_never_as_markup(view: FigureView) -> None
 
 @pytest.mark.parametrize(("text", "form"), [("Save as &PNG…", "png"), ("Save as &SVG…", "svg")])
 def test_the_menu_saves(qtbot: QtBot, view: FigureView, text: str, form: str) -> None:
-    action = next(one for one in view.menu().actions() if one.text() == text)
+    action = next(entry for entry in view.menu().actions() if entry.text() == text)
     with qtbot.waitSignal(view.save_wanted) as asked:
         action.trigger()
     assert asked.args == ["accuracy", form]

@@ -1,11 +1,8 @@
-"""The results page: scores of a real run, overrides, calibration, slow measures, exports, foreign text."""
+"""The Results page: scores of a real run, overrides, foreign text, use without a mouse."""
 
-import csv
-import json
 import re
 import shutil
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,116 +11,24 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QAbstractSlider, QComboBox, QLabel
 from pytestqt.qtbot import QtBot
 
-from engine.core.cancel import CancelToken
-from engine.core.errors import RunBusyError, SetupError
-from engine.core.events import ItemJudged
 from engine.core.items import Preference
 from engine.core.judgments import Explanation
-from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings, MachineSettings, Mode
+from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import load_dataset
-from engine.data.submission import read_submission, write_submission
-from engine.decisions.run_results import load_results, submission_of
-from engine.gguf.judge_file import read_model_file
-from engine.judge.plan import RunPlan, open_model
-from engine.judge.run import run_judging
-from engine.loading.checked_model import checked_model
+from engine.decisions.run_results import load_results
 from engine.measure.evaluation import evaluate
 from engine.measure.matching import match
 from engine.measure.systems import system_of_run
 from engine.report.measure_tables import accuracy_table, explanation_table
 from engine.store.run_store import RunStore
-from engine.system.paths import demo_model
-from gui.kit.file_choice import FileChoice
-from gui.results.measure_model_dialog import MeasureModelDialog
-from gui.results.model_measure_jobs import ModelMeasure
 from gui.results.results_page import ResultsPage
 from gui.results.score_jobs import ScoreTable
 from gui.work.rewriter import Rewriter
 from gui.work.workspace import UnderWay, Workspace
-from tests.commands import ROOT
+from tests.gui.results.steps import Save, click, judge, measured, open_run, override, problem_after
+from tests.judged import stored_run
 
-ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
 HOSTILE_ID = "<img src=x> <|eot_id|> \u202etxt"
-
-Save = Callable[[str, bytes], Path]
-
-
-@pytest.fixture(scope="module")
-def two_runs(demo_store: Path, demo_gold: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of `demo_store` whose run 2 is labels alone, of the first three items."""
-    few = tmp_path_factory.mktemp("two_runs") / "few.tsv"
-    few.write_bytes(b"\n".join(demo_gold.read_bytes().split(b"\n")[:4]))
-    path = Path(shutil.copy(demo_store, few.parent))
-    assert judge(path, few, JudgeSettings(mode=Mode.LABELS, context=4096)) == 2
-    return path
-
-
-@pytest.fixture
-def page(qtbot: QtBot, space: Workspace) -> ResultsPage:
-    made = ResultsPage(space, Rewriter(space))
-    qtbot.addWidget(made)
-    made.resize(1180, 640)
-    made.show()
-    return made
-
-
-@pytest.fixture
-def opened(qtbot: QtBot, page: ResultsPage) -> ResultsPage:
-    """The page with the demo run, measured."""
-    return open_run(qtbot, page, 1)
-
-
-def open_run(qtbot: QtBot, page: ResultsPage, run: int) -> ResultsPage:
-    page.workspace.open_run(run)
-    measured(qtbot, page)
-    return page
-
-
-def measured(qtbot: QtBot, page: ResultsPage) -> None:
-    """Wait until all that was asked for is measured."""
-
-    def settled() -> bool:
-        scores, stale = page.measurer.scores, page._stale or page._later.isActive()
-        return scores is not None and scores.explained and not page.measurer.busy and not stale
-
-    qtbot.waitUntil(settled, timeout=20_000)
-
-
-def told(qtbot: QtBot, page: ResultsPage, act: Callable[[], object]) -> SetupError:
-    """The problem that the window must show after an act."""
-    with qtbot.waitSignal(page.workspace.problem, timeout=10_000) as problem:
-        act()
-    error = problem.args[0]
-    assert isinstance(error, SetupError)
-    return error
-
-
-def exported(qtbot: QtBot, page: ResultsPage, act: Callable[[], object]) -> None:
-    with qtbot.waitSignal(page.exporter.written, timeout=30_000):
-        act()
-
-
-def click(button: QAbstractButton) -> None:
-    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-
-
-def override(qtbot: QtBot, page: ResultsPage, item: str, label: Preference) -> None:
-    with qtbot.waitSignal(page.workspace.overrides_changed, timeout=10_000):
-        page.workspace.override(item, "safety", label, None)
-
-
-def judge(store: Path, dataset: Path, settings: JudgeSettings, items: int | None = None) -> int:
-    """Judge a dataset with the demo model, or stop after so many items of it; the id of the run."""
-    model = checked_model(read_model_file(demo_model()), CancelToken())
-    plan = RunPlan(load_dataset(dataset), ELOQUENT, settings, MachineSettings(1, 0), model)
-    with RunStore(store) as opened:
-        for event in run_judging(plan, opened, lambda: open_model(plan, CancelToken())):
-            if items is not None and isinstance(event, ItemJudged):
-                items -= 1
-                if not items:
-                    break
-        return opened.runs()[-1].id
 
 
 # Scores
@@ -174,7 +79,7 @@ def test_a_lost_dataset_leaves_what_the_run_says_by_itself(
     assert "choose a labelled dataset" in page.scores.verdict.text()
     assert "gone.tsv is not there any more" in page.gold.status.text()
     assert page.scores.table(ScoreTable.LABELS_GIVEN).rowCount() == 5
-    assert "nothing to report" in told(qtbot, page, page.export_report).problem
+    assert "nothing to report" in problem_after(qtbot, page, page.export_report).problem
     space.open_gold(demo_gold)
     qtbot.waitUntil(lambda: page.scores.table(ScoreTable.ACCURACY).rowCount() == 6, timeout=10_000)
     assert "Only the 3 items that both have" in page.scores.caveats.text()
@@ -191,7 +96,7 @@ def test_labels_of_other_items_are_refused_with_the_next_step(
     assert "Other labels…" in opened.scores.caveats.text()
     assert opened.scores.table(ScoreTable.LABELS_GIVEN).rowCount() == 5
     assert opened.gold.status.text() == "Against the human labels of <b>other.tsv"
-    assert all(one.textFormat() == Qt.TextFormat.PlainText for one in opened.findChildren(QLabel))
+    assert all(label.textFormat() == Qt.TextFormat.PlainText for label in opened.findChildren(QLabel))
 
 
 def test_explanations_that_were_stopped_go_on(qtbot: QtBot, page: ResultsPage) -> None:
@@ -214,6 +119,26 @@ def test_stopping_before_anything_is_known_says_how_to_go_on(qtbot: QtBot, page:
     page.measurer.progress.disconnect()
     page.entered()
     measured(qtbot, page)
+
+
+def test_a_model_that_does_not_judge_is_named_before_everything_else(
+    qtbot: QtBot, page: ResultsPage, demo_gold: Path
+) -> None:
+    unsure = (0.1, 0.05, 0.05, 0.05)
+    gold = load_dataset(demo_gold)
+    columns = {"safety": [unsure] * len(gold), "relevance": [unsure] * len(gold)}
+    stored = stored_run(page.workspace.store_path.parent, gold, columns, dataset_path=demo_gold)
+    assert stored.results is not None
+    open_run(qtbot, page, stored.results.run.id)
+    caveats = page.scores.caveats.text().splitlines()
+    assert caveats[0] == "The model does not judge: do not use its labels. In what it gave for 30 items:"
+    assert caveats[1].startswith("- The four labels hold 25.0 % of the probability on all criteria")
+    assert "speaks against it" not in page.scores.verdict.text()
+
+
+def test_a_judge_with_no_sign_is_said_to_have_none(qtbot: QtBot, opened: ResultsPage) -> None:
+    shown = opened.scores.verdict.text()
+    assert shown.startswith("Nothing in what the model gave for 30 items speaks against it.")
 
 
 def test_another_run_does_not_show_the_scores_of_the_last(
@@ -262,195 +187,6 @@ def test_scores_follow_overrides_and_the_model_alone_does_not(qtbot: QtBot, open
     QTest.keyClick(opened.model_alone, Qt.Key.Key_Space)
     measured(qtbot, opened)
     assert opened.scores.table(ScoreTable.ACCURACY).as_text() == before
-
-
-# Calibration
-
-
-def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
-    qtbot: QtBot, opened: ResultsPage, tmp_path: Path
-) -> None:
-    panel, space = opened.calibration, opened.workspace
-    opened.tabs.setCurrentIndex(3)
-    click(panel.fit_button)
-    qtbot.waitUntil(lambda: panel.proposal is not None, timeout=30_000)
-    assert panel.quality.rowCount() == 6
-    assert panel.changes.rowCount() == 5
-    assert "Nothing has changed yet" in panel._source.text()
-    panel.save(tmp_path / "calibration.json")
-    with qtbot.waitSignal(space.run_changed, timeout=10_000):
-        click(panel.apply_button)
-    assert "fitted on gold.tsv" in panel.state.text()
-    assert "Cross-validated there:" in panel.state.text()
-    assert panel._source.text().startswith("Applied, fitted on gold.tsv")
-    assert panel.quality.rowCount() == 6
-    assert not panel._proposed.isHidden()
-    assert panel.apply_button.isHidden()
-    measured(qtbot, opened)
-    assert "calibrated on these labels" in opened.scores.caveats.text()
-    with qtbot.waitSignal(space.run_changed, timeout=10_000):
-        click(panel.off_button)
-    assert "not calibrated" in panel.state.text()
-    assert panel._proposed.isHidden()
-    panel.load(tmp_path / "calibration.json")
-    qtbot.waitUntil(lambda: panel.proposal is not None, timeout=10_000)
-    assert panel.quality.rowCount() == 6  # hidden: a file holds no table
-
-
-def test_a_file_that_is_no_calibration_is_refused(qtbot: QtBot, opened: ResultsPage, save: Save) -> None:
-    wrong = save("wrong.json", b"{}")
-    assert "not a calibration" in told(qtbot, opened, lambda: opened.calibration.load(wrong)).problem
-
-
-def test_a_run_that_is_judged_elsewhere_is_not_calibrated(qtbot: QtBot, opened: ResultsPage) -> None:
-    with RunStore(opened.workspace.store_path) as store, store.hold(1):
-        assert isinstance(told(qtbot, opened, opened.calibration.take_off), RunBusyError)
-
-
-# Measures that need a model
-
-
-@pytest.mark.parametrize(
-    ("measure", "file", "column"),
-    [(ModelMeasure.BERTSCORE, ENCODER, 5), (ModelMeasure.AGREEMENT, demo_model(), 6)],
-)
-def test_a_model_fills_its_column(
-    qtbot: QtBot,
-    page: ResultsPage,
-    demo_tried: None,
-    save: Save,
-    demo_gold: Path,
-    measure: ModelMeasure,
-    file: Path,
-    column: int,
-) -> None:
-    few = save("few.tsv", b"\n".join(demo_gold.read_bytes().split(b"\n")[:4]))
-    page.workspace.open_gold(few)
-    qtbot.waitUntil(lambda: page.workspace.has_own_gold, timeout=10_000)
-    opened = open_run(qtbot, page, 1)
-    click(opened.scores.model_buttons[measure])
-    dialog = opened.findChild(MeasureModelDialog)
-    assert isinstance(dialog, MeasureModelDialog)
-    dialog.choose(file)
-    qtbot.waitUntil(dialog.start.isEnabled, timeout=10_000)
-    click(dialog.start)
-    table = opened.scores.table(ScoreTable.EXPLANATIONS)
-    qtbot.waitUntil(lambda: table.index(0, column).data() not in {"-", None}, timeout=60_000)
-    assert opened.workspace.state.recent(
-        "encoders" if measure is ModelMeasure.BERTSCORE else "agreement-models"
-    )
-
-
-def test_a_file_that_cannot_measure_is_refused_in_the_dialog(
-    qtbot: QtBot, opened: ResultsPage, save: Save
-) -> None:
-    dialog = MeasureModelDialog(ModelMeasure.BERTSCORE, opened.workspace)
-    qtbot.addWidget(dialog)
-    dialog.choose(save("<b>x.gguf", b"not a model"))
-    qtbot.waitUntil(lambda: "<b>x.gguf" in dialog.status.text(), timeout=10_000)
-    assert not dialog.start.isEnabled()
-
-
-# Exports
-
-
-def test_submissions_are_those_of_the_engine(qtbot: QtBot, opened: ResultsPage, tmp_path: Path) -> None:
-    with RunStore(opened.workspace.store_path) as store:
-        expected = submission_of(load_results(store, 1))
-    write_submission(tmp_path / "expected.tsv", expected)
-    exported(qtbot, opened, lambda: opened.export_explained(path=tmp_path / "explained.tsv"))
-    assert (tmp_path / "explained.tsv").read_bytes() == (tmp_path / "expected.tsv").read_bytes()
-    exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "labels.tsv"))
-    labels = read_submission(tmp_path / "labels.tsv")
-    assert not labels.with_explanations
-    assert [row.id for row in labels.rows] == [row.id for row in expected.rows]
-
-
-def test_all_data_report_and_figures_are_written(qtbot: QtBot, opened: ResultsPage, tmp_path: Path) -> None:
-    exported(qtbot, opened, lambda: opened.export_csv(path=tmp_path / "all.csv"))
-    exported(qtbot, opened, lambda: opened.export_json(path=tmp_path / "all.json"))
-    exported(qtbot, opened, lambda: opened.export_report(path=tmp_path / "report.html"))
-    assert (tmp_path / "all.csv").read_bytes().count(b"\n") > 150
-    assert len(json.loads((tmp_path / "all.json").read_bytes())["items"]) == 30
-    (tmp_path / "run-1-figures").mkdir()
-    exported(qtbot, opened, lambda: opened.export_figures(folder=tmp_path))
-    assert not list((tmp_path / "run-1-figures").iterdir())
-    assert len(list((tmp_path / "run-1-figures-2").iterdir())) == 8
-
-
-def test_an_export_says_what_is_a_persons(qtbot: QtBot, opened: ResultsPage, tmp_path: Path) -> None:
-    item = load_dataset(opened.workspace.run.results.run.identity.dataset_path).ids[0]  # type: ignore[union-attr]
-    override(qtbot, opened, item, Preference.BOTH_BAD)
-    exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "labels.tsv"))
-    assert "1 judgment of run 1 is overridden by people: 1 label" in opened.notice.text
-    opened.model_alone.setChecked(True)
-    exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "alone.tsv"))
-    assert "Without what people overrode (1 label, by" in opened.notice.text
-    assert "“Model alone” is ticked" in opened.notice.text
-    assert (tmp_path / "alone.tsv").read_bytes() != (tmp_path / "labels.tsv").read_bytes()
-
-
-def test_what_was_judged_is_never_overwritten(qtbot: QtBot, opened: ResultsPage, demo_gold: Path) -> None:
-    before = demo_gold.read_bytes()
-    assert "overwritten" in told(qtbot, opened, lambda: opened.export_csv(path=demo_gold)).problem
-    assert demo_gold.read_bytes() == before
-
-
-def test_labels_alone_have_no_explanations_to_export(
-    qtbot: QtBot, space: Workspace, page: ResultsPage, two_runs: Path, tmp_path: Path
-) -> None:
-    shutil.copy(two_runs, space.store_path)
-    open_run(qtbot, page, 2)
-    error = told(qtbot, page, lambda: page.export_explained(path=tmp_path / "never.tsv"))
-    assert "labels alone" in error.problem
-    assert page.scores.table(ScoreTable.EXPLANATIONS).rowCount() == 0
-
-
-def test_on_another_page_the_status_bar_says_what_was_left_out(
-    qtbot: QtBot, opened: ResultsPage, tmp_path: Path
-) -> None:
-    item = load_dataset(opened.workspace.run.results.run.identity.dataset_path).ids[0]  # type: ignore[union-attr]
-    override(qtbot, opened, item, Preference.BOTH_BAD)
-    opened.model_alone.setChecked(True)
-    opened.hide()
-    with qtbot.waitSignal(opened.workspace.note, timeout=10_000) as note:
-        opened.export_labels(path=tmp_path / "alone.tsv")
-    assert "Without what people overrode (1 label, by" in note.args[0]
-
-
-def test_the_csv_has_the_labels_that_the_run_is_held_against(
-    qtbot: QtBot, opened: ResultsPage, save: Save, demo_gold: Path, tmp_path: Path
-) -> None:
-    other = save("other.tsv", demo_gold.read_bytes().replace(b"\tboth_good\t", b"\tboth_bad\t"))
-    with qtbot.waitSignal(opened.workspace.gold_changed, timeout=10_000):
-        opened.gold.open(other)
-    exported(qtbot, opened, lambda: opened.export_csv(path=tmp_path / "all.csv"))
-    with (tmp_path / "all.csv").open(encoding="utf-8", newline="") as file:
-        labels = {row["human_preference"] for row in csv.DictReader(file)}
-    assert "both_bad" in labels
-    assert "both_good" not in labels
-
-
-def test_no_file_in_use_is_overwritten(
-    qtbot: QtBot, opened: ResultsPage, save: Save, demo_gold: Path
-) -> None:
-    gold = save("chosen.tsv", demo_gold.read_bytes())
-    with qtbot.waitSignal(opened.workspace.gold_changed, timeout=10_000):
-        opened.gold.open(gold)
-    examples = save("examples.tsv", b"of the Judge page")
-    FileChoice("labelled examples", "", opened).set_path(examples)
-    click(opened.calibration.fit_button)
-    qtbot.waitUntil(lambda: opened.calibration.proposal is not None, timeout=30_000)
-    measured(qtbot, opened)
-    for path in (gold, examples, opened.workspace.store_path):
-        before = path.read_bytes()
-        for act in (
-            lambda path=path: opened.export_csv(path=path),
-            lambda path=path: opened.calibration.save(path),
-            lambda path=path: opened.figures.save("accuracy", path),
-        ):
-            assert "would be overwritten" in told(qtbot, opened, act).problem
-        assert path.read_bytes() == before
 
 
 # Read again
@@ -533,8 +269,8 @@ def test_no_key_of_a_tab_is_another_s_or_a_menu_s(opened: ResultsPage) -> None:
     tabs = re.findall(r"&(\w)", " ".join(opened.tabs.tabText(place) for place in range(opened.tabs.count())))
     for place in range(opened.tabs.count()):
         opened.tabs.setCurrentIndex(place)
-        shown = [one for one in opened.findChildren(QAbstractButton) if one.isVisible()]
-        keys = [*tabs, *re.findall(r"&(\w)", " ".join(one.text() for one in shown)), *"FVERH"]
+        shown = [button for button in opened.findChildren(QAbstractButton) if button.isVisible()]
+        keys = [*tabs, *re.findall(r"&(\w)", " ".join(button.text() for button in shown)), *"FVERH"]
         assert sorted(key.upper() for key in keys) == sorted({key.upper() for key in keys})
 
 
@@ -547,17 +283,17 @@ def test_every_measure_says_what_it_means(opened: ResultsPage) -> None:
 
 def test_every_control_has_a_name(opened: ResultsPage) -> None:
     kinds = (QAbstractButton, QAbstractItemView, QAbstractSlider, QComboBox)
-    controls = [one for kind in kinds for one in opened.findChildren(kind)]
+    controls = [control for kind in kinds for control in opened.findChildren(kind)]
     nameless = [
-        one
-        for one in controls
-        if not one.accessibleName()
-        and not (isinstance(one, QAbstractButton) and one.text())
-        and not one.objectName().startswith("qt_")
-        and one.focusPolicy() != Qt.FocusPolicy.NoFocus
-        and one.window() is opened  # Qt's own list below a combo box is a window
+        control
+        for control in controls
+        if not control.accessibleName()
+        and not (isinstance(control, QAbstractButton) and control.text())
+        and not control.objectName().startswith("qt_")
+        and control.focusPolicy() != Qt.FocusPolicy.NoFocus
+        and control.window() is opened  # Qt's own list below a combo box is a window
     ]
-    assert [(type(one).__name__, type(one.parent()).__name__) for one in nameless] == []
+    assert [(type(control).__name__, type(control.parent()).__name__) for control in nameless] == []
 
 
 def test_tabs_and_menu_open_by_key(qtbot: QtBot, opened: ResultsPage) -> None:

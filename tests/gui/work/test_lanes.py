@@ -73,8 +73,8 @@ def test_a_job_tells_its_events_in_order_and_then_its_result(qtbot: QtBot, threa
 def test_a_job_does_not_work_on_the_thread_of_the_window(qtbot: QtBot, threads: EngineThreads) -> None:
     lanes = (Lane.FILES, Lane.STORE)
     heard = [Heard(threads.start(lane, lambda _: threading.get_ident())) for lane in lanes]
-    qtbot.waitUntil(lambda: all("ended" in one.kinds for one in heard))
-    assert len({one.all[0][1] for one in heard} | {threading.get_ident()}) == 3
+    qtbot.waitUntil(lambda: all("ended" in listener.kinds for listener in heard))
+    assert len({listener.all[0][1] for listener in heard} | {threading.get_ident()}) == 3
 
 
 def test_jobs_of_a_lane_wait_for_each_other_and_other_lanes_do_not(
@@ -126,7 +126,7 @@ def test_anything_else_that_goes_wrong_is_logged_and_told_as_our_fault(
     assert isinstance(bug, EngineBug)
     assert type(error).__name__ in str(bug)
     assert bug.__cause__ is error
-    assert [one.levelno for one in caplog.records] == [logging.ERROR]
+    assert [record.levelno for record in caplog.records] == [logging.ERROR]
     caplog.clear()
 
 
@@ -164,8 +164,10 @@ def test_a_result_that_was_on_its_way_when_its_job_was_abandoned_is_not_heard(
 def test_many_quick_jobs_end_once_each(qtbot: QtBot, threads: EngineThreads) -> None:
     lanes = list(Lane)
     heard = [Heard(threads.start(lanes[number % 4], returns(number))) for number in range(400)]
-    qtbot.waitUntil(lambda: all("ended" in one.kinds for one in heard))
-    assert [one.all for one in heard] == [[("finished", number), ("ended", None)] for number in range(400)]
+    qtbot.waitUntil(lambda: all("ended" in listener.kinds for listener in heard))
+    assert [listener.all for listener in heard] == [
+        [("finished", number), ("ended", None)] for number in range(400)
+    ]
     assert not any(threads.busy(lane) for lane in lanes)
 
 

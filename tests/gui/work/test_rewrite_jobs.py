@@ -36,7 +36,7 @@ def judged(folder: Path, gold: Path, shots: int = 0) -> Path:
     done(judge(setup, path, None))
     with RunStore(path) as store:
         first = next(store.judged(1))
-        label = next(one for one in Preference if one is not first.explanations["safety"].preference)
+        label = next(other for other in Preference if other is not first.explanations["safety"].preference)
         store.override(
             1, NewOverride(first.item_id, "safety", preference=label, explanation=None, author="Ada")
         )

@@ -61,9 +61,11 @@ def opened(qtbot: QtBot, workspace: Workspace, rewriter: Rewriter, judged: Path)
 
 def change_label(store: RunStore, place: int) -> None:
     results = load_results(store, 1)
-    one = results.judgments["safety"][place]
-    other = next(label for label in Preference if label is not results.label(one))
-    store.override(1, NewOverride(one.item_id, "safety", preference=other, explanation=None, author="Ada"))
+    judgment = results.judgments["safety"][place]
+    other = next(label for label in Preference if label is not results.label(judgment))
+    store.override(
+        1, NewOverride(judgment.item_id, "safety", preference=other, explanation=None, author="Ada")
+    )
 
 
 def outdated(workspace: Workspace) -> int:
@@ -81,7 +83,7 @@ def test_a_page_says_what_is_out_of_date_and_writes_it_again(
     assert page.outdated.text.text() == "1 explanation was written for another label than the one in force."
     page.outdated.button.setFocus()
     with (
-        qtbot.waitSignal(opened.note, timeout=A_WHILE, check_params_cb=lambda said: "again" in said) as note,
+        qtbot.waitSignal(opened.note, timeout=A_WHILE, check_params_cb=lambda text: "again" in text) as note,
         qtbot.waitSignal(opened.run_changed, timeout=A_WHILE),
     ):
         QTest.keyClick(page.outdated.button, Qt.Key.Key_Space)

@@ -34,8 +34,8 @@ def test_an_override_is_in_the_results_at_once_and_undone_again(qtbot: QtBot, ju
     with qtbot.waitSignal(judged.overrides_changed, timeout=A_WHILE):
         judged.override("1", "safety", Preference.BOTH_BAD, None)
     assert judged.run is not None
-    (said,) = judged.run.results.overrides.values()
-    assert (said.item_id, said.criterion, said.preference) == ("1", "safety", Preference.BOTH_BAD)
+    (override,) = judged.run.results.overrides.values()
+    assert (override.item_id, override.criterion, override.preference) == ("1", "safety", Preference.BOTH_BAD)
     with qtbot.waitSignal(judged.overrides_changed, timeout=A_WHILE):
         judged.undo_override("1", "safety")
     assert judged.run.results.overrides == {}
@@ -66,17 +66,17 @@ def test_reading_again_does_not_drop_the_run_that_was_just_chosen(qtbot: QtBot, 
 
 
 def test_an_override_that_cannot_be_stored_is_told(qtbot: QtBot, judged: Workspace) -> None:
-    with qtbot.waitSignal(judged.problem, timeout=A_WHILE) as told:
+    with qtbot.waitSignal(judged.problem, timeout=A_WHILE) as problem:
         judged.override("no such item", "safety", Preference.A, None)
-    assert isinstance(told.args[0], SetupError)
-    assert told.args[0].problem.startswith("Item no such item, safety: what you decided is not stored.")
+    assert isinstance(problem.args[0], SetupError)
+    assert problem.args[0].problem.startswith("Item no such item, safety: what you decided is not stored.")
 
 
 def test_the_dataset_of_last_time_is_not_asked_for_again_where_it_is_gone(
     qtbot: QtBot, workspace: Workspace, tmp_path: Path
 ) -> None:
     workspace.state.set_text("last/dataset", str(tmp_path / "gone.tsv"))
-    with qtbot.waitSignal(workspace.dataset_failed, timeout=A_WHILE) as told:
+    with qtbot.waitSignal(workspace.dataset_failed, timeout=A_WHILE) as failed:
         workspace.open_dataset(tmp_path / "gone.tsv")
-    assert "gone.tsv" in told.args[0].problem
+    assert "gone.tsv" in failed.args[0].problem
     assert workspace.state.text("last/dataset") == ""

@@ -33,9 +33,9 @@ def test_a_fault_of_the_program_is_logged_whole_and_said(
 ) -> None:
     assert ended(error) == 3
     caplog.clear()
-    said = capsys.readouterr().err
-    assert str(error) in said
-    assert "Traceback" not in said
+    printed = capsys.readouterr().err
+    assert str(error) in printed
+    assert "Traceback" not in printed
     log = (log_folder() / "tiebreak.log").read_text("utf-8")
     assert "Traceback" in log
     assert str(error) in log

@@ -1,0 +1,61 @@
+"""The argument that names a model: the path of its file, a part of its name, or the demo model's.
+
+Knows: what such a word may be, and what is said of it. Does not know: what the model is for.
+"""
+
+from pathlib import Path
+
+from engine.commands.shared.console import printable, tell
+from engine.core.errors import SetupError
+from engine.gguf.finder import ModelPlace, usual_folders
+from engine.gguf.model_search import models_named
+from engine.system.paths import demo_model, program
+
+MODEL_WORDS = "a GGUF file, a part of its name if the list of models has it, or 'demo'"
+_DEMO = "demo"
+_MOST_LISTED = 10
+
+
+def model_file(word: str) -> Path:
+    """The file of the model that a word names; where it was looked for by name, says which it is.
+
+    A path stays as it is, whether or not there is a file: reading it tells. Raises SetupError where no model
+    has the word in its name, or several.
+    """
+    path = Path(word)
+    if word == _DEMO:
+        return demo_model()
+    if path.name != word or _exists(path):
+        return path
+    found = models_named(word, usual_folders())
+    if not found:
+        raise SetupError(
+            f"{printable(word)}: there is no such file here, and no model on this computer has that in its"
+            " name.",
+            f"Check the name. {program()} models lists the models on this computer.",
+        )
+    if len(found) > 1:
+        raise SetupError(_too_many(word, found), "Write more of the name, or the path of the file.")
+    tell(f"{printable(word)} is {_shown(found[0])}")
+    return found[0].path
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        return True  # reading it will say why not
+
+
+def _too_many(word: str, found: list[ModelPlace]) -> str:
+    lines = [f"{printable(word)}: {len(found)} models on this computer have that in their names."]
+    lines += [f"  {_shown(place)}" for place in found[:_MOST_LISTED]]
+    if len(found) > _MOST_LISTED:
+        lines.append(f"  and {len(found) - _MOST_LISTED} more.")
+    return "\n".join(lines)
+
+
+def _shown(place: ModelPlace) -> str:
+    path = printable(str(place.path))
+    known = place.name in (place.path.name, place.path.stem)
+    return path if known else f"{path} ({printable(place.name)})"

@@ -1,0 +1,108 @@
+"""The health of a judge: whether a run judged at all, and the signs that speak against it.
+
+Knows: signs and verdicts. Does not know: how a sign is measured, from where on it counts, who shows it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from engine.core.remedies import Remedy
+
+
+class Sign(StrEnum):
+    """What speaks against a judge. The value is its name in JSON."""
+
+    FORMAT_MASS = "format_mass"
+    FLIPPED = "flipped"
+    ONE_LABEL = "one_label"
+    UNEXPLAINED = "unexplained"
+    REPEATED = "repeated_sentences"
+    CUT = "cut"
+    NAMELESS = "names_no_response"
+
+
+class HealthVerdict(StrEnum):
+    """What all signs say together. The value is its name in JSON."""
+
+    TOO_FEW = "too_few_items"
+    JUDGES = "judges"
+    LOOK = "look_closely"
+    DOES_NOT_JUDGE = "does_not_judge"
+
+
+@dataclass(frozen=True)
+class Symptom:
+    """A sign that was found.
+
+    `values`: what was measured (0 to 1) where it is beyond `limit`, by criterion; by the label for
+    ONE_LABEL. `serious`: whether it says by itself that the model did not judge. `text`: a sentence.
+    """
+
+    sign: Sign
+    values: Mapping[str, float]
+    limit: float
+    serious: bool
+    text: str
+    remedy: Remedy
+
+
+@dataclass(frozen=True)
+class Health:
+    """What was found in the judgments of `items` items; `enough`: whether these are enough to say it."""
+
+    items: int
+    enough: bool
+    symptoms: tuple[Symptom, ...] = ()
+
+    @property
+    def verdict(self) -> HealthVerdict:
+        """One serious sign is enough."""
+        if not self.enough:
+            return HealthVerdict.TOO_FEW
+        if any(symptom.serious for symptom in self.symptoms):
+            return HealthVerdict.DOES_NOT_JUDGE
+        return HealthVerdict.LOOK if self.symptoms else HealthVerdict.JUDGES
+
+    @property
+    def headline(self) -> str:
+        """The verdict in a sentence."""
+        items = f"{self.items:,} item{'' if self.items == 1 else 's'}"
+        match self.verdict:
+            case HealthVerdict.TOO_FEW:
+                return f"Whether the model judges cannot be said yet: {items} are too few."
+            case HealthVerdict.JUDGES:
+                return f"Nothing in what the model gave for {items} speaks against it."
+            case HealthVerdict.LOOK:
+                return f"The model may not judge as it should. In what it gave for {items}:"
+            case _:
+                return f"The model does not judge: do not use its labels. In what it gave for {items}:"
+
+    @property
+    def doubted(self) -> bool:
+        """Whether something was found that a person must know before the labels are used."""
+        return self.verdict in {HealthVerdict.LOOK, HealthVerdict.DOES_NOT_JUDGE}
+
+    def sentences(self, word: Callable[[Remedy], str] = str) -> list[str]:
+        """The verdict, each sign, and what to do, worded by whoever shows it."""
+        remedies = " ".join(dict.fromkeys(word(symptom.remedy) for symptom in self.symptoms))
+        signs = [f"- {symptom.text}" for symptom in self.symptoms]
+        return [self.headline, *signs, *([f"What to do: {remedies}"] if remedies else [])]
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        return {
+            "verdict": self.verdict.value,
+            "items": self.items,
+            "signs": [
+                {
+                    "sign": symptom.sign.value,
+                    "serious": symptom.serious,
+                    "limit": symptom.limit,
+                    "values": dict(symptom.values),
+                    "text": symptom.text,
+                }
+                for symptom in self.symptoms
+            ],
+        }

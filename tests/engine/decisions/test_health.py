@@ -1,0 +1,224 @@
+"""The health of a judge: planted signs are found, each by its limit, and sound judges are left alone."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.core.cancel import CancelToken
+from engine.core.events import HealthSeen, ItemJudged, RunEnded
+from engine.core.health import Health, HealthVerdict, Sign
+from engine.core.items import PREFERENCES, Prediction
+from engine.core.rubric import ELOQUENT
+from engine.core.settings import JudgeSettings, MachineSettings, Mode
+from engine.data.dataset import Dataset, load_dataset
+from engine.data.submission import Submission, SubmissionRow
+from engine.decisions.health import (
+    LEAST_ITEMS,
+    LIMITS,
+    MOST_ITEMS,
+    Answer,
+    answers_health,
+    names_a_response,
+    run_health,
+    submission_health,
+)
+from engine.decisions.run_json import as_json
+from engine.decisions.run_results import load_results
+from engine.judge.plan import RunPlan, open_model
+from engine.judge.run import run_judging
+from engine.loading.checked_model import CheckedModel
+from engine.store.run_store import RunStore
+from tests.commands import ROOT
+
+SOUND = "Response A names the capital, while response B does not."
+COUNT = 40
+JUDGES, LOOK, DOES_NOT_JUDGE = HealthVerdict.JUDGES, HealthVerdict.LOOK, HealthVerdict.DOES_NOT_JUDGE
+
+
+def sound(place: int) -> Answer:
+    """What a good judge gives: every label in turn."""
+    return Answer(PREFERENCES[place % 4], SOUND, cut=False, format_mass=0.99, flipped=False)
+
+
+def health(change: Callable[[int, Answer], Answer], criteria: int = 5, count: int = COUNT) -> Health:
+    """The health of a sound judge with changed answers."""
+    names = ELOQUENT.names[:criteria]
+    return answers_health(
+        {name: [change(place, sound(place)) for place in range(count)] for name in names}, explains=True
+    )
+
+
+def some(share: float, **changes: object) -> Callable[[int, Answer], Answer]:
+    """Changes a share of the answers."""
+    return lambda place, answer: replace(answer, **changes) if place < share * COUNT else answer  # type: ignore[arg-type]
+
+
+def test_a_sound_judge_has_no_signs() -> None:
+    found = health(lambda _place, answer: answer)
+    assert (found.verdict, found.symptoms, found.doubted) == (JUDGES, (), False)
+    assert found.sentences() == ["Nothing in what the model gave for 40 items speaks against it."]
+
+
+@pytest.mark.parametrize(
+    ("change", "sign", "verdict"),
+    [
+        (some(1, format_mass=0.6), Sign.FORMAT_MASS, LOOK),
+        (some(1, format_mass=0.3), Sign.FORMAT_MASS, DOES_NOT_JUDGE),
+        (some(0.4, flipped=True), Sign.FLIPPED, LOOK),
+        (some(0.6, flipped=True), Sign.FLIPPED, DOES_NOT_JUDGE),
+        (some(0.95, label=PREFERENCES[0]), Sign.ONE_LABEL, LOOK),
+        (some(1, label=PREFERENCES[0]), Sign.ONE_LABEL, DOES_NOT_JUDGE),
+        (some(0.2, text=None), Sign.UNEXPLAINED, LOOK),
+        (some(0.2, text="It is a good answer. It is a good answer. B."), Sign.REPEATED, LOOK),
+        (some(0.3, cut=True), Sign.CUT, LOOK),
+        (some(0.4, text="The verdict is one letter:"), Sign.NAMELESS, LOOK),
+    ],
+)
+def test_a_planted_sign_is_found_alone(
+    change: Callable[[int, Answer], Answer], sign: Sign, verdict: HealthVerdict
+) -> None:
+    found = health(change)
+    (symptom,) = found.symptoms
+    assert (symptom.sign, found.verdict, symptom.limit) == (sign, verdict, LIMITS[sign].look)
+    assert set(symptom.values) <= {*ELOQUENT.names, *PREFERENCES}
+    assert str(symptom.remedy) in found.sentences()[-1]
+    assert found.as_json()["signs"][0]["values"] == symptom.values
+
+
+@pytest.mark.parametrize("sign", LIMITS)
+def test_what_is_just_within_a_limit_is_no_sign(sign: Sign) -> None:
+    share = LIMITS[sign].look
+    changes: dict[Sign, Callable[[int, Answer], Answer]] = {
+        Sign.FORMAT_MASS: some(1, format_mass=share),
+        Sign.FLIPPED: some(share, flipped=True),
+        Sign.ONE_LABEL: lambda place, answer: replace(answer, label=PREFERENCES[place >= share * COUNT]),
+        Sign.UNEXPLAINED: some(share, text=None),
+        Sign.REPEATED: some(share, text="So it is good, B. So it is good, B."),
+        Sign.CUT: some(share, cut=True),
+        Sign.NAMELESS: some(share, text="Well."),
+    }
+    assert health(changes[sign]).verdict is JUDGES
+
+
+def test_one_bad_criterion_of_five_does_not_condemn_a_judge() -> None:
+    answers = {name: [sound(place) for place in range(COUNT)] for name in ELOQUENT.names}
+    answers["safety"] = [replace(answer, format_mass=0.1) for answer in answers["safety"]]
+    found = answers_health(answers, explains=True)
+    assert found.verdict is LOOK
+    assert list(found.symptoms[0].values) == ["safety"]
+
+
+def test_one_label_on_one_criterion_may_be_right() -> None:
+    assert health(some(1, label=PREFERENCES[2]), criteria=1).verdict is JUDGES
+
+
+def test_few_items_say_nothing() -> None:
+    found = health(some(1, format_mass=0.01), count=LEAST_ITEMS - 1)
+    assert (found.verdict, found.symptoms) == (HealthVerdict.TOO_FEW, ())
+    assert "9 items are too few" in found.headline
+    assert answers_health({}, explains=True).verdict is HealthVerdict.TOO_FEW
+
+
+def test_labels_alone_are_not_asked_for_explanations() -> None:
+    answers = {"safety": [replace(sound(place), text=None) for place in range(COUNT)]}
+    assert answers_health(answers, explains=False).verdict is JUDGES
+    assert answers_health(answers, explains=True).verdict is LOOK
+
+
+def test_of_very_many_items_some_are_looked_at_spread_over_all() -> None:
+    count = 3 * MOST_ITEMS
+    rows = [
+        SubmissionRow(
+            str(place), {"safety": Prediction(PREFERENCES[0], SOUND if place < count / 2 else None)}
+        )
+        for place in range(count)
+    ]
+    found = submission_health(Submission(tuple(rows), ("safety",), with_explanations=True))
+    assert found.items == MOST_ITEMS
+    assert found.symptoms[0].values["safety"] == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Response A is better.", True),
+        ("A is polite.", True),
+        ("Only B answers the question.", True),
+        ("Both are safe.", True),
+        ("Neither does what was asked.", True),
+        ("The first response is shorter.", True),
+        ("A good answer.", False),
+        ("The response D is the correct answer.", False),
+        ("The verdict is one letter:", False),
+    ],
+)
+def test_what_names_a_response(text: str, names: bool) -> None:
+    assert names_a_response(text) is names
+
+
+# Real judges
+
+
+def human_answers(dataset: Dataset) -> dict[str, list[Answer]]:
+    """What people gave, as if a judge had."""
+    return {
+        name: [
+            Answer(item.gold[name].preference, item.gold[name].explanation)
+            for item in dataset
+            if name in item.gold
+        ]
+        for name in dataset.criteria
+    }
+
+
+def test_people_judge(shared_data: Path) -> None:
+    for name in ("demo.tsv", "sample.tsv"):
+        answers = human_answers(load_dataset(ROOT / "examples" / name))
+        assert answers_health(answers, explains=True).verdict is JUDGES
+    answers = human_answers(load_dataset(shared_data / "eloquent" / "validation.tsv"))
+    assert answers_health(answers, explains=True).verdict is JUDGES
+
+
+def test_the_demo_judge_judges_its_world(demo_store: Path) -> None:
+    with RunStore(demo_store) as store:
+        results = load_results(store, 1)
+    assert run_health(results).verdict is JUDGES
+    assert as_json(results)["health"]["verdict"] == "judges"
+
+
+def test_a_model_with_random_weights_does_not_and_the_run_says_so_early(
+    small_model: Callable[[str], Path], tmp_path: Path
+) -> None:
+    path = small_model("headers")
+    state = path.stat()
+    plan = RunPlan(
+        dataset=load_dataset(ROOT / "examples" / "sample.tsv").head(LEAST_ITEMS + 2),
+        rubric=ELOQUENT.only(("relevance", "safety")),
+        settings=JudgeSettings(mode=Mode.LABELS, context=4096),
+        machine=MachineSettings(threads=1, gpu_layers=0),
+        model=CheckedModel(path, "headers", "headers", state.st_size, state.st_mtime_ns),
+    )
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        events = list(run_judging(plan, store, lambda: open_model(plan, CancelToken())))
+        results = load_results(store, 1)
+    kinds = [type(event) for event in events if isinstance(event, ItemJudged | HealthSeen | RunEnded)]
+    early = kinds.index(HealthSeen)
+    assert kinds[:early] == [ItemJudged] * LEAST_ITEMS
+    assert kinds[early + 1 :] == [ItemJudged, ItemJudged, HealthSeen, RunEnded]
+    *_, seen = (event.health for event in events if isinstance(event, HealthSeen))
+    assert seen == run_health(results)
+    assert seen.verdict is DOES_NOT_JUDGE
+    assert Sign.FORMAT_MASS in {symptom.sign for symptom in seen.symptoms}
+
+
+def test_the_documented_limits_are_those_that_count() -> None:
+    page = (ROOT / "docs" / "how-it-judges.md").read_text(encoding="utf-8")
+    table = page.split("## Does the model judge?")[1].split("\n\n")[2]
+    cells = [[cell.strip() for cell in line.split("|")[2:4]] for line in table.splitlines()[2:]]
+    for sign, (look, serious) in zip(Sign, cells, strict=True):
+        way = "below" if sign is Sign.FORMAT_MASS else "above"
+        limit = LIMITS[sign]
+        assert look == f"{way} {100 * limit.look:.0f} %"
+        assert serious == (f"{way} {100 * limit.serious:.0f} %" if limit.serious else "")

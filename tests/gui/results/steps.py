@@ -1,0 +1,78 @@
+"""What a person does on the Results page, and waiting for what comes of it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton
+from pytestqt.qtbot import QtBot
+
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.events import ItemJudged
+from engine.core.items import Preference
+from engine.core.rubric import ELOQUENT
+from engine.core.settings import JudgeSettings, MachineSettings
+from engine.data.dataset import load_dataset
+from engine.gguf.judge_file import read_model_file
+from engine.judge.plan import RunPlan, open_model
+from engine.judge.run import run_judging
+from engine.loading.checked_model import checked_model
+from engine.store.run_store import RunStore
+from engine.system.paths import demo_model
+from gui.results.results_page import ResultsPage
+
+Save = Callable[[str, bytes], Path]
+
+
+def open_run(qtbot: QtBot, page: ResultsPage, run: int) -> ResultsPage:
+    page.workspace.open_run(run)
+    measured(qtbot, page)
+    return page
+
+
+def measured(qtbot: QtBot, page: ResultsPage) -> None:
+    """Wait until all that was asked for is measured."""
+
+    def settled() -> bool:
+        scores, stale = page.measurer.scores, page._stale or page._later.isActive()
+        return scores is not None and scores.explained and not page.measurer.busy and not stale
+
+    qtbot.waitUntil(settled, timeout=20_000)
+
+
+def problem_after(qtbot: QtBot, page: ResultsPage, act: Callable[[], object]) -> SetupError:
+    """The problem that the window must show after an act."""
+    with qtbot.waitSignal(page.workspace.problem, timeout=10_000) as problem:
+        act()
+    error = problem.args[0]
+    assert isinstance(error, SetupError)
+    return error
+
+
+def exported(qtbot: QtBot, page: ResultsPage, act: Callable[[], object]) -> None:
+    with qtbot.waitSignal(page.exporter.written, timeout=30_000):
+        act()
+
+
+def click(button: QAbstractButton) -> None:
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def override(qtbot: QtBot, page: ResultsPage, item: str, label: Preference) -> None:
+    with qtbot.waitSignal(page.workspace.overrides_changed, timeout=10_000):
+        page.workspace.override(item, "safety", label, None)
+
+
+def judge(store: Path, dataset: Path, settings: JudgeSettings, items: int | None = None) -> int:
+    """Judge a dataset with the demo model, or stop after so many items of it; the id of the run."""
+    model = checked_model(read_model_file(demo_model()), CancelToken())
+    plan = RunPlan(load_dataset(dataset), ELOQUENT, settings, MachineSettings(1, 0), model)
+    with RunStore(store) as opened:
+        for event in run_judging(plan, opened, lambda: open_model(plan, CancelToken())):
+            if items is not None and isinstance(event, ItemJudged):
+                items -= 1
+                if not items:
+                    break
+        return opened.runs()[-1].id

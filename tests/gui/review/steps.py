@@ -1,0 +1,69 @@
+"""What a person does on the Review page, and waiting for what comes of it."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pandas as pd
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from engine.core.cancel import CancelToken
+from engine.core.judgments import Override
+from engine.core.rubric import ELOQUENT
+from engine.core.settings import JudgeSettings, MachineSettings, Mode
+from engine.data.dataset import load_dataset
+from engine.gguf.judge_file import read_model_file
+from engine.judge.plan import RunPlan, open_model
+from engine.judge.run import run_judging
+from engine.loading.checked_model import CheckedModel
+from engine.store.run_store import RunStore
+from engine.system.paths import demo_model
+from gui.review.review_page import ReviewPage
+
+Open = Callable[[], ReviewPage]
+A_WHILE = 60_000
+HOSTILE = '<b>x</b><img src="a.png"> <|eot_id|> \u202eabc'
+
+
+def current(page: ReviewPage) -> str:
+    item = page.list.current
+    assert item is not None
+    return item.item_id
+
+
+def overrides(store: Path) -> Sequence[Override]:
+    with RunStore(store) as opened:
+        return opened.overrides(1)
+
+
+def press(qtbot: QtBot, page: QWidget, keys: str) -> None:
+    for key in keys:
+        qtbot.keyClick(page, key)
+
+
+def save(qtbot: QtBot, field: QWidget) -> None:
+    qtbot.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+
+
+def wait_for_override(qtbot: QtBot, page: ReviewPage, act: Callable[[], object]) -> None:
+    with qtbot.waitSignal(page.workspace.overrides_changed):
+        act()
+    # The list hears of it a moment later.
+    qtbot.waitUntil(lambda: not page.workspace.threads.busy(page.list._reading._lane))
+
+
+def judge_hostile_items(path: Path, store_path: Path) -> None:
+    """A run of labels of two items: one with hostile texts, one that does not fit the context."""
+    rows = [[HOSTILE, f"{HOSTILE} 😀 {HOSTILE}", HOSTILE, "unlike 😀"], ["long", "q", "word " * 3000, "b"]]
+    names = ["id", "instruction", "output_a", "output_b"]
+    pd.DataFrame(rows, columns=names).to_csv(path, sep="\t", index=False)
+    state = demo_model().stat()
+    model = CheckedModel(
+        demo_model(), read_model_file(demo_model()).name, "d" * 64, state.st_size, state.st_mtime_ns
+    )
+    settings = JudgeSettings(context=2048, mode=Mode.LABELS)
+    plan = RunPlan(load_dataset(path), ELOQUENT, settings, MachineSettings(1, 0), model)
+    with RunStore(store_path) as store:
+        for _event in run_judging(plan, store, lambda: open_model(plan, CancelToken())):
+            pass

