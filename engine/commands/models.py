@@ -34,6 +34,8 @@ from engine.system.files import check_targets
 from engine.system.paths import program
 
 _CHECK, _CUT = "check", "cut"
+_COLUMNS = ("model", "quantisation", "parameters", "size", "context", "memory", "fits", "from", "file")
+_TEXTS = ("model", "quantisation", "fits", "from", "file")
 _HOW_TO_CUT = "Write: models cut FILE.gguf --layers 17 --out SMALLER.gguf"
 
 
@@ -139,12 +141,7 @@ def _list(folders: list[Path]) -> int:
     usable = [(file, file.model) for file in found if file.model is not None]
     if usable:
         rows = [_row(file, model) for file, model in usable]
-        print(
-            table(
-                ["model", "quantisation", "parameters", "size", "context", "memory", "fits", "from", "file"],
-                rows,
-            )
-        )
+        print(table(_COLUMNS, rows, texts=[_COLUMNS.index(name) for name in _TEXTS]))
         print("\nMemory is for a context of 8,192 tokens, or what the model was trained with.")
         for _, model in usable:
             other_name = [f"called {model.other_name} in its header."] if model.other_name else []

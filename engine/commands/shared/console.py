@@ -8,7 +8,7 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
@@ -137,15 +137,16 @@ def printed(made: Table) -> str:
     return table(made.titles, made.texts())
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns side by side; the first is aligned left, the others right."""
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], texts: Collection[int] = (0,)) -> str:
+    """Columns side by side; those of `texts` are aligned left, the others right."""
     shown = [[printable(cell) for cell in row] for row in (header, *rows)]
     widths = [max(len(row[index]) for row in shown) for index in range(len(header))]
     lines = []
     for row in shown:
-        first, *others = row
-        cells = [first.ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+        cells = [
+            cell.ljust(width) if index in texts else cell.rjust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
 

@@ -59,6 +59,12 @@ def test_a_part_of_one_files_name_finds_it_without_its_header(
     assert named(text) == [sparrow]
 
 
+def test_a_folder_that_names_its_model_finds_it(put: Put, named: Named, no_header: None) -> None:
+    sparrow = put("Quiet-Sparrow-1b-Q8/model.gguf")
+    put("Loud-Goose-7b-Q4/model.gguf")
+    assert named("sparrow") == [sparrow]
+
+
 def test_a_part_that_several_names_have_finds_them_all(put: Put, named: Named) -> None:
     models = [put("one/a-1b.gguf"), put("one/b-1b.gguf"), put("two/a-1b.gguf")]
     put("two/a-7b.gguf")
