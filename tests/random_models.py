@@ -116,9 +116,13 @@ def write_random_model(
     table: TokenTable,
     template: str | None,
     shape: Shape | None = None,
+    tensors_per_part: int = 0,
 ) -> Path:
-    """Write a Llama with random weights over a token table, the same at each call; the path."""
-    writer = gguf.GGUFWriter(path, "llama")
+    """Write a Llama with random weights over a token table, the same at each call; the path.
+
+    `tensors_per_part`: write parts, `NAME-00001-of-00002.gguf`, with so many tensors each; 0: one file.
+    """
+    writer = gguf.GGUFWriter(path, "llama", split_max_tensors=tensors_per_part)
     writer.add_name("random weights")
     add_vocabulary(writer, table, template)
     _add_weights(writer, shape or Shape(), len(table.tokens))

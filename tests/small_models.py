@@ -78,6 +78,18 @@ FAMILIES: dict[str, Callable[[Path], Path]] = {
     "mamba": _mamba,
 }
 
+SPLIT = tuple(f"Split-1B-Instruct-F16-{number:05}-of-00003.gguf" for number in (1, 2, 3))
+"""The names of the parts that `split_model` writes."""
+
+
+def split_model(folder: Path) -> Path:
+    """Write a model in three parts; the first of them."""
+    table = byte_level_bpe(CHATML_TOKENS, pre="qwen2")
+    whole = folder / "Split-1B-Instruct-F16.gguf"
+    write_random_model(whole, table, CHATML, tensors_per_part=8)
+    return folder / SPLIT[0]
+
+
 REAL_PAIRS = {
     "llama-3.1": ("llama-bpe", "meta-llama-Llama-3.1-8B-Instruct"),
     "llama-3.2": ("llama-bpe", "meta-llama-Llama-3.2-3B-Instruct"),

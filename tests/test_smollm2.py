@@ -64,7 +64,7 @@ def test_the_model_is_fetched_once_and_found_by_its_name(
     path = bring(known, models_folder())
     assert path == models_folder() / "SmolLM2-135M-Instruct-Q8_0.gguf"
     made = read_model_file(path)
-    assert (made.name, made.notice, made.quantisation) == (known.name, known.notice, "Q8_0")
+    assert (made.title, made.notice, made.quantisation) == (known.name, known.notice, "Q8_0")
     assert f"{hashlib.sha256(path.read_bytes()).hexdigest()}. It loads" in capsys.readouterr().out
     assert model_file("smollm2") == path
     assert known.notice in run_here("models").stdout

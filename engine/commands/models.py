@@ -11,7 +11,7 @@ from engine.commands.shared.console import DONE, command_parser, interruptible, 
 from engine.commands.shared.model_argument import model_file
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import SetupError
-from engine.core.formatting import amount, short_count
+from engine.core.formatting import amount, counted, short_count
 from engine.core.settings import default_context
 from engine.gguf.encoder_cut import cut_encoder
 from engine.gguf.encoder_file import (
@@ -23,10 +23,10 @@ from engine.gguf.encoder_file import (
     read_encoder_file,
 )
 from engine.gguf.finder import FoundModel, find_models, usual_folders
-from engine.gguf.header import read_header
-from engine.gguf.judge_file import ModelFile, describe
+from engine.gguf.judge_file import NO_TEMPLATE, ModelFile, describe
 from engine.gguf.memory import check_memory, memory_fit, memory_needed
 from engine.gguf.precheck import precheck
+from engine.gguf.split import read_whole
 from engine.loading.checked_model import checked_encoder, checked_model
 from engine.loading.trial import trial_report
 from engine.system.computer import available_memory
@@ -88,12 +88,12 @@ def _folders(words: list[str]) -> list[Path]:
 
 
 def _check(path: Path) -> int:
-    header = read_header(path)
-    if is_encoder(header):
+    header, files = read_whole(path)
+    if is_encoder(header) and len(files) == 1:
         precheck_encoder(header)
         return _check_encoder(describe_encoder(header, path))
     precheck(header)
-    model = describe(header, path)
+    model = describe(header, *files)
     print(_description(model), flush=True)
     with interruptible() as cancel:
         checked = checked_model(model, cancel)
@@ -147,13 +147,15 @@ def _list(folders: list[Path]) -> int:
         )
         print("\nMemory is for a context of 8,192 tokens, or what the model was trained with.")
         for _, model in usable:
-            if model.notice:
-                print(f"{printable(model.name)}: {printable(model.notice)}")
+            other_name = [f"called {model.other_name} in its header."] if model.other_name else []
+            for remark in (*other_name, *model.remarks):
+                print(f"{printable(model.name)}: {printable(remark)}")
     else:
         print("No usable models found in:\n" + "\n".join(f"  {folder}" for folder in folders))
     for file in found:
         if file.error is not None:
-            tell(f"Not usable: {file.path}\n  {file.error.problem}\n  {OPTIONS.of(file.error.remedy)}")
+            named = f"{printable(file.name)}, {file.path}"
+            tell(f"Not usable: {named}\n  {file.error.problem}\n  {OPTIONS.of(file.error.remedy)}")
     return DONE
 
 
@@ -176,15 +178,19 @@ def _row(file: FoundModel, model: ModelFile) -> list[str]:
 def _description(model: ModelFile) -> str:
     context = default_context(model.trained_context)
     needed = memory_needed(model, context)
+    parts = (
+        f", and its {counted(len(model.more_files), 'other part', 'other parts')}" if model.more_files else ""
+    )
     facts = {
-        "file": str(model.path),
+        "file": f"{model.path}{parts}",
         "name": model.name,
+        "name in header": model.title or "none",
         "architecture": model.architecture,
         "quantisation": model.quantisation,
-        "parameters": short_count(model.parameters),
+        "parameters": model.size_in_words,
         "size": amount(model.size_bytes),
         "trained context": f"{model.trained_context:,} tokens",
-        "chat template": "its own" if model.has_chat_template else "none: plain text will be used",
+        "chat template": "its own" if model.has_chat_template else f"none: {NO_TEMPLATE}",
         "memory needed": f"{amount(needed.total)} with a context of {context:,} tokens",
         "fits here": memory_fit(needed, *available_memory()).value,
     }
@@ -199,6 +205,7 @@ def _encoder_description(encoder: EncoderFile) -> str:
         {
             "file": str(encoder.path),
             "name": encoder.name,
+            "name in header": encoder.title or "none",
             "family": encoder.family,
             "layers": f"{encoder.layers}, vectors of {encoder.width:,} numbers",
             "quantisation": encoder.quantisation,

@@ -25,7 +25,7 @@ class Preparing:
 class FilesRead:
     """Dataset and model are read, and the model fits this computer.
 
-    `notices`: what a person should know of the dataset and of the memory. `model_notice`: what a model made
+    `notices`: what a person should know of dataset, model and memory. `model_notice`: what a model made
     for this program has to say to its users, empty for others.
     """
 

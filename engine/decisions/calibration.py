@@ -28,6 +28,7 @@ class JudgeIdentity:
     """What gives readings: a calibration is of use for no other.
 
     `orders`: as in the settings of a run. `examples`: the hash of the labelled examples, empty for none.
+    `model_name`: for people; the same model may have been called otherwise by another version, or renamed.
     """
 
     model_name: str
@@ -81,19 +82,17 @@ class Calibration:
         return before, after
 
     def check_fits(self, judge: JudgeIdentity) -> None:
-        """Raise SetupError where it was made for another judge."""
+        """Raise SetupError where it was made for another judge; the model is known by its hash alone."""
         made_for = self.judge
+        if made_for.model_hash != judge.model_hash:
+            raise _made_for("the model", _model(made_for), _model(judge))
         for what, mine, other in (
-            ("the model", _model(made_for), _model(judge)),
             ("prompt version", made_for.prompt_version, judge.prompt_version),
             ("orders", " and ".join(made_for.orders), " and ".join(judge.orders)),
             ("labelled examples", made_for.examples[:12] or "none", judge.examples[:12] or "none"),
         ):
             if mine != other:
-                raise SetupError(
-                    f"This calibration was made for {what} {mine}, not for {other}.",
-                    Remedy(Step.CALIBRATE),
-                )
+                raise _made_for(what, mine, other)
 
     def as_json(self) -> dict[str, Any]:
         """All of it, as plain values."""
@@ -110,6 +109,12 @@ class Calibration:
             "criteria": {name: _criterion_json(fitted) for name, fitted in self.criteria.items()},
             "measured": dict(self.measured),
         }
+
+
+def _made_for(what: str, mine: str, other: str) -> SetupError:
+    return SetupError(
+        f"This calibration was made for {what} {mine}, not for {other}.", Remedy(Step.CALIBRATE)
+    )
 
 
 def _model(judge: JudgeIdentity) -> str:

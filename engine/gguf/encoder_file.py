@@ -12,15 +12,11 @@ from pathlib import Path
 import numpy as np
 
 from engine.gguf.header import GgufHeader, read_header
-from engine.gguf.judge_file import model_name, quantisation
+from engine.gguf.kinds import check_has_tensors, check_kind, check_not_split
 from engine.gguf.memory import MemoryEstimate, buffer_bytes
-from engine.gguf.precheck import (
-    check_has_tensors,
-    check_kind,
-    check_not_split,
-    check_numbers_and_tables,
-    check_sizes,
-)
+from engine.gguf.names import called
+from engine.gguf.precheck import check_numbers_and_tables, check_sizes
+from engine.gguf.quantisation import quantisation
 from engine.gguf.values import HeaderValues
 
 _ARCHITECTURE = "bert"
@@ -50,8 +46,9 @@ _SCORED_LAYERS = {
 class EncoderFile:
     """An encoder's file as its header describes it.
 
-    `family`: `RoBERTa` or `BERT`. `layers`: how many there are, of which the last gives the vectors. `width`:
-    numbers in a vector. `parameters`: numbers in all tensors. `trained_context`, `vocabulary_size`: tokens.
+    `name`, `title`: as those of a ModelFile. `family`: `RoBERTa` or `BERT`. `layers`: how many there are, of
+    which the last gives the vectors. `width`: numbers in a vector. `parameters`: numbers in all tensors.
+    `trained_context`, `vocabulary_size`: tokens.
     """
 
     path: Path
@@ -65,6 +62,7 @@ class EncoderFile:
     parameters: int
     trained_context: int
     vocabulary_size: int
+    title: str = ""
 
     @property
     def scored_layers(self) -> int:
@@ -100,15 +98,16 @@ def describe_encoder(header: GgufHeader, path: Path) -> EncoderFile:
     return EncoderFile(
         path=path,
         size_bytes=header.file_size,
-        name=model_name(values, path),
+        name=called(path),
         architecture=values.architecture,
         family=_FAMILIES[values.text("tokenizer.ggml.model") or ""],
         layers=_size(values, "block_count"),
         width=_size(values, "embedding_length"),
-        quantisation=quantisation(header, values),
+        quantisation=quantisation(header.tensors, values.file_type, called(path)),
         parameters=sum(tensor.n_elements for tensor in header.tensors),
         trained_context=_size(values, "context_length"),
         vocabulary_size=len(values.tokens),
+        title=values.title,
     )
 
 

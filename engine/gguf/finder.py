@@ -1,20 +1,21 @@
 """The model files on this computer, in the folders where programs keep them.
 
-Knows: the folders of this program and of others, and how Ollama names its files.
-Does not know: what a header says, llama.cpp.
+Knows: the folders of this program and of others, and which files in them are no models.
+Does not know: what a header says, how files are named, llama.cpp.
 """
 
-import dataclasses
-import json
 import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from engine.core.errors import ModelFileError
 from engine.gguf.judge_file import ModelFile, read_model_file
+from engine.gguf.names import called, is_blob, ollama_names
+from engine.gguf.split import first_part
 from engine.system.paths import environment, home, models_folder, project_models_folder
 
 
@@ -30,12 +31,17 @@ class FoundModel:
     error: ModelFileError | None
     source: str
 
+    @cached_property
+    def name(self) -> str:
+        """What people call it."""
+        return self.model.name if self.model else called(self.path)
+
 
 @dataclass(frozen=True)
 class ModelPlace:
-    """Where a model file lies; its header is not read yet.
+    """Where a model file lies, the first part of a split one; its header is not read yet.
 
-    `name`: the file's, or `model:tag` for one that Ollama keeps. `source`: as in FoundModel.
+    `name`: what people call it. `source`: as in FoundModel.
     """
 
     path: Path
@@ -110,13 +116,13 @@ def _source_of(folder: Path) -> str:
 
 
 def find_models(folders: Iterable[Path]) -> Iterator[FoundModel]:
-    """Model files in the folders, at any depth, each file once; one by one, as headers take time to read.
+    """Model files in the folders, at any depth, each model once; one by one, as headers take time to read.
 
     Links are followed. Unfinished downloads and image projectors are left out. What cannot be read, a
     file or a folder, comes with its error.
     """
     for found in _files(folders):
-        yield found if isinstance(found, FoundModel) else _found(found)
+        yield found if isinstance(found, FoundModel) else found_model(found.path, found.source)
 
 
 def model_places(folders: Iterable[Path]) -> Iterator[ModelPlace]:
@@ -125,7 +131,7 @@ def model_places(folders: Iterable[Path]) -> Iterator[ModelPlace]:
 
 
 def _files(folders: Iterable[Path]) -> Iterator[ModelPlace | FoundModel]:
-    """Each file once, and each folder that cannot be read, with its error."""
+    """Each model once, and each folder that cannot be read, with its error."""
     seen: set[Path] = set()
     for folder in folders:
         source = _source_of(folder)
@@ -138,12 +144,10 @@ def _files(folders: Iterable[Path]) -> Iterator[ModelPlace | FoundModel]:
                 yield FoundModel(here, None, _unreadable_folder(here, error), source)
                 continue
             pending.extend(reversed(inner))
-            names = _ollama_names(here)
-            for path in files:
-                if names is None:
-                    yield ModelPlace(path, path.name, source)
-                elif path.name in names:
-                    yield ModelPlace(path, names[path.name], source)
+            names = ollama_names(here)
+            for path in _first_of_each(files):
+                if names is None or path.name in names:
+                    yield ModelPlace(path, called(path), source)
 
 
 def _listing(folder: Path, seen: set[Path]) -> tuple[list[Path], list[Path]]:
@@ -151,6 +155,14 @@ def _listing(folder: Path, seen: set[Path]) -> tuple[list[Path], list[Path]]:
     entries = sorted(folder.iterdir())
     files = [path for path in entries if path.is_file() and _may_be_model(path) and _is_new(path, seen)]
     return files, [path for path in entries if path.is_dir() and _is_new(path, seen)]
+
+
+def _first_of_each(files: Iterable[Path]) -> list[Path]:
+    """One file for each model: of the parts of a split one the first that is there."""
+    models: dict[Path, Path] = {}
+    for path in files:
+        models.setdefault(first_part(path), path)
+    return list(models.values())
 
 
 def _is_new(path: Path, seen: set[Path]) -> bool:
@@ -161,19 +173,14 @@ def _is_new(path: Path, seen: set[Path]) -> bool:
     return True
 
 
-_OLLAMA_BLOB = re.compile(r"sha256-[0-9a-f]{64}")
-_OLLAMA_MODEL_LAYER = "application/vnd.ollama.image.model"
+_PROJECTOR = re.compile(r"(?<![a-z])mmproj(?![a-z])", re.IGNORECASE)
 
 
 def _may_be_model(path: Path) -> bool:
     # "._" begins the notes that macOS leaves beside each file on foreign disks.
-    if path.name.lower().startswith(("incomplete", "mmproj", "._")):
+    if path.name.lower().startswith(("incomplete", "._")) or _PROJECTOR.search(path.name):
         return False
-    return path.suffix.lower() == ".gguf" or (_is_blob(path) and _begins_as_gguf(path))
-
-
-def _is_blob(path: Path) -> bool:
-    return path.parent.name == "blobs" and _OLLAMA_BLOB.fullmatch(path.name) is not None
+    return path.suffix.lower() == ".gguf" or (is_blob(path) and _begins_as_gguf(path))
 
 
 def _begins_as_gguf(path: Path) -> bool:
@@ -184,39 +191,13 @@ def _begins_as_gguf(path: Path) -> bool:
         return True  # reading it will say why not
 
 
-def _ollama_names(folder: Path) -> dict[str, str] | None:
-    """Name of the blob file -> `model:tag`, of all models that Ollama lists; None for other folders.
-
-    Ollama keeps projectors and adapters as blobs too: only its manifests tell which is which.
-    """
-    manifests = folder.parent / "manifests"
-    if folder.name != "blobs" or not _is_folder(manifests):
-        return None
-    names: dict[str, str] = {}
-    for manifest in sorted(manifests.glob("*/*/*/*")):
-        for digest in _model_digests(manifest):
-            _, space, model, tag = manifest.relative_to(manifests).parts
-            name = f"{model}:{tag}" if space == "library" else f"{space}/{model}:{tag}"
-            names.setdefault(digest.replace(":", "-"), name)
-    return names
-
-
-def _model_digests(manifest: Path) -> list[str]:
+def found_model(path: Path, source: str) -> FoundModel:
+    """One file, or the model that it is part of; `source`: the program whose it is, or its folder."""
     try:
-        layers = json.loads(manifest.read_bytes())["layers"]
-        return [str(layer["digest"]) for layer in layers if layer["mediaType"] == _OLLAMA_MODEL_LAYER]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []  # not a manifest: its blob is left out, as Ollama leaves it out
-
-
-def _found(place: ModelPlace) -> FoundModel:
-    try:
-        model = read_model_file(place.path)
+        model = read_model_file(path)
+        return FoundModel(model.path, model, None, source)
     except ModelFileError as error:
-        return FoundModel(place.path, None, error, place.source)
-    if place.name != place.path.name:
-        model = dataclasses.replace(model, name=place.name)
-    return FoundModel(place.path, model, None, place.source)
+        return FoundModel(path, None, error, source)
 
 
 def _unreadable_folder(folder: Path, error: OSError) -> ModelFileError:

@@ -4,68 +4,37 @@ Knows: headers, how much cache a token of context takes.
 Does not know: where files are, llama.cpp, tensor data.
 """
 
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.core.formatting import short_count
 from engine.core.settings import KvType
-from engine.gguf.header import GgufHeader, read_header
+from engine.gguf.header import GgufHeader
+from engine.gguf.names import called, says_more
 from engine.gguf.precheck import precheck
+from engine.gguf.quantisation import quantisation
+from engine.gguf.split import read_whole
 from engine.gguf.values import HeaderValues
 
 NOTICE_KEY = "tiebreak.notice"
 
+NO_TEMPLATE = "plain text is used. It may be a base model, which was not taught to do what it is asked."
+
 _BYTES_PER_F16 = 2
 Q8_0_BLOCK = 32
 """Numbers in a block of the Q8_0 format, kept in 34 bytes."""
-
-_FILE_TYPES = {
-    0: "F32",
-    1: "F16",
-    2: "Q4_0",
-    3: "Q4_1",
-    7: "Q8_0",
-    8: "Q5_0",
-    9: "Q5_1",
-    10: "Q2_K",
-    11: "Q3_K_S",
-    12: "Q3_K_M",
-    13: "Q3_K_L",
-    14: "Q4_K_S",
-    15: "Q4_K_M",
-    16: "Q5_K_S",
-    17: "Q5_K_M",
-    18: "Q6_K",
-    19: "IQ2_XXS",
-    20: "IQ2_XS",
-    21: "Q2_K_S",
-    22: "IQ3_XS",
-    23: "IQ3_XXS",
-    24: "IQ1_S",
-    25: "IQ4_NL",
-    26: "IQ3_S",
-    27: "IQ3_M",
-    28: "IQ2_S",
-    29: "IQ2_M",
-    30: "IQ4_XS",
-    31: "IQ1_M",
-    32: "BF16",
-    36: "TQ1_0",
-    37: "TQ2_0",
-    38: "MXFP4",
-    39: "NVFP4",
-    40: "Q1_0",
-}
-"""Names of llama.cpp's `llama_ftype` as people write them."""
 
 
 @dataclass(frozen=True)
 class ModelFile:
     """A model file as its header describes it.
 
-    `parameters`: numbers in all tensors. `trained_context`: tokens. `kv_bytes_per_token`: of KV cache in
-    f16, for one token of context. `kv_types`: what the KV cache can be kept in. `vocabulary_size`: tokens.
-    `notice`: what a model made for this program has to say to its users, empty in others.
+    `path`: the file, the first part where it is split; `more_files`: the other parts, in order.
+    `size_bytes`: of all. `name`: what people call it, by its file. `title`: what its header calls it, empty
+    where it does not. `parameters`: numbers in all tensors. `trained_context`: tokens. `kv_bytes_per_token`:
+    of KV cache in f16, for one token of context. `kv_types`: what the KV cache can be kept in.
+    `vocabulary_size`: tokens. `experts`: how many a mixture has, and how many of them a token is read by; 0
+    in others. `notice`: what a model made for this program has to say to its users, empty in others.
     """
 
     path: Path
@@ -80,24 +49,50 @@ class ModelFile:
     has_chat_template: bool
     notice: str = ""
     kv_types: tuple[KvType, ...] = tuple(KvType)
+    title: str = ""
+    more_files: tuple[Path, ...] = ()
+    experts: tuple[int, int] = (0, 0)
+
+    @property
+    def size_in_words(self) -> str:
+        """Its parameters, `46.7 B (2 of 8 experts at a time)`."""
+        every, used = self.experts
+        at_a_time = f" ({used} of {every} experts at a time)" if every else ""
+        return f"{short_count(self.parameters)}{at_a_time}"
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All its files, in order."""
+        return (self.path, *self.more_files)
+
+    @property
+    def other_name(self) -> str:
+        """The name in its header where that tells more than the name of the file, else empty."""
+        return self.title if says_more(self.title, self.name) else ""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a person should know before a run with it, to be read after its name; empty for nothing."""
+        template = "" if self.has_chat_template else f"no chat template: {NO_TEMPLATE}"
+        return tuple(filter(None, (template, self.notice)))
 
 
 def read_model_file(path: Path) -> ModelFile:
-    """Read, check and describe a file by its header; ModelFileError where it cannot judge."""
-    header = read_header(path)
-    precheck(header)
-    return describe(header, path)
+    """Read, check and describe a model by its file or any part; ModelFileError where it cannot judge."""
+    whole = read_whole(path)
+    precheck(whole.header)
+    return describe(whole.header, *whole.files)
 
 
-def describe(header: GgufHeader, path: Path) -> ModelFile:
-    """What a header that passed `precheck` says of its model."""
+def describe(header: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
+    """What a header that passed `precheck` says of its model; `more_files`: further parts of it."""
     values = HeaderValues(header)
     return ModelFile(
         path=path,
         size_bytes=header.file_size,
-        name=model_name(values, path),
+        name=called(path),
         architecture=values.architecture,
-        quantisation=quantisation(header, values),
+        quantisation=quantisation(header.tensors, values.file_type, called(path)),
         parameters=sum(tensor.n_elements for tensor in header.tensors),
         trained_context=values.integer(values.key("context_length")) or 0,
         kv_bytes_per_token=_kv_bytes_per_token(values),
@@ -105,23 +100,17 @@ def describe(header: GgufHeader, path: Path) -> ModelFile:
         has_chat_template=bool(values.get("tokenizer.chat_template")),
         notice=(values.text(NOTICE_KEY) or "").strip(),
         kv_types=_kv_types(values),
+        title=values.title,
+        more_files=more_files,
+        experts=_experts(values),
     )
 
 
-def model_name(values: HeaderValues, path: Path) -> str:
-    """The name that a file gives its model; the file's own where it gives none."""
-    return (values.text("general.name") or "").strip() or path.stem
-
-
-def quantisation(header: GgufHeader, values: HeaderValues) -> str:
-    """How the weights are stored, `Q4_K_M`; the type of most bytes where the file does not say it."""
-    file_type = values.integer("general.file_type")
-    if file_type in _FILE_TYPES:
-        return _FILE_TYPES[file_type]
-    n_bytes: Counter[str] = Counter()
-    for tensor in header.tensors:
-        n_bytes[tensor.type_name] += tensor.n_bytes
-    return n_bytes.most_common(1)[0][0]
+def _experts(values: HeaderValues) -> tuple[int, int]:
+    every, used = (
+        max(values.per_layer(values.key(name)), default=0) for name in ("expert_count", "expert_used_count")
+    )
+    return every, used
 
 
 def _kv_bytes_per_token(values: HeaderValues) -> int:

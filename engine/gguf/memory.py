@@ -85,7 +85,7 @@ def check_memory(
     """
     if kv_type not in model.kv_types:
         raise ModelFileError(
-            f"{model.path.name}: this model cannot keep its cache in {kv_type.value}: the numbers of its"
+            f"{model.name}: this model cannot keep its cache in {kv_type.value}: the numbers of its"
             f" attention heads do not fill blocks of {Q8_0_BLOCK}.",
             Remedy("Use f16 (", Setting.KV_TYPE.at("f16"), ")."),
         )
@@ -95,7 +95,7 @@ def check_memory(
     if verdict is Fit.FITS:
         return None
     found = (
-        f"{model.path.name} with a context of {context:,} tokens needs about {amount(estimate.total)}"
+        f"{model.name} with a context of {context:,} tokens needs about {amount(estimate.total)}"
         f" (weights {amount(estimate.weights)}, KV cache {amount(estimate.kv_cache)}, buffers"
         f" {amount(estimate.buffers)}); {amount(memory.available)} of {amount(memory.total)} are free"
     )

@@ -3,7 +3,6 @@
 Knows: names of files, and those that headers give. Does not know: arguments, what is said where none fits.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,18 +11,16 @@ from engine.core.errors import ModelFileError
 from engine.gguf.finder import ModelPlace, model_places
 from engine.gguf.judge_file import read_model_file
 
-_PART_OF_A_SPLIT_MODEL = re.compile(r"-\d{5}-of-\d{5}(?=\.gguf$)", re.IGNORECASE)
-
 
 def models_named(text: str, folders: Iterable[Path]) -> list[ModelPlace]:
     """The models in the folders that are called `text`, or have it in their names, whatever the case.
 
     The whole name of a file goes before a part of one, and that before the name in a header: headers are
     read only where no file's name has the text, and where several have it, to leave out those that cannot
-    judge if others can. A model split into several files counts once, by its first.
+    judge if others can.
     """
     wanted = text.casefold()
-    places = _without_further_parts(model_places(folders))
+    places = list(model_places(folders))
     whole = [place for place in places if wanted in _whole_names(place)]
     found = whole or [place for place in places if wanted in place.name.casefold()]
     if not found:
@@ -35,23 +32,14 @@ def models_named(text: str, folders: Iterable[Path]) -> list[ModelPlace]:
 
 
 def _whole_names(place: ModelPlace) -> tuple[str, str]:
-    """The name of a file, with its suffix and without."""
-    name = place.name.casefold()
-    return name, name.removesuffix(".gguf")
+    """What people call it, and the name of its file."""
+    return place.name.casefold(), place.path.name.casefold()
 
 
 def _by_header(places: Iterable[ModelPlace]) -> Iterator[ModelPlace]:
     """The places of models that can judge, with the names that their headers give."""
     for place in places:
         try:
-            yield replace(place, name=read_model_file(place.path).name)
+            yield replace(place, name=read_model_file(place.path).title or place.name)
         except ModelFileError:
             continue  # the list of models says why
-
-
-def _without_further_parts(places: Iterable[ModelPlace]) -> list[ModelPlace]:
-    """The places, of a split model the first part alone; they come by name."""
-    models: dict[str, ModelPlace] = {}
-    for place in places:
-        models.setdefault(_PART_OF_A_SPLIT_MODEL.sub("-split", str(place.path)), place)
-    return list(models.values())

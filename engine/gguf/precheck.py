@@ -1,4 +1,4 @@
-"""What would end the process inside llama.cpp, or cannot judge, found in the header alone.
+"""What would end the process inside llama.cpp, found in the header alone.
 
 llama.cpp refuses most bad files politely, but some abort the whole process, at loading or later. Those
 that a header gives away are refused here; what is left is found by a trial in a child process. Where
@@ -17,49 +17,16 @@ from functools import partial
 import numpy as np
 
 from engine.gguf.header import TENSOR_TYPES, GgufHeader, TensorInfo
-from engine.gguf.values import CONVERT_AGAIN, HeaderValues
+from engine.gguf.kinds import (
+    CHOOSE_CHAT_MODEL,
+    check_architecture,
+    check_has_tensors,
+    check_kind,
+    check_not_split,
+    check_writes,
+)
+from engine.gguf.values import HeaderValues
 
-_CHOOSE_CHAT_MODEL = "Choose a chat or instruct model in GGUF format."
-
-# Asked of the library itself: architectures that it runs and that write text word by word.
-_TEXT_GENERATORS = """
-afmoe apertus arcee arctic arwkv7 baichuan bailingmoe bailingmoe2 bailingmoe3 bitnet bloom chameleon
-chatglm codeshell cogvlm cohere2 cohere2moe command-r dbrx deci deepseek deepseek2 deepseek2-ocr
-deepseek32 deepseek4 dots1 dots3note ernie4_5 ernie4_5-moe exaone exaone-moe exaone4 falcon
-falcon-h1 gemma gemma2 gemma3 gemma3n gemma4 glm-dsa glm4 glm4moe glm5-next gpt-oss gpt2 gptj
-gptneox granite granite_swa granitehybrid granitemoe graniteswitch grok grovemoe hrm_text
-hunyuan-dense hunyuan-moe hunyuan_vl hy_v3 hy_v4 internlm2 jais jais2 jamba kimi-k3 kimi-linear
-laguna lfm2 lfm2moe llama llama4 maincoder mamba mamba2 maple mellum mimo2 minicpm minicpm3
-minimax-01 minimax-m2 minimax-m3 mistral3 mistral4 mpt muse-glimmer nanbeige nemotron nemotron_h
-nemotron_h_moe olmo olmo2 olmoe openelm orion paddleocr pangu-embedded phi2 phi3 phimoe plamo plamo2
-plamo3 plm qwen qwen2 qwen2moe qwen2vl qwen3 qwen35 qwen35moe qwen3moe qwen3next qwen3vl qwen3vlmoe
-qwen4exp refact rwkv6 rwkv6qwen2 rwkv7 seed_oss smallthinker smollm3 spark2_5 stablelm starcoder
-starcoder2 step35 talkie xverse
-"""
-_TEXT_GENERATOR_NAMES = frozenset(_TEXT_GENERATORS.split())
-
-_ENCODERS = frozenset({"gemma-embedding", "llama-embed", "t5encoder"})  # and all whose name has "bert" in it
-_OTHER_ARCHITECTURES = {
-    "t5": "an encoder-decoder model: it cannot go on from a prompt",
-    "clip": "the image projector of another model",
-    "eagle3": "a draft model, the helper of another model",
-    "dflash": "a draft model, the helper of another model",
-    "gemma4-assistant": "a draft model, the helper of another model",
-    "wavtokenizer-dec": "a speech model",
-    "qwen3tts": "a speech model",
-    "pockettts": "a speech model",
-    "dream": "a diffusion model: it does not write word by word",
-    "llada": "a diffusion model: it does not write word by word",
-    "llada-moe": "a diffusion model: it does not write word by word",
-    "rnd1": "a diffusion model: it does not write word by word",
-}
-_OTHER_KINDS = {
-    "adapter": "an adapter (LoRA), which changes another model",
-    "lora": "an adapter (LoRA), which changes another model",
-    "mmproj": "the image projector of another model",
-    "projector": "the image projector of another model",
-    "imatrix": "an importance matrix, used when models are quantised",
-}
 _WITHOUT_HEADS = frozenset({"mamba", "mamba2", "rwkv6", "rwkv6qwen2", "rwkv7", "arwkv7"})
 # Their code in llama.cpp asserts that heads, rotation and query tensor agree; others differ, or are refused.
 _ONE_HEAD_SIZE = frozenset({"qwen2", "qwen2moe", "qwen3", "qwen3moe"})
@@ -67,6 +34,20 @@ _ONE_HEAD_SIZE = frozenset({"qwen2", "qwen2moe", "qwen3", "qwen3moe"})
 _ROTATING_FAMILIES = ("gemma", "llama", "mistral", "phi", "qwen")
 _ROPE_SCALINGS = frozenset({"none", "linear", "yarn", "longrope"})
 _WITHOUT_KERNEL = frozenset({"Q8_1", "Q8_K", "I8", "I16", "I32", "I64", "F64"})
+_GIVEN_UP = "which llama.cpp gave up in 2024"
+# Types that files are published in, with what is known of them and what to do. 133 and up: ik_llama.cpp's.
+_FOREIGN_TYPES = {
+    **dict.fromkeys(
+        (31, 32, 33), (f"Q4_0_4_4 or alike, {_GIVEN_UP}", "Choose the Q4_0 edition of this model.")
+    ),
+    **dict.fromkeys(
+        (36, 37, 38), (f"IQ4_NL_4_4 or alike, {_GIVEN_UP}", "Choose the IQ4_NL edition of this model.")
+    ),
+    **dict.fromkeys(
+        range(133, 400),
+        ("only ik_llama.cpp can read", "Choose an edition made with llama.cpp itself, Q4_K_M for instance."),
+    ),
+}
 _NO_TOKENIZER = frozenset({"none", "no_vocab"})
 
 _MOST_LAYERS = 512  # LLAMA_MAX_LAYERS
@@ -84,47 +65,6 @@ def precheck(header: GgufHeader) -> None:
     model = HeaderValues(header)
     for check in _CHECKS:
         check(model)
-
-
-def check_kind(model: HeaderValues, remedy: str) -> None:
-    """Refuse what is part of other models, adapters for instance; `remedy` says what to choose instead."""
-    kind = (model.text("general.type") or "model").lower()
-    if kind in _OTHER_KINDS:
-        raise model.refused(f"this is {_OTHER_KINDS[kind]}, not a model", remedy)
-
-
-def check_not_split(model: HeaderValues) -> None:
-    """Refuse one of several files that make up a model."""
-    parts = model.integer("split.count") or 0
-    if parts > 1:
-        part = (model.integer("split.no") or 0) + 1
-        raise model.refused(
-            f"this is part {part} of a model that was split into {parts} files",
-            "Download all parts and join them: `llama-gguf-split --merge FIRST-PART WHOLE.gguf`.",
-        )
-
-
-def _check_architecture(model: HeaderValues) -> None:
-    name = model.architecture
-    if not name:
-        raise model.refused("key 'general.architecture' is missing", CONVERT_AGAIN)
-    if name in _OTHER_ARCHITECTURES:
-        raise model.refused(f"its architecture {name!r} is {_OTHER_ARCHITECTURES[name]}", _CHOOSE_CHAT_MODEL)
-    if name in _ENCODERS or "bert" in name:
-        raise model.refused(
-            f"its architecture {name!r} is an encoder, which cannot write text", _CHOOSE_CHAT_MODEL
-        )
-    if name not in _TEXT_GENERATOR_NAMES:
-        raise model.refused(
-            f"its architecture {name!r} is not one that this version of llama.cpp can write text with",
-            "Choose another model, or a newer version of Tiebreak.",
-        )
-
-
-def check_has_tensors(model: HeaderValues, remedy: str) -> None:
-    """Refuse a vocabulary without a model; `remedy` says what to choose instead."""
-    if not model.tensors:
-        raise model.refused("this file holds a vocabulary only, no model", remedy)
 
 
 def check_sizes(model: HeaderValues) -> None:
@@ -238,6 +178,9 @@ def _check_numbers(model: HeaderValues) -> None:
 
 def _check_tensor(model: HeaderValues, tensor: TensorInfo) -> None:
     stored = TENSOR_TYPES.get(tensor.type_id)
+    if tensor.type_id in _FOREIGN_TYPES:
+        found, remedy = _FOREIGN_TYPES[tensor.type_id]
+        raise model.refused(f"its weights are stored as {found}", remedy)
     if stored is None or stored.name in _WITHOUT_KERNEL:
         raise model.refused(
             f"tensor {tensor.name!r} has type {tensor.type_name}, which llama.cpp cannot compute with"
@@ -349,10 +292,11 @@ def check_numbers_and_tables(model: HeaderValues) -> None:
 
 
 _CHECKS: tuple[Callable[[HeaderValues], None], ...] = (
-    partial(check_kind, remedy=_CHOOSE_CHAT_MODEL),
+    partial(check_kind, remedy=CHOOSE_CHAT_MODEL),
     check_not_split,
-    _check_architecture,
-    partial(check_has_tensors, remedy=_CHOOSE_CHAT_MODEL),
+    check_architecture,
+    check_writes,
+    partial(check_has_tensors, remedy=CHOOSE_CHAT_MODEL),
     check_sizes,
     _check_heads,
     _check_head_sizes,

@@ -27,6 +27,17 @@ class HeaderValues:
         """The name of the architecture, `llama`; empty where there is none."""
         return self.text("general.architecture") or ""
 
+    @property
+    def title(self) -> str:
+        """The name that the header gives its model; empty where it gives none."""
+        name = self.get("general.name")
+        return name.strip() if isinstance(name, str) else ""
+
+    @property
+    def file_type(self) -> int | None:
+        """The number of llama.cpp's `llama_ftype`; None where there is none."""
+        return self.integer("general.file_type")
+
     def refused(self, what: str, remedy: str = CONVERT_AGAIN) -> ModelFileError:
         """The error to raise."""
         return ModelFileError(f"{self._name}: {what}.", remedy)

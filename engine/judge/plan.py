@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from engine.core.cancel import CancelToken
@@ -58,13 +59,18 @@ class RunPlan:
             dataset_path=self.dataset.path.resolve(),
             dataset_hash=self.dataset.hash,
             items=len(self.dataset),
-            model_path=self.model.path.resolve(),
+            model_path=_with_its_name(self.model.path),
             model_name=self.model.name,
             model_hash=self.model.hash,
             prompt_version=PROMPT_VERSION,
             criteria=self.rubric.names,
             settings=settings,
         )
+
+
+def _with_its_name(path: Path) -> Path:
+    """An absolute path that ends as `path` does: in the cache of Hugging Face names are links to hashes."""
+    return path.parent.resolve() / path.name
 
 
 def _key(made_of: Sequence[str], rubric: Rubric, settings: Mapping[str, Any]) -> str:

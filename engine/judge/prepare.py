@@ -21,7 +21,7 @@ from engine.core.settings import ITEMS_AT_ONCE, JudgeSettings, Mode, default_con
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.pandas_ids import rewritten_ids
 from engine.decisions.calibration import load_calibration
-from engine.gguf.judge_file import ModelFile, read_model_file
+from engine.gguf.judge_file import NO_TEMPLATE, ModelFile, read_model_file
 from engine.gguf.memory import check_memory
 from engine.judge.plan import RunPlan, check_resumed
 from engine.loading.checked_model import checked_model
@@ -100,7 +100,7 @@ def example_pool(path: Path, shots: int, rubric: Rubric, cancel: CancelToken) ->
 
 
 def plan_notices(dataset: Dataset, model: ModelFile, settings: JudgeSettings) -> list[str]:
-    """What a person should know before the run: of the dataset, and of this computer's memory.
+    """What a person should know before the run: of the dataset, the model, and this computer's memory.
 
     SetupError where a submission could not name the items, ModelFileError where the model does not fit.
     """
@@ -115,6 +115,8 @@ def plan_notices(dataset: Dataset, model: ModelFile, settings: JudgeSettings) ->
         notices.append(
             f"{dataset.name}: pandas reads these ids of the submission as numbers: {listed(rewritten)}."
         )
+    if not model.has_chat_template:
+        notices.append(f"{model.name}: no chat template: {NO_TEMPLATE}")
     if warning := check_memory(model, settings.context, kv_type=settings.kv_type):
         notices.append(warning)
     return notices

@@ -37,24 +37,29 @@ else:
 
 @dataclass(frozen=True)
 class CheckedModel:
-    """A model file that was tried and found good, as it was then."""
+    """A model file that was tried and found good, as it was then.
+
+    `hash`: SHA-256 of its bytes; of a split model, of all parts' bytes one after the other. `size_bytes`: of
+    all parts. `modified_ns`: when the last of them changed. `more_files`: the parts after `path`, in order.
+    """
 
     path: Path
     name: str
     hash: str
     size_bytes: int
     modified_ns: int
+    more_files: tuple[Path, ...] = ()
 
     def check_unchanged(self) -> None:
         """ModelFileError where the file is no longer the one that was checked."""
         try:
-            now = self.path.stat()
+            now = _state((self.path, *self.more_files))
         except OSError as error:
             raise ModelFileError(
                 f"{self.path.name}: the file cannot be read any more: {error}.",
                 "Put it back, or choose another model.",
             ) from error
-        if (now.st_size, now.st_mtime_ns) != (self.size_bytes, self.modified_ns):
+        if now != (self.size_bytes, self.modified_ns):
             raise ModelFileError(
                 f"{self.path.name}: the file has changed since it was checked.",
                 "Wait until it is written completely, then try again.",
@@ -66,26 +71,32 @@ def checked_model(described: ModelFile, cancel: CancelToken) -> CheckedModel:
 
     Raises ModelFileError with what is wrong, Cancelled where `cancel` is set.
     """
-    return _checked(described.path, described.name, TRIAL_COMMAND, cancel)
+    return _checked(described.files, described.name, TRIAL_COMMAND, cancel)
 
 
 def checked_encoder(described: EncoderFile, cancel: CancelToken) -> CheckedModel:
     """The same for the file of an encoder."""
-    return _checked(described.path, described.name, ENCODER_TRIAL_COMMAND, cancel)
+    return _checked((described.path,), described.name, ENCODER_TRIAL_COMMAND, cancel)
 
 
-def _checked(path: Path, name: str, trial: Sequence[str], cancel: CancelToken) -> CheckedModel:
-    before = path.stat()
+def _checked(files: Sequence[Path], name: str, trial: Sequence[str], cancel: CancelToken) -> CheckedModel:
+    before, (path, *more_files) = _state(files), files
     with _memory() as memory:
-        file_hash = memory.hash_of(path) or _hash(path, cancel)
-        model = CheckedModel(path, name, file_hash, before.st_size, before.st_mtime_ns)
+        file_hash = memory.hash_of(files) or _hash(files, cancel)
+        model = CheckedModel(path, name, file_hash, *before, tuple(more_files))
         model.check_unchanged()
-        memory.remember_hash(path, file_hash)
+        memory.remember_hash(files, file_hash)
         # One memory for both kinds: what a file is, its content says.
         if not memory.found_good(file_hash):
             _try_in_child(path, trial, cancel)
             memory.remember_good(file_hash)
     return model
+
+
+def _state(files: Sequence[Path]) -> tuple[int, int]:
+    """The size of all files together, and when the last of them was changed, in ns."""
+    states = [path.stat() for path in files]
+    return sum(state.st_size for state in states), max(state.st_mtime_ns for state in states)
 
 
 def _try_in_child(path: Path, trial: Sequence[str], cancel: CancelToken) -> None:
@@ -128,17 +139,18 @@ def _read_report(printed: bytes) -> tuple[str, Remedy] | None:
         return None
 
 
-def _hash(path: Path, cancel: CancelToken) -> str:
+def _hash(files: Sequence[Path], cancel: CancelToken) -> str:
     sha = hashlib.sha256()
-    try:
-        with path.open("rb") as file:
-            while chunk := file.read(_CHUNK):
-                sha.update(chunk)
-                cancel.raise_if_requested()
-    except OSError as error:
-        raise ModelFileError(
-            f"{path.name}: the file cannot be read: {error}.", "Check the disk, or choose another model."
-        ) from error
+    for path in files:
+        try:
+            with path.open("rb") as file:
+                while chunk := file.read(_CHUNK):
+                    sha.update(chunk)
+                    cancel.raise_if_requested()
+        except OSError as error:
+            raise ModelFileError(
+                f"{path.name}: the file cannot be read: {error}.", "Check the disk, or choose another model."
+            ) from error
     return sha.hexdigest()
 
 
@@ -158,13 +170,13 @@ class _TrialMemory:
             )
             db.execute("CREATE TABLE IF NOT EXISTS good (hash TEXT, build TEXT, PRIMARY KEY (hash, build))")
 
-    def hash_of(self, path: Path) -> str | None:
+    def hash_of(self, files: Sequence[Path]) -> str | None:
         return self._first(
-            "SELECT hash FROM file WHERE path = ? AND size = ? AND modified_ns = ?", self._state(path)
+            "SELECT hash FROM file WHERE path = ? AND size = ? AND modified_ns = ?", self._key(files)
         )
 
-    def remember_hash(self, path: Path, file_hash: str) -> None:
-        self._write("INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?)", (*self._state(path), file_hash))
+    def remember_hash(self, files: Sequence[Path], file_hash: str) -> None:
+        self._write("INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?)", (*self._key(files), file_hash))
 
     def found_good(self, file_hash: str) -> bool:
         statement = "SELECT hash FROM good WHERE hash = ? AND build = ?"
@@ -174,9 +186,8 @@ class _TrialMemory:
         self._write("INSERT OR REPLACE INTO good VALUES (?, ?)", (file_hash, library_version()))
 
     @staticmethod
-    def _state(path: Path) -> tuple[str, int, int]:
-        state = path.stat()
-        return text_of_path(path.resolve()), state.st_size, state.st_mtime_ns
+    def _key(files: Sequence[Path]) -> tuple[str, int, int]:
+        return text_of_path(files[0].resolve()), *_state(files)
 
     def _first(self, statement: str, values: tuple[str | int, ...]) -> str | None:
         row: tuple[str] | None = None

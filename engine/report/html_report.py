@@ -94,22 +94,24 @@ def judged_model(run: StoredRun) -> ModelFile | None:
     """The model file of a run, where a file of the same name and size is still there."""
     with suppress(ModelFileError, OSError):
         path = run.identity.model_path
-        if path.stat().st_size == run.manifest.get("model_bytes"):
-            model = read_model_file(path)
-            return model if model.name == run.identity.model_name else None
+        model = read_model_file(path)
+        # Tiebreak once stored the name in the header, and the file's where there was none.
+        names = (model.name, model.title or path.stem)
+        if model.size_bytes == run.manifest.get("model_bytes") and run.identity.model_name in names:
+            return model
     return None
 
 
 def report_html(report: Report, figures: Mapping[str, Figure] | None = None) -> str:
     """The whole page; `figures` are those of the report, drawn here unless given."""
-    evaluation, model = report.evaluation, report.model
+    evaluation = report.evaluation
     drawn = report.figures() if figures is None else figures
     explanations = explanation_table(evaluation) if evaluation.explanations else None
     return _template().render(
         version=VERSION,
         name=evaluation.name,
         dataset=evaluation.matched.dataset.name,
-        notice=f"{model.name}: {model.notice}" if model and model.notice else "",
+        notice=_notice(report),
         is_run=report.results is not None,
         in_short=[
             *evaluation.matched.system.health.sentences(),
@@ -191,6 +193,13 @@ def _judges_explanation(pair: Pair) -> str:
     if pair.judgment is None:
         return pair.prediction.explanation or ""
     return pair.judgment.explanation.text if pair.judgment.explanation else ""
+
+
+def _notice(report: Report) -> str:
+    """What the model says to its users, under the name that it has in the report; empty for nothing."""
+    if report.results is None or report.model is None or not report.model.notice:
+        return ""
+    return f"{report.results.run.identity.model_name}: {report.model.notice}"
 
 
 def _how_it_was_made(report: Report) -> Iterator[tuple[str, str]]:

@@ -45,9 +45,14 @@ class Candidate:
         return self.found.path
 
     @property
+    def files(self) -> tuple[Path, ...]:
+        """All its files: the parts, where the model is split."""
+        return self.found.model.files if self.found.model else (self.found.path,)
+
+    @property
     def name(self) -> str:
-        """What the model is called; the file's name where it cannot be read."""
-        return self.found.model.name if self.found.model else self.found.path.name
+        """What people call the file."""
+        return self.found.name
 
 
 def find(files: Sequence[Path], folders: Sequence[Path], wish: MemoryWish) -> Job[int]:
@@ -103,15 +108,9 @@ def gpu_supported() -> Job[bool]:
 
 
 def _described(path: Path) -> "FoundModel":
-    from engine.core.errors import ModelFileError
-    from engine.gguf.finder import FoundModel
-    from engine.gguf.judge_file import read_model_file
+    from engine.gguf.finder import found_model
 
-    source = path.parent.name or str(path.parent)
-    try:
-        return FoundModel(path, read_model_file(path), None, source)
-    except ModelFileError as error:
-        return FoundModel(path, None, error, source)
+    return found_model(path, path.parent.name or str(path.parent))
 
 
 def _candidate(found: "FoundModel", wish: MemoryWish, memory: "Memory") -> Candidate:

@@ -14,7 +14,7 @@ from engine.core.settings import KvType
 from engine.system.paths import demo_model
 from gui.judge import model_jobs
 from gui.judge.model_jobs import Candidate, MemoryWish
-from gui.judge.model_table import COLUMNS, MODEL, ModelOrder, ModelTableModel
+from gui.judge.model_table import COLUMNS, MODEL, ModelOrder, ModelTableModel, in_short
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_folder, ask_source
 from gui.kit.labels import heading, label, name, set_role
@@ -208,6 +208,9 @@ class ModelPicker(QWidget):
             count = self.table.rowCount()
             self._busy.go_on(f"Looking for model files … {count} found")
             self._filter.setVisible(count > _MANY or bool(self._filter.text()))
+            if event.path != self._path and self._path in event.files:
+                self._path = event.path  # a part of a split model was chosen: the whole is meant
+                self.changed.emit()
             if event.path == self._path:
                 self._show_choice()
                 self._check_remembered(event)
@@ -223,6 +226,8 @@ class ModelPicker(QWidget):
     def _end_search(self) -> None:
         self._busy.end()
         self._show_choice()
+        self.view.doItemsLayout()  # else there may be nowhere to scroll to yet
+        self.view.scrollTo(self.view.currentIndex())
 
     @Slot(object)
     def _take_fits(self, candidates: list[Candidate]) -> None:
@@ -262,12 +267,6 @@ class ModelPicker(QWidget):
                 QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows,
             )
         candidate = self.table.candidate(row)
-        error, model = candidate.found.error, candidate.found.model
-        text = (
-            " ".join(problem_of(error))
-            if error
-            else (f"{model.name}: {model.notice}" if model and model.notice else "")
-        )
-        self._about.setText(visible(text))
-        self._about.setVisible(bool(text))
+        error = candidate.found.error
+        self._about.setText(visible(" ".join(problem_of(error)) if error else in_short(candidate)))
         set_role(self._about, "bad" if error else "hint")

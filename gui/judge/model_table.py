@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QSortFilterProxyModel, Qt
 from PySide6.QtGui import QPalette
 
-from engine.core.formatting import amount, short_count, visible
+from engine.core.formatting import amount, counted, short_count, visible
 from gui.judge.model_jobs import Candidate
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.notice import problem_of
@@ -19,11 +19,11 @@ from gui.kit.value_table import SORT_ROLE, Index
 COLUMNS = ("Model", "Memory", "Format", "Params", "Size", "Context")
 MODEL, MEMORY, FORMAT, PARAMETERS, SIZE, CONTEXT = range(len(COLUMNS))
 _TIPS = (
-    "The name that the file gives itself",
+    "The name of the file; the name in its header, where it says more, is in the tool tip of its row",
     "Whether the model fits the free memory with the context that is set",
     "How its weights are stored",
     "Parameters",
-    "Size of the file",
+    "Size of the file, of all parts where it is split",
     "The context that it was trained with, in tokens",
 )
 USABLE_ROLE = SORT_ROLE + 1
@@ -164,10 +164,23 @@ def _pill(candidate: Candidate, column: int) -> tuple[str, str] | None:
     )
 
 
+def in_short(candidate: Candidate) -> str:
+    """The whole name of a model that can judge, and what to know of it before a run, else its other name."""
+    model = candidate.found.model
+    if model is None:
+        return candidate.name
+    other = f", called {model.other_name} in its header" if model.other_name else ""
+    return "\n".join(f"{model.name}: {remark}" for remark in model.remarks) or f"{model.name}{other}"
+
+
 def about(candidate: Candidate) -> str:
     """All that a person may want to know of a file before choosing it."""
-    lines = [visible(candidate.name), f"{candidate.path}, found in {candidate.found.source}"]
     model = candidate.found.model
+    more = len(model.more_files) if model else 0
+    parts = f" and {counted(more, 'other part', 'other parts')}" if more else ""
+    lines = [visible(candidate.name), f"{candidate.path}{parts}, found in {candidate.found.source}"]
+    if model is not None and model.other_name:
+        lines.append(f"Called {visible(model.other_name)} in its header.")
     if model is None:
         if candidate.found.error is not None:
             lines += problem_of(candidate.found.error)
@@ -180,13 +193,10 @@ def about(candidate: Candidate) -> str:
             f" buffers {amount(candidate.estimate.buffers)}); {amount(candidate.free)} are free."
         )
     lines.append(
-        f"{model.architecture}, {short_count(model.parameters)} parameters, trained with"
+        f"{model.architecture}, parameters: {model.size_in_words}, trained with"
         f" {model.trained_context:,} tokens of context."
     )
-    if not model.has_chat_template:
-        lines.append("It has no chat template: a plain one is used.")
-    if model.notice:
-        lines.append(model.notice)
+    lines += [remark[:1].upper() + remark[1:] for remark in model.remarks]
     return "\n".join(lines)
 
 

@@ -48,7 +48,7 @@ def look_at_model(measure: ModelMeasure, path: Path) -> Job[MeasureModel]:
         from engine.gguf.judge_file import read_model_file
 
         model = read_model_file(path)
-        return MeasureModel(path, model.name, model.notice or "")
+        return MeasureModel(path, model.name, " ".join(model.remarks))
 
     return work
 

@@ -57,4 +57,4 @@ def _too_many(word: str, found: list[ModelPlace]) -> str:
 
 def _shown(place: ModelPlace) -> str:
     path = printable(str(place.path))
-    return path if place.name == place.path.name else f"{path} ({printable(place.name)})"
+    return path if place.path.name.startswith(place.name) else f"{path} ({printable(place.name)})"

@@ -120,7 +120,7 @@ def test_bertscore_and_agreement_are_measured_once(
     assert "it did not understand what it was asked" in first.err  # the demo judge knows one question only
     scores = json.loads(demo_store.with_name("slow.json").read_text("utf-8"))
     assert 0 < scores["safety_bertscore_f1"] <= 100
-    assert 0 <= scores["safety_Tiebreak demo judge"] <= 100
+    assert 0 <= scores["safety_demo-judge"] <= 100
     assert scores["details"]["explanations"]["safety"]["p_yes"] > 0
     monkeypatch.setattr("engine.measure.model_measures.open_encoder", not_again)
     monkeypatch.setattr("engine.measure.model_measures.open_agreement_model", not_again)
@@ -166,7 +166,7 @@ def test_judge_refuses_the_calibration_of_another_model(
     command("calibrate", 1, "--gold", demo_gold, "--out", path)
     # The run of this test names its model by a hash of its own.
     words = [demo_gold, "--model", "demo", "--out", demo_store.with_name("out.tsv"), "--calibration", path]
-    with pytest.raises(SetupError, match=r"made for the model Tiebreak demo judge \(d{12}\), not for"):
+    with pytest.raises(SetupError, match=r"made for the model demo-judge \(d{12}\), not for"):
         command("judge", *words)
 
 

@@ -40,7 +40,7 @@ def test_a_judged_run_becomes_a_page_and_figures(tmp_path: Path, demo_store: Pat
     words = ["1", "--gold", str(demo_gold), "--store", str(demo_store)]
     page, again = tmp_path / "one.html", tmp_path / "two.html"
     assert report(parser().parse_args([*words, "--out", str(page), "--figures", str(figures)])) == 0
-    for text in ("Tiebreak demo judge: a model for trying", "F16", "llama.cpp", "gold.tsv"):
+    for text in ("demo-judge: a model for trying", "F16", "llama.cpp", "gold.tsv"):
         assert text in page.read_text("utf-8")
     assert names(tmp_path) == ["deep", "home", "one.html"]
     assert names(figures) == sorted(f"{name}.{form}" for name in FIGURE_NAMES for form in ("png", "svg"))

@@ -47,6 +47,10 @@ def test_another_judge_is_refused(other: JudgeIdentity, found: str) -> None:
     CALIBRATION.check_fits(JUDGE)
 
 
+def test_a_model_that_is_called_otherwise_is_the_same_judge() -> None:
+    CALIBRATION.check_fits(replace(JUDGE, model_name="as its file is called now"))
+
+
 def without(key: str) -> Callable[[dict[str, object]], object]:
     return lambda value: {name: content for name, content in value.items() if name != key}
 

@@ -71,7 +71,7 @@ def test_an_encoder_is_described_by_its_header(family: str, name: str, parameter
     assert read_encoder_file(path) == EncoderFile(
         path=path,
         size_bytes=path.stat().st_size,
-        name=f"small random {name}",
+        name=family,
         architecture="bert",
         family=name,
         layers=3,
@@ -80,6 +80,7 @@ def test_an_encoder_is_described_by_its_header(family: str, name: str, parameter
         parameters=parameters,
         trained_context=512,
         vocabulary_size=tokens,
+        title=f"small random {name}",
     )
 
 

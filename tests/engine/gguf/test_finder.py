@@ -43,7 +43,11 @@ def test_models_are_found_at_any_depth_and_described(tmp_path: Path, put: Put) -
 
 
 @pytest.mark.parametrize(
-    "name", ["incomplete-x.gguf", "x.gguf.part", "mmproj-x.gguf", "._x.gguf", "x.bin", "sha256-" + "0" * 64]
+    "name",
+    [
+        *("incomplete-x.gguf", "x.gguf.part", "._x.gguf", "x.bin", "sha256-" + "0" * 64),
+        *("mmproj-x.gguf", "x.mmproj-Q8_0.gguf", "x-mmproj-f16.gguf"),
+    ],
 )
 def test_unfinished_downloads_and_helpers_are_left_out(tmp_path: Path, put: Put, name: str) -> None:
     put(tmp_path / "tree" / name)
@@ -100,7 +104,7 @@ def test_loops_and_dangling_links_do_no_harm(tmp_path: Path, put: Put) -> None:
 MODEL, PROJECTOR, ORPHAN = ("sha256-" + digit * 64 for digit in "abc")
 
 
-def ollama(folder: Path, put: Put, name: str = "library/tiny/1b") -> Path:
+def ollama(folder: Path, put: Put, manifest_of: str = "manifests/registry.ollama.ai/library/tiny/1b") -> Path:
     """An Ollama folder with a model, its projector and its template, and a model that no manifest names."""
     for blob in (MODEL, PROJECTOR, ORPHAN):
         put(folder / "blobs" / blob)
@@ -110,7 +114,7 @@ def ollama(folder: Path, put: Put, name: str = "library/tiny/1b") -> Path:
         {"mediaType": f"application/vnd.ollama.image.{kind}", "digest": blob.replace("-", ":")}
         for blob, kind in kinds.items()
     ]
-    manifest = folder / "manifests" / "example.org" / name
+    manifest = folder / manifest_of
     manifest.parent.mkdir(parents=True)
     manifest.write_text(json.dumps({"layers": layers}), encoding="utf-8")
     (manifest.parent / "broken").write_text("{", encoding="utf-8")
@@ -118,15 +122,28 @@ def ollama(folder: Path, put: Put, name: str = "library/tiny/1b") -> Path:
 
 
 @pytest.mark.parametrize(
-    ("manifest", "name"), [("library/tiny/1b", "tiny:1b"), ("someone/tiny/1b", "someone/tiny:1b")]
+    ("manifest", "name"),
+    [
+        ("manifests/registry.ollama.ai/library/tiny/1b", "tiny:1b"),
+        ("manifests/registry.ollama.ai/someone/tiny/1b", "someone/tiny:1b"),
+        ("manifests/hf.co/someone/Tiny-GGUF/Q4_K_M", "hf.co/someone/Tiny-GGUF:Q4_K_M"),
+        ("manifests-v2/ollama.com/library/tiny/1b", "tiny:1b"),
+    ],
 )
-def test_models_of_ollama_have_the_names_of_its_manifests(
+def test_models_of_ollama_are_called_as_ollama_calls_them(
     tmp_path: Path, put: Put, manifest: str, name: str
 ) -> None:
     (found,) = find_models([ollama(tmp_path / "ollama", put, manifest)])
     assert found.path.name == MODEL
     assert found.model is not None
-    assert found.model.name == name
+    assert {found.name, found.model.name, read_model_file(found.path).name} == {name}
+
+
+def test_a_model_of_ollama_that_cannot_judge_has_its_name_too(tmp_path: Path, put: Put) -> None:
+    folder = ollama(tmp_path / "ollama", put)
+    (folder / "blobs" / MODEL).write_bytes(b"GGUF and no more")
+    (found,) = find_models([folder])
+    assert (found.model, found.name) == (None, "tiny:1b")
 
 
 def test_blobs_without_manifests_are_listed_if_they_are_models(tmp_path: Path, put: Put) -> None:

@@ -49,7 +49,7 @@ def test_a_model_is_described_by_its_header() -> None:
     assert described() == ModelFile(
         path=Path("llama.gguf"),
         size_bytes=4_920_000_000,
-        name="Llama 3.1 8B",
+        name="llama",
         architecture="llama",
         quantisation="Q4_K_M",
         parameters=4096 * 128_256 + 4096,
@@ -57,6 +57,7 @@ def test_a_model_is_described_by_its_header() -> None:
         kv_bytes_per_token=131_072,
         vocabulary_size=128_256,
         has_chat_template=True,
+        title="Llama 3.1 8B",
     )
 
 
@@ -76,9 +77,23 @@ def test_a_model_of_ours_says_what_it_is_for() -> None:
     assert described(tiebreak__notice=" for trying only ").notice == "for trying only"
 
 
-@pytest.mark.parametrize("name", [None, "  "])
-def test_a_model_without_a_name_is_called_by_its_file(name: str | None) -> None:
-    assert described(general__name=name).name == "llama"
+@pytest.mark.parametrize("name", [None, "  ", 7])
+def test_a_header_may_give_no_name(name: HeaderValue | None) -> None:
+    model = described(general__name=name)
+    assert (model.name, model.title, model.other_name) == ("llama", "", "")
+
+
+def test_a_mixture_says_how_many_experts_are_at_work() -> None:
+    assert described().size_in_words == "525.3 M"
+    mixture = described(llama__expert_count=8, llama__expert_used_count=2)
+    assert mixture.size_in_words == "525.3 M (2 of 8 experts at a time)"
+
+
+def test_a_model_without_a_chat_template_may_be_a_base_model() -> None:
+    assert described().remarks == ()
+    (remark,) = described(tokenizer__chat_template=None).remarks
+    assert "no chat template" in remark
+    assert "base model" in remark
 
 
 @pytest.mark.parametrize("file_type", [None, 1024, 4])
@@ -174,7 +189,7 @@ def test_a_model_that_fits_needs_no_notice() -> None:
 def test_a_tight_model_is_announced_with_the_estimate() -> None:
     notice = check_memory(described(), 8192, Memory(3 * GIB, 16 * GIB))
     assert notice is not None
-    assert "llama.gguf with a context of 8,192 tokens needs about 5.9 GiB (weights 4.6 GiB" in notice
+    assert "llama with a context of 8,192 tokens needs about 5.9 GiB (weights 4.6 GiB" in notice
     assert "KV cache 1.0 GiB, buffers 296 MiB); 3.0 GiB of 16.0 GiB are free" in notice
 
 

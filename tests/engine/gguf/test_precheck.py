@@ -107,6 +107,7 @@ def test_real_vocabularies_are_refused_only_for_want_of_a_model(shared_data: Pat
         {"tokenizer.ggml.padding_token_id": 0xFFFFFFFF, "tokenizer.ggml.eot_token_id": 0xFFFFFFFF},
         {"tokenizer.ggml.padding_token_id": len(TOKENS)},
         {"tokenizer.ggml.tokens": [*TOKENS[:-2], b"", b""]},
+        {"llama.pooling_type": 0, "llama.attention.causal": True},
         {"general.type": "model", "split.count": 0},
         {"general.type": "model", "split.count": 1},
     ],
@@ -157,6 +158,10 @@ def test_all_types_that_llama_cpp_computes_with_are_accepted(type_id: int) -> No
         ({"general.architecture": "t5"}, "encoder-decoder"),
         ({"general.architecture": "clip"}, "projector"),
         ({"general.architecture": "llada"}, "diffusion"),
+        ({"general.architecture": "flux"}, "generator of images"),
+        ({"llama.pooling_type": 3}, "embedding model: it was not made to write text"),
+        ({"llama.pooling_type": 4}, "reranker: it was not made to write text"),
+        ({"llama.attention.causal": False}, "reads a text from both ends"),
         ({"general.architecture": "zeta9"}, "'zeta9'"),
         ({"llama.block_count": None}, "'llama.block_count' is missing"),
         ({"llama.block_count": 0}, "'llama.block_count' is 0"),
@@ -231,6 +236,7 @@ def test_what_would_break_llama_cpp_or_cannot_judge_is_refused(
         (tensor("blk.1.ffn_up.weight", (256, 8), 28), "has type F64"),
         (tensor("blk.1.ffn_up.weight", (256, 8), 4), "has type number 4"),
         (tensor("blk.1.ffn_up.weight", (256, 8), 999), "has type number 999"),
+        (tensor("blk.1.ffn_up.weight", (256, 8), 5), "has type number 5"),
         (tensor("blk.1.ffn_up.weight", (250, 8), Q4_K), "rows of 250 numbers"),
         (tensor("blk.1.ffn_up.weight", (250, 8), MXFP4), "rows of 250 numbers"),
     ],
@@ -239,6 +245,25 @@ def test_a_tensor_that_llama_cpp_cannot_compute_with_is_refused(one: TensorInfo,
     problem = refusal(changed({}, one)).problem
     assert repr(one.name) in problem
     assert what in problem
+
+
+@pytest.mark.parametrize(
+    ("type_id", "found", "remedy"),
+    [
+        (31, "Q4_0_4_4 or alike, which llama.cpp gave up in 2024", "the Q4_0 edition"),
+        (36, "IQ4_NL_4_4 or alike", "the IQ4_NL edition"),
+        (139, "stored as only ik_llama.cpp can read", "llama.cpp itself"),
+    ],
+)
+def test_types_of_other_times_and_programs_are_known(type_id: int, found: str, remedy: str) -> None:
+    error = refusal(changed({}, tensor("blk.1.ffn_up.weight", (256, 8), type_id)))
+    assert found in error.problem
+    assert remedy in str(error.remedy)
+
+
+def test_an_encoder_is_told_what_it_can_be_used_for() -> None:
+    assert "BERTScore" in str(refusal(changed({"general.architecture": "bert"})).remedy)
+    assert "BERTScore" not in str(refusal(changed({"general.architecture": "nomic-bert"})).remedy)
 
 
 @pytest.mark.parametrize(("shape", "rows"), [((256, 9), "9 rows"), ((256,), "no rows")])

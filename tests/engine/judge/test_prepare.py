@@ -1,5 +1,6 @@
 """The way from a run as it was asked for to its plan, with real files and the demo model."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,12 @@ def test_notices_are_told_before_the_model_is_checked(tmp_path: Path) -> None:
     assert (read.model, read.model_notice) == (made.model.name, made.model.notice)
 
 
+def test_a_model_without_a_chat_template_is_noticed(small_model: Callable[[str], Path]) -> None:
+    assert prepared(SETUP).notices == ()
+    (notice,) = prepared(replace(SETUP, model_path=small_model("no_template"))).notices
+    assert "no_template: no chat template: plain text is used" in notice
+
+
 @pytest.mark.parametrize("items", [None, 4, 10_000])
 def test_the_dataset_at_hand_is_taken_where_it_is_the_file(items: int | None) -> None:
     at_hand = load_dataset(demo_dataset())
@@ -120,6 +127,22 @@ def test_a_plan_that_would_not_go_on_with_a_run_is_refused(tmp_path: Path) -> No
         with pytest.raises(SetupError, match="cannot go on") as caught:
             prepared(replace(SETUP, shorten=True), resumed=run)
     assert "the setting shorten" in caught.value.problem
+
+
+def test_a_run_goes_on_whatever_its_model_was_called_when_it_began(tmp_path: Path) -> None:
+    began = replace(prepared(SETUP).plan.identity(), model_name="the name in its header")
+    with RunStore(tmp_path / "runs.sqlite") as store, store.begin(began) as run:
+        assert prepared(SETUP, resumed=run).plan.identity().key == run.identity.key
+
+
+def test_a_run_remembers_its_model_by_the_name_of_a_link_to_it(tmp_path: Path) -> None:
+    link = tmp_path / "SmolLM2-135M-Instruct-Q4_K_M.gguf"
+    try:
+        link.symlink_to(demo_model())
+    except OSError:
+        pytest.skip("this system does not let us make links")
+    identity = prepared(replace(SETUP, model_path=link)).plan.identity()
+    assert (identity.model_name, identity.model_path) == (link.stem, tmp_path.resolve() / link.name)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """A model file is tried in a child process; one found good is remembered by its content."""
 
+import hashlib
 import json
 import os
 import signal
@@ -21,7 +22,7 @@ from engine.loading.trial import trial_report, try_model
 from engine.system.paths import cache_folder
 from tests.commands import ROOT
 from tests.random_models import HEADERS, Shape, byte_level_bpe, write_random_model
-from tests.small_models import HEADER_TOKENS
+from tests.small_models import HEADER_TOKENS, SPLIT, split_model
 
 SmallModel = Callable[[str], Path]
 
@@ -54,6 +55,21 @@ def test_a_sound_model_passes(small_model: SmallModel, family: str) -> None:
     checked = checked_model(read_model_file(small_model(family)), CancelToken())
     assert len(checked.hash) == 64
     checked.check_unchanged()
+
+
+def test_a_split_model_is_tried_and_known_by_all_its_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    described = read_model_file(split_model(tmp_path).with_name(SPLIT[1]))
+    checked = checked_model(described, CancelToken())
+    content = b"".join((tmp_path / name).read_bytes() for name in SPLIT)
+    assert checked.hash == hashlib.sha256(content).hexdigest()
+    assert (checked.path, checked.size_bytes) == (tmp_path / SPLIT[0], len(content))
+    no_child(monkeypatch)
+    assert checked_model(described, CancelToken()) == checked
+    os.utime(tmp_path / SPLIT[2])
+    with pytest.raises(ModelFileError, match="has changed"):
+        checked.check_unchanged()
 
 
 def test_a_second_look_needs_no_child(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:

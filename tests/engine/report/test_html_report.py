@@ -254,16 +254,24 @@ def test_how_a_run_was_made_is_said_whole(page: Page) -> None:
     assert (facts["calibration"], facts["model, quantisation"]) == ("none", "not known")
 
 
-def demo_run(folder: Path, **manifest: Any) -> System:
-    name = "Tiebreak demo judge"
+def demo_run(folder: Path, name: str = "demo-judge", **manifest: Any) -> System:
     return stored_run(folder, GOLD, PROBABILITIES, model_path=DEMO_MODEL, model_name=name, manifest=manifest)
 
 
-def test_a_model_that_is_still_there_is_described_with_its_notice(tmp_path: Path) -> None:
-    run = demo_run(tmp_path, model_bytes=DEMO_MODEL.stat().st_size)
+@pytest.mark.parametrize("name", ["demo-judge", "Tiebreak demo judge"])
+def test_a_model_that_is_still_there_is_described_also_where_its_run_has_the_name_in_its_header(
+    tmp_path: Path, name: str
+) -> None:
+    run = demo_run(tmp_path, name, model_bytes=DEMO_MODEL.stat().st_size)
     page = page_of(match(run, GOLD))
     assert page.facts()["model, quantisation"] == "F16"
-    assert "Tiebreak demo judge: a model for trying Tiebreak. It knows only the small world" in page.text
+    assert f"{name}: a model for trying Tiebreak. It knows only the small world" in page.text
+
+
+def test_a_model_of_another_name_is_not_that_of_the_run(tmp_path: Path) -> None:
+    run = demo_run(tmp_path, "another model", model_bytes=DEMO_MODEL.stat().st_size)
+    assert run.results
+    assert judged_model(run.results.run) is None
 
 
 @pytest.mark.parametrize("size", [1, None])

@@ -117,7 +117,7 @@ def test_a_run_and_a_submission_are_ranked(
     assert cells(page.view.borda)[1:] == [list(row) for row in borda_table(page.compared.comparison).texts()]
     assert len(cells(page.view.agreement)) == 1 + 5
     assert cells(page.view.published)[1][0] == "VerbaNexAI"
-    assert "Tiebreak demo judge on gold.tsv" in page.view.systems.text()
+    assert "demo-judge on gold.tsv" in page.view.systems.text()
 
 
 def test_differences_are_filtered(qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path) -> None:
@@ -236,7 +236,7 @@ def test_the_choice_is_remembered_and_a_lost_file_is_named(
     again.entered()
     qtbot.waitUntil(lambda: again.choosing.choice.files == ())
     assert [again.choosing.systems.view.item(row).text() for row in (0, 1)] == [
-        "Run 1: Tiebreak demo judge\ngold.tsv, 30 items",
+        "Run 1: demo-judge\ngold.tsv, 30 items",
         "worse.tsv (not found)",
     ]
     again.choosing.systems.view.setCurrentRow(1)

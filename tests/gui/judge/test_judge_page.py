@@ -30,12 +30,14 @@ from engine.system.paths import demo_model
 from gui.judge.judge_page import JudgePage
 from gui.judge.latest_table import MOST_ROWS
 from gui.judge.model_jobs import Candidate
-from gui.judge.model_table import MODEL
+from gui.judge.model_table import MODEL, about
 from gui.judge.run_control import RunControl
 from gui.judge.usual_setup import usual_setup
 from gui.kit.pill_delegate import PILL_ROLE
 from gui.work.workspace import Workspace
 from tests.gui.labels import text_of
+from tests.model_files import JUDGES
+from tests.small_models import SPLIT, split_model
 
 A_WHILE = 60_000
 HOSTILE = "<b>x</b><img src='file:///etc/passwd'> <|eot_id|> \u202eabc"
@@ -124,7 +126,7 @@ def test_the_demo_model_is_there_marked_and_chosen(qtbot: QtBot, page: JudgePage
     first = page.picker.view.model().index(0, MODEL)
     assert first.data(PILL_ROLE) == ("demo", "plain")
     assert first.siblingAtColumn(1).data() == "fits"
-    assert "Tiebreak demo judge: a model for trying" in text_of(page.picker)
+    assert "demo-judge: a model for trying" in text_of(page.picker)
 
 
 def test_a_run_shows_its_judgments_and_then_the_results(qtbot: QtBot, ready: JudgePage) -> None:
@@ -261,6 +263,30 @@ def test_the_keyboard_chooses_a_model_and_a_filter_does_not(
     key = Qt.Key.Key_Down if ready.picker.view.currentIndex().row() == 0 else Qt.Key.Key_Up
     QTest.keyClick(ready.picker.view, key)
     assert ready.picker.path == demo_model()
+
+
+def test_a_part_of_a_split_model_stands_for_the_whole(qtbot: QtBot, ready: JudgePage, tmp_path: Path) -> None:
+    first = split_model(tmp_path)
+    ready.choose_model(tmp_path / SPLIT[2])
+    qtbot.waitUntil(lambda: ready.picker.path == first, timeout=A_WHILE)
+    assert [one.name for one in candidates(ready) if not one.is_demo] == ["Split-1B-Instruct-F16"]
+    assert "and 2 other parts" in about(candidates(ready)[1])
+    wait_for_plan(qtbot, ready)
+
+
+def test_the_chosen_model_is_in_sight_among_many(qtbot: QtBot, ready: JudgePage, tmp_path: Path) -> None:
+    for file, _ in JUDGES:
+        file.write(tmp_path)
+    chosen = tmp_path / "SmolLM2-135M-Instruct.Q4_1.gguf"
+    picker = ready.picker
+    picker.add_folder(tmp_path)
+    ready.choose_model(chosen)
+    qtbot.waitUntil(lambda: len(candidates(ready)) == 1 + len(JUDGES), timeout=A_WHILE)
+    view = picker.view
+    in_sight = view.viewport().rect
+    qtbot.waitUntil(lambda: in_sight().intersects(view.visualRect(view.currentIndex())), timeout=A_WHILE)
+    assert view.currentIndex().siblingAtColumn(MODEL).data() == chosen.stem
+    assert f"{chosen.stem}, called Smollm2 135M 8k Lc100K Mix1 Ep2 in its header" in text_of(picker)
 
 
 def test_memory_is_estimated_anew_for_another_context(qtbot: QtBot, ready: JudgePage) -> None:

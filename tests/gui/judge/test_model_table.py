@@ -1,0 +1,60 @@
+"""The window's list of model files, for files as they are published."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+
+from engine.core.settings import KvType
+from gui.judge import model_jobs
+from gui.judge.model_jobs import Candidate, MemoryWish
+from gui.judge.model_table import CONTEXT, FORMAT, MEMORY, MODEL, SIZE, ModelTableModel, about, in_short
+from gui.kit.pill_delegate import PILL_ROLE
+from tests.gui.jobs import done
+from tests.model_files import JUDGES, OTHERS, Listed, PublishedFile
+
+pytestmark = pytest.mark.usefixtures("qtbot")
+
+
+def listed_in(folder: Path) -> ModelTableModel:
+    """The list of a folder, without the demo model."""
+    heard: list[object] = []
+    done(model_jobs.find([], [folder], MemoryWish(None, KvType.F16)), heard)
+    table = ModelTableModel()
+    for candidate in heard:
+        assert isinstance(candidate, Candidate)
+        if not candidate.is_demo:
+            table.put(candidate)
+    return table
+
+
+def cells(table: ModelTableModel, *columns: int) -> list[str]:
+    assert table.rowCount() == 1
+    return [table.index(0, column).data() for column in columns]
+
+
+@pytest.mark.parametrize(("file", "expected"), JUDGES, ids=[file.path for file, _ in JUDGES])
+def test_a_judge_is_one_row_under_the_name_of_its_file(
+    tmp_path: Path, file: PublishedFile, expected: Listed
+) -> None:
+    file.write(tmp_path)
+    table = listed_in(tmp_path)
+    assert cells(table, MODEL, FORMAT, CONTEXT) == [expected.name, expected.quantisation, expected.context]
+    assert cells(table, MEMORY) == ["fits"]
+    *_, most_important = (expected.name, *expected.remarks)
+    assert most_important in in_short(table.candidate(0))
+    told = about(table.candidate(0)).casefold()
+    for remark in expected.remarks:
+        assert remark.casefold() in told
+
+
+@pytest.mark.parametrize(("file", "name", "why"), OTHERS, ids=[file.path for file, *_ in OTHERS])
+def test_what_cannot_judge_is_a_row_that_says_why(
+    tmp_path: Path, file: PublishedFile, name: str, why: str
+) -> None:
+    file.write(tmp_path)
+    table = listed_in(tmp_path)
+    assert cells(table, MODEL, MEMORY, FORMAT, SIZE) == [name, "not usable", "", ""]
+    assert table.index(0, MEMORY).data(PILL_ROLE) == ("not usable", "plain")
+    assert why in about(table.candidate(0))
+    assert why.rsplit("'", maxsplit=1)[-1] in table.index(0, MODEL).data(Qt.ItemDataRole.ToolTipRole)
