@@ -146,8 +146,10 @@ def _files(folders: Iterable[Path]) -> Iterator[ModelPlace | FoundModel]:
             pending.extend(reversed(inner))
             names = ollama_names(here)
             for path in _first_of_each(files):
-                if names is None or path.name in names:
+                if names is None:
                     yield ModelPlace(path, called(path), source)
+                elif path.name in names:
+                    yield ModelPlace(path, names[path.name], source)
 
 
 def _listing(folder: Path, seen: set[Path]) -> tuple[list[Path], list[Path]]:

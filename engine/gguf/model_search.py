@@ -10,6 +10,7 @@ from pathlib import Path
 from engine.core.errors import ModelFileError
 from engine.gguf.finder import ModelPlace, model_places
 from engine.gguf.judge_file import read_model_file
+from engine.gguf.names import is_blob
 
 
 def models_named(text: str, folders: Iterable[Path]) -> list[ModelPlace]:
@@ -21,8 +22,8 @@ def models_named(text: str, folders: Iterable[Path]) -> list[ModelPlace]:
     """
     wanted = text.casefold()
     places = list(model_places(folders))
-    whole = [place for place in places if wanted in _whole_names(place)]
-    found = whole or [place for place in places if wanted in place.name.casefold()]
+    whole = [place for place in places if wanted in _names(place)]
+    found = whole or [place for place in places if any(wanted in name for name in _names(place))]
     if not found:
         return [place for place in _by_header(places) if wanted in place.name.casefold()]
     if len(found) == 1:
@@ -31,15 +32,16 @@ def models_named(text: str, folders: Iterable[Path]) -> list[ModelPlace]:
     return [place for place in found if place.path in judges] or found
 
 
-def _whole_names(place: ModelPlace) -> tuple[str, str]:
-    """What people call it, and the name of its file."""
-    return place.name.casefold(), place.path.name.casefold()
+def _names(place: ModelPlace) -> set[str]:
+    """What people call a file, and its whole name; those of Ollama's blobs are hashes."""
+    files = () if is_blob(place.path) else (place.path.name,)
+    return {name.casefold() for name in (place.name, *files)}
 
 
 def _by_header(places: Iterable[ModelPlace]) -> Iterator[ModelPlace]:
     """The places of models that can judge, with the names that their headers give."""
     for place in places:
         try:
-            yield replace(place, name=read_model_file(place.path).title or place.name)
+            yield replace(place, name=read_model_file(place.path).title)
         except ModelFileError:
             continue  # the list of models says why

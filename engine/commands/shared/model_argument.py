@@ -57,4 +57,5 @@ def _too_many(word: str, found: list[ModelPlace]) -> str:
 
 def _shown(place: ModelPlace) -> str:
     path = printable(str(place.path))
-    return path if place.path.name.startswith(place.name) else f"{path} ({printable(place.name)})"
+    known = place.name in (place.path.name, place.path.stem)
+    return path if known else f"{path} ({printable(place.name)})"
