@@ -103,7 +103,7 @@ def _check(path: Path) -> int:
     warning = check_memory(model, default_context(model.trained_context))
     if warning:
         tell(warning)
-    print("It loads, reads and writes: it can judge.")
+    print("It loads, reads and writes: it can be used.")
     return DONE
 
 

@@ -39,7 +39,7 @@ class FoundModel:
 
 @dataclass(frozen=True)
 class ModelPlace:
-    """Where a model file lies; its header is not read yet.
+    """Where a model file lies, the first part of a split one; its header is not read yet.
 
     `name`: what people call it. `source`: as in FoundModel.
     """
@@ -131,7 +131,7 @@ def model_places(folders: Iterable[Path]) -> Iterator[ModelPlace]:
 
 
 def _files(folders: Iterable[Path]) -> Iterator[ModelPlace | FoundModel]:
-    """Each file once, and each folder that cannot be read, with its error."""
+    """Each model once, and each folder that cannot be read, with its error."""
     seen: set[Path] = set()
     for folder in folders:
         source = _source_of(folder)

@@ -92,7 +92,7 @@ def test_models_lists_the_demo_model_and_says_what_it_is_for() -> None:
 def test_models_check_says_that_a_model_can_judge(small_model: SmallModel) -> None:
     done = run_here("models", "check", small_model("instructions"))
     assert done.returncode == 0, done.stderr
-    assert "it can judge" in done.stdout
+    assert "it can be used" in done.stdout
 
 
 def _truncated(data: bytes) -> bytes:
