@@ -95,12 +95,13 @@ class LlamaEncoder:
             raise EngineBug(f"LlamaEncoder used from {threading.current_thread().name}")
         encoded = []
         for text in texts:
-            ids = self._ids(text)
+            ids = self.token_ids(text)
             weights = ~np.isin(ids, (self._begin, self._end))
             encoded.append(Encoded(self._vectors(ids), weights.astype(np.float32)))
         return encoded
 
-    def _ids(self, text: str) -> list[int]:
+    def token_ids(self, text: str) -> list[int]:
+        """The tokens that stand for a text, cut to what counts, with those that begin and end it."""
         text = text.strip()
         if text and self._vocabulary.byte_level:
             # As RoBERTa learned it: its first word is a word like any other.

@@ -2,10 +2,8 @@
 
     python -m tests.encoders.make_encoders
 
-It needs torch, transformers 4.48.3 (5 makes other tokens of texts for RoBERTa) and bert-score 0.3.13;
-the last two are in no requirements file, since nothing else uses them. The weights are random, and the
-vocabularies come from the sentences below: the files hold nobody's work. The same packages write the same
-files again.
+It needs what requirements-bertscore.txt names. The weights are random, and the vocabularies come from the
+sentences below: the files hold nobody's work. The same packages write the same files again.
 
 Knows: transformers, bert-score, llama.cpp's names for tensors and keys. Does not know: the engine.
 """
