@@ -49,7 +49,7 @@ def test_weights_are_rounded_to_8_bits_and_the_model_works(target: Path) -> None
 def test_texts_replace_and_join_the_keys_of_the_header(small_model: SmallModel, target: Path) -> None:
     write_q8_0(small_model("headers"), target, TEXTS)
     made = read_model_file(target)
-    assert (made.name, made.notice) == ("Sparrow", TEXTS[NOTICE_KEY].strip())
+    assert (made.title, made.notice) == ("Sparrow", TEXTS[NOTICE_KEY].strip())
     kept = read_header(small_model("headers")).metadata.keys()
     assert read_header(target).metadata.keys() == kept | TEXTS.keys() | {"general.quantization_version"}
 
