@@ -24,7 +24,7 @@ from tests.encoders.rewritten import FAMILIES, FOLDER, expected_scores, rewritte
 CutEncoder = Callable[[str], Path]
 Pair = tuple[str, str]
 
-# The largest difference found is 5.1e-5: llama.cpp computes GELU by a table of 16-bit numbers.
+# The largest difference found is 5.1e-5: llama.cpp has GELU in its tanh form, by a table of 16-bit numbers.
 TOLERANCE = 2e-4
 PAIRS = [(f"candidate {n}", f"reference {n % 7} and more") for n in range(40)]
 
