@@ -12,7 +12,7 @@ import pytest
 from engine.core.errors import SetupError, StoreError
 from engine.core.items import Preference
 from engine.core.judgments import NewOverride, Override
-from engine.core.overrides import OverrideCount, count_overrides, in_force
+from engine.core.people import OverrideCount, count_overrides, in_force
 from engine.store.migrations import APPLICATION_ID, STEPS
 from engine.store.run_store import RunStore
 from tests.commands import ROOT
