@@ -22,12 +22,12 @@ from engine.core.run_records import StoredRun, refuse_submitted
 from engine.data.dataset import load_dataset
 from engine.decisions.calibration import judge_of_run, load_calibration
 from engine.decisions.health import run_health
+from engine.decisions.opened_submission import open_submission, what_is_joined
 from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import RunResults, load_results
 from engine.measure.label_counts import count_run
 from engine.report.run_tables import changes_table
-from engine.review.opened_submission import open_submission, what_is_joined
 from engine.store.run_store import RunStore
 from engine.system.paths import default_store
 

@@ -108,8 +108,8 @@ def test_what_the_run_has_not_judged_cannot_be_overridden(
         (A, "None", "Ada", "cannot hold the explanation 'None'"),
         (A, " 7.5 ", "Ada", r"cannot hold the explanation '7\.5'"),
         (None, "a lone \ud800", "Ada", "cannot hold the explanation"),
-        (A, None, "  ", "the name of its author"),
-        (A, None, "Ada\nBen", "the name of its author"),
+        (A, None, "  ", "needs his name"),
+        (A, None, "Ada\nBen", "needs his name"),
     ],
 )
 def test_what_cannot_be_an_override_is_refused_whole(
