@@ -83,7 +83,9 @@ class StoredRun:
     @property
     def called(self) -> str:
         """The same within a sentence: `run 7`, `the submission baseline.tsv`."""
-        return f"the submission {short_name(self.identity.model_name)}" if self.submitted else f"run {self.id}"
+        return (
+            f"the submission {short_name(self.identity.model_name)}" if self.submitted else f"run {self.id}"
+        )
 
     @property
     def not_in_dataset(self) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ def open_submission(path: Path, dataset: Dataset, store: RunStore) -> StoredRun:
     if not answered:
         raise SetupError(
             f"{path.name} answers no item of {dataset.name}: they have no id in common.",
-            Remedy(Step.CHOOSE_JUDGED_DATASET, "."),
+            Remedy(Step.CHOOSE_ANSWERED_DATASET),
         )
     with store.begin(_identity(path, submission, dataset)) as run:
         if not run.judged:
@@ -53,7 +53,9 @@ def findings(results: RunResults, dataset: Dataset) -> list[str]:
     Nothing where all is well. Of an opened submission also which of its rows are left out.
     """
     extra = results.run.not_in_dataset
-    left_out = [f"ids that are not in the dataset ({len(extra):,}), left out: {listed(extra)}."] if extra else []
+    left_out = (
+        [f"ids that are not in the dataset ({len(extra):,}), left out: {listed(extra)}."] if extra else []
+    )
     return [*check_submission(submission_of(results), dataset), *left_out]
 
 

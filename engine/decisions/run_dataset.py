@@ -34,8 +34,7 @@ def judged_items(run: StoredRun, dataset: Dataset) -> Dataset:
     part = dataset if len(dataset) <= items else dataset.head(items)
     if part.hash != run.identity.dataset_hash:
         raise SetupError(
-            f"{dataset.name} does not hold the items of {run.called}: ids, texts or their order are"
-            " others.",
+            f"{dataset.name} does not hold the items of {run.called}: ids, texts or their order are others.",
             f"Use the dataset that was judged. Its file was {run.identity.dataset_path}",
         )
     return part

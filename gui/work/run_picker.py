@@ -1,6 +1,6 @@
 """The list of all runs of the store, to choose the one that is looked at.
 
-Knows: the workspace's runs, and that a submission may be opened as one. Does not know: what is shown of a run.
+Knows: the workspace's runs, and that a submission may be opened as one. Does not know: what is shown of one.
 """
 
 from PySide6.QtCore import QEvent, Qt, Slot

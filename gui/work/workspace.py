@@ -65,6 +65,7 @@ class Workspace(QObject):
     gold_changed = Signal()
     submission_wanted = Signal()  # a person is to be asked for a submission file to open
     files_given = Signal(object)  # paths of datasets and submissions, which are to be told apart and opened
+    check_wanted = Signal()  # the open run is to be checked as a submission
     review_wanted = Signal(str, str)  # item id, criterion: show this judgment
     page_wanted = Signal(object)  # PageName
     problem = Signal(object)  # an EngineError that the window must show
