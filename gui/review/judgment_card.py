@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from engine.core.formatting import number, percent, visible
 from engine.core.items import PREFERENCES, Gold, Preference
-from engine.core.judgments import AnyJudgment, Judgment, Override, Unscored
+from engine.core.judgments import AnyJudgment, Explanation, Judgment, Override, SubmittedLabel, Unscored
 from gui.kit.bars import ProbabilityBars
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import one_line, plain_label, tip
@@ -42,7 +42,7 @@ _NARROW = 84  # letters across: below that the parts stand one below the other
 class Shown:
     """What a card shows. `label`, `explanation`: in force. `history`: all overrides, the oldest first.
 
-    `doubt`: 0 to 1, None where it is not known.
+    `doubt`: 0 to 1, None where it is not known. `maker`: who judged, `model` or `submission`.
     """
 
     judgment: AnyJudgment
@@ -54,6 +54,7 @@ class Shown:
     human: Gold | None
     draft: bool = False
     doubt: float | None = None
+    maker: str = "model"
 
 
 class _Body(QScrollArea):
@@ -131,6 +132,7 @@ class JudgmentCard(QFrame):
         for column, share in ((verdict, 5), (why, 6), (human, 5)):
             column.addStretch(1)
             self._parts.addLayout(column, share)
+        self._why = why
         self._parts.setContentsMargins(0, 0, 0, 0)
         self._parts.setSpacing(18)
         self.body = _Body(self._parts)
@@ -191,18 +193,19 @@ class JudgmentCard(QFrame):
             self.body.verticalScrollBar().setValue(0)
         scored = judgment if isinstance(judgment, Judgment) else None
         self.badge.show_label(shown.label)
-        self._show_own(scored, shown)
+        self._show_own(shown)
         self.reason.setText(
             visible(f"Unscored: {judgment.reason}.") if isinstance(judgment, Unscored) else ""
         )
         self.reason.setVisible(isinstance(judgment, Unscored))
+        self._parts.setStretch(0, 0 if isinstance(judgment, SubmittedLabel) else 5)
         self.bars.setVisible(scored is not None)
         self.orders.setVisible(scored is not None)
         self.orders.show_readings(scored.readings if scored else ())
         if scored is not None:
             self.bars.show_probabilities(scored.probabilities)
         self._show_pills(scored, shown)
-        self._show_explanation(scored, shown)
+        self._show_explanation(shown)
         self._show_parts()
         self._show_human(shown)
         for label, button in self.labels.items():
@@ -218,6 +221,10 @@ class JudgmentCard(QFrame):
         self.edit.setEnabled(False)
         # Once it has its place.
         QTimer.singleShot(0, self.editor, lambda: self.body.ensureWidgetVisible(self.editor))
+
+    def take_editor_back(self) -> None:
+        """Give the field, that was lent to another place, its own again."""
+        self._why.insertWidget(self._why.indexOf(self.explanation) + 1, self.editor)
 
     def close_editor(self) -> None:
         """Show the explanation again."""
@@ -278,10 +285,11 @@ class JudgmentCard(QFrame):
         if self._parts.direction() != direction:
             self._parts.setDirection(direction)
 
-    def _show_own(self, scored: Judgment | None, shown: Shown) -> None:
+    def _show_own(self, shown: Shown) -> None:
         """What the model said where a person's label is in force."""
         persons = shown.override is not None and shown.override.preference is not None
-        text = f"The model's own: {LABEL_WORDS[scored.preference if scored else None]}"
+        own = shown.judgment.preference if not isinstance(shown.judgment, Unscored) else None
+        text = f"The {shown.maker}'s own: {LABEL_WORDS[own]}"
         self.own.setText(text if persons else "")
 
     def _show_pills(self, scored: Judgment | None, shown: Shown) -> None:
@@ -306,12 +314,12 @@ class JudgmentCard(QFrame):
             )
         )
 
-    def _show_explanation(self, scored: Judgment | None, shown: Shown) -> None:
-        own = scored.explanation_for(shown.label) if scored else None
+    def _show_explanation(self, shown: Shown) -> None:
+        own = _own_explanation(shown)
         written_for = own.preference if own else None
         self.outdated.setVisible(shown.outdated)
         self.outdated.say(f"written for another label: {LABEL_WORDS[written_for]}", "warning")
-        cut = " (cut at the length limit)" if _is_cut(scored, shown) else ""
+        cut = " (cut at the length limit)" if _is_cut(shown) else ""
         nothing = "No explanation." if shown.label else "No label, no explanation."
         self.explanation.setText(visible(f"{shown.explanation}{cut}" if shown.explanation else nothing))
         self.beginning.setText(one_line(shown.explanation or nothing))
@@ -338,17 +346,23 @@ class JudgmentCard(QFrame):
             self.label_wanted.emit(Preference(button.property("preference")))
 
 
-def _is_cut(scored: Judgment | None, shown: Shown) -> bool:
-    own = scored.explanation_for(shown.label) if scored else None
+def _own_explanation(shown: Shown) -> Explanation | None:
+    """What the model wrote for the label in force, else its first text."""
+    judgment = shown.judgment
+    return None if isinstance(judgment, Unscored) else judgment.explanation_for(shown.label)
+
+
+def _is_cut(shown: Shown) -> bool:
+    own = _own_explanation(shown)
     return own is not None and own.cut and own.text == shown.explanation
 
 
 def _by_whom(shown: Shown) -> str:
     """Who overrode what, in a line or two; what the model had written, where it is replaced."""
     lines = [f"{_in_words(shown.override)}."] if shown.override else []
-    own = shown.judgment.explanation if isinstance(shown.judgment, Judgment) else None
+    own = shown.judgment.explanation if not isinstance(shown.judgment, Unscored) else None
     if shown.override and shown.override.explanation and own:
-        lines.append(f"The model's own explanation: {own.text}")
+        lines.append(f"The {shown.maker}'s own explanation: {own.text}")
     earlier = len(shown.history) - (1 if shown.override else 0)
     if earlier:
         lines.append(f"{earlier} earlier change{'' if earlier == 1 else 's'}.")

@@ -31,6 +31,7 @@ class JudgmentDesk(QWidget):
     """Shows and changes the judgments of the item that it is given."""
 
     criterion_changed = Signal(str)
+    shown = Signal(object)  # the Shown that the card was given
     focus_free = Signal()  # the editor is about to vanish, and keys must go somewhere else
     put_aside = Signal()  # the editor vanishes though nobody closed it: its text is a draft
 
@@ -124,21 +125,20 @@ class JudgmentDesk(QWidget):
         if run is None or judgment is None:
             return
         results, key = run.results, self._key
-        self.card.show_judgment(
-            Shown(
-                judgment=judgment,
-                label=results.label(judgment),
-                explanation=results.explanation(judgment),
-                outdated=results.is_outdated(judgment),
-                override=results.overrides.get(key),
-                history=[
-                    override for override in self._history if (override.criterion, override.item_id) == key
-                ],
-                human=self._human(),
-                draft=not self.writing and self._drafts.of(run.id, *key) is not None,
-                doubt=self._doubt(),
-            )
+        shown = Shown(
+            judgment=judgment,
+            label=results.label(judgment),
+            explanation=results.explanation(judgment),
+            outdated=results.is_outdated(judgment),
+            override=results.overrides.get(key),
+            history=[override for override in self._history if (override.criterion, override.item_id) == key],
+            human=self._human(),
+            draft=not self.writing and self._drafts.of(run.id, *key) is not None,
+            doubt=self._doubt(),
+            maker="submission" if results.run.submitted else "model",
         )
+        self.card.show_judgment(shown)
+        self.shown.emit(shown)
 
     @property
     def _key(self) -> Key:
@@ -229,7 +229,7 @@ class JudgmentDesk(QWidget):
             return
         self.keep_draft()
         if self.card.editor.changed:
-            where = f"item {self._item_id} in run {self._run_id}"
+            where = f"item {self._item_id} in the run that was open"
             self._workspace.note.emit(f"Another run is open. What you wrote of {where} is a draft there.")
         self._close_editor()
         self.put_aside.emit()

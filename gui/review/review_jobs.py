@@ -1,4 +1,5 @@
-"""Jobs of the review: the list of judgments to look at, one item of it again, two texts compared, a history.
+"""Jobs of the review: the list of judgments to look at, one item of it again, runs to read beside, two texts
+compared, a history.
 
 Knows: what a person looks at, and in which order. Does not know: windows.
 """
@@ -14,6 +15,7 @@ from gui.work.gc_pause import many_records
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
+    from engine.core.run_records import StoredRun
     from engine.data.dataset import Dataset
     from engine.decisions.run_results import RunResults
     from engine.review.doubt import ReviewItem, ReviewRow
@@ -155,6 +157,53 @@ def history(store_path: Path, run_id: int) -> Job[Sequence[Override]]:
 
         with RunStore(store_path) as store:
             return store.overrides(run_id)
+
+    return work
+
+
+@dataclass(frozen=True)
+class OtherRun:
+    """A run that answers items of the open one. `places`: of its items, by item id and content hash."""
+
+    results: "RunResults"
+    places: Mapping[tuple[str, str], int]
+
+
+def answering_runs(store_path: Path, run_id: int) -> "Job[Sequence[tuple[StoredRun, int]]]":
+    """The other runs with items of a run, and how many; those with the most first, the newest of them."""
+
+    def work(_control: JobControl) -> "Sequence[tuple[StoredRun, int]]":
+        from engine.store.run_store import RunStore
+
+        with RunStore(store_path) as store:
+            shared = store.shared_items(run_id)
+            found = [(run, shared[run.id]) for run in store.runs()[::-1] if run.id in shared]
+        return sorted(found, key=lambda pair: -pair[1])
+
+    return work
+
+
+def other_runs(store_path: Path, run_ids: Sequence[int]) -> Job[Mapping[int, OtherRun]]:
+    """Runs by their ids, to be read beside the open one; what is not there any more is left out."""
+
+    def work(control: JobControl) -> Mapping[int, OtherRun]:
+        from contextlib import suppress
+
+        from engine.core.errors import StoreError
+        from engine.decisions.run_results import load_results
+        from engine.store.run_store import RunStore
+
+        found = {}
+        with RunStore(store_path) as store, many_records():
+            for run_id in run_ids:
+                control.cancel.raise_if_requested()
+                with suppress(StoreError):
+                    results = load_results(store, run_id)
+                    places = {
+                        (item.item_id, item.content_hash): place for place, item in enumerate(results.judged)
+                    }
+                    found[run_id] = OtherRun(results, places)
+        return found
 
     return work
 

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from engine.core.items import Preference
 from gui.kit.labels import name
+from gui.review.beside import Beside
 from gui.review.item_reading import ItemReading, Marking
 from gui.review.judgment_desk import JudgmentDesk
 from gui.review.notices import MissingDataset, NothingToReview, PartOfRun
@@ -56,6 +57,7 @@ class ReviewPage(Page):
         ("G, X", "Override the label with both good, both bad"),
         ("U", "Take the last override of this judgment back"),
         ("E", "Write another explanation: Ctrl+Enter saves, Esc leaves"),
+        ("V", "Other systems side by side, or the judgment alone"),
         ("M", "Markdown or plain text"),
         ("F", "Fold the judgment to one line, or open it"),
         ("D", "Highlight differences, shared words, nothing"),
@@ -83,6 +85,7 @@ class ReviewPage(Page):
         self.nothing = NothingToReview(workspace)
         self.reading = ItemReading(workspace.threads)
         self.desk = JudgmentDesk(workspace)
+        self.beside = Beside(workspace, self.desk, self)
         self._make_header()
         self._lay_out()
         self._connect()
@@ -98,11 +101,11 @@ class ReviewPage(Page):
             self.marking.addItem(words, marking)
         name(self.marking, "Highlight in the responses", "Highlight what differs or what is shared (D)")
         self.header.addWidget(RunPicker(self.workspace), 4)
-        for widget in (self.marking, self.markdown):
+        for widget in (self.beside.button, self.marking, self.markdown):
             self.header.addWidget(widget)
 
     def _lay_out(self) -> None:
-        self._down = _splitter(Qt.Orientation.Vertical, self.reading, self.desk)
+        self._down = _splitter(Qt.Orientation.Vertical, self.reading, self.beside.home)
         self._down.setStretchFactor(1, 0)
         right = QWidget()
         column = QVBoxLayout(right)
@@ -120,7 +123,8 @@ class ReviewPage(Page):
         self._across.setStretchFactor(1, 3)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.nothing)
-        self._stack.addWidget(self._across)
+        self._reviewing = self.beside.below(self._across)
+        self._stack.addWidget(self._reviewing)
         self.body.addWidget(self._stack, 1)
 
     def _connect(self) -> None:
@@ -139,6 +143,8 @@ class ReviewPage(Page):
         self.desk.card.body_shown.connect(self._make_room)
         self.part.again.clicked.connect(self.list.take_focus)
         self.markdown.toggled.connect(self.reading.set_markdown)
+        self.markdown.toggled.connect(self.beside.columns.set_markdown)
+        self.list.emptied.connect(self.beside.show_nothing)
         self.marking.currentIndexChanged.connect(self._mark)
 
     def _add_keys(self) -> None:
@@ -147,6 +153,7 @@ class ReviewPage(Page):
         self._on_key("K", partial(self.list.step, -1), repeat=True)
         self._on_key("U", self.desk.undo)
         self._on_key("E", self.desk.edit)
+        self._on_key("V", self.beside.toggle)
         self._on_key("M", self.markdown.toggle)
         self._on_key("D", self._next_marking)
         self._on_key("F", self.desk.card.toggle_fold)
@@ -196,7 +203,7 @@ class ReviewPage(Page):
         self.nothing.follow()
         self.part.follow()
         self.missing.follow()
-        self._stack.setCurrentWidget(self._across if judged else self.nothing)
+        self._stack.setCurrentWidget(self._reviewing if judged else self.nothing)
         self.reading.setVisible(run is not None and run.dataset is not None)
         if self._stale or run is None:
             return
@@ -306,7 +313,7 @@ class ReviewPage(Page):
     def _give_card_its_height(self) -> None:
         """At first as high as it wants to be, but most of the room is for the texts."""
         room = sum(self._down.sizes())
-        if self._card_height or not room or not self.desk.card.open:
+        if self._card_height or not room or not self.desk.card.open or self.beside.on:
             return
         self._lay_card_out()
         self._card_height = min(self.desk.sizeHint().height(), int(room * _MOST_FOR_CARD))
@@ -332,10 +339,12 @@ class ReviewPage(Page):
     def keep_layout(self) -> None:
         """Remember the splitters and the chosen item; keep what is being written as a draft."""
         self.desk.keep_draft()
+        self.beside.keep_layout()
         for key, splitter in zip(_LAYOUTS, self._splitters(), strict=True):
             self.keep_splitter(f"review/{key}", splitter)
         if self._card_height:
-            height = self._down.sizes()[1] if self.desk.card.open else self._card_height
+            seen = self.desk.card.open and not self.beside.on
+            height = self._down.sizes()[1] if seen else self._card_height
             self.workspace.state.set_number(_CARD, height)
         self.workspace.state.set_record(
             _CHOSEN,
@@ -355,6 +364,7 @@ class ReviewPage(Page):
             self.list.restyle()
             self.reading.restyle()
             self.desk.restyle()
+            self.beside.columns.restyle()
 
     def _restore(self) -> None:
         state = self.workspace.state

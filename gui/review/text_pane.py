@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QEvent, Qt, QUrl, Signal, Slot
-from PySide6.QtGui import QColor, QResizeEvent, QTextCharFormat, QTextCursor, QTextDocument
+from PySide6.QtGui import QColor, QResizeEvent, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QTextBrowser, QTextEdit, QVBoxLayout, QWidget
 
 from engine.core.formatting import visible
@@ -48,12 +48,22 @@ class TextBrowser(QTextBrowser):
 
 
 class TextPane(QWidget):
-    """A heading and a text that can be scrolled, selected and copied."""
+    """A heading and a text that can be scrolled, selected and copied.
+
+    Without a `title` there is no heading. `line_height`: in percent of the font's.
+    """
 
     changed = Signal()  # another text is shown, or the same in another way
 
-    def __init__(self, title: str, mark: Preference | None = None, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        title: str,
+        mark: Preference | None = None,
+        parent: QWidget | None = None,
+        line_height: int = 100,
+    ) -> None:
         super().__init__(parent)
+        self._line_height = line_height
         self._text = ""
         self._markdown = False
         self._whole = False
@@ -73,6 +83,8 @@ class TextPane(QWidget):
             head.addWidget(LabelSquare(mark))
         for widget in (heading(title), self._note, self.pill):
             head.addWidget(widget)
+            if not title:
+                widget.hide()
         head.addStretch(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -148,6 +160,12 @@ class TextPane(QWidget):
             document.setPlainText(visible(shown))
         document.setDefaultFont(self.font())
         document.setDocumentMargin(8)
+        if self._line_height != 100:
+            spread = QTextBlockFormat()
+            spread.setLineHeight(self._line_height, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+            whole = QTextCursor(document)
+            whole.select(QTextCursor.SelectionType.Document)
+            whole.mergeBlockFormat(spread)
         self.view.setExtraSelections([])
         self.view.setDocument(document)
         self._document = document  # the view does not keep it

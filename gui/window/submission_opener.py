@@ -44,6 +44,7 @@ class SubmissionOpener(QObject):
         self._waiting: _Wish | None = None  # for the dataset that is being read
         self._otherwise: Path | None = None
         self._show_dataset = False
+        self._awaited: int | None = None  # the run that is to be shown in Review
         self.question: QMessageBox | None = None
         self._telling = LatestTask(workspace.threads, Lane.FILES, self)
         self._telling.finished.connect(self._take_told)
@@ -54,6 +55,7 @@ class SubmissionOpener(QObject):
         self._opening.failed.connect(workspace.problem)
         workspace.submission_wanted.connect(self.ask)
         workspace.files_given.connect(self.open_files)
+        workspace.run_changed.connect(self._show)
         workspace.dataset_loading.connect(self._follow_loading)
         workspace.dataset_failed.connect(self._give_up)
 
@@ -151,10 +153,18 @@ class SubmissionOpener(QObject):
             return
         space = self._workspace
         space.state.add_recent("datasets", found.dataset.path)
+        self._awaited = found.run.id
         space.open_run(found.run.id, found.dataset)
         space.refresh_runs()
-        space.page_wanted.emit(PageName.REVIEW)
         self.opened.emit(found)
+
+    @Slot()
+    def _show(self) -> None:
+        """Show it in Review once it is the open run, so that the keys go to its items."""
+        run = self._workspace.run
+        if run is not None and run.id == self._awaited:
+            self._awaited = None
+            self._workspace.page_wanted.emit(PageName.REVIEW)
 
     def _ask_which(self, found: Unanswered) -> None:
         """Say why the dataset must be chosen, and let a person choose it."""
