@@ -12,7 +12,6 @@ from pathlib import Path
 from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QPushButton,
     QScrollArea,
     QToolButton,
@@ -33,9 +32,11 @@ from gui.kit.pill import Pill
 from gui.review.explanation_editor import ExplanationEditor
 from gui.review.judgment_card import Shown
 from gui.review.text_pane import TextPane
+from gui.work.page_splitter import PageSplitter
 
 _LEAST_LETTERS = 24  # across, of a column
 _LINE_HEIGHT = 125  # percent
+_EQUAL = 1000  # pixels, of which each column gets its share
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,7 @@ class _Column(QFrame):
         self.remark = plain_label()
         set_role(self.remark, "hint")
         self.text = TextPane("", line_height=_LINE_HEIGHT)
+        self.text.view.setProperty("role", "flat")
         self._head = QWidget()
         self._flow = FlowLayout(self._head, gap=6)
         self._flow.addWidget(self.badge)
@@ -250,22 +252,23 @@ class OwnColumn(_Column):
 
 
 class SideBySide(QWidget):
-    """All columns, as wide as each other; scrolled across where there is too little room for their texts."""
+    """All columns, at first as wide as each other; a person can make some wider.
+
+    They are scrolled across where there is too little room for their texts.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.own = OwnColumn()
         self.systems: list[_Column] = []
         self._markdown = False
-        inside = QWidget()
-        inside.setProperty("role", "content")
-        self._row = QHBoxLayout(inside)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(8)
-        self._row.addWidget(self.own, 1)
+        self._row = PageSplitter(Qt.Orientation.Horizontal)
+        self._row.setProperty("role", "content")
+        self._row.setHandleWidth(8)
+        self._row.addWidget(self.own)
         self._area = QScrollArea()
         self._area.setWidgetResizable(True)
-        self._area.setWidget(inside)
+        self._area.setWidget(self._row)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         layout = QVBoxLayout(self)
@@ -280,16 +283,19 @@ class SideBySide(QWidget):
 
     def show_systems(self, texts: Sequence[ColumnText]) -> None:
         """Show a column for each system."""
+        before = sum(not column.isHidden() for column in self.systems)
         while len(self.systems) < len(texts):
             column = _Column()
             column.text.set_markdown(self._markdown)
-            self._row.insertWidget(len(self.systems), column, 1)
+            self._row.insertWidget(len(self.systems), column)
             self.systems.append(column)
             self._size()
         for place, column in enumerate(self.systems):
             column.setVisible(place < len(texts))
             if place < len(texts):
                 column.show_text(texts[place])
+        if before != len(texts):
+            self._row.setSizes([_EQUAL] * self._row.count())
 
     def set_markdown(self, on: bool) -> None:
         """Show all texts as Markdown, or as they are."""

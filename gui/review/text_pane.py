@@ -63,7 +63,7 @@ class TextPane(QWidget):
         line_height: int = 100,
     ) -> None:
         super().__init__(parent)
-        self._line_height = line_height
+        self._line_height, self._titled = line_height, bool(title)
         self._text = ""
         self._markdown = False
         self._whole = False
@@ -159,7 +159,7 @@ class TextPane(QWidget):
             document.setUndoRedoEnabled(False)
             document.setPlainText(visible(shown))
         document.setDefaultFont(self.font())
-        document.setDocumentMargin(8)
+        document.setDocumentMargin(8 if self._titled else 2)
         if self._line_height != 100:
             spread = QTextBlockFormat()
             spread.setLineHeight(self._line_height, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
