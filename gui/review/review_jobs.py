@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.core.health import Health
 from engine.core.judgments import Override
-from engine.core.review_filters import Filters
+from engine.core.review_filters import Filters, ListOrder, search_pattern
 from gui.work.gc_pause import many_records
 from gui.work.lanes import Job, JobControl
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Review:
-    """All judgments of a run. `rows`: item by item, each in `criteria`.
+    """All judgments of a run. `rows`: item by item, each in `criteria`. `labelled`: whether any has a human
+    label.
 
     By item id: `places`, which of the judged items; `gold_rows`, which row of the dataset with human labels.
     """
@@ -32,6 +34,7 @@ class Review:
     rows: "list[ReviewRow]"
     places: Mapping[str, int]
     gold_rows: Mapping[str, int]
+    labelled: bool = False
 
     def of_item(self, item_id: str) -> "Sequence[ReviewRow]":
         """The rows of one item."""
@@ -49,11 +52,15 @@ class Listing:
     """The items that pass. `places`: by item id, the place in `items`.
 
     `passing`: by item id, the criteria of the rows that pass; empty where the wish leaves nothing out.
+    `spread`: how far the doubts of the items lie apart, 0 to 1. `hits`: how often what is searched for occurs
+    in their texts.
     """
 
     items: "list[ReviewItem]"
     places: Mapping[str, int]
     passing: Mapping[str, Sequence[str]]
+    spread: float = 0.0
+    hits: int = 0
 
 
 def review(results: "RunResults", gold: "Dataset | None") -> Job[Review]:
@@ -67,23 +74,33 @@ def review(results: "RunResults", gold: "Dataset | None") -> Job[Review]:
         control.cancel.raise_if_requested()
         places = {item.item_id: place for place, item in enumerate(results.judged)}
         gold_rows = {item_id: row for row, item_id in enumerate(gold.ids if gold is not None else ())}
-        return Review(tuple(results.judgments), rows, places, gold_rows)
+        labelled = any(row.human is not None for row in rows)
+        return Review(tuple(results.judgments), rows, places, gold_rows, labelled)
 
     return work
 
 
-def list_items(of: Review, wish: Filters, by_doubt: bool, dataset: "Dataset | None") -> Job[Listing]:
+def list_items(of: Review, wish: Filters, order: ListOrder, dataset: "Dataset | None") -> Job[Listing]:
     """The items with a judgment that passes; without a dataset the text is looked for in the ids."""
 
     def work(control: JobControl) -> Listing:
+        from dataclasses import replace
+
+        from engine.data.item_search import count_hits
+
         ids = _matching_ids(of, wish.text, dataset, control)
         with many_records():
-            return _listing(of, wish, by_doubt, ids)
+            listing = _listing(of, wish, order, ids)
+        pattern = search_pattern(wish.text)
+        if not pattern or dataset is None:
+            return listing
+        found = [item.position for item in listing.items]
+        return replace(listing, hits=count_hits(dataset, found, pattern))
 
     return work
 
 
-def _listing(of: Review, wish: Filters, by_doubt: bool, ids: Container[str] | None) -> Listing:
+def _listing(of: Review, wish: Filters, order: ListOrder, ids: Container[str] | None) -> Listing:
     from engine.review.doubt import by_item, filtered
 
     rows = of.rows
@@ -92,18 +109,24 @@ def _listing(of: Review, wish: Filters, by_doubt: bool, ids: Container[str] | No
         rows = filtered(rows, wish, ids)
         for row in rows:
             passing.setdefault(row.item_id, []).append(row.criterion)
-    items = by_item(rows, by_doubt=False)
-    if by_doubt:
-        items = _most_doubtful_first(items)
-    return Listing(items, {item.item_id: place for place, item in enumerate(items)}, passing)
+    items = _in_order(by_item(rows, ListOrder.DATASET), order)
+    doubts = [item.doubt for item in items]
+    spread = max(doubts, default=0.0) - min(doubts, default=0.0)
+    return Listing(items, {item.item_id: place for place, item in enumerate(items)}, passing, spread)
 
 
-def _most_doubtful_first(items: "list[ReviewItem]") -> "list[ReviewItem]":
-    """The items by their doubt, as engine.review.doubt does it, without keeping the window waiting."""
+def _in_order(items: "list[ReviewItem]", order: ListOrder) -> "list[ReviewItem]":
+    """The items, in the order of the dataset, as engine.review.doubt puts them in order, without keeping the
+    window waiting.
+    """
     import numpy as np
 
-    order = np.argsort([-item.doubt for item in items], kind="stable")
-    return [items[place] for place in order]
+    if order is ListOrder.DATASET:
+        return items
+    keys = [[-item.doubt for item in items]]
+    if order is ListOrder.DISAGREEMENT:
+        keys.append([-float(item.differing) for item in items])  # lexsort: the last key counts most
+    return [items[place] for place in np.lexsort(keys)] if items else items
 
 
 def _matching_ids(
@@ -157,6 +180,17 @@ def history(store_path: Path, run_id: int) -> Job[Sequence[Override]]:
 
         with RunStore(store_path) as store:
             return store.overrides(run_id)
+
+    return work
+
+
+def judge_health(results: "RunResults") -> Job[Health]:
+    """Whether the model judged at all, by its readings and texts alone."""
+
+    def work(_control: JobControl) -> Health:
+        from engine.decisions.health import run_health
+
+        return run_health(results)
 
     return work
 
@@ -229,8 +263,8 @@ def compare_wording(a: str, b: str) -> Job[Highlights]:
 
         diff = wording_diff(a, b, control.cancel)
         return Highlights(
-            shared=(_in_units(a, diff.a.shared), _in_units(b, diff.b.shared)),
-            own=(_in_units(a, diff.a.own), _in_units(b, diff.b.own)),
+            shared=(in_units(a, diff.a.shared), in_units(b, diff.b.shared)),
+            own=(in_units(a, diff.a.own), in_units(b, diff.b.own)),
             whole=(diff.a.compared, diff.b.compared) == (len(a), len(b)),
             share=diff.share,
         )
@@ -238,7 +272,7 @@ def compare_wording(a: str, b: str) -> Job[Highlights]:
     return work
 
 
-def _in_units(text: str, spans: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
+def in_units(text: str, spans: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
     """Places in characters as places in UTF-16 units, in which Qt counts."""
     if text.isascii():
         return spans

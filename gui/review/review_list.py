@@ -10,13 +10,16 @@ from PySide6.QtCore import QEvent, QModelIndex, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHeaderView, QPushButton, QTableView, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
+from engine.core.review_filters import WantedItems
 from gui.kit.busy import BusyLine
 from gui.kit.labels import hint, name
 from gui.kit.views import dressed
 from gui.review import review_jobs
 from gui.review.filter_bar import FilterBar
+from gui.review.list_lines import AlikeLine, WantedLine
 from gui.review.review_jobs import ItemAgain, Listing, Review
 from gui.review.review_table import DOUBT, ID, INSTRUCTION, LABELS, MARKS, LabelsDelegate, ReviewTableModel
+from gui.review.search_hits import HitDelegate, Search
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
@@ -65,6 +68,11 @@ class ReviewList(QWidget):
         self.table = ReviewTableModel(self)
         self.view = dressed(_ItemView(), self.table, "Items of the run")
         self.view.setItemDelegateForColumn(LABELS, LabelsDelegate(self.view))
+        self._marks = HitDelegate(self.view)
+        for column in (ID, INSTRUCTION):
+            self.view.setItemDelegateForColumn(column, self._marks)
+        self.wanted_line, self.alike = WantedLine(), AlikeLine()
+        self._asked: WantedItems | None = None  # by another page, as long as they are what is listed
         header = self.view.horizontalHeader()
         header.setStretchLastSection(True)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
@@ -82,7 +90,7 @@ class ReviewList(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
-        for widget in (self.filters, self._busy, self._nothing, self._all):
+        for widget in (self.wanted_line, self.filters, self._busy, self.alike, self._nothing, self._all):
             layout.addWidget(widget)
         layout.addWidget(self.view, 1)
         layout.addStretch(0)  # where the view is hidden, the rest stays above
@@ -104,6 +112,8 @@ class ReviewList(QWidget):
         self.filters.changed.connect(self.list_again)
         self.filters.left.connect(self.take_focus)
         self.view.font_changed.connect(self.restyle)
+        self.wanted_line.show_all.clicked.connect(self.filters.clear)
+        self.alike.wanted.connect(self.filters.choose_order)
 
     def read_run(self) -> None:
         """Make the list of the open run anew."""
@@ -147,6 +157,11 @@ class ReviewList(QWidget):
         return self.table.item_at(self.view.currentIndex().row())
 
     @property
+    def search(self) -> Search:
+        """What is searched for."""
+        return self._marks.search
+
+    @property
     def shown(self) -> int:
         """How many items are listed."""
         return self.table.rowCount()
@@ -159,6 +174,16 @@ class ReviewList(QWidget):
         self._wanted, self._clearing = item_id, clearing
         if self.review is not None and self.follows and not self._listing.busy:
             self._choose_wanted()
+
+    def list_wanted(self, wanted: WantedItems) -> None:
+        """List these items and no others, and say which they are; where their run is not read yet, then."""
+        self._asked, self._wanted = wanted, None
+        if self.review is not None and self.follows and self._is_open(wanted):
+            self.filters.show_wanted(wanted)
+
+    def _is_open(self, wanted: WantedItems) -> bool:
+        run = self._workspace.run
+        return run is not None and run.id == wanted.run_id
 
     def step(self, by: int) -> None:
         """Go on by so many items."""
@@ -195,8 +220,11 @@ class ReviewList(QWidget):
         self._soon.start()
         run = self._workspace.run
         dataset = run.dataset if run else None
-        job = review_jobs.list_items(self.review, self.filters.wish, self.filters.by_doubt, dataset)
-        self._listing.start(job)
+        wish, order = self.filters.wish, self.filters.list_order
+        if self._asked is not None and wish != self._asked.filters:
+            same_items = wish.ids is not None and wish.ids == self._asked.filters.ids
+            self._asked = self._asked if same_items else None
+        self._listing.start(review_jobs.list_items(self.review, wish, order, dataset))
         self._workspace.state.set_record(_STATE, self.filters.as_record())
 
     def restore_filters(self, criteria: tuple[str, ...]) -> None:
@@ -206,8 +234,14 @@ class ReviewList(QWidget):
     @Slot(object)
     def _take_review(self, review: Review) -> None:
         self.review = review
-        self.filters.show_criteria(review.criteria)
-        self.list_again()
+        self.filters.show_run(review.criteria, review.labelled)
+        asked = self._asked
+        if asked is None:
+            self.list_again()
+        elif self._is_open(asked):
+            self.filters.show_wanted(asked)
+        else:
+            self.filters.clear()
 
     @Slot(object)
     def _take_listing(self, listing: Listing) -> None:
@@ -216,7 +250,10 @@ class ReviewList(QWidget):
         if self.review is None or run is None or not self.follows:
             return
         before, row = self.current, max(0, self.view.currentIndex().row())
-        self.table.show_listing(self.review, listing, run.dataset, self.filters.wish.criterion)
+        wish = self.filters.wish
+        self._marks.search = Search(wish.text)
+        self.table.show_listing(self.review, listing, run.dataset, wish.criterion, self.search)
+        self._show_lines(listing)
         self._show_nothing(not listing.items)
         self.listed.emit()
         stays = self.kept() or (before.item_id if before is not None else "")
@@ -226,6 +263,12 @@ class ReviewList(QWidget):
             self._choose_wanted()
         else:
             self._go_on(row)
+
+    def _show_lines(self, listing: Listing) -> None:
+        shown = len(listing.items)
+        self.wanted_line.follow(self._asked, shown)
+        labelled = self.review is not None and self.review.labelled
+        self.alike.follow(self.filters.list_order, shown, listing.spread, labelled)
 
     @Slot(object)
     def _take_item(self, again: ItemAgain) -> None:

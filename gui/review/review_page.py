@@ -19,8 +19,10 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.items import Preference
+from engine.core.review_filters import ListOrder
 from gui.kit.labels import name
 from gui.review.beside import Beside
+from gui.review.health_line import HealthLine
 from gui.review.item_reading import ItemReading, Marking
 from gui.review.judgment_desk import JudgmentDesk
 from gui.review.notices import MissingDataset, NothingToReview, PartOfRun
@@ -70,7 +72,7 @@ class ReviewPage(Page):
         self._stale = True
         self._run_id: int | None = None
         self._item_id = ""
-        self._wanted_criterion = ""
+        self._wanted = ("", "")  # the item and the criterion that another page wants shown
         self._card_height = 0  # of the open card with its strip, in pixels; 0 until it is known
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
@@ -100,6 +102,8 @@ class ReviewPage(Page):
         for marking, words in _MARKINGS:
             self.marking.addItem(words, marking)
         name(self.marking, "Highlight in the responses", "Highlight what differs or what is shared (D)")
+        self.health = HealthLine(self.workspace)
+        self.header.insertWidget(2, self.health)
         self.header.addWidget(RunPicker(self.workspace), 4)
         for widget in (self.beside.button, self.marking, self.markdown):
             self.header.addWidget(widget)
@@ -133,6 +137,7 @@ class ReviewPage(Page):
         workspace.gold_changed.connect(self._refresh)
         workspace.overrides_changed.connect(self._follow_override)
         workspace.review_wanted.connect(self._show_wanted)
+        workspace.items_wanted.connect(self.list.list_wanted)
         workspace.judging_changed.connect(self._follow_judging)
         workspace.runs_changed.connect(self._follow_judging)
         self.list.chosen.connect(self._choose_item)
@@ -205,6 +210,8 @@ class ReviewPage(Page):
         self.missing.follow()
         self._stack.setCurrentWidget(self._reviewing if judged else self.nothing)
         self.reading.setVisible(run is not None and run.dataset is not None)
+        if not self._stale:
+            self.health.look_at(run.results if run else None)
         if self._stale or run is None:
             return
         if run.id != self._run_id:
@@ -212,9 +219,10 @@ class ReviewPage(Page):
             remembered = self.workspace.state.record(_CHOSEN)
             if self._run_id is None:
                 self.list.restore_filters(tuple(run.results.judgments))
-                self.desk.criterion = str(remembered.get("criterion", ""))
                 if remembered.get("run") == run.id and not self.list.awaits:
-                    self.list.choose(str(remembered.get("item", "")), clearing=False)
+                    item_id = str(remembered.get("item", ""))
+                    self._wanted = (item_id, str(remembered.get("criterion", "")))
+                    self.list.choose(item_id, clearing=False)
             self._run_id, self._item_id = run.id, ""
         self.list.read_run()
 
@@ -222,7 +230,11 @@ class ReviewPage(Page):
     def _follow_list(self) -> None:
         run, shown = self.workspace.run, self.list.shown
         total = len(run.results.judged) if run else 0
-        self.context.setText(f"{shown:,} of {total:,} items" if shown != total else f"{total:,} items")
+        hits = self.list.table.listing.hits
+        found = f", {hits:,} hit{'' if hits == 1 else 's'}" if hits else ""
+        some = f"{shown:,} of {total:,} items" if shown != total else f"{total:,} items"
+        self.context.setText(f"{some}{found}")
+        self.reading.set_search(self.list.search)
         self.desk.show_changes()
 
     @Slot()
@@ -233,7 +245,7 @@ class ReviewPage(Page):
 
     @Slot(str, str)
     def _show_wanted(self, item_id: str, criterion: str) -> None:
-        self._wanted_criterion = criterion
+        self._wanted = (item_id, criterion)
         self.list.choose(item_id)
 
     @Slot(str, str)
@@ -257,19 +269,27 @@ class ReviewPage(Page):
         self._soon.start()
 
     def _criterion_of(self, item_id: str, criteria: Sequence[str]) -> str:
-        """The criterion to open: the one asked for, else the open one, else the most doubtful that passes."""
-        wanted, self._wanted_criterion = self._wanted_criterion, ""
-        if not wanted and item_id == self._item_in_writing():
-            return self.desk.criterion
+        """The criterion to open: the one asked for, of the item that is open the open one, else the reason
+        why the item is where it is.
+        """
+        if self._wanted[0] == item_id:
+            (_, wanted), self._wanted = self._wanted, ("", "")
+            if wanted in criteria:
+                return wanted
         passing = self.list.table.listing.passing.get(item_id, criteria)
-        if wanted in criteria:
-            return wanted
-        if self.desk.criterion in passing or self.list.review is None:
+        open_here = item_id == self._item_id and self.desk.criterion in passing
+        if open_here or item_id == self._item_in_writing():
             return self.desk.criterion
-        if passing is criteria:
-            return criteria[0]
-        rows = [row for row in self.list.review.of_item(item_id) if row.criterion in passing]
-        return max(rows, key=lambda row: row.doubt).criterion
+        return self._reason(item_id, passing)
+
+    def _reason(self, item_id: str, passing: Sequence[str]) -> str:
+        """Of the criteria that pass, the one for which the item is listed where it is."""
+        rows = self.list.review.of_item(item_id) if self.list.review is not None else ()
+        people = self.list.filters.list_order is ListOrder.DISAGREEMENT
+        return max(
+            (row for row in rows if row.criterion in passing),
+            key=lambda row: (people and row.differs_from_human, row.doubt),
+        ).criterion
 
     # How texts are shown
 

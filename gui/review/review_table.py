@@ -20,6 +20,7 @@ from gui.kit.label_mark import paint_label
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.value_table import SORT_ROLE, Index
 from gui.review.review_jobs import ItemAgain, Listing, Review
+from gui.review.search_hits import Search
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -34,8 +35,9 @@ _TIPS = (
     "The label in force on each criterion: A, B, G both good, X both bad, – unscored",
     "⇄ the orders disagree, ≠ differs from the human label, ✎ overridden, ! explanation outdated;"
     " with how many criteria",
-    "The beginning of the instruction",
+    "The beginning of the instruction; of a search, the first text that it finds, from there on",
 )
+_TEXTS = (("", "instruction"), ("A: ", "output_a"), ("B: ", "output_b"))
 _NO_TEXT = "the dataset is not at hand"
 
 
@@ -46,22 +48,29 @@ class ReviewTableModel(QAbstractTableModel):
         super().__init__(parent)
         self._review: Review | None = None
         self._listing = Listing([], {}, {})
-        self._instructions: Any = None
+        self._texts: dict[str, Any] = {}
+        self._search = Search()
         self._criterion: str | None = None
 
     def show_listing(
-        self, review: Review, listing: Listing, dataset: "Dataset | None", criterion: str | None
+        self,
+        review: Review,
+        listing: Listing,
+        dataset: "Dataset | None",
+        criterion: str | None,
+        search: Search,
     ) -> None:
-        """Show these items; with a `criterion` only its labels and marks."""
+        """Show these items; with a `criterion` only its labels and marks; of a search what it finds."""
         self.beginResetModel()
         self._review, self._listing, self._criterion = review, listing, criterion
-        self._instructions = dataset.texts("instruction") if dataset is not None else None
+        self._search = search
+        self._texts = {name: dataset.texts(name) for _, name in _TEXTS} if dataset is not None else {}
         self.endResetModel()
 
     def clear(self) -> None:
         """Show nothing."""
         self.beginResetModel()
-        self._review, self._listing, self._instructions = None, Listing([], {}, {}), None
+        self._review, self._listing, self._texts = None, Listing([], {}, {}), {}
         self.endResetModel()
 
     @property
@@ -132,17 +141,25 @@ class ReviewTableModel(QAbstractTableModel):
             return number(item.doubt)
         if column == MARKS:
             return _marks(self._rows(item))
-        if column == INSTRUCTION and self._instructions is not None:
-            return one_line(self._instructions[item.position].as_py())
+        if column == INSTRUCTION and self._texts:
+            return one_line(self._found_in(item.position))
         return ""
+
+    def _found_in(self, position: int) -> str:
+        """The first of an item's texts that a search finds, from there on; else the instruction."""
+        if self._search:
+            for whose, name in _TEXTS:
+                found = self._search.from_hit(self._texts[name][position].as_py())
+                if found is not None:
+                    return f"{whose}{found}"
+        return str(self._texts["instruction"][position])
 
     def _text_of(self, item: "ReviewItem", column: int) -> str:
         """A cell in words, for a tool tip and for a reader."""
         if column in (LABELS, MARKS):
             return "\n".join(in_words(row) for row in self._rows(item))
         if column == INSTRUCTION:
-            known = self._instructions is not None
-            return str(self._instructions[item.position]) if known else _NO_TEXT
+            return str(self._texts["instruction"][item.position]) if self._texts else _NO_TEXT
         return item.item_id if column == ID else f"doubt {number(item.doubt)}"
 
 

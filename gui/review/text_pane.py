@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QEvent, Qt, QUrl, Signal, Slot
-from PySide6.QtGui import QColor, QResizeEvent, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
+from PySide6.QtGui import QResizeEvent, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QTextBrowser, QTextEdit, QVBoxLayout, QWidget
 
 from engine.core.formatting import visible
@@ -122,20 +122,28 @@ class TextPane(QWidget):
             self._markdown = on
             self._render()
 
-    def mark(self, spans: Sequence[tuple[int, int]], ground: str) -> None:
-        """Colour the ground of these stretches of the text as it is shown."""
-        style = QTextCharFormat()
-        style.setBackground(QColor(ground))
-        marks = []
+    def mark(self, *marks: tuple[Sequence[tuple[int, int]], QTextCharFormat]) -> None:
+        """Show stretches of the text, as it is shown, in styles; the last is above the others."""
+        selections = []
         length = self.view.document().characterCount() - 1
-        for start, end in spans:
-            selection = QTextEdit.ExtraSelection()
-            cursor = QTextCursor(self.view.document())
-            cursor.setPosition(min(start, length))
-            cursor.setPosition(min(end, length), QTextCursor.MoveMode.KeepAnchor)
-            selection.cursor, selection.format = cursor, style
-            marks.append(selection)
-        self.view.setExtraSelections(marks)
+        for spans, style in marks:
+            for start, end in spans:
+                selection = QTextEdit.ExtraSelection()
+                cursor = QTextCursor(self.view.document())
+                cursor.setPosition(min(start, length))
+                cursor.setPosition(min(end, length), QTextCursor.MoveMode.KeepAnchor)
+                selection.cursor, selection.format = cursor, style
+                selections.append(selection)
+        self.view.setExtraSelections(selections)
+
+    def bring_into_view(self, place: int) -> None:
+        """Scroll to a place of the text as it is shown, if it is not to be seen."""
+        cursor = QTextCursor(self.view.document())
+        cursor.setPosition(min(place, self.view.document().characterCount() - 1))
+        where, height = self.view.cursorRect(cursor), self.view.viewport().height()
+        if where.top() < 0 or where.bottom() > height:
+            bar = self.view.verticalScrollBar()
+            bar.setValue(bar.value() + where.top() - height // 3)
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow the size of the text."""

@@ -67,6 +67,7 @@ class Workspace(QObject):
     files_given = Signal(object)  # paths of datasets and submissions, which are to be told apart and opened
     check_wanted = Signal()  # the open run is to be checked as a submission
     review_wanted = Signal(str, str)  # item id, criterion: show this judgment
+    items_wanted = Signal(object)  # a WantedItems: list just these in Review
     page_wanted = Signal(object)  # PageName
     problem = Signal(object)  # an EngineError that the window must show
     note = Signal(str)  # a sentence for the status bar
