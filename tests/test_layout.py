@@ -44,9 +44,10 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
         "gui.dataset": "kit work",
         "gui.judge": "kit work",
         "gui.results": "kit work",
-        "gui.review": "kit work",
+        "gui.reading": "kit work",
+        "gui.review": "kit work reading",
         "gui.compare": "kit work",
-        "gui.window": "kit work dataset judge results review compare",
+        "gui.window": "kit work dataset judge results reading review compare",
     }.items()
 }
 """For each package, from the lowest up, the packages beside it that it may import; none above, none else."""

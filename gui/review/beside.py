@@ -24,11 +24,7 @@ from engine.core.formatting import words
 from engine.core.run_records import StoredRun, short_name
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import hint, name
-from gui.review import review_jobs
-from gui.review.judgment_card import Shown
-from gui.review.judgment_desk import JudgmentDesk
-from gui.review.review_jobs import OtherRun
-from gui.review.side_by_side import (
+from gui.reading.side_by_side import (
     ColumnText,
     SideBySide,
     column_of,
@@ -38,6 +34,10 @@ from gui.review.side_by_side import (
     system_name,
     whole_name,
 )
+from gui.review import review_jobs
+from gui.review.judgment_card import Shown
+from gui.review.judgment_desk import JudgmentDesk
+from gui.review.review_jobs import OtherRun
 from gui.work.lanes import Lane, LatestTask
 from gui.work.page_splitter import PageSplitter
 from gui.work.workspace import Workspace
@@ -50,6 +50,7 @@ _STATE = "review/beside"
 _HEIGHT = "review/beside height"
 _MOST_DATASETS = 40
 _USUAL_SHARE = 55  # percent of the height of the page, for the columns
+_HIDDEN = "Hidden until you have given your own label: A, B, G or X."
 _HUMAN = 0  # in the place of a run's id
 
 
@@ -318,13 +319,13 @@ class Beside(QObject):
             if not self._on:
                 self.panel.hide()
             return
-        texts = [self._open_column(run.results, shown), *map(self._other_column, self._beside)]
-        self.columns.show_systems(texts)
-        author = self._workspace.author
-        own = [each for each in shown.history if each.author == author and each.undone is None]
-        self.columns.own.show_own(
-            own_column(author, own, shown), self._desk.writing, shown.override is not None
-        )
+        if getattr(shown, "hidden", False):
+            others = [silent_column("Hidden", "", _HIDDEN)] * (1 + len(self._beside))
+        else:
+            others = [self._open_column(run.results, shown), *map(self._other_column, self._beside)]
+        self.columns.show_systems(others)
+        own = self._own_column(run.results, shown)
+        self.columns.own.show_own(own, self._desk.writing, shown.override is not None)
         if self.panel.isHidden():
             self.panel.show()
             share = self._workspace.state.number(_HEIGHT, _USUAL_SHARE)
@@ -335,6 +336,16 @@ class Beside(QObject):
         above, below = self._splitter.sizes()
         if self.panel.isVisible() and above + below:
             self._workspace.state.set_number(_HEIGHT, round(100 * below / (above + below)))
+
+    def _own_column(self, results: "RunResults", shown: Shown) -> ColumnText:
+        """What this person gave or agreed with, and wrote."""
+        author, place = self._workspace.author, (shown.judgment.criterion, shown.judgment.item_id)
+        history = [each for each in shown.history if each.author == author]
+        standing = [each for each in history if each.undone is None]
+        label = standing[-1].preference if standing else None
+        if not history:
+            label = results.reviews.labels.get(author, {}).get(place)
+        return own_column(author, label, standing[-1].explanation if standing else None, shown.draft)
 
     def _open_column(self, results: "RunResults", shown: Shown) -> ColumnText:
         by_other = (
@@ -347,7 +358,7 @@ class Beside(QObject):
         shown, gold, other = self._shown, self._workspace.gold, self._others.get(which)
         assert shown is not None
         if which == _HUMAN:
-            return human_column(shown, gold.path if gold is not None else Path())
+            return human_column(shown.human, gold.path if gold is not None else Path())
         if other is None:
             remark = "Reading …" if self._reading.busy else "This run is not in the store any more."
             return silent_column(f"Run {which}", "", remark)

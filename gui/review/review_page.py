@@ -30,7 +30,7 @@ from gui.review.review_list import ReviewList
 from gui.work.outdated_line import OutdatedLine
 from gui.work.page import Page
 from gui.work.page_name import PageName
-from gui.work.page_splitter import PageSplitter
+from gui.work.page_splitter import PageSplitter, two_parts
 from gui.work.rewriter import Rewriter
 from gui.work.run_picker import RunPicker
 from gui.work.workspace import Workspace
@@ -109,7 +109,7 @@ class ReviewPage(Page):
             self.header.addWidget(widget)
 
     def _lay_out(self) -> None:
-        self._down = _splitter(Qt.Orientation.Vertical, self.reading, self.beside.home)
+        self._down = two_parts(Qt.Orientation.Vertical, self.reading, self.beside.home)
         self._down.setStretchFactor(1, 0)
         right = QWidget()
         column = QVBoxLayout(right)
@@ -122,7 +122,7 @@ class ReviewPage(Page):
         below.setContentsMargins(0, 0, 0, 0)
         below.addWidget(self.list, 1)
         below.addWidget(self.outdated)
-        self._across = _splitter(Qt.Orientation.Horizontal, left, right)
+        self._across = two_parts(Qt.Orientation.Horizontal, left, right)
         self._across.setSizes([370, 790])
         self._across.setStretchFactor(1, 3)
         self._stack = QStackedWidget()
@@ -147,8 +147,8 @@ class ReviewPage(Page):
         self.desk.put_aside.connect(self._pause.start)
         self.desk.card.body_shown.connect(self._make_room)
         self.part.again.clicked.connect(self.list.take_focus)
-        self.markdown.toggled.connect(self.reading.set_markdown)
-        self.markdown.toggled.connect(self.beside.columns.set_markdown)
+        for texts in (self.reading, self.beside.columns):
+            self.markdown.toggled.connect(texts.set_markdown)
         self.list.emptied.connect(self.beside.show_nothing)
         self.marking.currentIndexChanged.connect(self._mark)
 
@@ -363,9 +363,8 @@ class ReviewPage(Page):
         for key, splitter in zip(_LAYOUTS, self._splitters(), strict=True):
             self.keep_splitter(f"review/{key}", splitter)
         if self._card_height:
-            seen = self.desk.card.open and not self.beside.on
-            height = self._down.sizes()[1] if seen else self._card_height
-            self.workspace.state.set_number(_CARD, height)
+            lone = self.desk.card.open and not self.beside.on
+            self.workspace.state.set_number(_CARD, self._down.sizes()[1] if lone else self._card_height)
         self.workspace.state.set_record(
             _CHOSEN,
             {
@@ -384,7 +383,6 @@ class ReviewPage(Page):
             self.list.restyle()
             self.reading.restyle()
             self.desk.restyle()
-            self.beside.columns.restyle()
 
     def _restore(self) -> None:
         state = self.workspace.state
@@ -400,14 +398,3 @@ class ReviewPage(Page):
 
     def _splitters(self) -> tuple[PageSplitter, ...]:
         return self._across, self.reading.above, self.reading.beside
-
-
-def _splitter(direction: Qt.Orientation, first: QWidget, second: QWidget) -> PageSplitter:
-    """Two parts that keep their share."""
-    made = PageSplitter(direction)
-    made.addWidget(first)
-    made.addWidget(second)
-    made.setStretchFactor(0, 1)
-    made.setStretchFactor(1, 1)
-    made.setHandleWidth(8)
-    return made

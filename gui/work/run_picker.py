@@ -11,7 +11,7 @@ from engine.core.run_records import StoredRun, short_name
 from gui.kit.foreign_text import one_line, tip
 from gui.work.workspace import Workspace
 
-OPEN_SUBMISSION = "Open submission…"
+OPEN_SUBMISSION, CHECK = "Open submission…", "Check the open run as a submission…"
 _NARROWEST, _WIDEST = 23, 96  # characters that the closed box shows
 
 
@@ -62,6 +62,8 @@ class RunPicker(QComboBox):
         if self.count():
             self.insertSeparator(self.count())
         self.addItem(OPEN_SUBMISSION)
+        if self._workspace.run is not None:
+            self.addItem(CHECK)
         self._show_open()
         self.setToolTip(str(self.currentData(Qt.ItemDataRole.ToolTipRole) or ""))
         self.blockSignals(False)
@@ -69,8 +71,10 @@ class RunPicker(QComboBox):
     @Slot(int)
     def _choose(self, index: int) -> None:
         run_id = self.itemData(index)
-        if run_id is None:
+        if self.itemText(index) == OPEN_SUBMISSION:
             self._workspace.submission_wanted.emit()
+        elif self.itemText(index) == CHECK:
+            self._workspace.check_wanted.emit()
         else:
             self._workspace.open_run(run_id)
         # Named once it is there: until then, and where it cannot be opened, the other one is looked at.

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.health import HealthVerdict
 from engine.core.items import Preference
+from engine.core.judgments import Judgment
 from engine.core.review_filters import Filters, ListOrder, WantedItems
 from engine.review.doubt import ReviewRow
 from gui.kit.theme import DARK, LIGHT
@@ -300,7 +301,11 @@ def test_the_head_says_that_the_judge_is_not_to_be_trusted(
     qtbot.waitUntil(lambda: not page.health._looking.busy)
     assert page.health.isHidden()
     flipped = {
-        name: tuple(replace(judgment, flipped=True, format_mass=0.1) for judgment in column)
+        name: tuple(
+            replace(judgment, flipped=True, format_mass=0.1)
+            for judgment in column
+            if isinstance(judgment, Judgment)
+        )
         for name, column in run.results.judgments.items()
     }
     page.health.look_at(replace(run.results, judgments=flipped))

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.formatting import percent, visible
-from engine.core.items import PREFERENCES, Preference
+from engine.core.items import PREFERENCES, Gold, Preference
 from engine.core.judgments import AnyJudgment, Judgment, Override, Unscored
 from engine.core.run_records import StoredRun, short_name
 from gui.kit.flow import FlowLayout
@@ -29,9 +29,7 @@ from gui.kit.label_mark import LabelBadge, label_icon
 from gui.kit.label_words import LABEL_WORDS, LETTERS
 from gui.kit.labels import OneLine, name, set_role
 from gui.kit.pill import Pill
-from gui.review.explanation_editor import ExplanationEditor
-from gui.review.judgment_card import Shown
-from gui.review.text_pane import TextPane
+from gui.reading.text_pane import TextPane
 from gui.work.page_splitter import PageSplitter
 
 _LEAST_LETTERS = 24  # across, of a column
@@ -92,9 +90,8 @@ def silent_column(system: str, whole: str, why: str) -> ColumnText:
     return ColumnText(system, whole, said=False, label=None, text=None, remark=visible(why))
 
 
-def human_column(shown: Shown, gold: Path) -> ColumnText:
+def human_column(human: Gold | None, gold: Path) -> ColumnText:
     """What the human labels say of the open judgment; `gold`: their file."""
-    human = shown.human
     label = human.preference if human else None
     text = human.explanation if human else None
     remark = "" if text else "No explanation." if label else "None known."
@@ -103,12 +100,10 @@ def human_column(shown: Shown, gold: Path) -> ColumnText:
     )
 
 
-def own_column(author: str, own: Sequence[Override], shown: Shown) -> ColumnText:
-    """What a person gave, as it stands; `own`: his overrides of the judgment that are not undone."""
-    label = own[-1].preference if own else None
-    text = own[-1].explanation if own else None
+def own_column(author: str, label: Preference | None, text: str | None, draft: bool) -> ColumnText:
+    """What the person gave who looks, as it stands; `draft`: whether an explanation was begun."""
     remark = "" if text or label else "Nothing yet: A, B, G or X gives a label, E writes an explanation."
-    if shown.draft:
+    if draft:
         remark = f"{remark} There is a draft of an explanation: E opens it.".strip()
     return ColumnText(
         f"You ({author})", author, said=label is not None, label=label, text=text, remark=visible(remark)
@@ -232,7 +227,7 @@ class OwnColumn(_Column):
         self.text.setVisible(not writing and bool(shown.text))
         self._filler.setVisible(not writing and not shown.text)
 
-    def take_editor(self, editor: ExplanationEditor) -> None:
+    def take_editor(self, editor: QWidget) -> None:
         """Give the field a place."""
         self.layout_.addWidget(editor, 1)
 
@@ -309,10 +304,10 @@ class SideBySide(QWidget):
         self._size()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow the size of the text."""
+        """Follow colours and text size."""
         super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange and hasattr(self, "_area"):
-            self._size()
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.PaletteChange) and hasattr(self, "_area"):
+            self.restyle()
 
     def _size(self) -> None:
         least = self.fontMetrics().averageCharWidth() * _LEAST_LETTERS
