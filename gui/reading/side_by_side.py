@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QPushButton,
     QScrollArea,
+    QSplitter,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -30,7 +31,6 @@ from gui.kit.label_words import LABEL_WORDS, LETTERS
 from gui.kit.labels import OneLine, name, set_role
 from gui.kit.pill import Pill
 from gui.reading.text_pane import TextPane
-from gui.work.page_splitter import PageSplitter
 
 _LEAST_LETTERS = 24  # across, of a column
 _LINE_HEIGHT = 125  # percent
@@ -257,7 +257,8 @@ class SideBySide(QWidget):
         self.own = OwnColumn()
         self.systems: list[_Column] = []
         self._markdown = False
-        self._row = PageSplitter(Qt.Orientation.Horizontal)
+        self._row = QSplitter(Qt.Orientation.Horizontal)
+        self._row.setChildrenCollapsible(False)
         self._row.setProperty("role", "content")
         self._row.setHandleWidth(8)
         self._row.addWidget(self.own)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from engine.data.submission import Submission
     from engine.decisions.run_results import RunResults
 
+_DATASETS_ALONE = (".json", ".jsonl", ".ndjson", ".parquet")  # a submission is in none of these formats
+
 
 @dataclass(frozen=True)
 class Told:
@@ -75,7 +77,7 @@ def tell_apart(paths: Sequence[Path]) -> Job[Told]:
         for path in paths:
             found = False
             with suppress(SetupError):
-                found = is_submission(path)
+                found = path.suffix.lower() not in _DATASETS_ALONE and is_submission(path)
             if found:
                 submission = submission or path
             else:

@@ -46,7 +46,8 @@ class SubmissionOpener(QObject):
         self._show_dataset = False
         self._awaited: int | None = None  # the run that is to be shown in Review
         self.question: QMessageBox | None = None
-        self._telling = LatestTask(workspace.threads, Lane.FILES, self)
+        # Not on the lane of files: what was dropped need not wait for a dataset that it takes the place of.
+        self._telling = LatestTask(workspace.threads, Lane.STORE, self)
         self._telling.finished.connect(self._take_told)
         self._telling.failed.connect(workspace.problem)
         self._opening = LatestTask(workspace.threads, Lane.FILES, self)
@@ -54,7 +55,6 @@ class SubmissionOpener(QObject):
         self._opening.finished.connect(self._take)
         self._opening.failed.connect(workspace.problem)
         workspace.submission_wanted.connect(self.ask)
-        workspace.files_given.connect(self.open_files)
         workspace.run_changed.connect(self._show)
         workspace.dataset_loading.connect(self._follow_loading)
         workspace.dataset_failed.connect(self._give_up)
@@ -78,7 +78,6 @@ class SubmissionOpener(QObject):
         self._workspace.note.emit(f"Opening the submission {short_name(path.name)} …")
         self._go_on()
 
-    @Slot(object)
     def open_files(
         self, paths: Sequence[Path], otherwise: Path | None = None, show_dataset: bool = False
     ) -> None:

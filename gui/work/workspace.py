@@ -64,7 +64,6 @@ class Workspace(QObject):
     judging_changed = Signal()  # a run has begun, goes on or has ended; see `judging`
     gold_changed = Signal()
     submission_wanted = Signal()  # a person is to be asked for a submission file to open
-    files_given = Signal(object)  # paths of datasets and submissions, which are to be told apart and opened
     check_wanted = Signal()  # the open run is to be checked as a submission
     review_wanted = Signal(str, str)  # item id, criterion: show this judgment
     items_wanted = Signal(object)  # a WantedItems: list just these in Review

@@ -140,10 +140,11 @@ def test_a_dropped_dataset_is_opened(opened: Opened, qtbot: QtBot, demo_gold: Pa
         Qt.KeyboardModifier.NoModifier,
     )
     interior.frame.dropEvent(event)
-    qtbot.waitUntil(lambda: interior.workspace.dataset is not None, timeout=A_WHILE)
+    space = interior.workspace
+    qtbot.waitUntil(
+        lambda: space.dataset is not None and space.dataset.name == demo_gold.name, timeout=A_WHILE
+    )
     assert interior.frame.rail.currentItem().text() == "Dataset"
-    assert interior.workspace.dataset is not None
-    assert interior.workspace.dataset.name == demo_gold.name
 
 
 def test_the_last_dataset_and_page_are_there_next_time(opened: Opened, qtbot: QtBot, demo_gold: Path) -> None:
