@@ -54,6 +54,19 @@ class Matched:
     extra: tuple[str, ...]
 
     @property
+    def joined(self) -> str:
+        """How much of a submission is joined with the labels, by ids alone; empty for a run, of which the
+        texts were compared too.
+        """
+        if self.system.results is not None:
+            return ""
+        ids = len(self.system.rows)
+        return (
+            f"{ids - len(self.extra):,} of {ids:,} ids of {self.system.name} are in {self.dataset.name}. A"
+            " submission holds no texts: that these are the same items, only their ids say."
+        )
+
+    @property
     def caveats(self) -> list[str]:
         """Sentences that keep the measures from being taken for more than they are."""
         results = self.system.results

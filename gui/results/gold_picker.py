@@ -51,14 +51,15 @@ class GoldPicker(QWidget):
         run = self._workspace.run
         text = "Without human labels"
         if gold is not None:
-            text = f"Against the human labels of {gold.name}"
+            where = "chosen here" if self._workspace.has_chosen_gold else "the run's own"
+            text = f"Against the human labels of {gold.name}, {where}"
         elif run is not None:
             judged = run.results.run.identity.dataset_path.name
             why = "has none" if run.dataset is not None else "is not there any more, or has changed"
             text = f"{text}: {judged} {why}"
         self.status.setText(visible(text))
         self.status.setToolTip(tip(str(gold.path)) if gold is not None else "")
-        self.own.setVisible(self._workspace.has_own_gold)
+        self.own.setVisible(self._workspace.has_chosen_gold)
 
     def _ask(self) -> None:
         gold, run = self._workspace.gold, self._workspace.run

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
+from engine.core.health import Health
 from engine.core.judgments import NewOverride, Override
 from gui.work.gc_pause import many_records
 from gui.work.lanes import Job, JobControl
@@ -39,16 +40,19 @@ def list_runs(store_path: Path) -> "Job[Sequence[StoredRun]]":
 
 def open_run(
     store_path: Path, run_id: int, at_hand: "Dataset | None"
-) -> "Job[tuple[RunResults, Dataset | None]]":
-    """A run, and the items that it judged: out of `at_hand`, else out of the file that the run names."""
+) -> "Job[tuple[RunResults, Dataset | None, Health]]":
+    """A run, the items that it judged, out of `at_hand`, else out of the file that the run names, and what
+    speaks against its judge.
+    """
 
-    def work(control: JobControl) -> "tuple[RunResults, Dataset | None]":
+    def work(control: JobControl) -> "tuple[RunResults, Dataset | None, Health]":
+        from engine.decisions.health import run_health
         from engine.decisions.run_results import load_results
         from engine.store.run_store import RunStore
 
         with RunStore(store_path) as store, many_records():
             results = load_results(store, run_id)
-        return results, _judged_items(results.run, at_hand, control.cancel)
+        return results, _judged_items(results.run, at_hand, control.cancel), run_health(results)
 
     return work
 
