@@ -164,11 +164,11 @@ def _notes_on(matched: "Matched") -> Iterator[str]:
     from engine.core.formatting import listed
 
     name, gold = matched.system.name, matched.dataset.name
-    if matched.joined:
-        yield matched.joined
     if matched.system.health.doubted:
         headline, *signs = matched.system.health.sentences(IN_THE_WINDOW.of)
         yield "\n".join([f"{name}: {headline}", *signs])
+    if matched.joined:
+        yield matched.joined
     if matched.missing:
         yield f"{name} lacks {len(matched.missing):,} items of {gold}: {listed(matched.missing)}"
     if matched.extra:

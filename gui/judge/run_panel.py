@@ -24,7 +24,7 @@ from engine.core.health import Health, HealthVerdict
 from gui.judge.latest_table import LatestTableModel
 from gui.judge.run_control import RunProgress
 from gui.kit.foreign_text import one_line
-from gui.kit.labels import heading, hint, label, name, panel, set_role, shown_text
+from gui.kit.labels import OneLine, hint, label, name, panel, set_role, shown_text
 from gui.kit.notice import problem_of
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.kit.views import FillingView, dressed
@@ -50,7 +50,8 @@ class RunPanel(QWidget):
         self._dataset = ""
         self._seen: Health | None = None
         self._ended: tuple[RunEnded | EngineError | None, RunProgress | None] | None = None
-        self._heading = heading("Run")
+        self._heading = OneLine()  # it names a file
+        set_role(self._heading, "heading")
         self._note = hint("")
         self._bar = QProgressBar()
         self._bar.setRange(0, _PARTS)
@@ -59,16 +60,7 @@ class RunPanel(QWidget):
         self._result = label("")
         self._health = label("", "warning")
         self._buttons = QWidget()
-        self._results = QPushButton("Show results")
-        self._results.clicked.connect(self.results_wanted)
-        self._review = QPushButton("Review")
-        name(self._review, "Review the judgments of this run")
-        self._review.clicked.connect(self.review_wanted)
-        buttons = QHBoxLayout(self._buttons)
-        buttons.setContentsMargins(0, 0, 0, 0)
-        buttons.addWidget(self._results)
-        buttons.addWidget(self._review)
-        buttons.addStretch(1)
+        self._add_buttons()
         self._grid = self._figures_grid()
         self.table = LatestTableModel(self)
         self.view = dressed(FillingView(), self.table, "Latest judgments")
@@ -85,6 +77,18 @@ class RunPanel(QWidget):
         layout.addWidget(self.view, 1)
         self.restyle()
         self.hide()
+
+    def _add_buttons(self) -> None:
+        self._results = QPushButton("Show results")
+        self._results.clicked.connect(self.results_wanted)
+        self._review = QPushButton("Review")
+        name(self._review, "Review the judgments of this run")
+        self._review.clicked.connect(self.review_wanted)
+        buttons = QHBoxLayout(self._buttons)
+        buttons.setContentsMargins(0, 0, 0, 0)
+        buttons.addWidget(self._results)
+        buttons.addWidget(self._review)
+        buttons.addStretch(1)
 
     @property
     def text(self) -> str:

@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFormLayout,
+    QFrame,
     QHBoxLayout,
     QLineEdit,
     QPushButton,
+    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -45,6 +48,7 @@ _FILES = {
     Form.REPORT: ("report.html", "HTML pages (*.html)"),
 }
 _WIDTH = 84  # letters
+_SHARE_OF_SCREEN = 0.85
 
 
 class ExportDialog(QDialog):
@@ -129,8 +133,7 @@ class ExportDialog(QDialog):
         heading.setBuddy(self.field)
         layout = QVBoxLayout(self)
         layout.setSpacing(10)
-        layout.addLayout(form)
-        layout.addWidget(self.health)
+        layout.addWidget(self._build_facts(form), 1)
         layout.addWidget(self.unfinished)
         layout.addWidget(heading)
         layout.addLayout(line)
@@ -141,6 +144,34 @@ class ExportDialog(QDialog):
         self.buttons.accepted.connect(self.look)
         self.buttons.rejected.connect(self.reject)
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * _WIDTH)
+
+    def _build_facts(self, form: QFormLayout) -> QScrollArea:
+        """What long names and many signs of a bad judge may make higher than the screen."""
+        self._inside = inside = QWidget()
+        inside.setProperty("role", "content")
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(10)
+        column.addLayout(form)
+        column.addWidget(self.health)
+        column.addStretch(1)
+        self._shown = QScrollArea()
+        self._shown.setWidgetResizable(True)
+        self._shown.setFrameShape(QFrame.Shape.NoFrame)
+        self._shown.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._shown.setWidget(inside)
+        name(self._shown, "What is exported")
+        return self._shown
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """As high as all of it needs, as far as the screen is."""
+        width = self.minimumWidth()
+        margins = self.contentsMargins().left() + self.contentsMargins().right() + 40
+        needed = self._inside.heightForWidth(width - margins)
+        most = int(self.screen().availableSize().height() * _SHARE_OF_SCREEN)
+        others = self.sizeHint().height() - self._shown.sizeHint().height()
+        self.resize(width, min(needed + others + self.fontMetrics().height() * 2, most))
+        super().showEvent(event)
 
     def _say_health(self) -> None:
         health = self._what.health

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from engine.measure.evaluation import Evaluation
 
 
-OWN = "the run's own"
+_LONGEST_NAME = 60  # letters
 
 
 class Form(StrEnum):
@@ -84,8 +84,8 @@ class Exported:
 
     `whole`: the run with what people overrode, which `model_alone` leaves out. `dataset`: the items that it
     judged, `gold`: the human labels that it is held against; None where they are not there. `known`: what was
-    measured, of this run or another. `in_use`: files that must stay, by the words for them. `chosen_gold`:
-    whether `gold` was chosen beside the run's own dataset.
+    measured, of this run or another. `in_use`: files that must stay, by the words for them. `gold_from`:
+    why it is that `gold`.
     """
 
     whole: "RunResults"
@@ -96,7 +96,7 @@ class Exported:
     known: Sequence[Scores] = ()
     in_use: Mapping[str, Path] = field(default_factory=dict)
     health: Health = NOT_LOOKED_AT
-    chosen_gold: bool = False
+    gold_from: str = ""
 
     @property
     def results(self) -> "RunResults":
@@ -116,13 +116,14 @@ class Exported:
         """Which human labels take part."""
         if self.gold is None:
             return "none"
-        return f"{self.gold.name}, {'chosen on Results' if self.chosen_gold else OWN}"
+        return f"{self.gold.name}, {self.gold_from}"
 
     def in_words(self, form: Form) -> str:
         """The run, and all that was chosen for it, in a sentence."""
         identity = self.whole.run.identity
+        dataset, model = _short(identity.dataset_path.name), _short(identity.model_name)
         parts = [
-            f"Run {self.whole.run.id} of {identity.dataset_path.name} by {identity.model_name}",
+            f"Run {self.whole.run.id} of {dataset} by {model}",
             f"calibration: {self.calibration_in_words}",
         ]
         if form.has_weights:
@@ -237,12 +238,18 @@ def _checked(what: Exported, path: Path) -> list[str]:
         dataset = load_dataset(file)
     except SetupError:
         if what.dataset is None:
-            return [f"It could not be checked against {file.name}, which is gone or cannot be read."]
+            return [f"It could not be checked against {_short(file.name)}, which is gone or cannot be read."]
         dataset = what.dataset
+    against = f"Checked against {_short(dataset.name)}:"
     problems = check_submission(read_submission(path), dataset)
     if problems:
-        return [f"Checked against {dataset.name}: {problem}" for problem in problems]
-    return [f"Checked against {dataset.name}: it answers all {len(dataset):,} items completely."]
+        return [f"{against} {problem}" for problem in problems]
+    return [f"{against} it answers all {len(dataset):,} items completely."]
+
+
+def _short(name: str) -> str:
+    """A name from a file without its middle, where it would fill a line."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[:40]}…{name[-16:]}"
 
 
 def _check_target(path: Path, what: Exported) -> None:

@@ -51,8 +51,7 @@ class GoldPicker(QWidget):
         run = self._workspace.run
         text = "Without human labels"
         if gold is not None:
-            where = "chosen here" if self._workspace.has_chosen_gold else "the run's own"
-            text = f"Against the human labels of {gold.name}, {where}"
+            text = f"Against the human labels of {gold.name}, {self._workspace.gold_from}"
         elif run is not None:
             judged = run.results.run.identity.dataset_path.name
             why = "has none" if run.dataset is not None else "is not there any more, or has changed"

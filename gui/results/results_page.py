@@ -166,7 +166,7 @@ class ResultsPage(Page):
             self.measurer.known,
             files_in_use(self.workspace, self),
             run.health,
-            self.workspace.has_chosen_gold,
+            self.workspace.gold_from,
         )
 
     @Slot()

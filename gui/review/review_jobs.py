@@ -55,7 +55,7 @@ class Listing:
 
 
 def review(results: "RunResults", gold: "Dataset | None", own: "Dataset | None" = None) -> Job[Review]:
-    """All judgments of a run; `gold`: where the human labels are, `own`: the run's dataset, for all others."""
+    """All judgments of a run; `gold`: where the human labels are, `own`: its dataset, for all others."""
 
     def work(control: JobControl) -> Review:
         from engine.review.doubt import review_rows

@@ -106,7 +106,6 @@ class NameDialog(QDialog):
         self.warning = label("", "warning")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.save = buttons.addButton("Save", QDialogButtonBox.ButtonRole.AcceptRole)
-        self.save.setDefault(True)
         buttons.accepted.connect(self._accept)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
@@ -114,6 +113,7 @@ class NameDialog(QDialog):
         layout.addWidget(self.field)
         layout.addWidget(self.warning)
         layout.addWidget(buttons)
+        self.save.setDefault(True)  # here: Qt must know of which dialog
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 50)
         self._follow("")
 
@@ -123,12 +123,14 @@ class NameDialog(QDialog):
         taken = wanted in self._taken
         self.warning.setText("This name is taken: what is saved there is replaced." if taken else "")
         self.save.setText("Replace" if taken else "Save")
-        self.save.setEnabled(bool(wanted))
 
     @property
     def _name(self) -> str:
         return " ".join(self.field.text().split())
 
     def _accept(self) -> None:
+        if not self._name:
+            self.warning.setText("Give them a name.")
+            return
         self.named.emit(self._name)
         self.accept()

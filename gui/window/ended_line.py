@@ -7,7 +7,7 @@ from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
 from engine.core.formatting import visible
-from gui.kit.labels import label, name
+from gui.kit.labels import label, name, set_role
 from gui.work.workspace import Workspace
 
 
@@ -42,7 +42,11 @@ class EndedLine(QFrame):
         was, where = "looking at", ""
         if replaced.place is not None:
             was, where = "reviewing", f", item {replaced.place.item_id}"
-        text = f"Run {replaced.run_id} {replaced.how} and is shown. You were {was} run {replaced.before}."
+        run = self._workspace.run
+        doubt = f" {run.health.in_short}".rstrip() if run is not None else ""
+        set_role(self, "problem" if doubt else "note")
+        shown = f"Run {replaced.run_id} {replaced.how} and is shown."
+        text = f"{shown}{doubt} You were {was} run {replaced.before}."
         self.text.setText(visible(text))
         self.setAccessibleName(visible(text))
         self.back.setText(f"Bac&k to run {replaced.before}")

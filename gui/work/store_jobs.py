@@ -41,7 +41,7 @@ def list_runs(store_path: Path) -> "Job[Sequence[StoredRun]]":
 def open_run(
     store_path: Path, run_id: int, at_hand: "Dataset | None"
 ) -> "Job[tuple[RunResults, Dataset | None, Health]]":
-    """A run, the items that it judged, out of `at_hand`, else out of the file that the run names, and what
+    """A run, the items that it judged, out of the file that the run names, else out of `at_hand`, and what
     speaks against its judge.
     """
 
@@ -60,11 +60,16 @@ def open_run(
 def _judged_items(run: "StoredRun", at_hand: "Dataset | None", cancel: CancelToken) -> "Dataset | None":
     from engine.decisions.run_dataset import dataset_of_run, judged_items
 
+    own = run.identity.dataset_path
+    if at_hand is not None and at_hand.path.absolute() == own.absolute():
+        with suppress(SetupError):
+            return judged_items(run, at_hand)
+    # Before what is at hand: another file may hold the same texts with other labels, or with none.
+    with suppress(SetupError):
+        return dataset_of_run(run, cancel=cancel)
     if at_hand is not None:
         with suppress(SetupError):
             return judged_items(run, at_hand)
-    with suppress(SetupError):
-        return dataset_of_run(run, cancel=cancel)
     return None  # gone or changed: the page says so and asks for the file
 
 

@@ -164,6 +164,14 @@ class Workspace(QObject):
         return judged if judged is not None and judged.criteria else None
 
     @property
+    def gold_from(self) -> str:
+        """Why the open run is held against these labels."""
+        if self.has_chosen_gold:
+            return "chosen on Results"
+        gold = self.own_gold
+        return "the run's own" if gold and gold.path == self._judged_file else "which holds the run's items"
+
+    @property
     def has_chosen_gold(self) -> bool:
         """True where another labelled dataset was chosen for runs of the open run's dataset."""
         return self._judged_file in self._gold_of

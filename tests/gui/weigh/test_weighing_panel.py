@@ -167,7 +167,8 @@ def test_saved_weights_are_applied_on_purpose(
     panel.controls["safety"].field.setValue(5)
     QTest.mouseClick(panel.saved.save_button, Qt.MouseButton.LeftButton)
     dialog = panel.saved.dialog
-    assert not dialog.save.isEnabled()
+    QTest.keyClick(dialog.field, Qt.Key.Key_Return)
+    assert dialog.warning.text() == "Give them a name."
     QTest.keyClicks(dialog.field, "safety  first ")
     QTest.keyClick(dialog.field, Qt.Key.Key_Return)
     assert panel.wish.source == "saved as “safety first”"
