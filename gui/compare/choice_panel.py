@@ -237,7 +237,11 @@ class ChoicePanel(QScrollArea):
 
     @Slot()
     def _mark_open(self) -> None:
-        self.systems.mark_open(self._workspace.run.id if self._workspace.run else None)
+        run = self._workspace.run
+        self.systems.mark_open(run.id if run else None)
+        if run is not None and not self._workspace.state.record(_KEPT):  # nobody has chosen yet
+            self.systems.tick_only(run.id)
+            self.bring_up_to_date()
 
     @Slot()
     def _ask_submissions(self) -> None:

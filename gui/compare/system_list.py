@@ -103,6 +103,12 @@ class SystemList(QWidget):
             self._open_run = run
             self._fill()
 
+    def tick_only(self, run: int) -> None:
+        """Propose this run, before a person has chosen."""
+        if self._ticked_runs != {run}:
+            self._ticked_runs = {run}
+            self._fill()
+
     def add_files(self, paths: Iterable[Path]) -> None:
         """List these submission files too, and tick them."""
         self._files |= {path.absolute(): True for path in paths}

@@ -25,7 +25,7 @@ from engine.core.errors import EngineError
 from engine.core.formatting import visible
 from engine.core.health import HealthVerdict
 from gui.kit.file_dialogs import ask_folder, ask_target
-from gui.kit.foreign_text import plain_label, tip
+from gui.kit.foreign_text import plain_label, short_name, tip
 from gui.kit.labels import label, name, set_role
 from gui.kit.notice import problem_of
 from gui.kit.remedies import IN_THE_WINDOW
@@ -253,8 +253,8 @@ def facts(form: Form, what: Exported) -> Iterator[tuple[str, str]]:
     """What is exported, and all that its labels depend on."""
     run, identity = what.whole.run, what.whole.run.identity
     yield "Run", f"Run {run.id}, made {run.created.astimezone():%Y-%m-%d %H:%M}"
-    yield "Dataset", identity.dataset_path.name
-    yield "Model", identity.model_name
+    yield "Dataset", short_name(identity.dataset_path.name)
+    yield "Model", short_name(identity.model_name)
     yield "Items", f"{run.judged:,} of {identity.items:,} judged"
     people = what.whole.overridden.by_whom if what.whole.overrides else "none"
     if what.whole.overrides and what.model_alone:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
 from engine.core.health import NOT_LOOKED_AT, Health
+from gui.kit.foreign_text import short_name
 from gui.results.figure_jobs import save_figures
 from gui.results.score_jobs import Scores
 from gui.weigh.run_weights import Wish
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.decisions.run_results import RunResults
     from engine.measure.evaluation import Evaluation
-
-
-_LONGEST_NAME = 60  # letters
 
 
 class Form(StrEnum):
@@ -116,12 +114,12 @@ class Exported:
         """Which human labels take part."""
         if self.gold is None:
             return "none"
-        return f"{self.gold.name}, {self.gold_from}"
+        return f"{short_name(self.gold.name)}, {self.gold_from}"
 
     def in_words(self, form: Form) -> str:
         """The run, and all that was chosen for it, in a sentence."""
         identity = self.whole.run.identity
-        dataset, model = _short(identity.dataset_path.name), _short(identity.model_name)
+        dataset, model = short_name(identity.dataset_path.name), short_name(identity.model_name)
         parts = [
             f"Run {self.whole.run.id} of {dataset} by {model}",
             f"calibration: {self.calibration_in_words}",
@@ -238,18 +236,15 @@ def _checked(what: Exported, path: Path) -> list[str]:
         dataset = load_dataset(file)
     except SetupError:
         if what.dataset is None:
-            return [f"It could not be checked against {_short(file.name)}, which is gone or cannot be read."]
+            return [
+                f"It could not be checked against {short_name(file.name)}, which is gone or cannot be read."
+            ]
         dataset = what.dataset
-    against = f"Checked against {_short(dataset.name)}:"
+    against = f"Checked against {short_name(dataset.name)}:"
     problems = check_submission(read_submission(path), dataset)
     if problems:
         return [f"{against} {problem}" for problem in problems]
     return [f"{against} it answers all {len(dataset):,} items completely."]
-
-
-def _short(name: str) -> str:
-    """A name from a file without its middle, where it would fill a line."""
-    return name if len(name) <= _LONGEST_NAME else f"{name[:40]}…{name[-16:]}"
 
 
 def _check_target(path: Path, what: Exported) -> None:

@@ -5,12 +5,11 @@ Knows: the saved names. Does not know: sliders, runs.
 
 from functools import partial
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QHBoxLayout,
     QLineEdit,
     QMenu,
     QPushButton,
@@ -28,19 +27,22 @@ _LONGEST_ENTRY = 48  # letters in the menu
 _NO_AMPERSAND = str.maketrans({"&": "&&"})
 
 
-class SavedWeights(QWidget):
-    """`save_wanted` and `apply_wanted` tell a name; the menu is made again each time it opens."""
+class SavedWeights(QObject):
+    """`save_wanted` and `apply_wanted` tell a name; the menu is made again each time it opens.
+
+    Its two buttons are laid out by whoever shows them: `save_button` and `apply_button`.
+    """
 
     save_wanted = Signal(str)
     apply_wanted = Signal(str)
 
-    def __init__(self, weights: RunWeights, parent: QWidget | None = None) -> None:
+    def __init__(self, weights: RunWeights, parent: QWidget) -> None:
         super().__init__(parent)
-        self._weights = weights
+        self._weights, self._window = weights, parent
         self.save_button = QPushButton("Save &as…")
         name(self.save_button, "Save these weights under a name", "To apply them to other runs on purpose")
         self.save_button.clicked.connect(self._ask_for_name)
-        self.menu = QMenu(self)
+        self.menu = QMenu(parent)
         self.menu.setToolTipsVisible(True)
         self.menu.aboutToShow.connect(self.fill)
         self.apply_button = QToolButton()
@@ -49,10 +51,6 @@ class SavedWeights(QWidget):
         self.apply_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.apply_button.setMenu(self.menu)
         name(self.apply_button, "Apply saved weights to this run", "Weights that were saved under a name")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.save_button)
-        layout.addWidget(self.apply_button)
 
     @Slot()
     def fill(self) -> None:
@@ -85,7 +83,7 @@ class SavedWeights(QWidget):
 
     @Slot()
     def _ask_for_name(self) -> None:
-        self.dialog = NameDialog(tuple(self._weights.saved), self)
+        self.dialog = NameDialog(tuple(self._weights.saved), self._window)
         self.dialog.named.connect(self.save_wanted)
         self.dialog.open()
 

@@ -245,7 +245,7 @@ class WeighingPanel(QWidget):
         self._fit_view = measure_view(self._fit_table, "What the fitted weights are worth")
         self._fit_view.hide()
         self.source = hint("")
-        self.saved = SavedWeights(self.weights)
+        self.saved = SavedWeights(self.weights, self)
         self.saved.save_wanted.connect(self.save_as)
         self.saved.apply_wanted.connect(self.apply_saved)
         self._controls = panel(heading("Weights"), hint(_WHAT), self.source)
@@ -253,7 +253,8 @@ class WeighingPanel(QWidget):
         assert isinstance(inside, QVBoxLayout)
         inside.addLayout(self._rows)
         buttons = FlowLayout()
-        for button in (self.equal_button, self.fit_button, self.saved):
+        saved = (self.saved.save_button, self.saved.apply_button)
+        for button in (self.equal_button, self.fit_button, *saved):
             buttons.addWidget(button)
         inside.addLayout(buttons)
         inside.addWidget(self._fit_view)
