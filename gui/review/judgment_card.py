@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QPushButton, QVBo
 
 from engine.core.formatting import percent, visible
 from engine.core.items import PREFERENCES, Gold, Preference
-from engine.core.judgments import Judgment, Override, Unscored
+from engine.core.judgments import AnyJudgment, Judgment, Override, Unscored
 from gui.kit.bars import ProbabilityBars
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import one_line, plain_label, tip
@@ -35,7 +35,7 @@ class Shown:
     `human_from`: the dataset that the human label is from, or those that have none.
     """
 
-    judgment: Judgment | Unscored
+    judgment: AnyJudgment
     label: Preference | None
     explanation: str | None
     outdated: bool
@@ -132,9 +132,9 @@ class JudgmentCard(QFrame):
         self.badge.show_label(shown.label)
         self._show_own(scored, shown)
         self.reason.setText(
-            "" if isinstance(judgment, Judgment) else visible(f"Unscored: {judgment.reason}.")
+            visible(f"Unscored: {judgment.reason}.") if isinstance(judgment, Unscored) else ""
         )
-        self.reason.setVisible(scored is None)
+        self.reason.setVisible(isinstance(judgment, Unscored))
         self.bars.setVisible(scored is not None)
         self.orders.setVisible(scored is not None)
         self.orders.show_readings(scored.readings if scored else ())
