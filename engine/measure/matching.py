@@ -14,6 +14,7 @@ from engine.core.people import count_overrides
 from engine.core.remedies import Remedy, Setting, Step
 from engine.data.dataset import Dataset
 from engine.decisions.gaps import incomplete
+from engine.decisions.opened_submission import what_is_joined
 from engine.measure.systems import System
 
 
@@ -55,11 +56,12 @@ class Matched:
 
     @property
     def joined(self) -> str:
-        """How much of a submission is joined with the labels, by ids alone; empty for a run, of which the
-        texts were compared too.
+        """How much of a submission is joined with items by ids alone; empty for a run that a model judged
+        here, of which the texts were compared too.
         """
         if self.system.results is not None:
-            return ""
+            run = self.system.results.run
+            return what_is_joined(run) if run.submitted else ""
         ids = len(self.system.rows)
         return (
             f"{ids - len(self.extra):,} of {ids:,} ids of {self.system.name} are in {self.dataset.name}. A"

@@ -47,6 +47,8 @@ _FILES = {
     Form.JSON: ("all-data.json", "JSON files (*.json)"),
     Form.REPORT: ("report.html", "HTML pages (*.html)"),
 }
+MODEL = {False: "Model", True: "Submission"}
+"""Who judged, by whether the run is a submission that was opened."""
 _WIDTH = 84  # letters
 _SHARE_OF_SCREEN = 0.85
 
@@ -119,7 +121,7 @@ class ExportDialog(QDialog):
             form.addRow(label(title, "hint", wrap=False), shown)
         identity = self._what.whole.run.identity
         self.facts["Dataset"].setToolTip(tip(str(identity.dataset_path)))
-        self.facts["Model"].setToolTip(tip(str(identity.model_path)))
+        self.facts[MODEL[self._what.whole.run.submitted]].setToolTip(tip(str(identity.model_path)))
         word = "Folder" if self._form is Form.FIGURES else "File"
         name(self.field, word, "Relative names are in the folder that is suggested")
         self.field.textEdited.connect(self._follow_name)
@@ -183,7 +185,9 @@ class ExportDialog(QDialog):
         run = self._what.whole.run
         left = run.identity.items - run.judged
         items = "1 item is" if left == 1 else f"{left:,} items are"
-        self.unfinished.setText(f"Run {run.id} is not finished: {items} not judged, and lacking in the file.")
+        why = "the submission lacks them" if run.submitted else "they are not judged"
+        state = "incomplete" if run.submitted else "not finished"
+        self.unfinished.setText(f"Run {run.id} is {state}: {items} missing in the file, for {why}.")
         self.unfinished.setVisible(left > 0)
 
     def _suggest(self) -> None:
@@ -206,8 +210,10 @@ class ExportDialog(QDialog):
 
     def _name_start(self) -> None:
         replaces = self._may_replace is not None and self._may_replace == self.path
-        unfinished = not self._what.whole.run.complete
-        text = "Export the unfinished run" if unfinished else "Replace the file" if replaces else "Export"
+        text = "Replace the file" if replaces else "Export"
+        if not self._what.whole.run.complete:
+            state = "incomplete" if self._what.whole.run.submitted else "unfinished"
+            text = f"Export the {state} run"
         self.start.setText(text)
 
     @Slot(object)
@@ -254,7 +260,7 @@ def facts(form: Form, what: Exported) -> Iterator[tuple[str, str]]:
     run, identity = what.whole.run, what.whole.run.identity
     yield "Run", f"Run {run.id}, made {run.created.astimezone():%Y-%m-%d %H:%M}"
     yield "Dataset", short_name(identity.dataset_path.name)
-    yield "Model", short_name(identity.model_name)
+    yield MODEL[run.submitted], short_name(identity.model_name)
     yield "Items", f"{run.judged:,} of {identity.items:,} judged"
     people = what.whole.overridden.by_whom if what.whole.overrides else "none"
     if what.whole.overrides and what.model_alone:

@@ -18,6 +18,7 @@ from engine.core.remedies import Remedy
 from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import load_dataset
 from engine.data.submission import read_submission, write_submission
+from engine.decisions.opened_submission import open_submission
 from engine.decisions.run_results import load_results, submission_of
 from engine.store.run_store import RunStore
 from gui.kit.file_choice import FileChoice
@@ -226,7 +227,7 @@ def test_an_unfinished_run_is_exported_only_where_that_is_meant(
     open_run(qtbot, page, 2)
     dialog = dialog_of(page, page.export_labels)
     assert dialog.unfinished.isVisible()
-    assert "26 items are not judged" in dialog.unfinished.text()
+    assert "26 items are missing in the file" in dialog.unfinished.text()
     assert dialog.start.text() == "Export the unfinished run"
     dialog.field.setText(str(tmp_path / "part.tsv"))
     exported(qtbot, page, lambda: press_return(dialog))
@@ -285,3 +286,19 @@ def test_an_export_right_after_another_run_is_opened_has_its_own_weights(
         opened.workspace.open_run(2)
     exported(qtbot, opened, lambda: opened.export_json(path=tmp_path / "all.json"))
     assert json.loads((tmp_path / "all.json").read_bytes())["weighted_judge"]["from"] == "default"
+
+
+def test_an_opened_submission_is_named_as_one(
+    qtbot: QtBot, page: ResultsPage, demo_gold: Path, demo_store: Path, save: Save
+) -> None:
+    text = demo_store.with_name("submission.tsv").read_bytes()
+    part = save("part.tsv", b"".join(text.splitlines(keepends=True)[:-2]))
+    with RunStore(page.workspace.store_path) as store:
+        open_submission(part, load_dataset(demo_gold), store)
+    open_run(qtbot, page, 2)
+    dialog = dialog_of(page, page.export_labels)
+    assert dialog.facts["Submission"].text() == "part.tsv"
+    assert "the submission lacks them" in dialog.unfinished.text()
+    assert dialog.start.text() == "Export the incomplete run"
+    dialog.reject()
+    assert "answers 28 of the 30 items" in page.scores.caveats.text()
