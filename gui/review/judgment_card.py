@@ -7,6 +7,7 @@ Knows: how a judgment is shown, which changes a person may want. Does not know: 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
@@ -43,6 +44,7 @@ class Shown:
     """What a card shows. `label`, `explanation`: in force. `history`: all overrides, the oldest first.
 
     `doubt`: 0 to 1, None where it is not known. `maker`: who judged, `model` or `submission`.
+    `human_from`: the dataset that the human label is from, or those that have none.
     """
 
     judgment: AnyJudgment
@@ -52,6 +54,7 @@ class Shown:
     override: Override | None
     history: Sequence[Override]
     human: Gold | None
+    human_from: Sequence[Path] = ()
     draft: bool = False
     doubt: float | None = None
     maker: str = "model"
@@ -109,6 +112,7 @@ class JudgmentCard(QFrame):
         self.by = hint("")
         self.human_badge = LabelBadge()
         self.human = plain_label()
+        self.human_from = OneLine()
         self.labels = {label: QPushButton() for label in PREFERENCES}
         self.edit = QPushButton("Edit explanation… (E)")
         self.undo = QPushButton("Undo (U)")
@@ -124,7 +128,7 @@ class JudgmentCard(QFrame):
         for column, parts in (
             (verdict, (self.reason, self.bars, self.orders)),
             (why, (heading("Explanation"), self.outdated, self.explanation, self.editor, self.by)),
-            (human, (heading("Human label"), self.human_badge, self.human)),
+            (human, (heading("Human label"), self.human_badge, self.human, self.human_from)),
         ):
             column.setSpacing(5)
             for part in parts:
@@ -336,6 +340,11 @@ class JudgmentCard(QFrame):
             self.human_badge.show_label(label)
         text = (human.explanation if human else None) or ("" if label else "None known.")
         self.human.setText(visible(text))
+        names = [one_line(path.name) for path in shown.human_from]
+        source = f"of {names[0]}" if human and names else f"looked for in {' and '.join(names)}"
+        self.human_from.setText(source if names else "")
+        self.human_from.setVisible(bool(names))
+        self.human_from.setToolTip(tip("\n".join(map(str, shown.human_from))))
 
     @Slot()
     def _want_label(self) -> None:

@@ -4,6 +4,7 @@ Knows: the open judgment, its overrides and drafts. Does not know: lists, texts 
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
@@ -18,7 +19,7 @@ from gui.review.drafts import Drafts
 from gui.review.judgment_card import JudgmentCard, Shown
 from gui.review.review_jobs import Review
 from gui.work.lanes import Lane, LatestTask
-from gui.work.workspace import Workspace
+from gui.work.workspace import Place, Workspace
 
 if TYPE_CHECKING:
     from gui.work.workspace import OpenRun
@@ -110,6 +111,13 @@ class JudgmentDesk(QWidget):
         if self._review is not None and place < len(self._review.criteria):
             self.choose_criterion(self._review.criteria[place])
 
+    def lay_out_now(self) -> None:
+        """At once; else the card still asks for as much room as before."""
+        for widget in (self.strip, self.card, self):
+            layout = widget.layout()
+            if layout is not None:
+                layout.activate()
+
     def restyle(self) -> None:
         """Follow the colours."""
         self.strip.restyle()
@@ -117,6 +125,7 @@ class JudgmentDesk(QWidget):
 
     def _open(self, criterion: str) -> None:
         self.criterion = criterion
+        self._workspace.place = Place(self._run_id, self._item_id, criterion)
         self.criterion_changed.emit(criterion)
         self.show_changes()
 
@@ -125,6 +134,7 @@ class JudgmentDesk(QWidget):
         if run is None or judgment is None:
             return
         results, key = run.results, self._key
+        human, human_from = self._human()
         shown = Shown(
             judgment=judgment,
             label=results.label(judgment),
@@ -132,7 +142,8 @@ class JudgmentDesk(QWidget):
             outdated=results.is_outdated(judgment),
             override=results.overrides.get(key),
             history=[override for override in self._history if (override.criterion, override.item_id) == key],
-            human=self._human(),
+            human=human,
+            human_from=human_from,
             draft=not self.writing and self._drafts.of(run.id, *key) is not None,
             doubt=self._doubt(),
             maker="submission" if results.run.submitted else "model",
@@ -161,17 +172,33 @@ class JudgmentDesk(QWidget):
         rows = self._review.of_item(self._item_id) if self._review is not None else ()
         return next((row.doubt for row in rows if row.criterion == self.criterion), None)
 
-    def _human(self) -> Gold | None:
-        """What a human said of the open judgment, in a dataset that has the same item."""
-        gold, run, review = self._workspace.gold, self._run, self._review
-        if gold is None or run is None or review is None:
-            return None
-        row = review.gold_rows.get(self._item_id)
-        if row is None or row >= len(gold):
-            return None
-        item, judged = gold[row], run.results.judged[review.places[self._item_id]]
-        same = item.id == judged.item_id and item.content_hash == judged.content_hash
-        return item.gold.get(self.criterion) if same else None
+    def _human(self) -> tuple[Gold | None, Sequence[Path]]:
+        """What a human said of the open judgment, and the dataset that says so; all that were looked into
+        where none has a label: those chosen, then those that the run judged.
+        """
+        run, review = self._run, self._review
+        if run is None or review is None:
+            return None, ()
+        judged, gold = run.results.judged[review.places[self._item_id]], self._workspace.gold
+        places = {
+            "chosen": (gold, review.gold_rows.get(self._item_id)),
+            "own": (run.dataset, judged.position),
+        }
+        found: list[tuple[Gold, Path]] = []
+        looked_into: dict[Path, None] = {}
+        for dataset, row in places.values():
+            if dataset is None:
+                continue
+            looked_into[dataset.path] = None
+            item = dataset[row] if row is not None and row < len(dataset) else None
+            same = item is not None and (item.id, item.content_hash) == (judged.item_id, judged.content_hash)
+            if item is not None and same and (human := item.gold.get(self.criterion)):
+                found.append((human, dataset.path))
+        if not found:
+            return None, tuple(looked_into)
+        labelled = [pair for pair in found if pair[0].preference is not None]
+        human, path = (labelled or found)[0]
+        return human, (path,)
 
     # What a person changes
 
