@@ -20,10 +20,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.core.formatting import percent, visible
+from engine.core.formatting import percent, short_name, visible
 from engine.core.items import PREFERENCES, Gold, Preference
 from engine.core.judgments import AnyJudgment, Judgment, Override, Unscored
-from engine.core.run_records import StoredRun, short_name
+from engine.core.run_records import StoredRun
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import one_line, plain_label, tip
 from gui.kit.label_mark import LabelBadge, label_icon

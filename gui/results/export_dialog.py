@@ -22,10 +22,10 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.errors import EngineError
-from engine.core.formatting import visible
+from engine.core.formatting import short_name, visible
 from engine.core.health import HealthVerdict
 from gui.kit.file_dialogs import ask_folder, ask_target
-from gui.kit.foreign_text import plain_label, short_name, tip
+from gui.kit.foreign_text import plain_label, tip
 from gui.kit.labels import label, name, set_role
 from gui.kit.notice import problem_of
 from gui.kit.remedies import IN_THE_WINDOW

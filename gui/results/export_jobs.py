@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
+from engine.core.formatting import short_name
 from engine.core.health import NOT_LOOKED_AT, Health
-from gui.kit.foreign_text import short_name
 from gui.results.figure_jobs import save_figures
 from gui.results.score_jobs import Scores
 from gui.weigh.run_weights import Wish

@@ -8,8 +8,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
-from engine.core.formatting import counted, visible
-from engine.core.run_records import short_name, what_is_joined
+from engine.core.formatting import counted, short_name, visible
+from engine.core.run_records import what_is_joined
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import hint, name, set_role
 from gui.kit.notice import problem_of

@@ -14,7 +14,8 @@ from PySide6.QtGui import QCloseEvent, QDesktopServices
 from PySide6.QtWidgets import QMessageBox
 
 from engine.core.errors import EngineError, SetupError
-from engine.core.run_records import short_name, what_is_joined
+from engine.core.formatting import short_name
+from engine.core.run_records import what_is_joined
 from engine.system.paths import data_folder, demo_dataset, environment_of_the_system, log_folder
 from gui.compare.compare_page import ComparePage
 from gui.dataset.dataset_page import DatasetPage

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
-from engine.core.run_records import short_name
+from engine.core.formatting import short_name
 from gui.work.gc_pause import many_records
 from gui.work.lanes import Job, JobControl
 

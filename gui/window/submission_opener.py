@@ -11,8 +11,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from engine.core.errors import EngineError
-from engine.core.formatting import counted, visible
-from engine.core.run_records import short_name
+from engine.core.formatting import counted, short_name, visible
 from gui.kit.file_dialogs import ALL_FILES, DATASETS
 from gui.window import submission_jobs
 from gui.window.submission_jobs import Answered, Places, Told, Unanswered
