@@ -20,6 +20,8 @@ REWRITTEN = "rewritten"
 NOT_IN_DATASET = "ids that are not in the dataset"
 """In the manifest of an opened submission: its rows that answer no item."""
 
+_LONGEST_STEM = 60  # letters: the ends of file names must have room
+
 
 class RunKind(StrEnum):
     """Where the judgments of a run come from."""
@@ -83,6 +85,15 @@ class StoredRun:
         """The same within a sentence: `run 7`, `the submission baseline.tsv`."""
         return (
             f"the submission {short_name(self.identity.model_name)}" if self.submitted else f"run {self.id}"
+        )
+
+    @property
+    def stem(self) -> str:
+        """How the names of files begin that are made of it: `run-7`, `baseline-reviewed`."""
+        return (
+            f"{self.identity.model_path.stem[:_LONGEST_STEM]}-reviewed"
+            if self.submitted
+            else f"run-{self.id}"
         )
 
     @property

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.errors import EngineError
+from engine.core.run_records import what_is_joined
 from gui.kit.busy import BusyLine
 from gui.kit.labels import heading, hint, label, main_button, name, panel
 from gui.kit.menu_entry import Entry
@@ -51,7 +52,8 @@ if TYPE_CHECKING:
 _DEBOUNCE_MS = 300
 _NO_RUN = (
     "No run yet",
-    "Judge a dataset on the Judge page, or choose a run in the list above. Its results stand here.",
+    "Judge a dataset on the Judge page, choose a run in the list above, or open a submission file there. Its"
+    " results stand here.",
 )
 _TAB = "results/tab"
 
@@ -199,8 +201,10 @@ class ResultsPage(Page):
         self.snapshot.setVisible(run is not None and not run.results.run.complete)
         if run is not None:
             stored = run.results.run
-            text = f"Run {run.id} after {stored.judged:,} of {stored.identity.items:,} items"
-            self._snapshot_text.setText(f"{text}; it goes on." if goes_on else f"{text}.")
+            text = f"{stored.title} after {stored.judged:,} of {stored.identity.items:,} items"
+            text = f"{text}; it goes on." if goes_on else f"{text}."
+            self._snapshot_text.setText(what_is_joined(stored) if stored.submitted else text)
+            self.again_button.setVisible(not stored.submitted)
         title, what = _NO_RUN
         if judging is not None:
             title = f"Run {judging.run_id} is being judged ({judging.judged:,} of {judging.items:,})"
@@ -357,16 +361,15 @@ class ResultsPage(Page):
 
     def _build_snapshot(self) -> QWidget:
         """What is shown of a run that is not complete, and the way to more of it."""
-        self._snapshot_text = label("", "warning", wrap=False)
+        self._snapshot_text = label("", "warning")
         self.again_button = QPushButton("Read again")
         name(self.again_button, "Read the run again", "Show what has been judged since")
         self.again_button.clicked.connect(self.workspace.read_run_again)
         self.snapshot = QWidget()
         line = QHBoxLayout(self.snapshot)
         line.setContentsMargins(0, 0, 0, 0)
-        line.addWidget(self._snapshot_text)
+        line.addWidget(self._snapshot_text, 1)
         line.addWidget(self.again_button)
-        line.addStretch(1)
         return self.snapshot
 
     def _connect(self) -> None:
