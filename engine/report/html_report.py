@@ -113,11 +113,8 @@ def report_html(report: Report, figures: Mapping[str, Figure] | None = None) -> 
         dataset=evaluation.matched.dataset.name,
         notice=_notice(report),
         is_run=report.results is not None,
-        in_short=[
-            *evaluation.matched.system.health.sentences(),
-            *in_short(evaluation),
-            *caveats(evaluation.matched),
-        ],
+        health=evaluation.matched.system.health,
+        in_short=[*in_short(evaluation), *caveats(evaluation.matched)],
         accuracy=accuracy_table(evaluation),
         labels=label_table(evaluation),
         explanations=explanations,
