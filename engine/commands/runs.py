@@ -104,7 +104,7 @@ def _summary(run: StoredRun) -> list[str]:
     return [
         str(run.id),
         f"{run.created:%Y-%m-%d %H:%M}",
-        f"{run.judged}/{identity.items}",
+        f"{run.judged}/{identity.items}{' chosen' if identity.chosen else ''}",
         identity.settings["mode"],
         identity.dataset_path.name,
         identity.model_name,
@@ -114,7 +114,7 @@ def _summary(run: StoredRun) -> list[str]:
 def _show(store: RunStore, options: argparse.Namespace) -> int:
     results = load_results(store, options.id)
     run, identity = results.run, results.run.identity
-    made = {**identity.settings, **run.manifest}
+    made = {**identity.settings_in_short, **run.manifest}
     facts = {
         "run": f"{run.id}, created {run.created:%Y-%m-%d %H:%M} UTC",
         "items": f"{run.judged} of {identity.items} judged",

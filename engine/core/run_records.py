@@ -9,8 +9,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from engine.core.formatting import counted, listed
+
 REWRITTEN = "rewritten"
 """In the manifest of a run: when explanations were written again, how many, and with what."""
+CHOSEN = "chosen_items"
+"""In the settings of a run: the ids of the items that a person chose; missing where it has the first ones."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,22 @@ class RunIdentity:
     prompt_version: str
     criteria: tuple[str, ...]
     settings: Mapping[str, Any]
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """The ids of the items, where these were chosen; empty for the first `items` of the dataset."""
+        return tuple(self.settings.get(CHOSEN, ()))
+
+    @property
+    def dataset_in_words(self) -> str:
+        """What was judged, for people: `demo.tsv`, `5 chosen items of demo.tsv`."""
+        chosen = f"{counted(self.items, 'chosen item', 'chosen items')} of " if self.chosen else ""
+        return f"{chosen}{self.dataset_path.name}"
+
+    @property
+    def settings_in_short(self) -> Mapping[str, Any]:
+        """The settings for people: of the chosen items the first few, and how many more there are."""
+        return {**self.settings, CHOSEN: listed(self.chosen)} if self.chosen else self.settings
 
 
 @dataclass(frozen=True)

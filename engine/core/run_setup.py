@@ -24,13 +24,15 @@ Choice = TypeVar("Choice", bound=StrEnum)
 class RunSetup:
     """One run as it was asked for; None leaves the choice to the engine.
 
-    `items`: the first so many, None for all. `gpu_layers`: None for all, where there is a GPU. `fresh`: a new
+    `items`: the first so many, None for all. `ids`: the items with these ids in their place, in the order of
+    the file; empty where none are chosen. `gpu_layers`: None for all, where there is a GPU. `fresh`: a new
     run, also where one could go on. `resumes`: the number of the run to go on with, None for what fits.
     """
 
     dataset_path: Path
     model_path: Path
     items: int | None = None
+    ids: tuple[str, ...] = ()
     mode: Mode = _USUAL.mode
     both_orders: bool = True
     criteria: tuple[str, ...] = ELOQUENT.names
@@ -60,6 +62,7 @@ class RunSetup:
             dataset_path=_path(values.get("dataset_path")) or usual.dataset_path,
             model_path=_path(values.get("model_path")) or usual.model_path,
             items=whole("items", 1),
+            ids=_ids(values.get("ids")),
             mode=_choice(Mode, values.get("mode"), usual.mode),
             both_orders=_yes(values.get("both_orders"), usual.both_orders),
             criteria=_criteria(values.get("criteria")) or usual.criteria,
@@ -102,6 +105,12 @@ def _yes(value: object, usual: bool) -> bool:
 
 def _choice(kind: type[Choice], value: object, usual: Choice) -> Choice:
     return next((member for member in kind if member.value == value), usual)
+
+
+def _ids(value: object) -> tuple[str, ...]:
+    """Chosen ids; of a list that is damaged none, for the others alone would be another run."""
+    ids = value if isinstance(value, list) else []
+    return tuple(ids) if all(isinstance(item_id, str) for item_id in ids) else ()
 
 
 def _criteria(value: object) -> tuple[str, ...]:

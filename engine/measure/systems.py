@@ -47,7 +47,7 @@ class System:
         calibration = self.results.calibration
         calibrated = f", calibrated on {calibration.dataset}" if calibration else ""
         people = f", {self.results.overridden.in_words} by people" if self.overrides else ""
-        return f"{identity.model_name} on {identity.dataset_path.name}, {orders}{calibrated}{people}"
+        return f"{identity.model_name} on {identity.dataset_in_words}, {orders}{calibrated}{people}"
 
     @cached_property
     def rows(self) -> Mapping[str, SubmissionRow]:
