@@ -40,8 +40,7 @@ class RunIdentity:
     @property
     def dataset_in_words(self) -> str:
         """What was judged, for people: `demo.tsv`, `5 chosen items of demo.tsv`."""
-        chosen = f"{counted(self.items, 'chosen item', 'chosen items')} of " if self.chosen else ""
-        return f"{chosen}{self.dataset_path.name}"
+        return dataset_in_words(self.dataset_path, len(self.chosen))
 
     @property
     def settings_in_short(self) -> Mapping[str, Any]:
@@ -78,3 +77,8 @@ class Effort:
     seconds: float
     tokens_read: int
     tokens_generated: int
+
+
+def dataset_in_words(path: Path, chosen: int = 0) -> str:
+    """A dataset, or so many items that were chosen of it: `demo.tsv`, `5 chosen items of demo.tsv`."""
+    return f"{counted(chosen, 'chosen item', 'chosen items')} of {path.name}" if chosen else path.name

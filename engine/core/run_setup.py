@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from engine.core.rubric import ELOQUENT
+from engine.core.run_records import dataset_in_words
 from engine.core.settings import USUAL_SHOTS, JudgeSettings, KvType, Mode
 
 _USUAL = JudgeSettings()
@@ -49,6 +50,11 @@ class RunSetup:
     gpu_layers: int | None = None
     fresh: bool = False
     resumes: int | None = None
+
+    @property
+    def dataset_in_words(self) -> str:
+        """What is to be judged, for people: `demo.tsv`, `5 chosen items of demo.tsv`."""
+        return dataset_in_words(self.dataset_path, len(self.ids))
 
     def as_json(self) -> dict[str, Any]:
         """All choices as plain values."""
