@@ -48,7 +48,7 @@ class DatasetPage(Page):
         ("Enter or Down", "From the search field to the items"),
         ("Esc", "Clear the search"),
         ("Up, Down, Page Up, Page Down", "Go through the items"),
-        ("Shift or Ctrl with a click or the arrows, Ctrl+A", "Select several items, or all"),
+        ("Shift+Up, Shift+Down, Ctrl+A", "Select several items, or all; also Ctrl or Shift with a click"),
         (KEY, "Judge the selected items alone (also: right click)"),
         ("Ctrl+C", "Copy the text of the cell"),
     )
