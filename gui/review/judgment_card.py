@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QPushButton, QVBo
 
 from engine.core.formatting import percent, visible
 from engine.core.items import PREFERENCES, Gold, Preference
-from engine.core.judgments import Judgment, Override, Unscored
+from engine.core.judgments import AnyJudgment, Judgment, Override, Unscored
 from gui.kit.bars import ProbabilityBars
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import plain_label, tip
@@ -31,7 +31,7 @@ _NARROW = 84  # letters across: below that the parts stand one below the other
 class Shown:
     """What a card shows. `label`, `explanation`: in force. `history`: all overrides, the oldest first."""
 
-    judgment: Judgment | Unscored
+    judgment: AnyJudgment
     label: Preference | None
     explanation: str | None
     outdated: bool
@@ -126,9 +126,9 @@ class JudgmentCard(QFrame):
         self.badge.show_label(shown.label)
         self._show_own(scored, shown)
         self.reason.setText(
-            "" if isinstance(judgment, Judgment) else visible(f"Unscored: {judgment.reason}.")
+            visible(f"Unscored: {judgment.reason}.") if isinstance(judgment, Unscored) else ""
         )
-        self.reason.setVisible(scored is None)
+        self.reason.setVisible(isinstance(judgment, Unscored))
         self.bars.setVisible(scored is not None)
         self.orders.setVisible(scored is not None)
         self.orders.show_readings(scored.readings if scored else ())
