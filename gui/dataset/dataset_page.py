@@ -17,7 +17,7 @@ from gui.dataset import dataset_jobs
 from gui.dataset.item_list import ItemList
 from gui.dataset.item_preview import ItemPreview
 from gui.dataset.recent_files import RecentFiles
-from gui.dataset.selected_items import KEY, SelectedItems
+from gui.dataset.selected_items import KEY
 from gui.dataset.summary_panel import SummaryPanel
 from gui.dataset.welcome import Welcome
 from gui.kit.busy import BusyLine
@@ -85,9 +85,7 @@ class DatasetPage(Page):
         self.recent = RecentFiles(self.workspace, "datasets")
         self.judge_button = main_button("Judge this dataset")
         name(self.judge_button, "Judge this dataset", "Choose a model for this dataset")
-        self.selected = SelectedItems(self.items.view, self.items.table)
-        self.selected.add_key_to(self)
-        for button in (self.open_button, self.recent, self.selected, self.judge_button):
+        for button in (self.open_button, self.recent, self.judge_button):
             self.header.addWidget(button)
 
     def _build_body(self) -> None:
@@ -125,7 +123,8 @@ class DatasetPage(Page):
         self.welcome.demo_wanted.connect(self._open_demo)
         self.recent.chosen.connect(space.open_dataset)
         self.judge_button.clicked.connect(lambda: space.page_wanted.emit(PageName.JUDGE))
-        self.selected.judge_wanted.connect(self._judge_selected)
+        self.items.selected.add_key_to(self)
+        self.items.selected.judge_wanted.connect(self._judge_selected)
         self.items.item_chosen.connect(self._show_item)
         self._counting.finished.connect(self._show_summary)
         self._counting.failed.connect(space.problem)

@@ -24,6 +24,7 @@ from gui.dataset.column_chooser import ColumnChooser
 from gui.dataset.dataset_jobs import Wanted
 from gui.dataset.item_columns import ItemColumns
 from gui.dataset.item_table import ItemTableModel, column_named
+from gui.dataset.selected_items import SelectedItems
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import hint, name
 from gui.kit.theme import colours
@@ -76,6 +77,7 @@ class ItemList(QWidget):
         self.view = table_view(self.table, "Items of the dataset")
         self._columns = ItemColumns(self.view, self.table, workspace.state.record(_COLUMNS))
         self.chooser = ColumnChooser(self.view, self.table, self._columns)
+        self.selected = SelectedItems(self.view, self.table)
         self.search = SearchField()
         self.count = hint("")
         self._build()
@@ -151,6 +153,8 @@ class ItemList(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addLayout(above)
         layout.addWidget(self._stack, 1)
+        # Below the table, so that the rows stay under the mouse when it appears.
+        layout.addWidget(self.selected, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _connect(self) -> None:
         self.search.textChanged.connect(self._wait)

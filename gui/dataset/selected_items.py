@@ -3,7 +3,7 @@
 Knows: the item table and its selection. Does not know: what judging is.
 """
 
-from PySide6.QtCore import QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QPushButton, QTableView, QWidget
 
@@ -59,7 +59,14 @@ class SelectedItems(QPushButton):
         self._judge.setEnabled(count > 0)
         self.setText(text)
         name(self, text, f"Choose a model for the selected items alone ({KEY})")
+        if self.isHidden() and count > 1:
+            # It takes its room from the table, whose last row may be the one that was just selected.
+            QTimer.singleShot(0, self._keep_in_sight)
         self.setVisible(count > 1)
+
+    @Slot()
+    def _keep_in_sight(self) -> None:
+        self._view.scrollTo(self._view.currentIndex())
 
     @Slot()
     def _tell(self) -> None:

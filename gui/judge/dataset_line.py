@@ -5,7 +5,7 @@ Knows: a name, a number, ids. Does not know: items.
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QSpinBox, QVBoxLayout, QWidget
 
 from engine.core.formatting import counted, listed, visible
@@ -115,7 +115,7 @@ class DatasetLine(QWidget):
         row = QHBoxLayout(self._choice)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self._chosen, 1)
-        row.addWidget(every)
+        row.addWidget(every, 0, Qt.AlignmentFlag.AlignTop)
 
     @Slot()
     def _choose_all(self) -> None:

@@ -319,7 +319,7 @@ def test_every_control_has_an_accessible_name(opened: DatasetPage) -> None:
 def test_selected_items_are_judged_in_the_order_of_the_file(qtbot: QtBot, opened: DatasetPage) -> None:
     sort(qtbot, opened, 0)
     sort(qtbot, opened, 0)  # descending
-    view, selected = opened.items.view, opened.selected
+    view, selected = opened.items.view, opened.items.selected
     assert selected.isHidden()
     assert selected.context_menu.actions()[0].text() == "Judge this item…"
     view.setFocus()
@@ -339,12 +339,25 @@ def test_selected_items_are_judged_in_the_order_of_the_file(qtbot: QtBot, opened
     assert again.args == wanted.args
 
 
+def test_the_last_row_stays_in_sight_where_the_button_appears(qtbot: QtBot, opened: DatasetPage) -> None:
+    view = opened.items.view
+    view.setFocus()
+    lowest = view.rowAt(view.viewport().height() - 1) - 1
+    view.selectRow(lowest - 1)
+    before = view.viewport().height()
+    QTest.keyClick(view, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.waitUntil(lambda: view.viewport().height() < before)
+    in_sight = view.viewport().rect
+    qtbot.waitUntil(lambda: in_sight().contains(view.visualRect(view.currentIndex()).center()))
+    assert view.currentIndex().row() == lowest
+
+
 def test_a_search_ends_a_selection(qtbot: QtBot, opened: DatasetPage) -> None:
     opened.items.view.selectAll()
-    assert opened.selected.text() == "Judge these 240 items…"
+    assert opened.items.selected.text() == "Judge these 240 items…"
     search(qtbot, opened, "zzzz")
-    assert opened.selected.isHidden()
+    assert opened.items.selected.isHidden()
     with qtbot.assertNotEmitted(opened.workspace.items_wanted):
         QTest.keyClick(opened, Qt.Key.Key_J, Qt.KeyboardModifier.ControlModifier)
     search(qtbot, opened, "")
-    assert len(opened.selected.rows) == 1
+    assert len(opened.items.selected.rows) == 1
