@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from engine.core.items import Preference
 from gui.kit.labels import name
 from gui.review.item_reading import ItemReading, Marking
+from gui.review.judge_again import JudgeAgain
 from gui.review.judgment_desk import JudgmentDesk
 from gui.review.notices import MissingDataset, NothingToReview, PartOfRun
 from gui.review.review_list import ReviewList
@@ -58,6 +59,8 @@ class ReviewPage(Page):
         ("M", "Markdown or plain text"),
         ("D", "Highlight differences, shared words, nothing"),
         ("/", "Search: Enter or Down goes to the list, Esc empties the search"),
+        ("Ctrl+J", "Judge this item again, alone or with another model (also: right click in the list)"),
+        ("Ctrl+Shift+J", "Judge all listed items"),
     )
 
     def __init__(self, workspace: Workspace, rewriter: Rewriter, parent: QWidget | None = None) -> None:
@@ -77,6 +80,7 @@ class ReviewPage(Page):
         self.nothing = NothingToReview(workspace)
         self.reading = ItemReading(workspace.threads)
         self.desk = JudgmentDesk(workspace)
+        self.judge_again = JudgeAgain(self.list, workspace, self)
         self._make_header()
         self._lay_out()
         self._connect()

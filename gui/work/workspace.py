@@ -63,6 +63,7 @@ class Workspace(QObject):
     judging_changed = Signal()  # a run has begun, goes on or has ended; see `judging`
     gold_changed = Signal()
     review_wanted = Signal(str, str)  # item id, criterion: show this judgment
+    items_wanted = Signal(object, object)  # the path of a dataset, ids of its items: judge these alone
     page_wanted = Signal(object)  # PageName
     problem = Signal(object)  # an EngineError that the window must show
     note = Signal(str)  # a sentence for the status bar
