@@ -138,6 +138,7 @@ class ReviewPage(Page):
         self.list.emptied.connect(self._show_nothing)
         self.desk.focus_free.connect(self.list.take_focus)
         self.desk.put_aside.connect(self._pause.start)
+        workspace.replaced_changed.connect(self._pause_keys)
         self.part.again.clicked.connect(self.list.take_focus)
         self.markdown.toggled.connect(self.reading.set_markdown)
         self.marking.currentIndexChanged.connect(self._mark)
@@ -168,6 +169,12 @@ class ReviewPage(Page):
             self._pause.start()
         else:
             do()
+
+    @Slot()
+    def _pause_keys(self) -> None:
+        """A key meant for the run that was shown must not change the one that took its place."""
+        if self.workspace.replaced is not None and self.isVisible():
+            self._pause.start()
 
     def _item_in_writing(self) -> str:
         """The item whose explanation is being written; empty where none is."""
