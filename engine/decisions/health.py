@@ -212,7 +212,7 @@ def _means(answers: Answers, measure: Callable[[Answer], float | None]) -> dict[
 
 _RESPONSE = re.compile(
     r"\b(?:both|neither|none|either|each|first|second|former|latter|responses|answers)\b"
-    r"|\b(?:response|answer|assistant|option|model|output|candidate)\W{0,3}[ab12]\b"
+    r"|\b(?:response|answer|assistant|option|model|output|candidate)\W{0,3}(?-i:[ABb12])\b"
     r"|(?-i:\bB\b|\bA\b(?!\s+[a-z]))"
     # A as a name, before a verb; an article stands before a noun, which seldom ends in one s.
     r"|(?-i:\bA\s+(?:and|or|but|did|gave|said|wrote|can|could|would|may|might|should|also|only|[a-z]*[^s\W]s)\b)",

@@ -254,11 +254,11 @@ class JudgePage(Page):
         if dataset is None or not setup.criteria:
             self.planner.drop()
             missing = "Open a dataset" if dataset is None else "Choose at least one criterion"
-            missing_text = f"{missing} to see what a run would take."
             reading = dataset is None and self._reading
-            self.plan_panel.show_nothing(
-                "A plan follows when the dataset is read." if reading else missing_text
+            why = (
+                "A plan follows when the dataset is read." if reading else f"{missing} to see what it takes."
             )
+            self.plan_panel.show_nothing(why)
         elif self._awake:
             self.planner.want(setup, dataset)
         self._show_buttons()
@@ -364,13 +364,8 @@ class JudgePage(Page):
     @Slot()
     def _follow_open_run(self) -> None:
         """Of the run that was judged here all is known now: its health too, with what was judged before."""
-        run, progress = self.workspace.run, self.control.progress
-        if (
-            run is not None
-            and progress is not None
-            and run.id == progress.run_id
-            and not self.control.running
-        ):
+        run, progress = self.workspace.run, None if self.control.running else self.control.progress
+        if run is not None and progress is not None and run.id == progress.run_id:
             self.run_panel.show_health(run.health)
         wanted, self._item_wanted = self._item_wanted, None
         if wanted is not None and run is not None and run.id == wanted[0]:
