@@ -131,6 +131,9 @@ def _remedy(system: System) -> Remedy:
     share = (", or score what both have with ", Setting.PARTIAL, ".")
     if run and not run.complete and not run.submitted:
         return Remedy(f"{incomplete(run)} ", Step.RESUME, *share)
+    if run and run.identity.chosen:
+        judged = f"The run judged {run.identity.dataset_in_words} alone. "
+        return Remedy(judged, Step.CHOOSE_JUDGED_DATASET, *share)
     return Remedy(Step.CHOOSE_JUDGED_DATASET, *share)
 
 

@@ -95,7 +95,8 @@ class Workspace(QObject):
     check_wanted = Signal()  # the open run is to be checked as a submission
     replaced_changed = Signal()  # see `replaced`
     review_wanted = Signal(str, str)  # item id, criterion: show this judgment
-    items_wanted = Signal(object)  # a WantedItems: list just these in Review
+    listing_wanted = Signal(object)  # a WantedItems: list just these in Review
+    items_wanted = Signal(object, object)  # the path of a dataset, ids of its items: judge these alone
     page_wanted = Signal(object)  # PageName
     problem = Signal(object)  # an EngineError that the window must show
     note = Signal(str)  # a sentence for the status bar
