@@ -32,7 +32,7 @@ from gui.kit.label_mark import LabelBadge, label_icon
 from gui.kit.label_words import LABEL_WORDS, LETTERS
 from gui.kit.labels import OneLine, heading, hint, name
 from gui.kit.pill import Pill
-from gui.review.explanation_editor import ExplanationEditor
+from gui.reading.explanation_editor import ExplanationEditor
 from gui.review.order_bars import OrderBars
 
 LOW_MASS = 0.5
