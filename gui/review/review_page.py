@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from engine.core.items import Preference
 from engine.core.review_filters import ListOrder
 from gui.kit.labels import name
+from gui.review.card_room import CardRoom
 from gui.review.health_line import HealthLine
 from gui.review.item_reading import ItemReading, Marking
 from gui.review.judgment_desk import JudgmentDesk
@@ -36,13 +37,11 @@ from gui.work.workspace import Workspace
 
 _CHOSEN = "review/chosen"
 _LAYOUTS = ("across", "texts", "responses")
-_CARD = "review/card"  # the height of the open card
 _MARKINGS = (
     (Marking.NOTHING, "No highlight"),
     (Marking.DIFFERENCES, "Differences"),
     (Marking.SHARED, "Shared words"),
 )
-_MOST_FOR_CARD = 0.45  # of the height of texts and card
 _PAUSE_MS = 1000  # without a key, after which letters are keys of the page again
 _LABEL_KEYS = {"A": Preference.A, "B": Preference.B, "G": Preference.BOTH_GOOD, "X": Preference.BOTH_BAD}
 
@@ -71,13 +70,9 @@ class ReviewPage(Page):
         self._run_id: int | None = None
         self._item_id = ""
         self._wanted = ("", "")  # the item and the criterion that another page wants shown
-        self._card_height = 0  # of the open card with its strip, in pixels; 0 until it is known
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.setInterval(_PAUSE_MS)
-        self._soon = QTimer(self)  # once what is new has its place
-        self._soon.setSingleShot(True)
-        self._soon.timeout.connect(self._give_card_its_height)
         self.list = ReviewList(workspace)
         self.list.kept = self._item_in_writing
         self.part = PartOfRun(workspace)
@@ -106,8 +101,7 @@ class ReviewPage(Page):
             self.header.addWidget(widget)
 
     def _lay_out(self) -> None:
-        self._down = _splitter(Qt.Orientation.Vertical, self.reading, self.desk)
-        self._down.setStretchFactor(1, 0)
+        self._down = CardRoom(self.reading, self.desk, self.workspace.state)
         right = QWidget()
         column = QVBoxLayout(right)
         column.setContentsMargins(0, 0, 0, 0)
@@ -141,7 +135,6 @@ class ReviewPage(Page):
         self.list.emptied.connect(self._show_nothing)
         self.desk.focus_free.connect(self.list.take_focus)
         self.desk.put_aside.connect(self._pause.start)
-        self.desk.card.body_shown.connect(self._make_room)
         self.part.again.clicked.connect(self.list.take_focus)
         self.markdown.toggled.connect(self.reading.set_markdown)
         self.marking.currentIndexChanged.connect(self._mark)
@@ -259,7 +252,7 @@ class ReviewPage(Page):
             self.reading.show_item(run.dataset[judged.position], judged.shortening)
         self._down.show()
         self._item_id = item_id
-        self._soon.start()
+        self._down.follow()
 
     def _criterion_of(self, item_id: str, criteria: Sequence[str]) -> str:
         """The criterion to open: the one asked for, of the item that is open the open one, else the reason
@@ -308,44 +301,11 @@ class ReviewPage(Page):
         self.list.filters.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.list.filters.search.selectAll()
 
-    @Slot(bool)
-    def _make_room(self, for_card: bool) -> None:
-        """Give the texts what a folded card leaves, and the card its height again once it opens."""
-        reading, card = self._down.sizes()
-        self._lay_card_out()
-        self._down.handle(1).setEnabled(for_card)
-        if for_card and not self._card_height:
-            self._give_card_its_height()
-        elif for_card:
-            self._down.setSizes([max(0, reading + card - self._card_height), self._card_height])
-        else:
-            self._card_height = self._card_height and card
-            self._down.setSizes([reading + card, 0])  # as little as it needs
-
-    @Slot()
-    def _give_card_its_height(self) -> None:
-        """At first as high as it wants to be, but most of the room is for the texts."""
-        room = sum(self._down.sizes())
-        if self._card_height or not room or not self.desk.card.open:
-            return
-        self._lay_card_out()
-        self._card_height = min(self.desk.sizeHint().height(), int(room * _MOST_FOR_CARD))
-        self._down.setSizes([room - self._card_height, self._card_height])
-
     def changeEvent(self, event: QEvent) -> None:
-        """Another size of text needs another height of the card."""
+        """Follow the size of the text."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and hasattr(self, "_stack"):
-            self._card_height = 0
-            self._soon.start()
             QTimer.singleShot(0, self, self.restyle)  # once all parts have the size
-
-    def _lay_card_out(self) -> None:
-        """At once; else the card still asks for as much as before."""
-        for widget in (self.desk.strip, self.desk.card, self.desk):
-            layout = widget.layout()
-            if layout is not None:
-                layout.activate()
 
     # What is remembered
 
@@ -354,9 +314,7 @@ class ReviewPage(Page):
         self.desk.keep_draft()
         for key, splitter in zip(_LAYOUTS, self._splitters(), strict=True):
             self.keep_splitter(f"review/{key}", splitter)
-        if self._card_height:
-            height = self._down.sizes()[1] if self.desk.card.open else self._card_height
-            self.workspace.state.set_number(_CARD, height)
+        self._down.keep()
         self.workspace.state.set_record(
             _CHOSEN,
             {
@@ -383,9 +341,6 @@ class ReviewPage(Page):
         remembered = state.record(_CHOSEN)
         self.markdown.setChecked(remembered.get("markdown") is True)
         self.marking.setCurrentIndex(max(0, self.marking.findData(remembered.get("marking"))))
-        self._card_height = state.number(_CARD, 0)
-        if self._card_height > 0:
-            self._down.setSizes([2 * self._card_height, self._card_height])
         self.desk.card.set_folded(remembered.get("folded") is True)
 
     def _splitters(self) -> tuple[PageSplitter, ...]:

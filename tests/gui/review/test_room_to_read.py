@@ -34,7 +34,7 @@ def small(look: float, page: ReviewPage, qtbot: QtBot) -> ReviewPage:
     """The page in a window of 1280 x 720."""
     assert look
     page.resize(*PAGE)
-    qtbot.waitUntil(lambda: page._card_height > 0 and not page._soon.isActive())
+    qtbot.waitUntil(lambda: page._down.settled)
     return page
 
 
@@ -97,7 +97,7 @@ def test_writing_opens_a_folded_card_until_it_is_saved(qtbot: QtBot, page: Revie
 def test_a_fold_is_remembered_and_the_height_of_the_card_with_it(
     qtbot: QtBot, page: ReviewPage, workspace: Workspace, open_page: Open
 ) -> None:
-    qtbot.waitUntil(lambda: page._card_height > 0)
+    qtbot.waitUntil(lambda: page._down.settled)
     page._down.setSizes([sum(page._down.sizes()) - 170, 170])
     press(qtbot, page, "F")
     page.keep_layout()
@@ -122,13 +122,18 @@ def test_a_folded_card_shows_a_low_format_mass_only(qtbot: QtBot, page: ReviewPa
 
 
 def still(qtbot: QtBot, page: ReviewPage) -> QImage:
-    """The page once nothing in it moves any more."""
-    before, now = QImage(), page.grab().toImage()
-    while before != now:
-        qtbot.waitUntil(lambda: not (page.reading._soon.isActive() or page.reading._comparing.busy))
-        qtbot.wait(150)
-        before, now = now, page.grab().toImage()
-    return now
+    """The page, in whose texts something is marked, once nothing in it moves any more."""
+
+    def settled() -> bool:
+        under_way = page.reading._soon.isActive() or page.reading._comparing.busy or not page._down.settled
+        return not under_way and bool(page.reading.a.view.extraSelections())
+
+    seen = [page.grab().toImage()]
+    while len(seen) < 3 or not seen[-3] == seen[-2] == seen[-1]:
+        qtbot.waitUntil(settled)
+        qtbot.wait(100)
+        seen.append(page.grab().toImage())
+    return seen[-1]
 
 
 def test_marked_markdown_follows_theme_and_text_size_at_once(
