@@ -4,6 +4,7 @@ Knows: the texts above, the judgment below, which height a person gave it. Does 
 """
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Slot
+from PySide6.QtGui import QShowEvent
 
 from gui.review.item_reading import ItemReading
 from gui.review.judgment_desk import JudgmentDesk
@@ -17,7 +18,8 @@ _MOST_FOR_CARD = 0.45  # of the height of both, at first
 class CardRoom(PageSplitter):
     """The texts get what the judgment leaves; folded it leaves nearly everything.
 
-    `height`: of the judgment while its card is open, in pixels; 0 until it is known.
+    `card_height`: of the judgment while its card is open, in pixels; 0 until it is known. Until a person
+    moves the handle it is what the card wants.
     """
 
     def __init__(self, reading: ItemReading, desk: JudgmentDesk, state: State) -> None:
@@ -29,8 +31,11 @@ class CardRoom(PageSplitter):
         self.setStretchFactor(1, 0)
         self.setHandleWidth(8)
         self.card_height = max(0, state.number(_STATE, 0))
-        if self.card_height:
+        self._by_person = self.card_height > 0
+        if self._by_person:
             self.setSizes([2 * self.card_height, self.card_height])
+        self.splitterMoved.connect(self._follow_person)
+        self._letter = self.fontMetrics().height()
         self._soon = QTimer(self)  # once what is new has its place
         self._soon.setSingleShot(True)
         self._soon.timeout.connect(self._begin)
@@ -41,31 +46,45 @@ class CardRoom(PageSplitter):
         """True once the card has its height."""
         return self.card_height > 0 and not self._soon.isActive()
 
-    def follow(self) -> None:
-        """Something is shown: give the card its height, if it has none yet."""
+    def keep(self) -> None:
+        """Remember the height that a person gave the card."""
+        if self._by_person:
+            self._state.set_number(_STATE, self.card_height)
+
+    def event(self, event: QEvent) -> bool:
+        """Follow what the card wants."""
+        done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest and hasattr(self, "_soon"):
+            self._soon.start()
+        return done
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """There is room to share now."""
+        super().showEvent(event)
         self._soon.start()
 
-    def keep(self) -> None:
-        """Remember the height of the open card."""
-        if self.card_height:
-            self._state.set_number(_STATE, self.sizes()[1] if self._desk.card.open else self.card_height)
+    @Slot()
+    def _follow_person(self) -> None:
+        self.card_height, self._by_person = self.sizes()[1], True
 
     def changeEvent(self, event: QEvent) -> None:
         """Another size of text needs another height."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and hasattr(self, "_soon"):
-            self.card_height = 0
+            before, self._letter = self._letter, self.fontMetrics().height()
+            self._by_person = self._by_person and (not self.seen or before == self._letter)
             self._soon.start()
 
     @Slot()
     def _begin(self) -> None:
-        """At first the card is as high as it wants to be, but most of the room is for the texts."""
+        """The card is as high as it wants to be, but most of the room is for the texts."""
         room = sum(self.sizes())
-        if self.card_height or not room or not self._desk.card.open:
+        if self._by_person or not room or not self._desk.card.open:
             return
         self._lay_out()
         self.card_height = min(self._desk.sizeHint().height(), int(room * _MOST_FOR_CARD))
-        self.setSizes([room - self.card_height, self.card_height])
+        if self.sizes()[1] != self.card_height:
+            self.setSizes([room - self.card_height, self.card_height])
 
     @Slot(bool)
     def _make_room(self, for_card: bool) -> None:
@@ -74,9 +93,8 @@ class CardRoom(PageSplitter):
         self._lay_out()
         self.handle(1).setEnabled(for_card)
         if not for_card:
-            self.card_height = self.card_height and card
             self.setSizes([reading + card, 0])  # as little as it needs
-        elif self.card_height:
+        elif self._by_person:
             self.setSizes([max(0, reading + card - self.card_height), self.card_height])
         else:
             self._begin()

@@ -252,7 +252,6 @@ class ReviewPage(Page):
             self.reading.show_item(run.dataset[judged.position], judged.shortening)
         self._down.show()
         self._item_id = item_id
-        self._down.follow()
 
     def _criterion_of(self, item_id: str, criteria: Sequence[str]) -> str:
         """The criterion to open: the one asked for, of the item that is open the open one, else the reason

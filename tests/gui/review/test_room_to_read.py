@@ -98,14 +98,15 @@ def test_a_fold_is_remembered_and_the_height_of_the_card_with_it(
     qtbot: QtBot, page: ReviewPage, workspace: Workspace, open_page: Open
 ) -> None:
     qtbot.waitUntil(lambda: page._down.settled)
-    page._down.setSizes([sum(page._down.sizes()) - 170, 170])
+    page._down.moveSplitter(page._down.height() - 170, 1)  # as a drag does
+    given = page._down.sizes()[1]
     press(qtbot, page, "F")
     page.keep_layout()
     page.hide()
     again = open_page()
     assert not again.desk.card.open
     press(qtbot, again, "F")
-    qtbot.waitUntil(lambda: abs(again._down.sizes()[1] - 170) <= 2)
+    qtbot.waitUntil(lambda: again._down.sizes()[1] == given)
     again.keep_layout()
     again.hide()
     assert open_page().desk.card.open
@@ -141,7 +142,8 @@ def test_marked_markdown_follows_theme_and_text_size_at_once(
 ) -> None:
     app = QApplication.instance()
     assert isinstance(app, QApplication)
-    press(qtbot, small, "MD")
+    small.take_focus()  # no cursor blinks in the search
+    press(qtbot, small, "MDF")
     small.reading.a.show_text("# Title\n\n- one `code`\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |")
     seen = [still(qtbot, small)]
     for theme, size in ((ThemeChoice.DARK, 100), (ThemeChoice.DARK, 150), (ThemeChoice.LIGHT, 100)):
