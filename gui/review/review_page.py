@@ -73,6 +73,9 @@ class ReviewPage(Page):
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.setInterval(_PAUSE_MS)
+        self._look = QTimer(self)
+        self._look.setSingleShot(True)
+        self._look.timeout.connect(self.restyle)
         self.list = ReviewList(workspace)
         self.list.kept = self._item_in_writing
         self.part = PartOfRun(workspace)
@@ -301,10 +304,11 @@ class ReviewPage(Page):
         self.list.filters.search.selectAll()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow the size of the text."""
+        """Follow colours and text size once all parts have them: the page hears of them first."""
         super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange and hasattr(self, "_stack"):
-            QTimer.singleShot(0, self, self.restyle)  # once all parts have the size
+        changes = (QEvent.Type.FontChange, QEvent.Type.PaletteChange, QEvent.Type.StyleChange)
+        if event.type() in changes and hasattr(self, "_stack"):
+            self._look.start()
 
     # What is remembered
 

@@ -7,7 +7,7 @@ from PySide6.QtGui import QFont, QImage, QPalette
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from gui.kit.theme import ThemeChoice, apply_theme
+from gui.kit.theme import DARK, LIGHT, ThemeChoice, apply_theme
 from gui.review.review_page import ReviewPage
 from gui.work.workspace import Workspace
 from tests.gui.review.steps import Open, press, wait_for_override
@@ -153,5 +153,9 @@ def test_marked_markdown_follows_theme_and_text_size_at_once(
         small.reading.a._render()  # as the item opened again
         small.desk.restyle()
         assert still(qtbot, small) == seen[-1], (theme, size)
+        [ground] = {
+            mark.format.background().color().name() for mark in small.reading.a.view.extraSelections()
+        }
+        assert ground == (DARK if theme is ThemeChoice.DARK else LIGHT).own_ground
     assert seen[0] == seen[-1]
     assert seen[1] != seen[0]
