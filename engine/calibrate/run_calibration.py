@@ -14,6 +14,7 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.items import PREFERENCES
 from engine.core.remedies import Remedy, Step
+from engine.core.run_records import refuse_submitted
 from engine.decisions.calibration import Calibration, judge_of_run
 from engine.decisions.decision import average
 from engine.measure.matching import Matched, Pair
@@ -45,6 +46,7 @@ def calibrate_run(matched: Matched, cancel: CancelToken | None = None) -> Calibr
             f"{matched.system.name} is a submission: it holds labels, no probabilities.",
             Remedy(Step.CHOOSE_RUN),
         )
+    refuse_submitted(results.run, "be calibrated")
     reports, unscored, left_out = {}, {}, {}
     for name, pairs in matched.pairs.items():
         if cancel is not None:

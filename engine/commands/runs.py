@@ -6,7 +6,7 @@ Knows: its arguments and what it prints.
 import argparse
 from pathlib import Path
 
-from engine.commands.shared.console import DONE, command_parser, printable, printed, table, tell
+from engine.commands.shared.console import DONE, INCOMPLETE, command_parser, printable, printed, table, tell
 from engine.commands.shared.example_arguments import add_examples
 from engine.commands.shared.machine_arguments import add_computer
 from engine.commands.shared.run_outputs import (
@@ -18,9 +18,11 @@ from engine.commands.shared.run_outputs import (
 )
 from engine.core.errors import SetupError, StoreError
 from engine.core.formatting import value_in_words
-from engine.core.run_records import StoredRun
+from engine.core.run_records import StoredRun, refuse_submitted
+from engine.data.dataset import load_dataset
 from engine.decisions.calibration import judge_of_run, load_calibration
 from engine.decisions.health import run_health
+from engine.decisions.opened_submission import open_submission, what_is_joined
 from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import RunResults, load_results
@@ -36,6 +38,13 @@ def parser() -> argparse.ArgumentParser:
     arguments.set_defaults(action=_list, store=default_store())
     actions = arguments.add_subparsers(metavar="ACTION", title="actions (none: list all runs)")
     _add_store(arguments)
+    add = actions.add_parser("add", help="keep a submission file in the store, to review it as a run")
+    add.add_argument("submission", type=Path, metavar="SUBMISSION.tsv")
+    add.add_argument(
+        "--dataset", type=Path, required=True, metavar="FILE", help="the dataset that it answers"
+    )
+    _add_store(add)
+    add.set_defaults(action=_add)
     show = actions.add_parser("show", help="one run: settings, labels, what could not be scored")
     show.add_argument("id", type=int, metavar="ID")
     _add_store(show)
@@ -78,7 +87,7 @@ def _add_rewriting(arguments: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Do what the action says."""
-    if not options.store.exists():
+    if not options.store.exists() and options.action is not _add:
         if options.action is _list:
             return _print_runs([], options.store)
         raise StoreError(f"There is no run store {options.store}.", "Name the right file with --store.")
@@ -105,28 +114,27 @@ def _summary(run: StoredRun) -> list[str]:
         str(run.id),
         f"{run.created:%Y-%m-%d %H:%M}",
         f"{run.judged}/{identity.items}",
-        identity.settings["mode"],
+        f"submission, {identity.settings['mode']}" if run.submitted else identity.settings["mode"],
         identity.dataset_path.name,
         identity.model_name,
     ]
 
 
+def _add(store: RunStore, options: argparse.Namespace) -> int:
+    run = open_submission(options.submission, load_dataset(options.dataset), store)
+    print(f"{printable(what_is_joined(run))}\nIt is run {run.id} of {store.path}.")
+    return DONE if run.complete else INCOMPLETE
+
+
 def _show(store: RunStore, options: argparse.Namespace) -> int:
     results = load_results(store, options.id)
     run, identity = results.run, results.run.identity
-    made = {**identity.settings, **run.manifest}
     facts = {
         "run": f"{run.id}, created {run.created:%Y-%m-%d %H:%M} UTC",
         "items": f"{run.judged} of {identity.items} judged",
         "dataset": f"{identity.dataset_path} ({identity.dataset_hash[:12]})",
-        "model": f"{identity.model_name}, {identity.model_path} ({identity.model_hash[:12]})",
-        "prompt": f"version {identity.prompt_version}",
-        "calibrated": f"on {results.calibration.dataset}" if results.calibration else "no",
-        **{key.replace("_", " "): value_in_words(value) for key, value in made.items() if value != ""},
+        **(_facts_of_submission(run) if run.submitted else _facts_of_model(results)),
         "overridden": results.overridden.by_whom,
-        "tokens": f"{sum(item.tokens_read for item in results.judged):,} read,"
-        f" {sum(item.tokens_generated for item in results.judged):,} generated",
-        "shortened": f"{sum(item.shortening is not None for item in results.judged)} items",
     }
     width = max(map(len, facts))
     print("\n".join(f"{name.ljust(width)}  {printable(value)}" for name, value in facts.items()))
@@ -134,6 +142,28 @@ def _show(store: RunStore, options: argparse.Namespace) -> int:
     print("\n" + distribution(count_run(results)))
     _print_unscored(results)
     return DONE
+
+
+def _facts_of_submission(run: StoredRun) -> dict[str, str]:
+    identity = run.identity
+    return {
+        "submission": f"{identity.model_path} ({identity.model_hash[:12]})",
+        "joined": what_is_joined(run),
+    }
+
+
+def _facts_of_model(results: RunResults) -> dict[str, str]:
+    run, identity = results.run, results.run.identity
+    made = {**identity.settings, **run.manifest}
+    return {
+        "model": f"{identity.model_name}, {identity.model_path} ({identity.model_hash[:12]})",
+        "prompt": f"version {identity.prompt_version}",
+        "calibrated": f"on {results.calibration.dataset}" if results.calibration else "no",
+        **{key.replace("_", " "): value_in_words(value) for key, value in made.items() if value != ""},
+        "tokens": f"{sum(item.tokens_read for item in results.judged):,} read,"
+        f" {sum(item.tokens_generated for item in results.judged):,} generated",
+        "shortened": f"{sum(item.shortening is not None for item in results.judged)} items",
+    }
 
 
 def _print_unscored(results: RunResults) -> None:
@@ -186,6 +216,7 @@ def _rewrite(store: RunStore, options: argparse.Namespace) -> int:
 
 def _recalibrate(store: RunStore, options: argparse.Namespace) -> int:
     before = load_results(store, options.id)
+    refuse_submitted(before.run, "be calibrated")
     calibration = load_calibration(options.calibration) if options.calibration else None
     if calibration is not None:
         calibration.check_fits(judge_of_run(before.run.identity))

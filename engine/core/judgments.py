@@ -8,9 +8,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 
 from engine.core.errors import SetupError
-from engine.core.items import Order, Preference
+from engine.core.items import Order, Prediction, Preference
 from engine.core.remedies import Remedy, Step
 
 
@@ -55,7 +56,8 @@ class JudgedItem:
     `position`: place in the dataset, from 0. `readings`, `explanations`, `unscored` (the reason) by
     criterion; each criterion has readings or a reason. `seconds`: wall time of its share of the group.
     `rewritten`: explanations written later for another label, by criterion and label; the first ones stay in
-    `explanations`.
+    `explanations`. `given`: the labels and explanations of an opened submission, by criterion, in the place
+    of readings.
     """
 
     position: int
@@ -69,6 +71,7 @@ class JudgedItem:
     tokens_read: int = 0
     tokens_generated: int = 0
     rewritten: Mapping[tuple[str, Preference], Explanation] = field(default_factory=dict)
+    given: Mapping[str, Prediction] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -131,6 +134,25 @@ class Judgment:
 
 
 @dataclass(frozen=True)
+class SubmittedLabel:
+    """What an opened submission says of one item and criterion; of its probabilities nothing is known."""
+
+    item_id: str
+    criterion: str
+    preference: Preference
+    text: str | None = None
+
+    @property
+    def explanation(self) -> Explanation | None:
+        """Its explanation, which is for its label."""
+        return Explanation(self.text, self.preference) if self.text else None
+
+    def explanation_for(self, _label: Preference | None) -> Explanation | None:
+        """What it says in the place of an explanation for a label: the only one there is."""
+        return self.explanation
+
+
+@dataclass(frozen=True)
 class NewOverride:
     """What a person puts in the place of the model's label, explanation or both; None leaves that part.
 
@@ -169,6 +191,59 @@ class Override:
             )
 
 
+class ReviewState(StrEnum):
+    """How far a person is with an item; each item is to do until that person says something else."""
+
+    TO_DO = "to_do"
+    DONE = "done"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True)
+class NewReview:
+    """What a person says of an item of a run: `state`, and the labels that he confirms, by criterion.
+
+    No `state`: it stays what it was. A confirmed label is the one in force, or one that he gave blind.
+    """
+
+    item_id: str
+    author: str
+    state: ReviewState | None = None
+    confirmed: Mapping[str, Preference] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ReviewMark:
+    """The state of an item of a run for one person, from `created` (UTC) until his next mark of it."""
+
+    item_id: str
+    author: str
+    state: ReviewState
+    created: datetime
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """A label that a person agrees with, on one item and criterion of a run; not an override. In UTC."""
+
+    item_id: str
+    criterion: str
+    preference: Preference
+    author: str
+    created: datetime
+
+
+@dataclass(frozen=True)
+class ItemNote:
+    """What a person noted of an item, whichever run judged it: words, tags, or both. In UTC."""
+
+    content_hash: str
+    author: str
+    text: str
+    tags: tuple[str, ...]
+    created: datetime
+
+
 @dataclass(frozen=True)
 class Agreement:
     """What a judge model said of an explanation: P(yes) and P(no), 0 to 1, out of its whole vocabulary."""
@@ -199,3 +274,7 @@ class Unscored:
     item_id: str
     criterion: str
     reason: str
+
+
+AnyJudgment = Judgment | SubmittedLabel | Unscored
+"""What stands for one item and criterion in a run."""

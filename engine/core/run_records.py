@@ -6,16 +6,30 @@ Knows: plain values. Does not know: SQL, how a run is judged.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
+
+from engine.core.errors import SetupError
+from engine.core.remedies import Remedy, Step
 
 REWRITTEN = "rewritten"
 """In the manifest of a run: when explanations were written again, how many, and with what."""
 
 
+class RunKind(StrEnum):
+    """Where the judgments of a run come from."""
+
+    JUDGED = "judged"  # a model judged, here
+    SUBMITTED = "submitted"  # a submission file that was opened to be reviewed
+
+
 @dataclass(frozen=True)
 class RunIdentity:
-    """What a run is: two runs with the same `key` would give the same results."""
+    """What a run is: two runs with the same `key` would give the same results.
+
+    Of an opened submission, path, name and SHA-256 of the model are those of its file.
+    """
 
     key: str
     dataset_path: Path
@@ -27,6 +41,7 @@ class RunIdentity:
     prompt_version: str
     criteria: tuple[str, ...]
     settings: Mapping[str, Any]
+    kind: RunKind = RunKind.JUDGED
 
 
 @dataclass(frozen=True)
@@ -49,6 +64,11 @@ class StoredRun:
         """True once all items are in the store."""
         return self.judged == self.identity.items
 
+    @property
+    def submitted(self) -> bool:
+        """True for an opened submission: no model judged it here."""
+        return self.identity.kind is RunKind.SUBMITTED
+
 
 @dataclass(frozen=True)
 class Effort:
@@ -58,3 +78,13 @@ class Effort:
     seconds: float
     tokens_read: int
     tokens_generated: int
+
+
+def refuse_submitted(run: StoredRun, wish: str) -> None:
+    """Raise SetupError for an opened submission; `wish`: what it is no good for, as `be calibrated`."""
+    if run.submitted:
+        raise SetupError(
+            f"Run {run.id} is the submission {run.identity.model_name}: it holds labels and no"
+            f" probabilities, and its model is not known, so it cannot {wish}.",
+            Remedy(Step.CHOOSE_RUN),
+        )

@@ -8,32 +8,45 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.core.items import PREFERENCES, Order
-from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem, Judgment, Reading, Unscored
+from engine.core.judgments import (
+    AnyJudgment,
+    CriterionCalibration,
+    Explanation,
+    JudgedItem,
+    Judgment,
+    Reading,
+    SubmittedLabel,
+    Unscored,
+)
 from engine.core.log_probs import FloatArray, log_softmax
 
 _SWAPPED_COLUMNS = [PREFERENCES.index(preference.swapped) for preference in PREFERENCES]
 NOT_FINITE = "the model gave no finite probabilities"
+NO_LABEL = "the submission gives no label"
 
 
 def decide(
     judged: JudgedItem, criterion: str, calibration: CriterionCalibration | None = None
-) -> Judgment | Unscored:
+) -> AnyJudgment:
     """The judgment of one item on one criterion, from its stored readings."""
     return decide_all([judged], criterion, calibration)[0]
 
 
 def decide_all(
     judged: Sequence[JudgedItem], criterion: str, calibration: CriterionCalibration | None = None
-) -> tuple[Judgment | Unscored, ...]:
+) -> tuple[AnyJudgment, ...]:
     """The judgments of items on one criterion, from their stored readings, in the order of the items.
 
+    The labels of an opened submission stand as they are, whatever the calibration.
     What is decided of an item does not depend on the others, not even by rounding.
     """
-    decided: dict[int, Judgment | Unscored] = {}
+    decided: dict[int, AnyJudgment] = {}
     alike: dict[tuple[Order, ...], list[int]] = {}
     for place, item in enumerate(judged):
         readings = item.readings.get(criterion, ())
-        if criterion in item.unscored or not readings:
+        if criterion in item.given:
+            decided[place] = _submitted(item, criterion)
+        elif criterion in item.unscored or not readings:
             reason = item.unscored.get(criterion, "not judged")
             decided[place] = Unscored(item.item_id, criterion, reason)
         else:
@@ -42,6 +55,13 @@ def decide_all(
         made = _decide_alike([judged[place] for place in places], criterion, orders, calibration)
         decided.update(zip(places, made, strict=True))
     return tuple(decided[place] for place in range(len(judged)))
+
+
+def _submitted(item: JudgedItem, criterion: str) -> SubmittedLabel | Unscored:
+    given = item.given[criterion]
+    if given.preference is None:
+        return Unscored(item.item_id, criterion, NO_LABEL)
+    return SubmittedLabel(item.item_id, criterion, given.preference, given.explanation)
 
 
 def average(readings: Sequence[Reading]) -> FloatArray:

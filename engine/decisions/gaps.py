@@ -39,6 +39,11 @@ class Gap:
 
 def incomplete(run: StoredRun, name: str = "The run") -> str:
     """A sentence on how far a run is that is not complete."""
+    if run.submitted:
+        return (
+            f"{run.identity.model_name} answers {run.judged:,} of the {run.identity.items:,} items of"
+            f" {run.identity.dataset_path.name}."
+        )
     return f"{name} is not complete: {run.judged:,} of {run.identity.items:,} items are judged."
 
 

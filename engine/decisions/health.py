@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from engine.core.formatting import percent, words
 from engine.core.health import Health, Sign, Symptom
 from engine.core.items import PREFERENCES, Preference
-from engine.core.judgments import Judgment, Unscored
+from engine.core.judgments import AnyJudgment, SubmittedLabel, Unscored
 from engine.core.remedies import Remedy, Setting
 from engine.data.submission import Submission
 from engine.decisions.run_results import RunResults
@@ -96,7 +96,7 @@ class HealthWatch:
         self._explains = explains
         self.items = 0
 
-    def add(self, judgments: Iterable[Judgment | Unscored]) -> None:
+    def add(self, judgments: Iterable[AnyJudgment]) -> None:
         """Take the judgments of one more item; after MOST_ITEMS they are only counted."""
         self.items += 1
         if self.items <= MOST_ITEMS:
@@ -123,9 +123,11 @@ def _spread(items: int) -> range:
     return range(0, items, -(-items // MOST_ITEMS) or 1)
 
 
-def _answer(judgment: Judgment | Unscored) -> Answer:
+def _answer(judgment: AnyJudgment) -> Answer:
     if isinstance(judgment, Unscored):
         return Answer(None, None)
+    if isinstance(judgment, SubmittedLabel):
+        return Answer(judgment.preference, judgment.text)
     own = judgment.explanation
     return Answer(
         label=judgment.preference,

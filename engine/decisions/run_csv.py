@@ -5,13 +5,14 @@
 Knows: the columns, and what CSV needs quoted. Does not know: where runs are kept, how they are judged.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from engine.core.items import PREFERENCES, Item, Order
-from engine.core.judgments import JudgedItem, Judgment, Override, Unscored
+from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, Override, Unscored
 from engine.data.dataset import Dataset
 from engine.decisions.run_results import RunResults
 from engine.system.files import whole_file
@@ -19,6 +20,7 @@ from engine.system.files import whole_file
 RUN_COLUMNS = (
     *("run", "item_id", "position", "criterion"),
     *("preference", "model_preference", "overridden", "override_author", "override_created"),
+    *("review_state", "review_author", "review_created", "labels_by_people"),
     *(f"probability_{label}" for label in PREFERENCES),
     *("flipped", "format_mass"),
     *(f"log_probability_{order}_{label}" for order in Order for label in PREFERENCES),
@@ -41,7 +43,9 @@ def write_results_csv(
 
     A cell is empty where there is nothing to say; truths are `yes` and `no`; numbers are written so that they
     come back exactly. `position` counts from 0. `preference` and `explanation` are those in force,
-    `overridden` says which of them is a person's: `label`, `explanation` or `both`. Probabilities are the
+    `overridden` says which of them is a person's: `label`, `explanation` or `both`. `review_state`: `done` or
+    `skipped`, by the person who said so last. `labels_by_people`: those given or confirmed, as a JSON object
+    with the names as keys. Probabilities are the
     model's own, 0 to 1; `log_probability_BA_A` is what the model gave the label A in the order BA, where A is
     the response that it saw first. `shortened_a`: characters left out of response A. `seconds`: of the whole
     item, the same on each of its rows. The cells of the dataset are empty for items that it lacks or has
@@ -75,13 +79,15 @@ def _rows(results: RunResults, items: Mapping[str, Item] | None) -> Iterator[tup
             yield cells
 
 
-def _run_cells(results: RunResults, item: JudgedItem, judgment: Judgment | Unscored) -> tuple[str, ...]:
+def _run_cells(results: RunResults, item: JudgedItem, judgment: AnyJudgment) -> tuple[str, ...]:
     left_out = item.shortening
     return (
         *(str(results.run.id), item.item_id, str(item.position), judgment.criterion),
         results.label(judgment) or "",
-        judgment.preference if isinstance(judgment, Judgment) else "",
+        "" if isinstance(judgment, Unscored) else judgment.preference,
         *_override_cells(results.overrides.get((judgment.criterion, item.item_id))),
+        *_review_cells(results, item.item_id),
+        _labels_by_people(results, judgment),
         *_probability_cells(judgment),
         *_reading_cells(item, judgment.criterion),
         results.explanation(judgment) or "",
@@ -101,8 +107,22 @@ def _override_cells(override: Override | None) -> tuple[str, ...]:
     return own[0] if len(own) == 1 else "both", override.author, override.created.isoformat()
 
 
-def _probability_cells(judgment: Judgment | Unscored) -> tuple[str, ...]:
-    if isinstance(judgment, Unscored):
+def _review_cells(results: RunResults, item_id: str) -> tuple[str, ...]:
+    marks = results.reviews.marks_of(item_id)
+    if not marks:
+        return _EMPTY * 3
+    last = max(marks, key=lambda mark: mark.created)
+    return last.state, last.author, last.created.isoformat()
+
+
+def _labels_by_people(results: RunResults, judgment: AnyJudgment) -> str:
+    place = (judgment.criterion, judgment.item_id)
+    given = {name: labels[place].value for name, labels in results.reviews.labels.items() if place in labels}
+    return json.dumps(given, ensure_ascii=False) if given else ""
+
+
+def _probability_cells(judgment: AnyJudgment) -> tuple[str, ...]:
+    if not isinstance(judgment, Judgment):
         return _EMPTY * (len(PREFERENCES) + 2)
     return *map(repr, judgment.probabilities), _truth(judgment.flipped), repr(judgment.format_mass)
 
@@ -114,8 +134,8 @@ def _reading_cells(item: JudgedItem, criterion: str) -> Iterator[str]:
         yield from map(repr, by_order[order]) if order in by_order else _EMPTY * len(PREFERENCES)
 
 
-def _explanation_cells(judgment: Judgment | Unscored) -> tuple[str, ...]:
-    own = judgment.explanation if isinstance(judgment, Judgment) else None
+def _explanation_cells(judgment: AnyJudgment) -> tuple[str, ...]:
+    own = None if isinstance(judgment, Unscored) else judgment.explanation
     return (own.text, own.preference, _truth(own.cut)) if own else _EMPTY * 3
 
 

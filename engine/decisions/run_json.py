@@ -7,7 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.core.items import PREFERENCES
-from engine.core.judgments import Explanation, JudgedItem, Judgment, Override, Reading, Unscored
+from engine.core.judgments import (
+    AnyJudgment,
+    Explanation,
+    JudgedItem,
+    Override,
+    Reading,
+    SubmittedLabel,
+    Unscored,
+)
 from engine.decisions.health import run_health
 from engine.decisions.run_results import RunResults
 
@@ -15,8 +23,9 @@ from engine.decisions.run_results import RunResults
 def as_json(results: RunResults) -> dict[str, Any]:
     """All that is known of a run, as plain values: how it was made, and every judgment with its readings.
 
-    A judgment is the model's own; beside it stands the override in force, or null. `all_explanations`: the
-    model's first text, then those that it wrote for other labels later.
+    A judgment is the model's own; beside it stand the override in force, or null, and the labels that people
+    gave or confirmed, by name. `all_explanations`: the model's first text, then those that it wrote for other
+    labels later. `reviews`: how far each person is with the item. The `model` of a submission is its file.
     """
     run = results.run
     identity, columns = run.identity, results.judgments.items()
@@ -28,6 +37,7 @@ def as_json(results: RunResults) -> dict[str, Any]:
             "items": identity.items,
             "judged": run.judged,
             "dataset": {"path": str(identity.dataset_path), "hash": identity.dataset_hash},
+            "kind": identity.kind.value,
             "model": {"name": identity.model_name, "sha256": identity.model_hash},
             "prompt_version": identity.prompt_version,
             "settings": dict(identity.settings),
@@ -36,13 +46,15 @@ def as_json(results: RunResults) -> dict[str, Any]:
         },
         "health": run_health(results).as_json(),
         "items": [
-            _item_json(item, {name: _with_override(results, column[index]) for name, column in columns})
+            _item_json(
+                item, {name: _with_people(results, column[index]) for name, column in columns}, results
+            )
             for index, item in enumerate(results.judged)
         ],
     }
 
 
-def _item_json(item: JudgedItem, judgments: Mapping[str, Any]) -> dict[str, Any]:
+def _item_json(item: JudgedItem, judgments: Mapping[str, Any], results: RunResults) -> dict[str, Any]:
     shortening = item.shortening
     return {
         "id": item.item_id,
@@ -52,18 +64,33 @@ def _item_json(item: JudgedItem, judgments: Mapping[str, Any]) -> dict[str, Any]
         "tokens_read": item.tokens_read,
         "tokens_generated": item.tokens_generated,
         "shortened": shortening and {"a": shortening.left_out_a, "b": shortening.left_out_b},
+        "reviews": [
+            {"author": mark.author, "state": mark.state.value, "created": mark.created.isoformat()}
+            for mark in results.reviews.marks_of(item.item_id)
+        ],
         "judgments": judgments,
     }
 
 
-def _with_override(results: RunResults, judgment: Judgment | Unscored) -> dict[str, Any]:
-    override = results.overrides.get((judgment.criterion, judgment.item_id))
-    return {**_judgment_json(judgment), "override": override and _override_json(override)}
+def _with_people(results: RunResults, judgment: AnyJudgment) -> dict[str, Any]:
+    place = (judgment.criterion, judgment.item_id)
+    override = results.overrides.get(place)
+    return {
+        **_judgment_json(judgment),
+        "override": override and _override_json(override),
+        "people": {
+            author: labels[place].value
+            for author, labels in results.reviews.labels.items()
+            if place in labels
+        },
+    }
 
 
-def _judgment_json(judgment: Judgment | Unscored) -> dict[str, Any]:
+def _judgment_json(judgment: AnyJudgment) -> dict[str, Any]:
     if isinstance(judgment, Unscored):
         return {"preference": None, "unscored": judgment.reason}
+    if isinstance(judgment, SubmittedLabel):
+        return {"preference": judgment.preference.value, "explanation": judgment.text}
     return {
         "preference": judgment.preference.value,
         "probabilities": _by_label(judgment.probabilities),

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from engine.core.items import Prediction, Preference
-from engine.core.judgments import Explanation, JudgedItem, Judgment, Override, Unscored
-from engine.core.overrides import OverrideCount, count_overrides, in_force
+from engine.core.judgments import AnyJudgment, Explanation, JudgedItem, Override, Unscored
+from engine.core.people import OverrideCount, Reviews, count_overrides, in_force
 from engine.core.run_records import StoredRun
 from engine.core.settings import Mode
 from engine.data.submission import Submission, SubmissionRow
@@ -23,25 +23,27 @@ class RunResults:
     """A run with all its judged items, decided; `calibration` is the one that its decisions are made with.
 
     `judgments`: the model's own, by criterion, in the order of `judged`. `overrides`: those in force, by
-    criterion and item id. A label or explanation is in force where it is a person's, or the model's own and
-    no person's stands in its place. Of what the model wrote, the text for the label in force counts, and its
-    first one where there is none.
+    criterion and item id. `reviews`: all that people said of it. A label or explanation is in force where it
+    is a person's, or the model's own and no person's stands in its place. Of what the model wrote, the text
+    for the label in force counts, and its first one where there is none. For an opened submission the model
+    is whoever made it.
     """
 
     run: StoredRun
     judged: tuple[JudgedItem, ...]
-    judgments: Mapping[str, tuple[Judgment | Unscored, ...]]
+    judgments: Mapping[str, tuple[AnyJudgment, ...]]
     calibration: Calibration | None = None
     overrides: Mapping[tuple[str, str], Override] = field(default_factory=dict)
+    reviews: Reviews = field(default_factory=Reviews)
 
-    def label(self, judgment: Judgment | Unscored) -> Preference | None:
+    def label(self, judgment: AnyJudgment) -> Preference | None:
         """The label in force for one of `judgments`; None where it is unscored and no person gave one."""
         override = self._override(judgment)
         if override is not None and override.preference is not None:
             return override.preference
-        return judgment.preference if isinstance(judgment, Judgment) else None
+        return None if isinstance(judgment, Unscored) else judgment.preference
 
-    def explanation(self, judgment: Judgment | Unscored) -> str | None:
+    def explanation(self, judgment: AnyJudgment) -> str | None:
         """The explanation in force for one of `judgments`, if any."""
         override = self._override(judgment)
         if override is not None and override.explanation is not None:
@@ -49,21 +51,23 @@ class RunResults:
         own = self.model_explanation(judgment)
         return own.text if own else None
 
-    def model_explanation(self, judgment: Judgment | Unscored) -> Explanation | None:
+    def model_explanation(self, judgment: AnyJudgment) -> Explanation | None:
         """What the model wrote for the label in force, else its first text, also where a person's stands."""
-        return judgment.explanation_for(self.label(judgment)) if isinstance(judgment, Judgment) else None
+        if isinstance(judgment, Unscored):
+            return None
+        return judgment.explanation_for(self.label(judgment))
 
-    def is_outdated(self, judgment: Judgment | Unscored) -> bool:
+    def is_outdated(self, judgment: AnyJudgment) -> bool:
         """True where the model's explanation is in force, and written for another label than is in force."""
         override, own = self._override(judgment), self.model_explanation(judgment)
         if own is None or (override is not None and override.explanation is not None):
             return False
         return own.preference is not self.label(judgment)
 
-    def _override(self, judgment: Judgment | Unscored) -> Override | None:
+    def _override(self, judgment: AnyJudgment) -> Override | None:
         return self.overrides.get((judgment.criterion, judgment.item_id))
 
-    def _all(self) -> Iterator[Judgment | Unscored]:
+    def _all(self) -> Iterator[AnyJudgment]:
         return chain.from_iterable(self.judgments.values())
 
     @property
@@ -114,8 +118,17 @@ def load_results(store: RunStore, run_id: int) -> RunResults:
     run = store.run(run_id)
     calibration = calibration_of(run.calibration) if run.calibration else None
     # Read before the items, so that each override has its item while the run goes on.
-    overrides = in_force(store.overrides(run_id))
-    return RunResults(run, tuple(store.judged(run_id)), {}, overrides=overrides).calibrated(calibration)
+    reviews = load_reviews(store, run_id)
+    overrides = in_force(reviews.overrides)
+    judged = tuple(store.judged(run_id))
+    return RunResults(run, judged, {}, overrides=overrides, reviews=reviews).calibrated(calibration)
+
+
+def load_reviews(store: RunStore, run_id: int) -> Reviews:
+    """All that people said of a run. Raises StoreError."""
+    return Reviews(
+        tuple(store.overrides(run_id)), tuple(store.marks(run_id)), tuple(store.confirmations(run_id))
+    )
 
 
 def submission_of(results: RunResults) -> Submission:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.core.items import Preference
-from engine.core.judgments import Judgment, Unscored
+from engine.core.judgments import AnyJudgment, Judgment
 from engine.decisions.run_results import RunResults
 from engine.measure.accuracy import Labels, mean
 
@@ -30,9 +30,7 @@ class LabelCounts:
     format_mass: float | None
 
 
-def count_labels(
-    criterion: str, labels: Labels, judgments: Sequence[Judgment | Unscored | None]
-) -> LabelCounts:
+def count_labels(criterion: str, labels: Labels, judgments: Sequence[AnyJudgment | None]) -> LabelCounts:
     """Count the labels in force of one criterion; `judgments`: the model's own of the same items, if any."""
     scored = [judgment for judgment in judgments if isinstance(judgment, Judgment)]
     return LabelCounts(

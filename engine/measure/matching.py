@@ -10,7 +10,7 @@ from engine.core.errors import SetupError
 from engine.core.formatting import listed
 from engine.core.items import Gold, Item, Prediction
 from engine.core.judgments import Judgment, Override
-from engine.core.overrides import count_overrides
+from engine.core.people import count_overrides
 from engine.core.remedies import Remedy, Setting, Step
 from engine.data.dataset import Dataset
 from engine.decisions.gaps import incomplete

@@ -43,10 +43,12 @@ class System:
         if self.results is None:
             return f"submission {self.submission.path or self.name}"
         identity = self.results.run.identity
+        people = f", {self.results.overridden.in_words} by people" if self.overrides else ""
+        if self.results.run.submitted:
+            return f"submission {identity.model_name} on {identity.dataset_path.name}{people}"
         orders = " and ".join(identity.settings["orders"])
         calibration = self.results.calibration
         calibrated = f", calibrated on {calibration.dataset}" if calibration else ""
-        people = f", {self.results.overridden.in_words} by people" if self.overrides else ""
         return f"{identity.model_name} on {identity.dataset_path.name}, {orders}{calibrated}{people}"
 
     @cached_property
@@ -82,8 +84,10 @@ class System:
 
 
 def system_of_run(results: RunResults) -> System:
-    """A stored run as a system."""
-    return System(f"run {results.run.id}", submission_of(results), results)
+    """A stored run as a system; an opened submission is called by its file."""
+    run = results.run
+    name = run.identity.model_name if run.submitted else f"run {run.id}"
+    return System(name, submission_of(results), results)
 
 
 def system_of_file(path: Path) -> System:

@@ -215,8 +215,26 @@ def _how_it_was_made(report: Report) -> Iterator[tuple[str, str]]:
     yield "report by", f"Tiebreak {VERSION}"
 
 
+def _submission_facts(results: RunResults) -> Iterator[tuple[str, str]]:
+    run, identity = results.run, results.run.identity
+    yield "submission", str(identity.model_path)
+    yield "submission, SHA-256", identity.model_hash
+    yield "opened as", f"run {run.id}, {run.created:%Y-%m-%d %H:%M} UTC"
+    yield "items", f"{run.judged:,} of {identity.items:,} answered"
+    yield "dataset", str(identity.dataset_path)
+    yield "dataset, SHA-256", identity.dataset_hash
+    yield "criteria", ", ".join(identity.criteria)
+    yield (
+        "overridden by people",
+        results.overridden.by_whom if results.overrides else "nothing in this report",
+    )
+
+
 def _run_facts(results: RunResults, model: ModelFile | None) -> Iterator[tuple[str, str]]:
     run, identity = results.run, results.run.identity
+    if run.submitted:
+        yield from _submission_facts(results)
+        return
     yield "run", f"{run.id}, created {run.created:%Y-%m-%d %H:%M} UTC"
     yield "items", f"{run.judged:,} of {identity.items:,} judged"
     yield "dataset", str(identity.dataset_path)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, Preference
-from engine.core.judgments import Judgment, Unscored
+from engine.core.judgments import AnyJudgment, Unscored
 from engine.core.rubric import ELOQUENT
 from engine.core.value_tables import Column, Kind, Row, Table
 from engine.decisions.run_results import RunResults
@@ -90,8 +90,8 @@ def changes_table(before: RunResults, after: RunResults) -> Table:
     return Table(_CHANGES, rows)
 
 
-def _own_label(judgment: Judgment | Unscored) -> Preference | None:
-    return judgment.preference if isinstance(judgment, Judgment) else None
+def _own_label(judgment: AnyJudgment) -> Preference | None:
+    return None if isinstance(judgment, Unscored) else judgment.preference
 
 
 def unscored_table(results: RunResults) -> Table:

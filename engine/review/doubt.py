@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.core.items import Preference
-from engine.core.judgments import JudgedItem, Judgment, Unscored
+from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, SubmittedLabel
 from engine.core.review_filters import LOW_MARGIN, NO_LABEL, Filters, LabelWish, ListOrder
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
@@ -67,7 +67,7 @@ def review_rows(results: RunResults, dataset: Dataset | None = None) -> list[Rev
     1 - margin, where the margin is halved for each of these that is true: the two orders disagree; the label
     of overall_quality is the other response than the weighted winner of the item; the explanation was
     written for another label. The weighted winner is that of the default rubric's weights and tie threshold;
-    ties and items with an unscored criterion contradict nothing.
+    ties and items with an unscored criterion contradict nothing. The margin of a submission's label is 1.
 
     `dataset`: where the human labels are taken from, of items with the same id and texts.
     """
@@ -118,20 +118,21 @@ def _rank(item: ReviewItem, order: ListOrder) -> tuple[float, float, int]:
 def _row(
     results: RunResults,
     item: JudgedItem,
-    judgment: Judgment | Unscored,
+    judgment: AnyJudgment,
     human: Mapping[tuple[str, str], Preference],
     contradicted: bool,
 ) -> ReviewRow:
     key = (judgment.criterion, item.item_id)
     preference, outdated = results.label(judgment), results.is_outdated(judgment)
-    own = flipped = margin = None
+    own = judgment.preference if isinstance(judgment, Judgment | SubmittedLabel) else None
+    flipped = margin = None
     if isinstance(judgment, Judgment):
-        own, flipped, margin = judgment.preference, judgment.flipped, _margin(judgment.probabilities)
-    if preference is None or margin is None:
+        flipped, margin = judgment.flipped, _margin(judgment.probabilities)
+    if preference is None:
         doubt = 1.0
     else:
         reasons = (bool(flipped), contradicted and judgment.criterion == OVERALL, outdated)
-        doubt = 1 - margin * 0.5 ** sum(reasons)
+        doubt = 1 - (1.0 if margin is None else margin) * 0.5 ** sum(reasons)
     overridden = key in results.overrides
     return ReviewRow(
         position=item.position,
@@ -177,11 +178,13 @@ def _winner(results: RunResults, place: int, weights: Mapping[str, float]) -> st
     return weighted_winner(known, weights, ELOQUENT.tie_threshold)
 
 
-def _probabilities(results: RunResults, judgment: Judgment | Unscored) -> Sequence[float] | None:
-    """Those of the labels, 1 for a label that a person gave; None where there is no label in force."""
+def _probabilities(results: RunResults, judgment: AnyJudgment) -> Sequence[float] | None:
+    """Those of the labels, 1 for a person's or a submission's; None where there is no label in force."""
     override = results.overrides.get((judgment.criterion, judgment.item_id))
     if override is not None and override.preference is not None:
         return certain(override.preference)
+    if isinstance(judgment, SubmittedLabel):
+        return certain(judgment.preference)
     return judgment.probabilities if isinstance(judgment, Judgment) else None
 
 

@@ -1,6 +1,6 @@
 """The rows of the run store that hold judged items: only added, and explanations written later beside them.
 
-Knows: the tables `judged_item`, `reading`, `explanation`, `rewritten_explanation` and `unscored`.
+Knows: the tables `judged_item`, `reading`, `explanation`, `rewritten_explanation`, `unscored` and `given`.
 Does not know: transactions, runs, decisions.
 """
 
@@ -9,10 +9,11 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from engine.core.items import Order, Preference
+from engine.core.items import Order, Prediction, Preference
 from engine.core.judgments import Explanation, JudgedItem, Reading, Shortening
 
 _Texts = dict[tuple[str, Preference], Explanation]  # by criterion and label
+_Given = dict[str, Prediction]  # by criterion
 
 
 def add_items(db: sqlite3.Connection, run_id: int, items: Iterable[JudgedItem]) -> None:
@@ -47,17 +48,19 @@ def judged_positions(db: sqlite3.Connection, run_id: int) -> set[int]:
 
 def item_rows(db: sqlite3.Connection, run_id: int) -> Iterator[JudgedItem]:
     """The items of a run, in the order of its dataset."""
-    rewritten = _rewritten(db, run_id)
+    rewritten, given = _rewritten(db, run_id), _given(db, run_id)
     rows = db.execute(
         "SELECT position, item_id, content_hash, left_out_a, left_out_b, seconds, tokens_read,"
         " tokens_generated FROM judged_item WHERE run_id = ? ORDER BY position",
         (run_id,),
     ).fetchall()
     for row in rows:
-        yield _item(db, run_id, row, rewritten.get(row[0], {}))
+        yield _item(db, run_id, row, rewritten.get(row[0], {}), given.get(row[0], {}))
 
 
-def _item(db: sqlite3.Connection, run_id: int, row: tuple[Any, ...], rewritten: _Texts) -> JudgedItem:
+def _item(
+    db: sqlite3.Connection, run_id: int, row: tuple[Any, ...], rewritten: _Texts, given: _Given
+) -> JudgedItem:
     position, item_id, content_hash, left_out_a, left_out_b, seconds, read, generated = row
     place = (run_id, position)
     explanations = db.execute(
@@ -79,6 +82,7 @@ def _item(db: sqlite3.Connection, run_id: int, row: tuple[Any, ...], rewritten: 
         tokens_read=read,
         tokens_generated=generated,
         rewritten=rewritten,
+        given=given,
     )
 
 
@@ -103,6 +107,17 @@ def _rewritten(db: sqlite3.Connection, run_id: int) -> dict[int, _Texts]:
     ):
         label = Preference(value)
         found.setdefault(position, {})[criterion, label] = Explanation(text, label, bool(cut))
+    return found
+
+
+def _given(db: sqlite3.Connection, run_id: int) -> dict[int, _Given]:
+    """All of an opened submission, by position."""
+    found: dict[int, _Given] = {}
+    for position, criterion, value, text in db.execute(
+        "SELECT position, criterion, preference, explanation FROM given WHERE run_id = ?", (run_id,)
+    ):
+        label = Preference(value) if value else None
+        found.setdefault(position, {})[criterion] = Prediction(label, text)
     return found
 
 
@@ -132,4 +147,11 @@ def _add_item(db: sqlite3.Connection, run_id: int, item: JudgedItem) -> None:
     db.executemany(
         "INSERT INTO unscored VALUES (?, ?, ?, ?)",
         [(*place, criterion, reason) for criterion, reason in item.unscored.items()],
+    )
+    db.executemany(
+        "INSERT INTO given VALUES (?, ?, ?, ?, ?)",
+        [
+            (*place, criterion, given.preference and given.preference.value, given.explanation)
+            for criterion, given in item.given.items()
+        ],
     )

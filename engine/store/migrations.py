@@ -109,6 +109,48 @@ STEPS: tuple[tuple[str, str], ...] = (
         ) WITHOUT ROWID;
         """,
     ),
+    (
+        "005_submissions_and_reviewers",
+        """
+        ALTER TABLE run ADD COLUMN kind TEXT NOT NULL DEFAULT 'judged';
+        CREATE TABLE given (
+            run_id INTEGER NOT NULL,
+            position INTEGER NOT NULL,
+            criterion TEXT NOT NULL,
+            preference TEXT,
+            explanation TEXT,
+            PRIMARY KEY (run_id, position, criterion)
+        ) WITHOUT ROWID;
+        CREATE TABLE review_mark (
+            id INTEGER PRIMARY KEY,
+            run_id INTEGER NOT NULL REFERENCES run (id),
+            item_id TEXT NOT NULL,
+            author TEXT NOT NULL,
+            state TEXT NOT NULL,
+            created TEXT NOT NULL
+        );
+        CREATE INDEX review_mark_by_run ON review_mark (run_id);
+        CREATE TABLE confirmation (
+            id INTEGER PRIMARY KEY,
+            run_id INTEGER NOT NULL REFERENCES run (id),
+            item_id TEXT NOT NULL,
+            criterion TEXT NOT NULL,
+            preference TEXT NOT NULL,
+            author TEXT NOT NULL,
+            created TEXT NOT NULL
+        );
+        CREATE INDEX confirmation_by_run ON confirmation (run_id);
+        CREATE TABLE item_note (
+            id INTEGER PRIMARY KEY,
+            content_hash TEXT NOT NULL,
+            author TEXT NOT NULL,
+            text TEXT NOT NULL,
+            tags TEXT NOT NULL,
+            created TEXT NOT NULL
+        );
+        CREATE INDEX item_note_by_item ON item_note (content_hash);
+        """,
+    ),
 )
 
 

@@ -22,14 +22,7 @@ def add_override(db: sqlite3.Connection, run_id: int, new: NewOverride) -> Overr
 
     StoreError where the run has not judged the item; SetupError where it cannot be an override.
     """
-    judged = db.execute(
-        "SELECT count(*) FROM judged_item WHERE run_id = ? AND item_id = ?", (run_id, new.item_id)
-    )
-    if judged.fetchone() == (0,):
-        raise StoreError(
-            f"Run {run_id} has not judged the item {new.item_id!r}.",
-            "Choose an item that it has judged.",
-        )
+    check_judged(db, run_id, new.item_id)
     (newest,) = db.execute("SELECT coalesce(max(id), 0) FROM override").fetchone()
     override = Override(
         id=newest + 1,
@@ -37,8 +30,8 @@ def add_override(db: sqlite3.Connection, run_id: int, new: NewOverride) -> Overr
         criterion=new.criterion,
         preference=new.preference,
         explanation=_checked_explanation(new.explanation),
-        author=_checked_author(new.author),
-        created=_now(),
+        author=checked_author(new.author),
+        created=now(),
     )
     db.execute(
         f"INSERT INTO override (run_id, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL)",
@@ -56,18 +49,23 @@ def add_override(db: sqlite3.Connection, run_id: int, new: NewOverride) -> Overr
     return override
 
 
-def undo_newest(db: sqlite3.Connection, run_id: int, item_id: str, criterion: str) -> Override | None:
-    """Mark the newest that is not undone, in the caller's transaction; None where there is none."""
+def undo_newest(
+    db: sqlite3.Connection, run_id: int, item_id: str, criterion: str, author: str | None = None
+) -> Override | None:
+    """Mark the newest that is not undone, in the caller's transaction; None where there is none.
+
+    With `author` only his own are looked at.
+    """
     row = db.execute(
         f"SELECT {_COLUMNS} FROM override WHERE run_id = ? AND item_id = ? AND criterion = ?"
-        " AND undone IS NULL ORDER BY id DESC LIMIT 1",
-        (run_id, item_id, criterion),
+        " AND (? IS NULL OR author = ?) AND undone IS NULL ORDER BY id DESC LIMIT 1",
+        (run_id, item_id, criterion, author, author),
     ).fetchone()
     if row is None:
         return None
-    override, now = _override(row), _now()
-    db.execute("UPDATE override SET undone = ? WHERE id = ?", (now.isoformat(), override.id))
-    return replace(override, undone=now)
+    override, undone = _override(row), now()
+    db.execute("UPDATE override SET undone = ? WHERE id = ?", (undone.isoformat(), override.id))
+    return replace(override, undone=undone)
 
 
 def override_rows(db: sqlite3.Connection, run_id: int) -> list[Override]:
@@ -102,14 +100,29 @@ def _checked_explanation(explanation: str | None) -> str | None:
     return text
 
 
-def _checked_author(author: str) -> str:
+def check_judged(db: sqlite3.Connection, run_id: int, item_id: str) -> None:
+    """Raise StoreError where the run has not judged the item."""
+    judged = db.execute(
+        "SELECT count(*) FROM judged_item WHERE run_id = ? AND item_id = ?", (run_id, item_id)
+    )
+    if judged.fetchone() == (0,):
+        raise StoreError(
+            f"Run {run_id} has not judged the item {item_id!r}.",
+            "Choose an item that it has judged.",
+        )
+
+
+def checked_author(author: str) -> str:
+    """A name without white space around it; SetupError where nothing is left, or more than a line."""
     name = author.strip()
     if not name or not name.isprintable():
         raise SetupError(
-            f"An override needs the name of its author; {author!r} is none.", "Write a name in one line."
+            f"What a person says needs his name; {author!r} is none.", "Write a name in one line."
         )
     return name
 
 
-def _now() -> datetime:
-    return datetime.now(UTC).replace(microsecond=0)
+def now() -> datetime:
+    """The time in UTC, in milliseconds: what one person says is told in its order."""
+    time = datetime.now(UTC)
+    return time.replace(microsecond=time.microsecond // 1000 * 1000)

@@ -18,12 +18,22 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from engine.core.errors import RunBusyError, StoreError
-from engine.core.judgments import Explanation, JudgedItem, NewOverride, Override
+from engine.core.judgments import (
+    Confirmation,
+    Explanation,
+    ItemNote,
+    JudgedItem,
+    NewOverride,
+    NewReview,
+    Override,
+    ReviewMark,
+)
 from engine.core.remedies import Remedy, Step
-from engine.core.run_records import Effort, RunIdentity, StoredRun
+from engine.core.run_records import Effort, RunIdentity, RunKind, StoredRun
 from engine.store.judged_rows import add_items, add_rewritten, item_rows, judged_positions
 from engine.store.migrations import upgrade
 from engine.store.override_rows import add_override, override_rows, undo_newest
+from engine.store.review_rows import add_note, add_review, confirmation_rows, mark_rows, note_rows
 from engine.system.paths import text_of_path
 
 _BUSY_SECONDS = 10.0
@@ -131,18 +141,53 @@ class RunStore:
         with self._transaction():
             return add_override(self._db, run_id, new)
 
-    def undo_override(self, run_id: int, item_id: str, criterion: str) -> Override | None:
+    def undo_override(
+        self, run_id: int, item_id: str, criterion: str, author: str | None = None
+    ) -> Override | None:
         """Undo the override that is in force and return it, undone; None where there is none.
 
-        It stays in the history; the one before it, where there is one, is in force again.
+        With `author` the last one of this person, whether in force or not. It stays in the history; the one
+        before it, where there is one, is in force again.
         """
         with self._transaction():
-            return undo_newest(self._db, run_id, item_id, criterion)
+            return undo_newest(self._db, run_id, item_id, criterion, author)
 
     def overrides(self, run_id: int) -> list[Override]:
         """All overrides of a run, those that are undone too, the oldest first."""
         with self._errors("read"):
             return override_rows(self._db, run_id)
+
+    def review(self, run_id: int, new: NewReview) -> None:
+        """Store how far a person is with an item, and which labels he confirms: all of it or none.
+
+        StoreError where the run has not judged the item; SetupError where no person is named.
+        """
+        self.run(run_id)
+        with self._transaction():
+            add_review(self._db, run_id, new)
+
+    def marks(self, run_id: int) -> list[ReviewMark]:
+        """How far people were with the items of a run, the oldest mark first."""
+        with self._errors("read"):
+            return mark_rows(self._db, run_id)
+
+    def confirmations(self, run_id: int) -> list[Confirmation]:
+        """The labels that people confirmed in a run, the oldest first."""
+        with self._errors("read"):
+            return confirmation_rows(self._db, run_id)
+
+    def note(self, content_hash: str, text: str, tags: Iterable[str], author: str) -> None:
+        """Note words and tags of an item, for all runs; nothing of both takes the last note back.
+
+        SetupError where no person is named, and for a tag of several lines.
+        """
+        with self._transaction():
+            add_note(self._db, content_hash, text, tags, author)
+
+    def notes(self, content_hashes: Iterable[str]) -> dict[str, ItemNote]:
+        """The notes of the items that have one, by the hash of their content."""
+        with self._errors("read"):
+            return note_rows(self._db, content_hashes)
 
     def runs(self) -> list[StoredRun]:
         """All runs, the oldest first."""
@@ -156,7 +201,7 @@ class RunStore:
         with self._errors("read"), suppress(OverflowError):  # no run has so large a number
             row = self._db.execute(
                 "SELECT created, key, dataset_path, dataset_hash, items, model_path, model_name, model_hash,"
-                " prompt_version, criteria, settings, manifest, calibration,"
+                " prompt_version, criteria, settings, kind, manifest, calibration,"
                 " (SELECT count(*) FROM judged_item WHERE run_id = run.id) FROM run WHERE id = ?",
                 (run_id,),
             ).fetchone()
@@ -165,7 +210,7 @@ class RunStore:
                 f"The run store {self.path} holds no run {run_id}.", "Choose one of the runs that it holds."
             )
         created, key, dataset_path, dataset_hash, items, model_path, model_name, model_hash, *rest = row
-        prompt_version, criteria, settings, manifest, calibration, judged = rest
+        prompt_version, criteria, settings, kind, manifest, calibration, judged = rest
         identity = RunIdentity(
             key=key,
             dataset_path=Path(dataset_path),
@@ -177,6 +222,7 @@ class RunStore:
             prompt_version=prompt_version,
             criteria=tuple(json.loads(criteria)),
             settings=json.loads(settings),
+            kind=RunKind(kind),
         )
         return StoredRun(
             id=run_id,
@@ -237,7 +283,8 @@ class RunStore:
                 return int(found[0])
             added = self._db.execute(
                 "INSERT INTO run (key, created, dataset_path, dataset_hash, items, model_path, model_name,"
-                " model_hash, prompt_version, criteria, settings) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " model_hash, prompt_version, criteria, settings, kind)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     identity.key,
                     datetime.now(UTC).isoformat(timespec="seconds"),
@@ -250,6 +297,7 @@ class RunStore:
                     identity.prompt_version,
                     _json(identity.criteria),
                     _json(identity.settings),
+                    identity.kind.value,
                 ),
             )
             return int(added.lastrowid or 0)

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from engine.core.formatting import number, percent, visible
 from engine.core.items import PREFERENCES, Gold, Preference
-from engine.core.judgments import Judgment, Override, Unscored
+from engine.core.judgments import AnyJudgment, Judgment, Override, Unscored
 from gui.kit.bars import ProbabilityBars
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import one_line, plain_label, tip
@@ -45,7 +45,7 @@ class Shown:
     `doubt`: 0 to 1, None where it is not known.
     """
 
-    judgment: Judgment | Unscored
+    judgment: AnyJudgment
     label: Preference | None
     explanation: str | None
     outdated: bool
@@ -193,9 +193,9 @@ class JudgmentCard(QFrame):
         self.badge.show_label(shown.label)
         self._show_own(scored, shown)
         self.reason.setText(
-            "" if isinstance(judgment, Judgment) else visible(f"Unscored: {judgment.reason}.")
+            visible(f"Unscored: {judgment.reason}.") if isinstance(judgment, Unscored) else ""
         )
-        self.reason.setVisible(scored is None)
+        self.reason.setVisible(isinstance(judgment, Unscored))
         self.bars.setVisible(scored is not None)
         self.orders.setVisible(scored is not None)
         self.orders.show_readings(scored.readings if scored else ())

@@ -10,7 +10,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from engine.core.items import Gold, Preference
-from engine.core.judgments import Judgment, Override, Unscored
+from engine.core.judgments import AnyJudgment, Override
 from gui.kit.label_words import LABEL_WORDS
 from gui.review import review_jobs
 from gui.review.criterion_strip import CriterionStrip
@@ -150,7 +150,7 @@ class JudgmentDesk(QWidget):
         run = self._workspace.run
         return run if run is not None and run.id == self._run_id else None
 
-    def _judgment(self) -> Judgment | Unscored | None:
+    def _judgment(self) -> AnyJudgment | None:
         run, review = self._run, self._review
         if run is None or review is None or self._item_id not in review.places:
             return None

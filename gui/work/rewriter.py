@@ -62,6 +62,8 @@ class Rewriter(QObject):
         run = self._workspace.run
         if run is None:
             return "No run is open."
+        if run.results.run.submitted:
+            return "This is an opened submission: edit the explanations yourself (E on the Review page)."
         if self._workspace.judging is not None:
             return "A run is being judged; this can start when it has ended."
         if run.dataset is None:

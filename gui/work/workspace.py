@@ -17,7 +17,7 @@ from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import words
 from engine.core.items import Preference
 from engine.core.judgments import NewOverride, Override
-from engine.core.overrides import in_force
+from engine.core.people import in_force
 from engine.system.paths import default_store
 from gui.work import file_jobs, store_jobs
 from gui.work.lanes import EngineThreads, Lane, LatestTask

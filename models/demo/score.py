@@ -13,7 +13,7 @@ from pathlib import Path
 
 from engine.core.errors import EngineError
 from engine.core.items import Item
-from engine.core.judgments import Judgment, Unscored
+from engine.core.judgments import AnyJudgment, Unscored
 from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.run_results import RunResults, load_results
 from engine.measure.accuracy import Accuracy, run_accuracy
@@ -55,7 +55,7 @@ def score_run(results: RunResults, dataset: Dataset) -> list[DemoScore]:
 def _score(
     counts: LabelCounts,
     accuracy: Accuracy | None,
-    column: Sequence[Judgment | Unscored],
+    column: Sequence[AnyJudgment],
     items: Sequence[Item],
 ) -> DemoScore:
     agreeing, rouge = 0, 0.0

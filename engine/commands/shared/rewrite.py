@@ -12,7 +12,7 @@ from engine.commands.shared.progress import show_measure
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.formatting import listed
-from engine.core.run_records import StoredRun
+from engine.core.run_records import StoredRun, refuse_submitted
 from engine.core.settings import settings_of
 from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import load_results
@@ -38,6 +38,7 @@ def rewrite(store: RunStore, options: argparse.Namespace) -> int:
 
 
 def _plan(run: StoredRun, options: argparse.Namespace, cancel: CancelToken) -> RunPlan:
+    refuse_submitted(run, "have explanations written again")
     dataset = dataset_of_run(run, options.dataset, cancel)
     examples = examples_of(options, dataset.rubric.only(run.identity.criteria), cancel)
     model = _model(run, options.model, cancel)

@@ -12,7 +12,7 @@ import pytest
 from engine.commands import calibrate, compare, evaluate, judge, report, runs, weigh
 from engine.core.errors import SetupError
 from engine.core.items import Preference
-from engine.core.judgments import Judgment, NewOverride, Unscored
+from engine.core.judgments import AnyJudgment, Judgment, NewOverride
 from engine.data.dataset import load_dataset
 from engine.decisions.run_results import load_results, submission_of
 from engine.store.run_store import RunStore
@@ -382,7 +382,7 @@ def test_weigh_without_human_labels_says_it_too(streams: Streams) -> None:
     assert "are a person's" in streams("weigh", 1)[1]
 
 
-def label_of(judgment: Judgment | Unscored) -> Preference | None:
+def label_of(judgment: AnyJudgment) -> Preference | None:
     return judgment.preference if isinstance(judgment, Judgment) else None
 
 

@@ -14,7 +14,7 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import ModelFileError
 from engine.core.events import ItemJudged, ModelOpened, RunEnded, RunEvent, RunStarted, TokensEvaluated
 from engine.core.items import PREFERENCES, Order, Preference
-from engine.core.judgments import CriterionCalibration, JudgedItem, Judgment, Unscored
+from engine.core.judgments import AnyJudgment, CriterionCalibration, JudgedItem, Judgment, Unscored
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, KvType, MachineSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
@@ -168,9 +168,9 @@ def items_of(plan: RunPlan, store: RunStore, stop_at: int | None = None) -> list
     return items
 
 
-def without_order(judgment: Judgment | Unscored) -> Judgment | Unscored:
+def without_order(judgment: AnyJudgment) -> AnyJudgment:
     """With the readings as the store gives them: AB is the first, whichever was read first."""
-    if isinstance(judgment, Unscored):
+    if not isinstance(judgment, Judgment):
         return judgment
     return replace(judgment, readings=tuple(sorted(judgment.readings, key=lambda reading: reading.order)))
 

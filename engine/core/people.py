@@ -1,0 +1,116 @@
+"""What people said of a run: which overrides are in force, who is how far, who gave which label.
+
+Knows: overrides, marks and confirmed labels. Does not know: the run store, models' judgments, measures.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from engine.core.items import Preference
+from engine.core.judgments import Confirmation, Override, ReviewMark, ReviewState
+
+LabelsOfPerson = Mapping[tuple[str, str], Preference]
+"""By criterion and item id."""
+
+
+def in_force(history: Iterable[Override]) -> dict[tuple[str, str], Override]:
+    """By criterion and item id the newest that is not undone; `history` has the oldest first."""
+    return {
+        (override.criterion, override.item_id): override for override in history if override.undone is None
+    }
+
+
+@dataclass(frozen=True)
+class OverrideCount:
+    """How many `labels` and `explanations` are a person's; `authors` of them, the most frequent first."""
+
+    labels: int
+    explanations: int
+    authors: tuple[str, ...]
+
+    @property
+    def in_words(self) -> str:
+        """`2 labels and 1 explanation`, without a part that is 0; `nothing` where both are."""
+        parts = ((self.labels, "label"), (self.explanations, "explanation"))
+        counts = [f"{number:,} {name}{'' if number == 1 else 's'}" for number, name in parts if number]
+        return " and ".join(counts) or "nothing"
+
+    @property
+    def by_whom(self) -> str:
+        """The same with the names: `2 labels and 1 explanation, by Ada, Ben`."""
+        return f"{self.in_words}, by {', '.join(self.authors)}" if self.authors else self.in_words
+
+
+def count_overrides(overrides: Iterable[Override]) -> OverrideCount:
+    """Count overrides that are in force."""
+    counted = list(overrides)
+    return OverrideCount(
+        labels=sum(override.preference is not None for override in counted),
+        explanations=sum(override.explanation is not None for override in counted),
+        authors=tuple(name for name, _ in Counter(override.author for override in counted).most_common()),
+    )
+
+
+@dataclass(frozen=True)
+class Reviews:
+    """All that people said of a run, the oldest first; overrides also where they are undone."""
+
+    overrides: tuple[Override, ...] = ()
+    marks: tuple[ReviewMark, ...] = ()
+    confirmations: tuple[Confirmation, ...] = ()
+
+    @cached_property
+    def marks_in_force(self) -> Mapping[tuple[str, str], ReviewMark]:
+        """The last mark of each person and item, by item id and name; also those that say to do."""
+        return {(mark.item_id, mark.author): mark for mark in self.marks}
+
+    def state(self, item_id: str, author: str) -> ReviewState:
+        """How far a person is with an item."""
+        mark = self.marks_in_force.get((item_id, author))
+        return mark.state if mark else ReviewState.TO_DO
+
+    @cached_property
+    def _marks_by_item(self) -> Mapping[str, tuple[ReviewMark, ...]]:
+        found: dict[str, tuple[ReviewMark, ...]] = {}
+        for (item_id, _author), mark in self.marks_in_force.items():
+            if mark.state is not ReviewState.TO_DO:
+                found[item_id] = (*found.get(item_id, ()), mark)
+        return found
+
+    def marks_of(self, item_id: str) -> tuple[ReviewMark, ...]:
+        """The marks in force of an item, one for each person who said more than to do."""
+        return self._marks_by_item.get(item_id, ())
+
+    @cached_property
+    def labels(self) -> Mapping[str, LabelsOfPerson]:
+        """The labels that each person gave or confirmed, by name: of one item and criterion the last one.
+
+        Whoever takes an override back has no label there until he gives or confirms one again.
+        """
+        said: list[Override | Confirmation]
+        said = [*self.confirmations, *(override for override in self.overrides if override.preference)]
+        taken_back = {
+            _place(override): override.undone
+            for override in sorted(self.overrides, key=lambda override: override.undone or override.created)
+            if override.undone
+        }
+        labels: dict[str, dict[tuple[str, str], Preference]] = {}
+        for each in sorted(said, key=lambda each: each.created):
+            undone = each.undone if isinstance(each, Override) else taken_back.get(_place(each))
+            stands = undone is None or (isinstance(each, Confirmation) and undone < each.created)
+            if stands and each.preference is not None:
+                labels.setdefault(each.author, {})[each.criterion, each.item_id] = each.preference
+        return labels
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """Everybody who said anything, sorted by name."""
+        everything: tuple[Override | ReviewMark | Confirmation, ...]
+        everything = (*self.overrides, *self.marks, *self.confirmations)
+        return tuple(sorted({each.author for each in everything}))
+
+
+def _place(said: Override | Confirmation) -> tuple[str, str, str]:
+    return said.author, said.criterion, said.item_id
