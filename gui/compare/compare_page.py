@@ -321,7 +321,7 @@ class ComparePage(Page):
             self._wanted = None
             self.workspace.page_wanted.emit(PageName.REVIEW)
             if wanted.items is not None:
-                self.workspace.items_wanted.emit(wanted.items)
+                self.workspace.listing_wanted.emit(wanted.items)
             else:
                 self.workspace.review_wanted.emit(wanted.item_id, wanted.criterion)
 

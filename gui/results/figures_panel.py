@@ -119,7 +119,7 @@ class FiguresPanel(QWidget):
         """List in Review what a place in a figure stands for."""
         filters = Filters(criterion=spot.criterion, ids=spot.ids)
         self._workspace.page_wanted.emit(PageName.REVIEW)
-        self._workspace.items_wanted.emit(WantedItems(self._run_id, filters, spot.words))
+        self._workspace.listing_wanted.emit(WantedItems(self._run_id, filters, spot.words))
 
     @Slot(str, str)
     def _ask_where(self, name: str, form: str) -> None:

@@ -251,7 +251,7 @@ class WeighingPanel(QWidget):
         if results is not None:
             wanted = WantedItems(results.run.id, Filters(ids=ids), self._wanted_words)
             self._workspace.page_wanted.emit(PageName.REVIEW)
-            self._workspace.items_wanted.emit(wanted)
+            self._workspace.listing_wanted.emit(wanted)
 
     # Showing
 

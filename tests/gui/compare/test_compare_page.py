@@ -174,7 +174,7 @@ def test_return_opens_a_difference_in_review(
 
 def wanted_in_review(qtbot: QtBot, space: Workspace, act: Callable[[], object]) -> WantedItems:
     """The set of items that Review is asked for after an act."""
-    with qtbot.waitSignal(space.items_wanted, timeout=10_000) as asked:
+    with qtbot.waitSignal(space.listing_wanted, timeout=10_000) as asked:
         act()
     wanted = asked.args[0]
     assert isinstance(wanted, WantedItems)

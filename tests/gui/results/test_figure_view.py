@@ -150,7 +150,7 @@ def test_a_figure_of_labels_lists_its_items_by_click_and_by_menu(
         QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPointF(x, y).toPoint())
 
     for act in (click, criteria[0].actions()[3].trigger):
-        with qtbot.waitSignal(panel._workspace.items_wanted) as asked:
+        with qtbot.waitSignal(panel._workspace.listing_wanted) as asked:
             act()
         wanted = asked.args[0]
         assert (wanted.run_id, wanted.words) == (1, spot.words)

@@ -227,7 +227,7 @@ def test_a_damaged_memory_is_as_if_there_were_none(
 
 
 def wanted_after(qtbot: QtBot, panel: WeighingPanel, act: Callable[[], object]) -> WantedItems:
-    with qtbot.waitSignal(panel._workspace.items_wanted) as asked:
+    with qtbot.waitSignal(panel._workspace.listing_wanted) as asked:
         act()
     wanted = asked.args[0]
     assert isinstance(wanted, WantedItems)
