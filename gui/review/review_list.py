@@ -87,6 +87,14 @@ class ReviewList(QWidget):
         self._all = QPushButton("Show all items")
         name(self._all, "Clear the search and all filters")
         self._all.clicked.connect(self.filters.clear)
+        self._lay_out()
+        self._show_nothing(False)
+        self._reading = LatestTask(workspace.threads, Lane.MEASURE, self)
+        self._listing = LatestTask(workspace.threads, Lane.MEASURE, self)
+        self._connect()
+        self.restyle()
+
+    def _lay_out(self) -> None:
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
@@ -94,11 +102,6 @@ class ReviewList(QWidget):
             layout.addWidget(widget)
         layout.addWidget(self.view, 1)
         layout.addStretch(0)  # where the view is hidden, the rest stays above
-        self._show_nothing(False)
-        self._reading = LatestTask(workspace.threads, Lane.MEASURE, self)
-        self._listing = LatestTask(workspace.threads, Lane.MEASURE, self)
-        self._connect()
-        self.restyle()
 
     def _connect(self) -> None:
         self._reading.finished.connect(self._take_review)
