@@ -48,6 +48,8 @@ class RunResults:
         override = self._override(judgment)
         if override is not None and override.explanation is not None:
             return override.explanation
+        if isinstance(judgment, Unscored):
+            return judgment.text
         own = self.model_explanation(judgment)
         return own.text if own else None
 

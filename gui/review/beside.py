@@ -45,7 +45,7 @@ from gui.work.workspace import Workspace
 if TYPE_CHECKING:
     from engine.decisions.run_results import RunResults
 
-MOST_BESIDE = 3
+MOST_BESIDE = 2  # with the open run and the own column four: more are too narrow to be read
 _STATE = "review/beside"
 _HEIGHT = "review/beside height"
 _MOST_DATASETS = 40

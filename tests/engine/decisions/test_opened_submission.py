@@ -90,6 +90,13 @@ def test_ids_alone_join_and_what_is_left_out_is_said(
     assert share_answered(read_submission(path), set(answered.ids)) == 0.5
 
 
+def test_an_explanation_without_a_label_is_kept(store: RunStore, answered: Dataset, tmp_path: Path) -> None:
+    path = file_of(tmp_path, system({"safety": [None, A, B]}, {"safety": ["No label.", "A.", "B."]}))
+    results = load_results(store, open_submission(path, answered, store).id)
+    assert submission_of(results).rows[0].predictions["safety"] == Prediction(None, "No label.")
+    assert results.unscored == 1
+
+
 def test_no_id_in_common_is_refused_and_nothing_is_kept(
     store: RunStore, answered: Dataset, tmp_path: Path
 ) -> None:

@@ -85,18 +85,25 @@ def test_ticked_systems_stand_beside_and_follow_items_and_criteria(
 ) -> None:
     bad = add("bad.tsv", BAD)
     short = add("labels only.tsv", GOOD, text="", items=1)
-    tick(qtbot, page, bad, short)
-    assert systems(page)[1:] == ["Human labels", "bad.tsv", "labels only.tsv"]
-    shown = page.beside.columns.texts[2]
+    tick(qtbot, page, bad)
+    assert systems(page)[1:] == ["Human labels", "bad.tsv"]
+    page.beside.button.ticked.emit(0, False)
+    tick(qtbot, page, short)
+    assert systems(page)[1:] == ["bad.tsv", "labels only.tsv"]
+    shown = page.beside.columns.texts[1]
     assert (shown.label, shown.text, shown.marks) == (BAD, LONG_TEXT, [])
     page.list.choose("1")
     qtbot.waitUntil(lambda: current(page) == "1")
-    assert page.beside.columns.texts[3].label is GOOD
-    assert page.beside.columns.texts[3].remark == "No explanation."
+    assert page.beside.columns.texts[2].label is GOOD
+    assert page.beside.columns.texts[2].remark == "No explanation."
     press(qtbot, page, "J")
     if current(page) == "1":
         press(qtbot, page, "K")
-    assert page.beside.columns.texts[3].remark == "Does not answer this item."
+    assert page.beside.columns.texts[2].remark == "Does not answer this item."
+
+
+def test_the_human_label_is_that_of_the_criterion(qtbot: QtBot, page: ReviewPage) -> None:
+    press(qtbot, page, "V")
     press(qtbot, page, "3")
     human = page.desk._human()[0]
     assert page.desk.criterion == "truthfulness"
@@ -123,7 +130,7 @@ def test_no_more_can_be_ticked_than_there_is_room_for(
     qtbot: QtBot, page: ReviewPage, add: Callable[..., int]
 ) -> None:
     ids = [add(f"{label}.tsv", label) for label in (A, B, GOOD)]
-    tick(qtbot, page, *ids[: MOST_BESIDE - 1])  # the human labels are the third
+    tick(qtbot, page, *ids[: MOST_BESIDE - 1])  # the human labels are another
     chooser = page.beside.button.list
     states = {
         chooser.item(row).text().split(",")[0]: bool(chooser.item(row).flags() & Qt.ItemFlag.ItemIsEnabled)
@@ -132,7 +139,7 @@ def test_no_more_can_be_ticked_than_there_is_room_for(
     assert states == {
         "Human labels of gold.tsv": True,
         "A.tsv": True,
-        "B.tsv": True,
+        "B.tsv": False,
         "both_good.tsv": False,
     }
     assert len(systems(page)) == 1 + MOST_BESIDE

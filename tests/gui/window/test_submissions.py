@@ -294,3 +294,16 @@ def test_it_is_reviewed_and_exported_but_never_written_over(
     assert row.predictions[criterion].explanation == "Because I say so."
     same = [row for row in read_submission(submission).rows if row.id != item]
     assert [row for row in read_submission(again).rows if row.id != item] == same
+
+
+def test_nobody_offers_to_write_its_explanations_again(
+    qtbot: QtBot, interior: Interior, submission: Path
+) -> None:
+    interior.submissions.open(submission)
+    wait_for(qtbot, interior, "Submission baseline.tsv")
+    desk = interior.review.desk
+    qtbot.waitUntil(lambda: desk.item_id != "", timeout=A_WHILE)
+    checked = [label for label, button in desk.card.labels.items() if button.isChecked()]
+    desk.override_label(next(label for label in Preference if label not in checked))
+    qtbot.waitUntil(lambda: not desk.card.outdated.isHidden(), timeout=A_WHILE)
+    assert interior.review.outdated.isHidden()
