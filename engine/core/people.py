@@ -104,6 +104,14 @@ class Reviews:
                 labels.setdefault(each.author, {})[each.criterion, each.item_id] = each.preference
         return labels
 
+    def of_item(self, item_id: str) -> "Reviews":
+        """What people said of one item."""
+        return Reviews(
+            tuple(each for each in self.overrides if each.item_id == item_id),
+            tuple(each for each in self.marks if each.item_id == item_id),
+            tuple(each for each in self.confirmations if each.item_id == item_id),
+        )
+
     @property
     def people(self) -> tuple[str, ...]:
         """Everybody who said anything, sorted by name."""
