@@ -25,7 +25,7 @@ COMMANDS = {
     "judge": "judge a dataset with a model and write a submission",
     "check": "say what a dataset or submission is, or what is wrong with it",
     "models": "list the models on this computer, check one, or cut an encoder",
-    "runs": "list the runs in the store; show, export, recalibrate or rewrite one",
+    "runs": "list the runs in the store; show, export, recalibrate or rewrite one; add a submission",
     "evaluate": "score a run or submission against human labels, beside trivial judges",
     "calibrate": "make a run's probabilities fit human labels, and say what that is worth",
     "weigh": "decide a run, a submission or scored comparisons by weighted criteria",

@@ -1,8 +1,9 @@
-"""Overrides: history and what is in force, what is refused, stores that had none."""
+"""What people say of a run: overrides, states of items, confirmed labels, notes; stores that had none."""
 
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,8 +12,9 @@ import pytest
 
 from engine.core.errors import SetupError, StoreError
 from engine.core.items import Preference
-from engine.core.judgments import NewOverride, Override
+from engine.core.judgments import ItemNote, NewOverride, NewReview, Override, ReviewState
 from engine.core.people import OverrideCount, count_overrides, in_force
+from engine.decisions.run_results import load_reviews
 from engine.store.migrations import APPLICATION_ID, STEPS
 from engine.store.run_store import RunStore
 from tests.commands import ROOT
@@ -177,3 +179,104 @@ def test_a_store_opens_without_what_only_reads_tables() -> None:
     code = "import sys, engine.store.run_store; print({'numpy', 'pandas', 'pyarrow'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+# States, confirmed labels, notes
+
+
+def test_an_item_is_to_do_until_a_person_says_something_else(store: RunStore) -> None:
+    store.review(1, NewReview("id 0", "Ada", ReviewState.DONE, {"safety": B}))
+    store.review(1, NewReview("id 1", "Ada", ReviewState.SKIPPED))
+    store.review(1, NewReview("id 1", "Ben", ReviewState.DONE))
+    store.review(1, NewReview("id 1", "Ben", ReviewState.TO_DO))
+    reviews = load_reviews(store, 1)
+    states = {
+        (person, item): reviews.state(item, person) for person in ("Ada", "Ben") for item in ("id 0", "id 1")
+    }
+    assert states == {
+        ("Ada", "id 0"): ReviewState.DONE,
+        ("Ada", "id 1"): ReviewState.SKIPPED,
+        ("Ben", "id 0"): ReviewState.TO_DO,
+        ("Ben", "id 1"): ReviewState.TO_DO,
+    }
+    assert [mark.author for mark in reviews.marks_of("id 1")] == ["Ada"]
+    assert len(reviews.marks) == 4
+    assert reviews.people == ("Ada", "Ben")
+
+
+def test_labels_of_people_are_kept_apart(store: RunStore) -> None:
+    override(store, A, author="Ada")
+    override(store, B, author="Ben")
+    store.review(1, NewReview("id 0", "Cem", ReviewState.DONE, {"safety": B}))
+    reviews = load_reviews(store, 1)
+    assert reviews.labels == {"Ada": {PLACE: A}, "Ben": {PLACE: B}, "Cem": {PLACE: B}}
+    assert in_force(reviews.overrides)[PLACE].author == "Ben"
+
+
+def test_the_last_word_of_a_person_counts(store: RunStore) -> None:
+    store.review(1, NewReview("id 0", "Ada", confirmed={"safety": GOOD}))
+    pause()
+    override(store, A, author="Ada")
+    pause()
+    assert load_reviews(store, 1).labels == {"Ada": {PLACE: A}}
+    store.review(1, NewReview("id 0", "Ada", confirmed={"safety": GOOD}))
+    assert load_reviews(store, 1).labels == {"Ada": {PLACE: GOOD}}
+    pause()
+    store.undo_override(1, "id 0", "safety", "Ada")
+    assert load_reviews(store, 1).labels == {}
+
+
+def test_an_explanation_alone_is_no_label(store: RunStore) -> None:
+    override(store, None, "A reason.")
+    assert load_reviews(store, 1).labels == {}
+
+
+def test_a_person_takes_back_only_what_he_said(store: RunStore) -> None:
+    override(store, A, author="Ada")
+    override(store, B, author="Ben")
+    undone = store.undo_override(1, "id 0", "safety", "Ada")
+    assert undone is not None
+    assert (undone.author, undone.preference) == ("Ada", A)
+    assert in_force(store.overrides(1))[PLACE].author == "Ben"
+    assert store.undo_override(1, "id 0", "safety", "Ada") is None
+
+
+@pytest.mark.parametrize(
+    ("item_id", "author", "problem"), [("id 7", "Ada", "not judged"), ("id 0", " ", "needs his name")]
+)
+def test_what_nobody_says_of_no_item_is_refused_whole(
+    store: RunStore, item_id: str, author: str, problem: str
+) -> None:
+    with pytest.raises((SetupError, StoreError), match=problem):
+        store.review(1, NewReview(item_id, author, ReviewState.DONE, {"safety": A}))
+    assert load_reviews(store, 1).marks == ()
+
+
+def test_a_note_is_found_by_what_the_item_says(store: RunStore) -> None:
+    store.note("hash 1", " Look again. ", ["odd", " odd ", "", "long"], "Ada")
+    store.note("hash 2", "", ["odd"], "Ben")
+    found = store.notes(["hash 1", "hash 2", "hash 3"])
+    assert {key: (note.author, note.text, note.tags) for key, note in found.items()} == {
+        "hash 1": ("Ada", "Look again.", ("odd", "long")),
+        "hash 2": ("Ben", "", ("odd",)),
+    }
+    store.note("hash 1", "", [], "Ben")
+    assert set(store.notes(["hash 1", "hash 2"])) == {"hash 2"}
+    assert isinstance(found["hash 1"], ItemNote)
+
+
+def test_notes_of_many_items_are_found_at_once(store: RunStore) -> None:
+    for number in (0, 1234):
+        store.note(f"hash {number}", "A word.", [], "Ada")
+    assert set(store.notes(f"hash {number}" for number in range(2000))) == {"hash 0", "hash 1234"}
+
+
+def test_a_tag_of_two_lines_is_refused(store: RunStore) -> None:
+    with pytest.raises(SetupError, match="cannot be a tag"):
+        store.note("hash 1", "A word.", ["two\nlines"], "Ada")
+    assert store.notes(["hash 1"]) == {}
+
+
+def pause() -> None:
+    """Until another millisecond begins: what is said within one has no order."""
+    time.sleep(0.002)
