@@ -5,6 +5,8 @@ Knows: which filters there are. Does not know: what passes them.
 
 from dataclasses import dataclass
 
+from engine.core.judgments import ReviewState
+
 LOW_MARGIN = 0.2
 
 
@@ -13,7 +15,8 @@ class Filters:
     """What a row must be to be listed: all that is set here at once. Nothing set lists every row.
 
     `low_margin`: below LOW_MARGIN. `text`: what the item's texts must hold; who filters looks it up in the
-    dataset, as `engine.data.item_search.matching_rows` does.
+    dataset, as `engine.data.item_search.matching_rows` does. `state`: how far a person is with the item; `tag`:
+    what it is tagged with; who filters knows the person and the notes.
     """
 
     criterion: str | None = None
@@ -24,6 +27,8 @@ class Filters:
     overridden: bool = False
     outdated: bool = False
     text: str = ""
+    state: ReviewState | None = None
+    tag: str | None = None
 
     @property
     def narrows(self) -> bool:
