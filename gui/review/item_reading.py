@@ -54,7 +54,7 @@ class ItemReading(QWidget):
         self.above.addWidget(self.instruction)
         self.above.addWidget(self.beside)
         self.above.setStretchFactor(1, 1)
-        self.above.setSizes([90, 260])
+        self.above.setSizes([72, 300])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.above)

@@ -49,7 +49,7 @@ class JudgmentDesk(QWidget):
         self.card = JudgmentCard()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
+        layout.setSpacing(4)
         layout.addWidget(self.strip)
         layout.addWidget(self.card, 1)
         self._reading = LatestTask(workspace.threads, Lane.STORE, self)
@@ -95,6 +95,7 @@ class JudgmentDesk(QWidget):
         """The rows of the item have changed."""
         if self._review is not None and self._item_id in self._review.places:
             self.strip.show_rows(self._review.of_item(self._item_id), self.criterion)
+            self._show_card()
 
     @Slot(str)
     def choose_criterion(self, criterion: str) -> None:
@@ -117,7 +118,6 @@ class JudgmentDesk(QWidget):
         self.criterion = criterion
         self.criterion_changed.emit(criterion)
         self.show_changes()
-        self._show_card()
 
     def _show_card(self) -> None:
         run, judgment = self._run, self._judgment()
@@ -136,6 +136,7 @@ class JudgmentDesk(QWidget):
                 ],
                 human=self._human(),
                 draft=not self.writing and self._drafts.of(run.id, *key) is not None,
+                doubt=self._doubt(),
             )
         )
 
@@ -154,6 +155,11 @@ class JudgmentDesk(QWidget):
         if run is None or review is None or self._item_id not in review.places:
             return None
         return run.results.judgments[self.criterion][review.places[self._item_id]]
+
+    def _doubt(self) -> float | None:
+        """That of the open judgment, as the list has it."""
+        rows = self._review.of_item(self._item_id) if self._review is not None else ()
+        return next((row.doubt for row in rows if row.criterion == self.criterion), None)
 
     def _human(self) -> Gold | None:
         """What a human said of the open judgment, in a dataset that has the same item."""

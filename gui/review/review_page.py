@@ -8,12 +8,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar
 
-from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtCore import QEvent, Qt, QTimer, Slot
 from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QPushButton,
-    QScrollArea,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -34,12 +33,14 @@ from gui.work.run_picker import RunPicker
 from gui.work.workspace import Workspace
 
 _CHOSEN = "review/chosen"
-_LAYOUTS = ("across", "down", "texts", "responses")
+_LAYOUTS = ("across", "texts", "responses")
+_CARD = "review/card"  # the height of the open card
 _MARKINGS = (
     (Marking.NOTHING, "No highlight"),
     (Marking.DIFFERENCES, "Differences"),
     (Marking.SHARED, "Shared words"),
 )
+_MOST_FOR_CARD = 0.45  # of the height of texts and card
 _PAUSE_MS = 1000  # without a key, after which letters are keys of the page again
 _LABEL_KEYS = {"A": Preference.A, "B": Preference.B, "G": Preference.BOTH_GOOD, "X": Preference.BOTH_BAD}
 
@@ -56,6 +57,7 @@ class ReviewPage(Page):
         ("U", "Take the last override of this judgment back"),
         ("E", "Write another explanation: Ctrl+Enter saves, Esc leaves"),
         ("M", "Markdown or plain text"),
+        ("F", "Fold the judgment to one line, or open it"),
         ("D", "Highlight differences, shared words, nothing"),
         ("/", "Search: Enter or Down goes to the list, Esc empties the search"),
     )
@@ -67,9 +69,13 @@ class ReviewPage(Page):
         self._run_id: int | None = None
         self._item_id = ""
         self._wanted_criterion = ""
+        self._card_height = 0  # of the open card with its strip, in pixels; 0 until it is known
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.setInterval(_PAUSE_MS)
+        self._soon = QTimer(self)  # once what is new has its place
+        self._soon.setSingleShot(True)
+        self._soon.timeout.connect(self._give_card_its_height)
         self.list = ReviewList(workspace)
         self.list.kept = self._item_in_writing
         self.part = PartOfRun(workspace)
@@ -96,12 +102,7 @@ class ReviewPage(Page):
             self.header.addWidget(widget)
 
     def _lay_out(self) -> None:
-        self.desk.setProperty("role", "content")
-        self._scroll = QScrollArea()
-        self._scroll.setWidgetResizable(True)
-        self._scroll.setWidget(self.desk)
-        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._down = _splitter(Qt.Orientation.Vertical, self.reading, self._scroll, sizes=(320, 280))
+        self._down = _splitter(Qt.Orientation.Vertical, self.reading, self.desk)
         self._down.setStretchFactor(1, 0)
         right = QWidget()
         column = QVBoxLayout(right)
@@ -114,7 +115,8 @@ class ReviewPage(Page):
         below.setContentsMargins(0, 0, 0, 0)
         below.addWidget(self.list, 1)
         below.addWidget(self.outdated)
-        self._across = _splitter(Qt.Orientation.Horizontal, left, right, sizes=(370, 790))
+        self._across = _splitter(Qt.Orientation.Horizontal, left, right)
+        self._across.setSizes([370, 790])
         self._across.setStretchFactor(1, 3)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.nothing)
@@ -134,6 +136,7 @@ class ReviewPage(Page):
         self.list.emptied.connect(self._show_nothing)
         self.desk.focus_free.connect(self.list.take_focus)
         self.desk.put_aside.connect(self._pause.start)
+        self.desk.card.body_shown.connect(self._make_room)
         self.part.again.clicked.connect(self.list.take_focus)
         self.markdown.toggled.connect(self.reading.set_markdown)
         self.marking.currentIndexChanged.connect(self._mark)
@@ -146,6 +149,7 @@ class ReviewPage(Page):
         self._on_key("E", self.desk.edit)
         self._on_key("M", self.markdown.toggle)
         self._on_key("D", self._next_marking)
+        self._on_key("F", self.desk.card.toggle_fold)
         self._on_key("/", self._search)
         for place in range(9):
             self._on_key(str(place + 1), partial(self.desk.choose_place, place))
@@ -242,9 +246,8 @@ class ReviewPage(Page):
             judged = run.results.judged[review.places[item_id]]
             self.reading.show_item(run.dataset[judged.position], judged.shortening)
         self._down.show()
-        if item_id != self._item_id:
-            self._item_id = item_id
-            self._scroll.verticalScrollBar().setValue(0)
+        self._item_id = item_id
+        self._soon.start()
 
     def _criterion_of(self, item_id: str, criteria: Sequence[str]) -> str:
         """The criterion to open: the one asked for, else the open one, else the most doubtful that passes."""
@@ -285,6 +288,45 @@ class ReviewPage(Page):
         self.list.filters.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.list.filters.search.selectAll()
 
+    @Slot(bool)
+    def _make_room(self, for_card: bool) -> None:
+        """Give the texts what a folded card leaves, and the card its height again once it opens."""
+        reading, card = self._down.sizes()
+        self._lay_card_out()
+        self._down.handle(1).setEnabled(for_card)
+        if for_card and not self._card_height:
+            self._give_card_its_height()
+        elif for_card:
+            self._down.setSizes([max(0, reading + card - self._card_height), self._card_height])
+        else:
+            self._card_height = self._card_height and card
+            self._down.setSizes([reading + card, 0])  # as little as it needs
+
+    @Slot()
+    def _give_card_its_height(self) -> None:
+        """At first as high as it wants to be, but most of the room is for the texts."""
+        room = sum(self._down.sizes())
+        if self._card_height or not room or not self.desk.card.open:
+            return
+        self._lay_card_out()
+        self._card_height = min(self.desk.sizeHint().height(), int(room * _MOST_FOR_CARD))
+        self._down.setSizes([room - self._card_height, self._card_height])
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another size of text needs another height of the card."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_stack"):
+            self._card_height = 0
+            self._soon.start()
+            QTimer.singleShot(0, self, self.restyle)  # once all parts have the size
+
+    def _lay_card_out(self) -> None:
+        """At once; else the card still asks for as much as before."""
+        for widget in (self.desk.strip, self.desk.card, self.desk):
+            layout = widget.layout()
+            if layout is not None:
+                layout.activate()
+
     # What is remembered
 
     def keep_layout(self) -> None:
@@ -292,6 +334,9 @@ class ReviewPage(Page):
         self.desk.keep_draft()
         for key, splitter in zip(_LAYOUTS, self._splitters(), strict=True):
             self.keep_splitter(f"review/{key}", splitter)
+        if self._card_height:
+            height = self._down.sizes()[1] if self.desk.card.open else self._card_height
+            self.workspace.state.set_number(_CARD, height)
         self.workspace.state.set_record(
             _CHOSEN,
             {
@@ -300,6 +345,7 @@ class ReviewPage(Page):
                 "criterion": self.desk.criterion,
                 "markdown": self.markdown.isChecked(),
                 "marking": self.marking.currentData(),
+                "folded": self.desk.card.folded,
             },
         )
 
@@ -317,19 +363,20 @@ class ReviewPage(Page):
         remembered = state.record(_CHOSEN)
         self.markdown.setChecked(remembered.get("markdown") is True)
         self.marking.setCurrentIndex(max(0, self.marking.findData(remembered.get("marking"))))
+        self._card_height = state.number(_CARD, 0)
+        if self._card_height > 0:
+            self._down.setSizes([2 * self._card_height, self._card_height])
+        self.desk.card.set_folded(remembered.get("folded") is True)
 
     def _splitters(self) -> tuple[PageSplitter, ...]:
-        return self._across, self._down, self.reading.above, self.reading.beside
+        return self._across, self.reading.above, self.reading.beside
 
 
-def _splitter(
-    direction: Qt.Orientation, first: QWidget, second: QWidget, sizes: tuple[int, int]
-) -> PageSplitter:
+def _splitter(direction: Qt.Orientation, first: QWidget, second: QWidget) -> PageSplitter:
     """Two parts that keep their share."""
     made = PageSplitter(direction)
     made.addWidget(first)
     made.addWidget(second)
-    made.setSizes(sizes)
     made.setStretchFactor(0, 1)
     made.setStretchFactor(1, 1)
     made.setHandleWidth(8)
