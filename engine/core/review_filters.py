@@ -5,8 +5,6 @@ Knows: which filters there are. Does not know: what passes them.
 
 from dataclasses import dataclass
 
-from engine.core.judgments import ReviewState
-
 LOW_MARGIN = 0.2
 
 
@@ -15,8 +13,7 @@ class Filters:
     """What a row must be to be listed: all that is set here at once. Nothing set lists every row.
 
     `low_margin`: below LOW_MARGIN. `text`: what the item's texts must hold; who filters looks it up in the
-    dataset, as `engine.data.item_search.matching_rows` does. `state`: how far a person is with the item; `tag`:
-    what it is tagged with; who filters knows the person and the notes.
+    dataset, as `engine.data.item_search.matching_rows` does.
     """
 
     criterion: str | None = None
@@ -27,8 +24,6 @@ class Filters:
     overridden: bool = False
     outdated: bool = False
     text: str = ""
-    state: ReviewState | None = None
-    tag: str | None = None
 
     @property
     def narrows(self) -> bool:

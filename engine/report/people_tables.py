@@ -5,12 +5,13 @@ Knows: which columns stand side by side, and what they mean. Does not know: term
 
 from dataclasses import replace
 
-from engine.core.formatting import clipped, words
+from engine.core.formatting import words
 from engine.core.value_tables import Column, Kind, Row, Table
 from engine.measure.people_agreement import PeopleAgreement
 from engine.report.columns import CRITERION, KAPPA
 
 _ALL = "all together"
+_LONGEST_NAME = 20  # letters
 _EQUAL = Column("equal", "equal labels", Kind.SHARE, "The share of items to which both gave the same label.")
 _AMONG = (
     replace(CRITERION, title="people among themselves"),
@@ -65,8 +66,8 @@ def people_pairs_table(agreement: PeopleAgreement) -> Table:
     """Each two sides, people first: on each criterion, and all together."""
     rows: list[Row] = [
         [
-            clipped(pair.one),
-            clipped(pair.other),
+            _short(pair.one),
+            _short(pair.other),
             _named(pair.criterion),
             pair.items,
             pair.equal,
@@ -75,6 +76,10 @@ def people_pairs_table(agreement: PeopleAgreement) -> Table:
         for pair in agreement.pairs
     ]
     return Table(_PAIRS, rows)
+
+
+def _short(person: str) -> str:
+    return person if len(person) <= _LONGEST_NAME else f"{person[:_LONGEST_NAME]}…"
 
 
 def _named(criterion: str | None) -> str:

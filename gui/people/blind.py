@@ -32,6 +32,7 @@ class Blind(QObject):
         self._on = workspace.state.text(_STATE) == "on"
         self._given: set[tuple[str, str]] = set()  # not stored yet
         workspace.author_changed.connect(self._start_anew)
+        workspace.reviewed.connect(self._settle)
         workspace.run_changed.connect(self._drop)
         workspace.problem.connect(self._drop)
 
@@ -62,9 +63,10 @@ class Blind(QObject):
         """This person gives his label now: it is on its way to the store."""
         self._given.add((item_id, criterion))
 
-    def forget(self, item_id: str, criterion: str) -> None:
-        """What was on its way is stored, or not; the store says what is shown."""
-        self._given.discard((item_id, criterion))
+    @Slot()
+    def _settle(self) -> None:
+        """What was on its way and is stored now is the store's to say."""
+        self._given = {place for place in self._given if self.own(*place) is None}
 
     def row(self, row: "ReviewRow") -> "ReviewRow":
         """A row as it may be shown: one that is hidden says nothing but its item and criterion."""

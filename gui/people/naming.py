@@ -14,7 +14,7 @@ from gui.kit.foreign_text import tip
 from gui.kit.labels import heading, hint, name
 from gui.work.workspace import LONGEST_NAME, Workspace
 
-_SHOWN = 24  # letters of a name on the button
+_SHOWN = 16  # letters of a name on the button
 _MOST_LISTED = 12
 
 
@@ -23,7 +23,7 @@ class NameDialog(QDialog):
 
     def __init__(self, suggested: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Whose labels are these?")
+        self.setWindowTitle("Who labels?")
         self.field = QLineEdit(suggested)
         self.field.setMaxLength(LONGEST_NAME)
         self.field.selectAll()
@@ -39,7 +39,10 @@ class NameDialog(QDialog):
         layout.addWidget(heading("Your name"))
         layout.addWidget(self.field)
         layout.addWidget(
-            hint("It stands beside every label that you give or confirm, here and in exports. Change it any time.")
+            hint(
+                "It stands beside every label that you give or confirm, here and in exports. You can change"
+                " it at any time."
+            )
         )
         layout.addWidget(self._buttons)
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 56)
@@ -95,15 +98,18 @@ class WhoButton(QToolButton):
     @Slot()
     def follow(self) -> None:
         """Show who it is."""
-        author = self._workspace.author
-        shown = author if len(author) <= _SHOWN else f"{author[:_SHOWN]}…"
-        self.setText(visible(f"You are {shown}").replace("&", "&&"))
-        name(self, f"You are {visible(author)}: choose who labels")
+        author = visible(self._workspace.author)
+        self.setText(f"You are {self._short(author)}".replace("&", "&&"))
+        name(self, f"You are {author}: choose who labels")
         self.setToolTip(tip(f"You are {author}. Your labels are kept apart from those of others."))
 
     def minimumSizeHint(self) -> QSize:
         """A few letters: a head with little room cuts it."""
         return QSize(self.fontMetrics().averageCharWidth() * 14, super().minimumSizeHint().height())
+
+    def _short(self, person: str) -> str:
+        room = self.fontMetrics().averageCharWidth() * _SHOWN
+        return self.fontMetrics().elidedText(person, Qt.TextElideMode.ElideRight, room)
 
     @Slot(int)
     def _take(self, result: int) -> None:
@@ -120,8 +126,7 @@ class WhoButton(QToolButton):
         run = self._workspace.run
         people = {*(run.results.reviews.people if run else ()), self._workspace.author}
         for person in sorted(people)[:_MOST_LISTED]:
-            shown = person if len(person) <= _SHOWN else f"{person[:_SHOWN]}…"
-            action = QAction(visible(shown).replace("&", "&&"), self._menu)
+            action = QAction(self._short(visible(person)).replace("&", "&&"), self._menu)
             action.setData(person)
             action.setCheckable(True)
             action.setChecked(person == self._workspace.author)

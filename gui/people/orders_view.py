@@ -1,4 +1,4 @@
-"""What the model read in each order of the responses, large: a column of bars for each order, and both together.
+"""What the model read in each order of the responses, large: bars for each order, and for both together.
 
 Knows: readings, painting. Does not know: how readings become a judgment.
 """
@@ -42,7 +42,7 @@ class OrdersView(QWidget):
         orders: Sequence[tuple[Order, Sequence[float]]],
         together: Sequence[float],
     ) -> None:
-        """Show the probabilities (of the item's own A and B) of each order, and the judgment's; or nothing."""
+        """Show the probabilities of each order, by the item's own A and B, and the judgment's."""
         shown = [(_TITLES[order], shares) for order, shares in orders]
         if together:
             shown.append((_TOGETHER, together))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
 from gui.results.figure_jobs import save_figures
-from gui.results.score_jobs import Scores
+from gui.results.score_jobs import Scores, with_people
 from gui.results.weighing_jobs import Basis, Wish, weighed
 from gui.work.lanes import Job, JobControl
 from gui.work.marks import measured_mark
@@ -72,7 +72,7 @@ class Exported:
         mark = measured_mark(results, self.gold)
         for scores in self.known:
             if scores.mark == mark and scores.explained and scores.evaluation is not None:
-                return scores.evaluation
+                return with_people(scores, results).evaluation or scores.evaluation
         return evaluate(match(system_of_run(results), self.gold, partial=True))
 
 

@@ -116,6 +116,12 @@ class FilterBar(QWidget):
         """True for the most doubtful first."""
         return bool(self.order.currentData() == _DOUBT)
 
+    def set_blind(self, blind: bool) -> None:
+        """Leave away what would tell something of labels: nobody may learn by it who labels blind."""
+        self.order.setVisible(not blind)
+        for chip in self.chips.values():
+            chip.setVisible(not blind)
+
     def show_criteria(self, criteria: Sequence[str]) -> None:
         """Offer the criteria of a run; the chosen one stays where it can."""
         chosen = self.criterion.currentData()

@@ -3,20 +3,35 @@
 Knows: jobs that make the list. Does not know: judgments, what is done with an item.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHeaderView, QPushButton, QTableView, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
+from engine.core.judgments import ReviewState
+from engine.core.review_filters import Filters
 from gui.kit.busy import BusyLine
 from gui.kit.labels import hint, name
 from gui.kit.views import dressed
+from gui.people.person_filter import PersonFilter
+from gui.people.queue_line import QueueLine
+from gui.people.reviewer import Reviewer
 from gui.review import review_jobs
 from gui.review.filter_bar import FilterBar
 from gui.review.review_jobs import ItemAgain, Listing, Review
-from gui.review.review_table import DOUBT, ID, INSTRUCTION, LABELS, MARKS, LabelsDelegate, ReviewTableModel
+from gui.review.review_table import (
+    DOUBT,
+    ID,
+    INSTRUCTION,
+    LABELS,
+    MARKS,
+    STATE,
+    LabelsDelegate,
+    ReviewTableModel,
+)
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
@@ -53,16 +68,20 @@ class ReviewList(QWidget):
     emptied = Signal()
     listed = Signal()
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, reviewer: Reviewer, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
+        self._blind, self.progress = reviewer.blind, reviewer.progress
+        self.people = PersonFilter(workspace, self.progress)
+        self.queue = QueueLine(reviewer.queue)
+        self._to_do_first = False  # the next list that is made is gone on with
         self.review: Review | None = None
         self.kept: Callable[[], str] = str
         self._judged: object = None  # the items of the run as it was when `review` was asked for
         self._wanted: str | None = None  # an item to choose once it is listed
         self._clearing = True
         self.filters = FilterBar()
-        self.table = ReviewTableModel(self)
+        self.table = ReviewTableModel(self.progress.state, self)
         self.view = dressed(_ItemView(), self.table, "Items of the run")
         self.view.setItemDelegateForColumn(LABELS, LabelsDelegate(self.view))
         header = self.view.horizontalHeader()
@@ -78,13 +97,14 @@ class ReviewList(QWidget):
         self._nothing = hint("No judgment passes the filters.")
         self._all = QPushButton("Show all items")
         name(self._all, "Clear the search and all filters")
-        self._all.clicked.connect(self.filters.clear)
+        self._all.clicked.connect(self._list_all)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
-        for widget in (self.filters, self._busy, self._nothing, self._all):
+        for widget in (self.filters, self.people, self._busy, self._nothing, self._all):
             layout.addWidget(widget)
         layout.addWidget(self.view, 1)
+        layout.addWidget(self.queue)
         layout.addStretch(0)  # where the view is hidden, the rest stays above
         self._show_nothing(False)
         self._reading = LatestTask(workspace.threads, Lane.MEASURE, self)
@@ -103,6 +123,10 @@ class ReviewList(QWidget):
         self._busy.cancelled.connect(self._listing.cancel)
         self.filters.changed.connect(self.list_again)
         self.filters.left.connect(self.take_focus)
+        self.people.changed.connect(self.list_again)
+        self.progress.changed.connect(self._show_progress)
+        self._blind.changed.connect(self._follow_blind)
+        self._follow_blind()
         self.view.font_changed.connect(self.restyle)
 
     def read_run(self) -> None:
@@ -124,7 +148,7 @@ class ReviewList(QWidget):
         if run is None or self.review is None or not self.follows or item_id not in self.review.places:
             return
         place = self.review.places[item_id]
-        job = review_jobs.item_again(run.results, self._workspace.gold, place, self.filters.wish)
+        job = review_jobs.item_again(run.results, self._workspace.gold, place, self.wish)
         # No LatestTask: the overrides of two items are both to be seen. They come in their order.
         task = self._workspace.threads.start(Lane.MEASURE, job)
         task.finished.connect(self._take_item)
@@ -145,6 +169,32 @@ class ReviewList(QWidget):
     def current(self) -> "ReviewItem | None":
         """The chosen item."""
         return self.table.item_at(self.view.currentIndex().row())
+
+    @property
+    def wish(self) -> Filters:
+        """What is to be listed. Who labels blind learns nothing by a filter of labels."""
+        wish = self.filters.wish
+        return Filters(criterion=wish.criterion, text=wish.text) if self._blind.on else wish
+
+    def go_on_with_to_do(self) -> None:
+        """Choose the first item that is to do, once the list is made."""
+        self._to_do_first = True
+
+    def go_to_next(self) -> bool:
+        """Choose the next item that is to do, from the top where there is none below; False where none is."""
+        here = self.view.currentIndex().row()
+        row = self._to_do_row((*range(here + 1, self.shown), *range(here)))
+        if row is not None:
+            self._go(row)
+        self.take_focus()  # else Space would press a button that was clicked once
+        return row is not None
+
+    def _to_do_row(self, rows: Iterable[int]) -> int | None:
+        items = self.table.listing.items
+        return next((row for row in rows if self._is_to_do(items[row].item_id)), None)
+
+    def _is_to_do(self, item_id: str) -> bool:
+        return self.progress.state(item_id) is ReviewState.TO_DO
 
     @property
     def shown(self) -> int:
@@ -177,6 +227,7 @@ class ReviewList(QWidget):
         """Columns as wide as their texts."""
         metrics = self.view.fontMetrics()
         widths = {
+            STATE: metrics.horizontalAdvance("✓") + 16,
             ID: metrics.horizontalAdvance("0000") + 12,
             DOUBT: metrics.horizontalAdvance("Doubt") + 22,
             LABELS: 10 + 5 * (metrics.height() + 3),
@@ -195,7 +246,8 @@ class ReviewList(QWidget):
         self._soon.start()
         run = self._workspace.run
         dataset = run.dataset if run else None
-        job = review_jobs.list_items(self.review, self.filters.wish, self.filters.by_doubt, dataset)
+        by_doubt = self.filters.by_doubt and not self._blind.on
+        job = review_jobs.list_items(self.review, self.wish, by_doubt, dataset, self.people.passing)
         self._listing.start(job)
         self._workspace.state.set_record(_STATE, self.filters.as_record())
 
@@ -205,7 +257,7 @@ class ReviewList(QWidget):
 
     @Slot(object)
     def _take_review(self, review: Review) -> None:
-        self.review = review
+        self.review = replace(review, shown=self._blind.row)
         self.filters.show_criteria(review.criteria)
         self.list_again()
 
@@ -217,8 +269,13 @@ class ReviewList(QWidget):
             return
         before, row = self.current, max(0, self.view.currentIndex().row())
         self.table.show_listing(self.review, listing, run.dataset, self.filters.wish.criterion)
+        self._show_progress()
         self._show_nothing(not listing.items)
         self.listed.emit()
+        if self._to_do_first and self._wanted is None and listing.items:
+            self._to_do_first = False
+            self._go_on(self._to_do_row(range(self.shown)) or 0)
+            return
         stays = self.kept() or (before.item_id if before is not None else "")
         if self._wanted is None and self.table.row_of(stays) is not None:
             self._wanted, self._clearing = stays, False
@@ -226,6 +283,33 @@ class ReviewList(QWidget):
             self._choose_wanted()
         else:
             self._go_on(row)
+
+    @Slot()
+    def _list_all(self) -> None:
+        self.people.clear()
+        self.filters.clear()
+
+    @Slot()
+    def _follow_blind(self) -> None:
+        """Who labels blind sees neither doubts nor filters of labels, and the order of the dataset.
+
+        That order, and no other one for each person: those who stop early have labelled the same items, so
+        that it can be measured how far they agree.
+        """
+        self.view.setColumnHidden(DOUBT, self._blind.on)
+        self.filters.set_blind(self._blind.on)
+        self.people.set_blind(self._blind.on)
+        self.table.show_again()
+        self.list_again()
+
+    @Slot(str)
+    def _show_progress(self, item_id: str = "") -> None:
+        self.table.show_again(item_id)
+        items = self.table.listing.items
+        left = sum(self._is_to_do(item.item_id) for item in items)
+        self.queue.show_progress(self.progress.in_words(left, len(items)))
+        current = self.current
+        self.queue.show_state(self.progress.state(current.item_id) if current else None)
 
     @Slot(object)
     def _take_item(self, again: ItemAgain) -> None:
@@ -259,8 +343,8 @@ class ReviewList(QWidget):
             return
         row = self.table.row_of(wanted)
         known = wanted in self.review.places
-        if row is None and known and self._clearing and self.filters.wish.narrows:
-            self.filters.clear()
+        if row is None and known and self._clearing and (self.filters.wish.narrows or self.people.narrows):
+            self._list_all()
             return
         self._wanted = None
         if row is not None:
@@ -296,6 +380,7 @@ class ReviewList(QWidget):
     @Slot(QModelIndex, QModelIndex)
     def _tell(self, now: QModelIndex, _before: QModelIndex) -> None:
         item = self.table.item_at(now.row())
+        self.queue.show_state(self.progress.state(item.item_id) if item else None)
         if item is not None:
             self.chosen.emit(item.item_id)
 

@@ -4,14 +4,17 @@ Knows: which parts there are and how a choice in one shows in the others. Does n
 made, stored, put in order or changed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Slot
-from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QComboBox,
+    QLineEdit,
+    QPlainTextEdit,
     QPushButton,
     QStackedWidget,
     QVBoxLayout,
@@ -20,12 +23,14 @@ from PySide6.QtWidgets import (
 
 from engine.core.items import Preference
 from gui.kit.labels import name
+from gui.people.reviewer import Reviewer
 from gui.review.item_reading import ItemReading, Marking
 from gui.review.judgment_desk import JudgmentDesk
 from gui.review.notices import MissingDataset, NothingToReview, PartOfRun
 from gui.review.review_list import ReviewList
 from gui.work.outdated_line import OutdatedLine
 from gui.work.page import Page
+from gui.work.page_keys import PageKeys
 from gui.work.page_name import PageName
 from gui.work.page_splitter import PageSplitter
 from gui.work.rewriter import Rewriter
@@ -41,7 +46,7 @@ _MARKINGS = (
     (Marking.SHARED, "Shared words"),
 )
 _MOST_FOR_CARD = 0.45  # of the height of texts and card
-_PAUSE_MS = 1000  # without a key, after which letters are keys of the page again
+_WRITING = (QLineEdit, QPlainTextEdit)  # Enter and Space are their keys
 _LABEL_KEYS = {"A": Preference.A, "B": Preference.B, "G": Preference.BOTH_GOOD, "X": Preference.BOTH_BAD}
 
 
@@ -54,11 +59,16 @@ class ReviewPage(Page):
         ("1 to 5", "Criterion"),
         ("A, B", "Override the label with A, with B"),
         ("G, X", "Override the label with both good, both bad"),
-        ("U", "Take the last override of this judgment back"),
+        ("U", "Take your last override of this judgment back"),
         ("E", "Write another explanation: Ctrl+Enter saves, Esc leaves"),
         ("M", "Markdown or plain text"),
         ("F", "Fold the judgment to one line, or open it"),
         ("D", "Highlight differences, shared words, nothing"),
+        ("Enter", "Confirm the item: you agree with all its labels; on to the next one to do"),
+        ("S", "Skip the item; on to the next one to do"),
+        ("T", "Take the item back to to do"),
+        ("Space", "What the model read in each order of the responses, large"),
+        ("N", "Note and tags of the item"),
         ("/", "Search: Enter or Down goes to the list, Esc empties the search"),
     )
 
@@ -70,19 +80,20 @@ class ReviewPage(Page):
         self._item_id = ""
         self._wanted_criterion = ""
         self._card_height = 0  # of the open card with its strip, in pixels; 0 until it is known
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(_PAUSE_MS)
         self._soon = QTimer(self)  # once what is new has its place
         self._soon.setSingleShot(True)
         self._soon.timeout.connect(self._give_card_its_height)
-        self.list = ReviewList(workspace)
+        self.reviewer = Reviewer(workspace, self)
+        self.keys = PageKeys(self)
+        self.list = ReviewList(workspace, self.reviewer)
         self.list.kept = self._item_in_writing
         self.part = PartOfRun(workspace)
         self.missing = MissingDataset(workspace)
         self.nothing = NothingToReview(workspace)
         self.reading = ItemReading(workspace.threads)
-        self.desk = JudgmentDesk(workspace)
+        self.reading.instruction.put_beside(self.reviewer.note)
+        self.desk = JudgmentDesk(workspace, self.reviewer)
+        self.reviewer.queue.desk, self.reviewer.queue.items = self.desk, self.list
         self._make_header()
         self._lay_out()
         self._connect()
@@ -98,7 +109,7 @@ class ReviewPage(Page):
             self.marking.addItem(words, marking)
         name(self.marking, "Highlight in the responses", "Highlight what differs or what is shared (D)")
         self.header.addWidget(RunPicker(self.workspace), 4)
-        for widget in (self.marking, self.markdown):
+        for widget in (self.marking, self.markdown, self.reviewer.blind_button, self.reviewer.who):
             self.header.addWidget(widget)
 
     def _lay_out(self) -> None:
@@ -114,7 +125,12 @@ class ReviewPage(Page):
         below = QVBoxLayout(left)
         below.setContentsMargins(0, 0, 0, 0)
         below.addWidget(self.list, 1)
-        below.addWidget(self.outdated)
+        self._below = QWidget()
+        inside = QVBoxLayout(self._below)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.addWidget(self.outdated)
+        below.addWidget(self._below)
+        self._follow_blind()
         self._across = _splitter(Qt.Orientation.Horizontal, left, right)
         self._across.setSizes([370, 790])
         self._across.setStretchFactor(1, 3)
@@ -134,8 +150,9 @@ class ReviewPage(Page):
         self.list.chosen.connect(self._choose_item)
         self.list.listed.connect(self._follow_list)
         self.list.emptied.connect(self._show_nothing)
+        self.reviewer.blind.changed.connect(self._follow_blind)
         self.desk.focus_free.connect(self.list.take_focus)
-        self.desk.put_aside.connect(self._pause.start)
+        self.desk.put_aside.connect(self.keys.pause)
         self.desk.card.body_shown.connect(self._make_room)
         self.part.again.clicked.connect(self.list.take_focus)
         self.markdown.toggled.connect(self.reading.set_markdown)
@@ -143,31 +160,25 @@ class ReviewPage(Page):
 
     def _add_keys(self) -> None:
         """Keys without Ctrl: a field that is written in keeps them for itself."""
-        self._on_key("J", partial(self.list.step, 1), repeat=True)
-        self._on_key("K", partial(self.list.step, -1), repeat=True)
-        self._on_key("U", self.desk.undo)
-        self._on_key("E", self.desk.edit)
-        self._on_key("M", self.markdown.toggle)
-        self._on_key("D", self._next_marking)
-        self._on_key("F", self.desk.card.toggle_fold)
-        self._on_key("/", self._search)
+        add, queue = self.keys.add, self.reviewer.queue
+        add("J", partial(self.list.step, 1), repeat=True)
+        add("K", partial(self.list.step, -1), repeat=True)
+        add("U", self.desk.undo)
+        add("E", self.desk.edit)
+        add("M", self.markdown.toggle)
+        add("D", self._next_marking)
+        add("F", self.desk.card.toggle_fold)
+        add("/", self._search)
         for place in range(9):
-            self._on_key(str(place + 1), partial(self.desk.choose_place, place))
+            add(str(place + 1), partial(self.desk.choose_place, place))
         for key, label in _LABEL_KEYS.items():
-            self._on_key(key, partial(self.desk.override_label, label))
-
-    def _on_key(self, key: str, do: Callable[[], object], repeat: bool = False) -> None:
-        shortcut = QShortcut(QKeySequence(key), self)
-        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        shortcut.setAutoRepeat(repeat)
-        shortcut.activated.connect(partial(self._obey, do))
-
-    def _obey(self, do: Callable[[], object]) -> None:
-        """Do what a key stands for, unless a person still types what an editor was to get."""
-        if self._pause.isActive():
-            self._pause.start()
-        else:
-            do()
+            add(key, partial(self.desk.override_label, label))
+        add("S", queue.skip)
+        add("T", queue.take_back)
+        add("N", self.reviewer.note.edit)
+        for key in ("Return", "Enter"):
+            add(key, queue.confirm, spares=_WRITING)
+        add("Space", self.desk.card.toggle_orders, spares=(*_WRITING, QComboBox, QAbstractButton))
 
     def _item_in_writing(self) -> str:
         """The item whose explanation is being written; empty where none is."""
@@ -206,8 +217,11 @@ class ReviewPage(Page):
             if self._run_id is None:
                 self.list.restore_filters(tuple(run.results.judgments))
                 self.desk.criterion = str(remembered.get("criterion", ""))
-                if remembered.get("run") == run.id and not self.list.awaits:
+                begun = self.reviewer.progress.begun
+                if remembered.get("run") == run.id and not self.list.awaits and not begun:
                     self.list.choose(str(remembered.get("item", "")), clearing=False)
+            if self.reviewer.progress.begun:
+                self.list.go_on_with_to_do()
             self._run_id, self._item_id = run.id, ""
         self.list.read_run()
 
@@ -245,9 +259,14 @@ class ReviewPage(Page):
         if run.dataset is not None:
             judged = run.results.judged[review.places[item_id]]
             self.reading.show_item(run.dataset[judged.position], judged.shortening)
+        self.reviewer.look_at(review.places[item_id], review.criteria)
         self._down.show()
         self._item_id = item_id
         self._soon.start()
+
+    @Slot()
+    def _follow_blind(self) -> None:
+        self._below.setHidden(self.reviewer.blind.on)  # it tells of labels
 
     def _criterion_of(self, item_id: str, criteria: Sequence[str]) -> str:
         """The criterion to open: the one asked for, else the open one, else the most doubtful that passes."""

@@ -436,5 +436,5 @@ def test_people_among_themselves_stand_beside_the_judge(tmp_path: Path) -> None:
     assert accuracy[0][-2:] == ["people", "people's kappa"]
     assert accuracy[1][-2:] == ["0.0 %", "0.00"]
     assert ["Ada", "the model", "safety", "1", "100.0 %", "-"] in shown.tables[3]
-    assert "x" * 41 not in shown.text
+    assert "x" * 21 not in shown.text
     assert not {tag for tag, _ in shown.elements} - PLAIN
