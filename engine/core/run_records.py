@@ -1,6 +1,6 @@
 """What the store says of a run: what makes it the same run, how far it came, what it cost.
 
-Knows: plain values. Does not know: SQL, how a run is judged.
+Knows: plain values, how a run is called. Does not know: SQL, how a run is judged.
 """
 
 from collections.abc import Mapping
@@ -11,10 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.errors import SetupError
+from engine.core.formatting import listed
 from engine.core.remedies import Remedy, Step
 
 REWRITTEN = "rewritten"
 """In the manifest of a run: when explanations were written again, how many, and with what."""
+
+NOT_IN_DATASET = "ids that are not in the dataset"
+"""In the manifest of an opened submission: its rows that answer no item."""
+
+_NAME_SHOWN = 60
 
 
 class RunKind(StrEnum):
@@ -68,6 +74,42 @@ class StoredRun:
     def submitted(self) -> bool:
         """True for an opened submission: no model judged it here."""
         return self.identity.kind is RunKind.SUBMITTED
+
+    @property
+    def title(self) -> str:
+        """What it is called: `Run 7`, or `Submission baseline.tsv`; a long name without its middle."""
+        return f"Submission {short_name(self.identity.model_name)}" if self.submitted else f"Run {self.id}"
+
+    @property
+    def called(self) -> str:
+        """The same within a sentence: `run 7`, `the submission baseline.tsv`."""
+        return (
+            f"the submission {short_name(self.identity.model_name)}" if self.submitted else f"run {self.id}"
+        )
+
+    @property
+    def not_in_dataset(self) -> tuple[str, ...]:
+        """The ids of an opened submission that its dataset lacks: these rows are left out."""
+        return tuple(self.manifest.get(NOT_IN_DATASET, ()))
+
+
+def short_name(name: str) -> str:
+    """The name of a file, without its middle where it is very long."""
+    half = _NAME_SHOWN // 2
+    return name if len(name) <= _NAME_SHOWN else f"{name[:half]}…{name[-half:]}"
+
+
+def what_is_joined(run: StoredRun) -> str:
+    """A sentence on which items an opened submission answers: ids are all that joins the two."""
+    identity = run.identity
+    joined = (
+        f"{short_name(identity.model_name)} answers {run.judged:,} of the {identity.items:,} items of"
+        f" {short_name(identity.dataset_path.name)}, joined by their ids."
+    )
+    extra = run.not_in_dataset
+    if not extra:
+        return joined
+    return f"{joined} Left out, because the dataset lacks them ({len(extra):,}): {listed(extra)}."
 
 
 @dataclass(frozen=True)

@@ -221,7 +221,8 @@ def _words_on(run: "StoredRun") -> str:
         parts.append("one order")
     if identity.settings["mode"] == Mode.LABELS:
         parts.append("labels only")
-    return f"Run {run.id}: {one_line(identity.model_name)}\n{one_line(', '.join(parts))}"
+    title = run.title if run.submitted else f"Run {run.id}: {one_line(identity.model_name)}"
+    return f"{title}\n{one_line(', '.join(parts))}"
 
 
 def _is_file_entry(value: object) -> bool:

@@ -206,15 +206,13 @@ class DatasetPage(Page):
             event.ignore()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Open the first file that was dropped."""
-        path = _dropped(event)
-        if path is None:
+        """Let what was dropped be opened: a dataset, a submission, or both."""
+        if _dropped(event) is None:
             event.ignore()
             return
         event.acceptProposedAction()
-        self.workspace.open_dataset(path)
-        if len(event.mimeData().urls()) > 1:
-            self.workspace.note.emit(f"Of the dropped files, {path.name} is opened: one dataset at a time.")
+        paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+        self.workspace.files_given.emit(paths)
 
 
 def _dropped(event: QDropEvent) -> Path | None:

@@ -22,8 +22,8 @@ class PersonFilter(QWidget):
 
     changed = Signal()
 
-    def __init__(self, workspace: Workspace, progress: Progress, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace, progress: Progress, blind_button: QWidget) -> None:
+        super().__init__()
         self._workspace = workspace
         self._progress = progress
         self.state = _box("How far you are with the listed items")
@@ -35,6 +35,7 @@ class PersonFilter(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.state, 1)
         layout.addWidget(self.tag, 1)
+        layout.addWidget(blind_button)
         remembered = workspace.state.record(_STATE)
         self.state.setCurrentIndex(max(0, self.state.findData(remembered.get("state"))))
         self._wanted_tag = remembered.get("tag")  # until the run is there that has it

@@ -3,7 +3,7 @@
 Knows: states of items. Does not know: which items are listed, labels.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -69,14 +69,20 @@ class Progress(QObject):
         self._workspace.review(NewReview(item_id, self._workspace.author, state, confirmed or {}))
         self.changed.emit(item_id)
 
-    def in_words(self, left: int, listed: int) -> str:
-        """`37 of 99 done, 2 skipped, 12 left by this filter`; `left`: to do among the items `listed`."""
+    def next_to_do(self, listed: Sequence[str], after: int) -> int | None:
+        """The place of the next item to do among those that are listed, after a place, else from the top."""
+        places = (*range(after + 1, len(listed)), *range(max(0, min(after, len(listed)))))
+        return next((place for place in places if self.state(listed[place]) is ReviewState.TO_DO), None)
+
+    def in_words(self, listed: Sequence[str]) -> str:
+        """`37 of 99 done, 2 skipped, 12 left by this filter`, of the items that are listed."""
         counts = self.counts
+        left = sum(self.state(item_id) is ReviewState.TO_DO for item_id in listed)
         total = sum(counts.values())
         parts = [f"{counts[ReviewState.DONE]:,} of {total:,} done"]
         if counts[ReviewState.SKIPPED]:
             parts.append(f"{counts[ReviewState.SKIPPED]:,} skipped")
-        parts.append(f"{left:,} left{' by this filter' if listed < total else ''}")
+        parts.append(f"{left:,} left{' by this filter' if len(listed) < total else ''}")
         return ", ".join(parts)
 
     @Slot(str)

@@ -3,20 +3,21 @@
 Knows: how it is laid out. Does not know: items, labels.
 """
 
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from engine.core.judgments import ReviewState
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import tip
 from gui.kit.labels import OneLine, name
 from gui.people.item_queue import ItemQueue
+from gui.people.naming import WhoButton
 from gui.people.progress import STATE_WORDS
 
 
 class QueueLine(QWidget):
     """Below the list."""
 
-    def __init__(self, queue: ItemQueue, parent: QWidget | None = None) -> None:
+    def __init__(self, queue: ItemQueue, who: WhoButton, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.text = OneLine()
         self.confirm = QPushButton("Confirm (Enter)")
@@ -38,7 +39,10 @@ class QueueLine(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
-        layout.addWidget(self.text)
+        line = QHBoxLayout()
+        line.addWidget(self.text, 1)
+        line.addWidget(who)
+        layout.addLayout(line)
         layout.addLayout(buttons)
 
     def show_progress(self, words: str) -> None:

@@ -6,7 +6,7 @@ Knows: these parts and how they go together. Does not know: how items are listed
 from collections.abc import Sequence
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from gui.kit.labels import name
 from gui.people.blind import Blind
@@ -41,6 +41,16 @@ class Reviewer(QObject):
         self.blind_button.toggled.connect(self.blind.switch)
         self.blind.changed.connect(self._show_note)
         workspace.reviewed.connect(self._show_note)
+
+    def hidden_when_blind(self, widget: QWidget) -> QWidget:
+        """A place for what tells of labels: it is not there while this person labels blind."""
+        place = QWidget()
+        inside = QVBoxLayout(place)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.addWidget(widget)
+        place.setHidden(self.blind.on)
+        self.blind.changed.connect(lambda: place.setHidden(self.blind.on))
+        return place
 
     def look_at(self, place: int, criteria: Sequence[str]) -> None:
         """Show the note of an item, by its place among the judged ones of the open run."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from engine.core.formatting import visible
 from engine.core.items import Gold, Preference
-from engine.core.judgments import AnyJudgment, Judgment, Override, Unscored
+from engine.core.judgments import AnyJudgment, Explanation, Override, Unscored
 from gui.kit.label_words import LABEL_WORDS
 
 
@@ -16,7 +16,8 @@ from gui.kit.label_words import LABEL_WORDS
 class Shown:
     """What a card shows. `label`, `explanation`: in force. `history`: all overrides, the oldest first.
 
-    `doubt`: 0 to 1, None where it is not known. `people`: who gave which label, also by agreeing. `undoable`:
+    `doubt`: 0 to 1, None where it is not known. `maker`: who judged, `model` or `submission`.
+    `people`: who gave which label, also by agreeing. `undoable`:
     whether there is an override of the person who looks. `hidden`: whether all this is kept from him.
     """
 
@@ -29,6 +30,7 @@ class Shown:
     human: Gold | None
     draft: bool = False
     doubt: float | None = None
+    maker: str = "model"
     people: Sequence[tuple[str, Preference]] = ()
     undoable: bool = False
     hidden: bool = False
@@ -48,18 +50,24 @@ def hidden(item_id: str, criterion: str) -> Shown:
     )
 
 
-def is_cut(scored: Judgment | None, shown: Shown) -> bool:
+def own_explanation(shown: Shown) -> Explanation | None:
+    """What the model wrote for the label in force, else its first text."""
+    judgment = shown.judgment
+    return None if isinstance(judgment, Unscored) else judgment.explanation_for(shown.label)
+
+
+def is_cut(shown: Shown) -> bool:
     """True where the explanation in force is the model's and ended at the length limit."""
-    own = scored.explanation_for(shown.label) if scored else None
+    own = own_explanation(shown)
     return own is not None and own.cut and own.text == shown.explanation
 
 
 def by_whom(shown: Shown) -> str:
     """Who overrode what, in a line or two; what the model had written, where it is replaced."""
     lines = [f"{in_words(shown.override)}."] if shown.override else []
-    own = shown.judgment.explanation if isinstance(shown.judgment, Judgment) else None
+    own = shown.judgment.explanation if not isinstance(shown.judgment, Unscored) else None
     if shown.override and shown.override.explanation and own:
-        lines.append(f"The model's own explanation: {own.text}")
+        lines.append(f"The {shown.maker}'s own explanation: {own.text}")
     earlier = len(shown.history) - (1 if shown.override else 0)
     if earlier:
         lines.append(f"{earlier} earlier change{'' if earlier == 1 else 's'}.")

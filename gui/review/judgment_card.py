@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from engine.core.formatting import clipped, number, percent, visible
 from engine.core.items import PREFERENCES, Preference
-from engine.core.judgments import Judgment, Unscored
+from engine.core.judgments import Judgment, SubmittedLabel, Unscored
 from gui.kit.bars import ProbabilityBars
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import one_line, plain_label, tip
@@ -29,7 +29,7 @@ from gui.kit.label_words import LABEL_WORDS, LETTERS
 from gui.kit.labels import OneLine, heading, hint, name
 from gui.kit.pill import Pill
 from gui.people.orders_view import OrdersView
-from gui.people.shown import Shown, by_whom, in_words, is_cut
+from gui.people.shown import Shown, by_whom, in_words, is_cut, own_explanation
 from gui.review.explanation_editor import ExplanationEditor
 from gui.review.order_bars import OrderBars, own_shares
 
@@ -121,6 +121,7 @@ class JudgmentCard(QFrame):
         for column, share in ((verdict, 5), (why, 6), (human, 5)):
             column.addStretch(1)
             self._parts.addLayout(column, share)
+        self._why = why
         self._parts.setContentsMargins(0, 0, 0, 0)
         self._parts.setSpacing(18)
         self.body = _Body(self.both, self._parts)
@@ -182,17 +183,18 @@ class JudgmentCard(QFrame):
         scored = judgment if isinstance(judgment, Judgment) else None
         self.badge.show_label(shown.label)
         self.badge.setVisible(not shown.hidden)
-        self._show_own(scored, shown)
+        self._show_own(shown)
         unscored = f"Unscored: {judgment.reason}." if isinstance(judgment, Unscored) else ""
         self.reason.setText(visible(_HIDDEN if shown.hidden else unscored))
         self.reason.setVisible(isinstance(judgment, Unscored))
+        self._parts.setStretch(0, 0 if isinstance(judgment, SubmittedLabel) else 5)
         self.bars.setVisible(scored is not None)
         self.orders.setVisible(scored is not None)
         self.orders.show_readings(scored.readings if scored else ())
         self.bars.show_probabilities(scored.probabilities if scored else ())
         self._show_orders(scored)
         self._show_pills(scored, shown)
-        self._show_explanation(scored, shown)
+        self._show_explanation(shown)
         self._show_parts()
         self._show_human(shown)
         for label, button in self.labels.items():
@@ -208,6 +210,10 @@ class JudgmentCard(QFrame):
         self.edit.setEnabled(False)
         # Once it has its place.
         QTimer.singleShot(0, self.editor, lambda: self.body.ensureWidgetVisible(self.editor))
+
+    def take_editor_back(self) -> None:
+        """Give the field, that was lent to another place, its own again."""
+        self._why.insertWidget(self._why.indexOf(self.explanation) + 1, self.editor)
 
     def close_editor(self) -> None:
         """Show the explanation again."""
@@ -282,10 +288,11 @@ class JudgmentCard(QFrame):
         if self._parts.direction() != direction:
             self._parts.setDirection(direction)
 
-    def _show_own(self, scored: Judgment | None, shown: Shown) -> None:
+    def _show_own(self, shown: Shown) -> None:
         """What the model said where a person's label is in force."""
         persons = shown.override is not None and shown.override.preference is not None
-        text = f"The model's own: {LABEL_WORDS[scored.preference if scored else None]}"
+        own = shown.judgment.preference if not isinstance(shown.judgment, Unscored) else None
+        text = f"The {shown.maker}'s own: {LABEL_WORDS[own]}"
         self.own.setText(text if persons else "")
 
     def _show_pills(self, scored: Judgment | None, shown: Shown) -> None:
@@ -310,12 +317,12 @@ class JudgmentCard(QFrame):
             )
         )
 
-    def _show_explanation(self, scored: Judgment | None, shown: Shown) -> None:
-        own = scored.explanation_for(shown.label) if scored else None
+    def _show_explanation(self, shown: Shown) -> None:
+        own = own_explanation(shown)
         written_for = own.preference if own else None
         self.outdated.setVisible(shown.outdated)
         self.outdated.say(f"written for another label: {LABEL_WORDS[written_for]}", "warning")
-        cut = " (cut at the length limit)" if is_cut(scored, shown) else ""
+        cut = " (cut at the length limit)" if is_cut(shown) else ""
         nothing = "No explanation." if shown.label else "No label, no explanation."
         nothing = _HIDDEN_PART if shown.hidden else nothing
         self.explanation.setText(visible(f"{shown.explanation}{cut}" if shown.explanation else nothing))

@@ -33,6 +33,7 @@ class JudgmentDesk(QWidget):
     """Shows and changes the judgments of the item that it is given."""
 
     criterion_changed = Signal(str)
+    shown = Signal(object)  # the Shown that the card was given
     focus_free = Signal()  # the editor is about to vanish, and keys must go somewhere else
     put_aside = Signal()  # the editor vanishes though nobody closed it: its text is a draft
 
@@ -125,12 +126,11 @@ class JudgmentDesk(QWidget):
             return
         results, key = run.results, self._key
         if not self.may_show(self.criterion):
-            self.card.show_judgment(hidden(self._item_id, self.criterion))
-            return
-        said = results.reviews.of_item(self._item_id)
-        history = [override for override in said.overrides if override.criterion == self.criterion]
-        self.card.show_judgment(
-            Shown(
+            shown = hidden(self._item_id, self.criterion)
+        else:
+            said = results.reviews.of_item(self._item_id)
+            history = [override for override in said.overrides if override.criterion == self.criterion]
+            shown = Shown(
                 judgment=judgment,
                 label=results.label(judgment),
                 explanation=results.explanation(judgment),
@@ -142,8 +142,10 @@ class JudgmentDesk(QWidget):
                 undoable=key in self._asked or self._last_own(history) is not None,
                 draft=not self.writing and self._drafts.of(run.id, *key) is not None,
                 doubt=self._doubt(),
+                maker="submission" if results.run.submitted else "model",
             )
-        )
+        self.card.show_judgment(shown)
+        self.shown.emit(shown)
 
     def may_show(self, criterion: str) -> bool:
         """False where the judgment of the item is hidden from a person who labels blind."""
@@ -291,7 +293,7 @@ class JudgmentDesk(QWidget):
             return
         self.keep_draft()
         if self.card.editor.changed:
-            where = f"item {self._item_id} in run {self._run_id}"
+            where = f"item {self._item_id} in the run that was open"
             self._workspace.note.emit(f"Another run is open. What you wrote of {where} is a draft there.")
         self._close_editor()
         self.put_aside.emit()

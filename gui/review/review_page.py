@@ -22,9 +22,12 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.items import Preference
+from engine.core.review_filters import ListOrder
 from gui.kit.labels import name
 from gui.people.reviewer import Reviewer
-from gui.review.item_reading import ItemReading, Marking
+from gui.review.beside import Beside
+from gui.review.health_line import HealthLine
+from gui.review.item_reading import ItemReading, MarkingBox
 from gui.review.judgment_desk import JudgmentDesk
 from gui.review.notices import MissingDataset, NothingToReview, PartOfRun
 from gui.review.review_list import ReviewList
@@ -32,7 +35,7 @@ from gui.work.outdated_line import OutdatedLine
 from gui.work.page import Page
 from gui.work.page_keys import PageKeys
 from gui.work.page_name import PageName
-from gui.work.page_splitter import PageSplitter
+from gui.work.page_splitter import PageSplitter, two_parts
 from gui.work.rewriter import Rewriter
 from gui.work.run_picker import RunPicker
 from gui.work.workspace import Workspace
@@ -40,11 +43,6 @@ from gui.work.workspace import Workspace
 _CHOSEN = "review/chosen"
 _LAYOUTS = ("across", "texts", "responses")
 _CARD = "review/card"  # the height of the open card
-_MARKINGS = (
-    (Marking.NOTHING, "No highlight"),
-    (Marking.DIFFERENCES, "Differences"),
-    (Marking.SHARED, "Shared words"),
-)
 _MOST_FOR_CARD = 0.45  # of the height of texts and card
 _WRITING = (QLineEdit, QPlainTextEdit)  # Enter and Space are their keys
 _LABEL_KEYS = {"A": Preference.A, "B": Preference.B, "G": Preference.BOTH_GOOD, "X": Preference.BOTH_BAD}
@@ -61,6 +59,7 @@ class ReviewPage(Page):
         ("G, X", "Override the label with both good, both bad"),
         ("U", "Take your last override of this judgment back"),
         ("E", "Write another explanation: Ctrl+Enter saves, Esc leaves"),
+        ("V", "Other systems side by side, or the judgment alone"),
         ("M", "Markdown or plain text"),
         ("F", "Fold the judgment to one line, or open it"),
         ("D", "Highlight differences, shared words, nothing"),
@@ -78,7 +77,7 @@ class ReviewPage(Page):
         self._stale = True
         self._run_id: int | None = None
         self._item_id = ""
-        self._wanted_criterion = ""
+        self._wanted = ("", "")  # the item and the criterion that another page wants shown
         self._card_height = 0  # of the open card with its strip, in pixels; 0 until it is known
         self._soon = QTimer(self)  # once what is new has its place
         self._soon.setSingleShot(True)
@@ -94,6 +93,7 @@ class ReviewPage(Page):
         self.reading.instruction.put_beside(self.reviewer.note)
         self.desk = JudgmentDesk(workspace, self.reviewer)
         self.reviewer.queue.desk, self.reviewer.queue.items = self.desk, self.list
+        self.beside = Beside(workspace, self.desk, self)
         self._make_header()
         self._lay_out()
         self._connect()
@@ -104,16 +104,15 @@ class ReviewPage(Page):
         self.markdown = QPushButton("Markdown")
         self.markdown.setCheckable(True)
         name(self.markdown, "Texts as Markdown", "Show the texts as Markdown, without links and images (M)")
-        self.marking = QComboBox()
-        for marking, words in _MARKINGS:
-            self.marking.addItem(words, marking)
-        name(self.marking, "Highlight in the responses", "Highlight what differs or what is shared (D)")
+        self.marking = MarkingBox()
+        self.health = HealthLine(self.workspace)
+        self.header.insertWidget(2, self.reviewer.hidden_when_blind(self.health))
         self.header.addWidget(RunPicker(self.workspace), 4)
-        for widget in (self.marking, self.markdown, self.reviewer.blind_button, self.reviewer.who):
+        for widget in (self.beside.button, self.marking, self.markdown):
             self.header.addWidget(widget)
 
     def _lay_out(self) -> None:
-        self._down = _splitter(Qt.Orientation.Vertical, self.reading, self.desk)
+        self._down = two_parts(Qt.Orientation.Vertical, self.reading, self.beside.home)
         self._down.setStretchFactor(1, 0)
         right = QWidget()
         column = QVBoxLayout(right)
@@ -125,18 +124,14 @@ class ReviewPage(Page):
         below = QVBoxLayout(left)
         below.setContentsMargins(0, 0, 0, 0)
         below.addWidget(self.list, 1)
-        self._below = QWidget()
-        inside = QVBoxLayout(self._below)
-        inside.setContentsMargins(0, 0, 0, 0)
-        inside.addWidget(self.outdated)
-        below.addWidget(self._below)
-        self._follow_blind()
-        self._across = _splitter(Qt.Orientation.Horizontal, left, right)
+        below.addWidget(self.reviewer.hidden_when_blind(self.outdated))
+        self._across = two_parts(Qt.Orientation.Horizontal, left, right)
         self._across.setSizes([370, 790])
         self._across.setStretchFactor(1, 3)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.nothing)
-        self._stack.addWidget(self._across)
+        self._reviewing = self.beside.below(self._across)
+        self._stack.addWidget(self._reviewing)
         self.body.addWidget(self._stack, 1)
 
     def _connect(self) -> None:
@@ -145,18 +140,20 @@ class ReviewPage(Page):
         workspace.gold_changed.connect(self._refresh)
         workspace.overrides_changed.connect(self._follow_override)
         workspace.review_wanted.connect(self._show_wanted)
+        workspace.items_wanted.connect(self.list.list_wanted)
         workspace.judging_changed.connect(self._follow_judging)
         workspace.runs_changed.connect(self._follow_judging)
         self.list.chosen.connect(self._choose_item)
         self.list.listed.connect(self._follow_list)
         self.list.emptied.connect(self._show_nothing)
-        self.reviewer.blind.changed.connect(self._follow_blind)
         self.desk.focus_free.connect(self.list.take_focus)
         self.desk.put_aside.connect(self.keys.pause)
         self.desk.card.body_shown.connect(self._make_room)
         self.part.again.clicked.connect(self.list.take_focus)
-        self.markdown.toggled.connect(self.reading.set_markdown)
-        self.marking.currentIndexChanged.connect(self._mark)
+        for texts in (self.reading, self.beside.columns):
+            self.markdown.toggled.connect(texts.set_markdown)
+        self.list.emptied.connect(self.beside.show_nothing)
+        self.marking.chosen.connect(self.reading.set_marking)
 
     def _add_keys(self) -> None:
         """Keys without Ctrl: a field that is written in keeps them for itself."""
@@ -165,8 +162,9 @@ class ReviewPage(Page):
         add("K", partial(self.list.step, -1), repeat=True)
         add("U", self.desk.undo)
         add("E", self.desk.edit)
+        add("V", self.beside.toggle)
         add("M", self.markdown.toggle)
-        add("D", self._next_marking)
+        add("D", self.marking.choose_next)
         add("F", self.desk.card.toggle_fold)
         add("/", self._search)
         for place in range(9):
@@ -207,8 +205,10 @@ class ReviewPage(Page):
         self.nothing.follow()
         self.part.follow()
         self.missing.follow()
-        self._stack.setCurrentWidget(self._across if judged else self.nothing)
+        self._stack.setCurrentWidget(self._reviewing if judged else self.nothing)
         self.reading.setVisible(run is not None and run.dataset is not None)
+        if not self._stale:
+            self.health.look_at(run.results if run else None)
         if self._stale or run is None:
             return
         if run.id != self._run_id:
@@ -216,10 +216,11 @@ class ReviewPage(Page):
             remembered = self.workspace.state.record(_CHOSEN)
             if self._run_id is None:
                 self.list.restore_filters(tuple(run.results.judgments))
-                self.desk.criterion = str(remembered.get("criterion", ""))
                 begun = self.reviewer.progress.begun
                 if remembered.get("run") == run.id and not self.list.awaits and not begun:
-                    self.list.choose(str(remembered.get("item", "")), clearing=False)
+                    item_id = str(remembered.get("item", ""))
+                    self._wanted = (item_id, str(remembered.get("criterion", "")))
+                    self.list.choose(item_id, clearing=False)
             if self.reviewer.progress.begun:
                 self.list.go_on_with_to_do()
             self._run_id, self._item_id = run.id, ""
@@ -229,7 +230,11 @@ class ReviewPage(Page):
     def _follow_list(self) -> None:
         run, shown = self.workspace.run, self.list.shown
         total = len(run.results.judged) if run else 0
-        self.context.setText(f"{shown:,} of {total:,} items" if shown != total else f"{total:,} items")
+        hits = self.list.table.listing.hits
+        found = f", {hits:,} hit{'' if hits == 1 else 's'}" if hits else ""
+        some = f"{shown:,} of {total:,} items" if shown != total else f"{total:,} items"
+        self.context.setText(f"{some}{found}")
+        self.reading.set_search(self.list.search)
         self.desk.show_changes()
 
     @Slot()
@@ -240,7 +245,7 @@ class ReviewPage(Page):
 
     @Slot(str, str)
     def _show_wanted(self, item_id: str, criterion: str) -> None:
-        self._wanted_criterion = criterion
+        self._wanted = (item_id, criterion)
         self.list.choose(item_id)
 
     @Slot(str, str)
@@ -264,24 +269,28 @@ class ReviewPage(Page):
         self._item_id = item_id
         self._soon.start()
 
-    @Slot()
-    def _follow_blind(self) -> None:
-        self._below.setHidden(self.reviewer.blind.on)  # it tells of labels
-
     def _criterion_of(self, item_id: str, criteria: Sequence[str]) -> str:
-        """The criterion to open: the one asked for, else the open one, else the most doubtful that passes."""
-        wanted, self._wanted_criterion = self._wanted_criterion, ""
-        if not wanted and item_id == self._item_in_writing():
-            return self.desk.criterion
+        """The criterion to open: the one asked for, of the item that is open the open one, else the reason
+        why the item is where it is.
+        """
+        if self._wanted[0] == item_id:
+            (_, wanted), self._wanted = self._wanted, ("", "")
+            if wanted in criteria:
+                return wanted
         passing = self.list.table.listing.passing.get(item_id, criteria)
-        if wanted in criteria:
-            return wanted
-        if self.desk.criterion in passing or self.list.review is None:
+        open_here = item_id == self._item_id and self.desk.criterion in passing
+        if open_here or item_id == self._item_in_writing():
             return self.desk.criterion
-        if passing is criteria:
-            return criteria[0]
-        rows = [row for row in self.list.review.of_item(item_id) if row.criterion in passing]
-        return max(rows, key=lambda row: row.doubt).criterion
+        return self._reason(item_id, passing)
+
+    def _reason(self, item_id: str, passing: Sequence[str]) -> str:
+        """Of the criteria that pass, the one for which the item is listed where it is."""
+        rows = self.list.review.of_item(item_id) if self.list.review is not None else ()
+        people = self.list.filters.list_order is ListOrder.DISAGREEMENT
+        return max(
+            (row for row in rows if row.criterion in passing),
+            key=lambda row: (people and row.differs_from_human, row.doubt),
+        ).criterion
 
     # How texts are shown
 
@@ -293,14 +302,6 @@ class ReviewPage(Page):
             self.desk.edit()
         else:
             self.list.take_focus()
-
-    @Slot()
-    def _next_marking(self) -> None:
-        self.marking.setCurrentIndex((self.marking.currentIndex() + 1) % self.marking.count())
-
-    @Slot()
-    def _mark(self) -> None:
-        self.reading.set_marking(Marking(self.marking.currentData()))
 
     @Slot()
     def _search(self) -> None:
@@ -325,7 +326,7 @@ class ReviewPage(Page):
     def _give_card_its_height(self) -> None:
         """At first as high as it wants to be, but most of the room is for the texts."""
         room = sum(self._down.sizes())
-        if self._card_height or not room or not self.desk.card.open:
+        if self._card_height or not room or not self.desk.card.open or self.beside.on:
             return
         self._lay_card_out()
         self._card_height = min(self.desk.sizeHint().height(), int(room * _MOST_FOR_CARD))
@@ -351,11 +352,12 @@ class ReviewPage(Page):
     def keep_layout(self) -> None:
         """Remember the splitters and the chosen item; keep what is being written as a draft."""
         self.desk.keep_draft()
+        self.beside.keep_layout()
         for key, splitter in zip(_LAYOUTS, self._splitters(), strict=True):
             self.keep_splitter(f"review/{key}", splitter)
         if self._card_height:
-            height = self._down.sizes()[1] if self.desk.card.open else self._card_height
-            self.workspace.state.set_number(_CARD, height)
+            lone = self.desk.card.open and not self.beside.on
+            self.workspace.state.set_number(_CARD, self._down.sizes()[1] if lone else self._card_height)
         self.workspace.state.set_record(
             _CHOSEN,
             {
@@ -389,14 +391,3 @@ class ReviewPage(Page):
 
     def _splitters(self) -> tuple[PageSplitter, ...]:
         return self._across, self.reading.above, self.reading.beside
-
-
-def _splitter(direction: Qt.Orientation, first: QWidget, second: QWidget) -> PageSplitter:
-    """Two parts that keep their share."""
-    made = PageSplitter(direction)
-    made.addWidget(first)
-    made.addWidget(second)
-    made.setStretchFactor(0, 1)
-    made.setStretchFactor(1, 1)
-    made.setHandleWidth(8)
-    return made

@@ -9,9 +9,16 @@ Knows: review rows, cells. Does not know: how rows are chosen and put in order, 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QRectF, QSize, Qt
+from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import (
+    QApplication,
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+)
 
 from engine.core.formatting import number, words
 from engine.core.items import Preference
@@ -22,6 +29,7 @@ from gui.kit.label_words import LABEL_WORDS
 from gui.kit.value_table import SORT_ROLE, Index
 from gui.people.progress import STATE_SIGNS, STATE_WORDS
 from gui.review.review_jobs import ItemAgain, Listing, Review
+from gui.review.search_hits import HitDelegate, Search
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -37,9 +45,10 @@ _TIPS = (
     "The label in force on each criterion: A, B, G both good, X both bad, – unscored",
     "⇄ the orders disagree, ≠ differs from the human label, ✎ overridden, ! explanation outdated;"
     " with how many criteria",
-    "The beginning of the instruction",
+    "The beginning of the instruction; of a search, the first text that it finds, from there on",
 )
 HIDDEN = "hidden"  # in the place of a label
+_TEXTS = (("", "instruction"), ("A: ", "output_a"), ("B: ", "output_b"))
 _NO_TEXT = "the dataset is not at hand"
 
 
@@ -50,23 +59,30 @@ class ReviewTableModel(QAbstractTableModel):
         super().__init__(parent)
         self._review: Review | None = None
         self._listing = Listing([], {}, {})
-        self._instructions: Any = None
+        self._texts: dict[str, Any] = {}
+        self._search = Search()
         self._criterion: str | None = None
         self._state_of = state_of
 
     def show_listing(
-        self, review: Review, listing: Listing, dataset: "Dataset | None", criterion: str | None
+        self,
+        review: Review,
+        listing: Listing,
+        dataset: "Dataset | None",
+        criterion: str | None,
+        search: Search,
     ) -> None:
-        """Show these items; with a `criterion` only its labels and marks."""
+        """Show these items; with a `criterion` only its labels and marks; of a search what it finds."""
         self.beginResetModel()
         self._review, self._listing, self._criterion = review, listing, criterion
-        self._instructions = dataset.texts("instruction") if dataset is not None else None
+        self._search = search
+        self._texts = {name: dataset.texts(name) for _, name in _TEXTS} if dataset is not None else {}
         self.endResetModel()
 
     def clear(self) -> None:
         """Show nothing."""
         self.beginResetModel()
-        self._review, self._listing, self._instructions = None, Listing([], {}, {}), None
+        self._review, self._listing, self._texts = None, Listing([], {}, {}), {}
         self.endResetModel()
 
     @property
@@ -147,17 +163,25 @@ class ReviewTableModel(QAbstractTableModel):
             return number(item.doubt)
         if column == MARKS:
             return _marks(self._rows(item))
-        if column == INSTRUCTION and self._instructions is not None:
-            return one_line(self._instructions[item.position].as_py())
+        if column == INSTRUCTION and self._texts:
+            return one_line(self._found_in(item.position))
         return ""
+
+    def _found_in(self, position: int) -> str:
+        """The first of an item's texts that a search finds, from there on; else the instruction."""
+        if self._search:
+            for whose, name in _TEXTS:
+                found = self._search.from_hit(self._texts[name][position].as_py())
+                if found is not None:
+                    return f"{whose}{found}"
+        return str(self._texts["instruction"][position])
 
     def _text_of(self, item: "ReviewItem", column: int) -> str:
         """A cell in words, for a tool tip and for a reader."""
         if column in (LABELS, MARKS):
             return "\n".join(in_words(row) for row in self._rows(item))
         if column == INSTRUCTION:
-            known = self._instructions is not None
-            return str(self._instructions[item.position]) if known else _NO_TEXT
+            return str(self._texts["instruction"][item.position]) if self._texts else _NO_TEXT
         if column == STATE:
             return STATE_WORDS[self._state_of(item.item_id)]
         return item.item_id if column == ID else f"doubt {number(item.doubt)}"
@@ -220,3 +244,44 @@ class LabelsDelegate(QStyledItemDelegate):
         labels = index.data(SORT_ROLE) or ()
         side = option.fontMetrics.height()
         return QSize(8 + len(labels) * (side + 3), super().sizeHint(option, index).height())
+
+
+class ItemView(QTableView):
+    """The items; letters are keys of the page, not the beginning of an id to look for."""
+
+    font_changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hits = HitDelegate(self)
+        self.setItemDelegateForColumn(LABELS, LabelsDelegate(self))
+        for column in (ID, INSTRUCTION):
+            self.setItemDelegateForColumn(column, self.hits)
+
+    def fit_columns(self) -> None:
+        """Columns as wide as their texts."""
+        header = self.horizontalHeader()
+        header.setStretchLastSection(True)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        metrics = self.fontMetrics()
+        widths = {
+            STATE: metrics.horizontalAdvance("✓") + 16,
+            ID: metrics.horizontalAdvance("0000") + 12,
+            DOUBT: metrics.horizontalAdvance("Doubt") + 22,
+            LABELS: 10 + 5 * (metrics.height() + 3),
+            MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5") + 22,
+            INSTRUCTION: metrics.averageCharWidth() * 8,
+        }
+        for column, width in widths.items():
+            self.setColumnWidth(column, width)
+        self.verticalHeader().setDefaultSectionSize(metrics.height() + 10)
+
+    def keyboardSearch(self, _text: str) -> None:
+        """Nothing."""
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Tell of another size of text once this view has it."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.font_changed.emit()

@@ -18,6 +18,7 @@ from engine.core.formatting import visible, words
 from engine.core.items import Preference
 from engine.core.judgments import NewOverride, NewReview
 from engine.core.people import Reviews, in_force
+from engine.core.run_records import what_is_joined
 from engine.system.paths import default_store
 from gui.work import file_jobs, store_jobs
 from gui.work.lanes import EngineThreads, Lane, LatestTask
@@ -67,7 +68,11 @@ class Workspace(QObject):
     runs_changed = Signal()  # the list of all runs
     judging_changed = Signal()  # a run has begun, goes on or has ended; see `judging`
     gold_changed = Signal()
+    submission_wanted = Signal()  # a person is to be asked for a submission file to open
+    files_given = Signal(object)  # paths of datasets and submissions, which are to be told apart and opened
+    check_wanted = Signal()  # the open run is to be checked as a submission
     review_wanted = Signal(str, str)  # item id, criterion: show this judgment
+    items_wanted = Signal(object)  # a WantedItems: list just these in Review
     page_wanted = Signal(object)  # PageName
     problem = Signal(object)  # an EngineError that the window must show
     note = Signal(str)  # a sentence for the status bar
@@ -175,13 +180,17 @@ class Workspace(QObject):
         """Read the list of runs again."""
         self._listing.start(store_jobs.list_runs(self.store_path))
 
-    def open_run(self, run_id: int) -> None:
-        """Look at a run of the store: its results, and its dataset where that is still there."""
+    def open_run(self, run_id: int, at_hand: "Dataset | None" = None) -> None:
+        """Look at a run of the store: its results, and its items out of a dataset `at_hand`.
+
+        That is the open one where none is given; else its file is read again, where it is still there.
+        """
         self._wanted_run = run_id
         self._changes_seen = self._changes
         if self.run is None or self.run.id != run_id:
-            self.note.emit(f"Opening run {run_id} …")
-        self._opening.start(store_jobs.open_run(self.store_path, run_id, self.dataset))
+            called = next((run.called for run in self.runs if run.id == run_id), f"run {run_id}")
+            self.note.emit(f"Opening {called} …")
+        self._opening.start(store_jobs.open_run(self.store_path, run_id, at_hand or self.dataset))
 
     def read_run_again(self) -> None:
         """Read the open run again, because it was judged further or calibrated."""
@@ -211,7 +220,8 @@ class Workspace(QObject):
             results = replace(results, overrides=said.overrides, reviews=said.reviews, notes=said.notes)
         self.run = OpenRun(results, dataset)
         if before is None or before.id != results.run.id:
-            self.note.emit(f"Run {results.run.id} is open.")
+            run = results.run
+            self.note.emit(what_is_joined(run) if run.submitted else f"{run.title} is open.")
         self.state.set_number("last/run", results.run.id)
         self.run_changed.emit()
 

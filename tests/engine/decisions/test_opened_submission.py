@@ -10,13 +10,13 @@ from engine.core.errors import SetupError
 from engine.core.health import Sign
 from engine.core.items import Prediction
 from engine.core.judgments import NewOverride, SubmittedLabel, Unscored
-from engine.core.run_records import RunKind
+from engine.core.run_records import RunKind, what_is_joined
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import read_submission, write_submission
 from engine.decisions.decision import NO_LABEL
 from engine.decisions.gaps import incomplete
 from engine.decisions.health import run_health
-from engine.decisions.opened_submission import open_submission, share_answered, what_is_joined
+from engine.decisions.opened_submission import open_submission, share_answered
 from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_json import as_json
 from engine.decisions.run_results import load_results, submission_of

@@ -121,8 +121,14 @@ def test_a_folded_card_shows_a_low_format_mass_only(qtbot: QtBot, page: ReviewPa
     assert card.mass.isVisible()
 
 
-def picture(page: ReviewPage) -> QImage:
-    return page.grab().toImage()
+def still(qtbot: QtBot, page: ReviewPage) -> QImage:
+    """The page once nothing in it moves any more."""
+    before, now = QImage(), page.grab().toImage()
+    while before != now:
+        qtbot.waitUntil(lambda: not (page.reading._soon.isActive() or page.reading._comparing.busy))
+        qtbot.wait(150)
+        before, now = now, page.grab().toImage()
+    return now
 
 
 def test_marked_markdown_follows_theme_and_text_size_at_once(
@@ -132,18 +138,13 @@ def test_marked_markdown_follows_theme_and_text_size_at_once(
     assert isinstance(app, QApplication)
     press(qtbot, small, "MD")
     small.reading.a.show_text("# Title\n\n- one `code`\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |")
-
-    def settled() -> bool:
-        lane = small.reading._comparing
-        return not lane.busy and not small._soon.isActive() and bool(small.reading.a.view.extraSelections())
-
+    seen = [still(qtbot, small)]
     for theme, size in ((ThemeChoice.DARK, 100), (ThemeChoice.DARK, 150), (ThemeChoice.LIGHT, 100)):
         apply_theme(app, theme, size, look)
-        qtbot.wait(50)
-        qtbot.waitUntil(settled)
-        at_once = picture(small)
+        seen.append(still(qtbot, small))
+        assert small.reading.a.view.extraSelections()
         small.reading.a._render()  # as the item opened again
         small.desk.restyle()
-        qtbot.wait(50)
-        qtbot.waitUntil(settled)
-        assert picture(small) == at_once, (theme, size)
+        assert still(qtbot, small) == seen[-1], (theme, size)
+    assert seen[0] == seen[-1]
+    assert seen[1] != seen[0]

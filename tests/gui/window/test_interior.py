@@ -33,7 +33,7 @@ class Opened:
         frame = MainWindow(State(self.folder / "state"))
         frame.show()
         interior = Interior(frame, self.folder / "runs.sqlite")
-        interior.begin(dataset)
+        interior.begin(*([dataset] if dataset else []))
         self.interiors.append(interior)
         return interior
 
