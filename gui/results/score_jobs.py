@@ -219,6 +219,8 @@ def with_people(scores: Scores, results: "RunResults") -> Scores:
     from engine.measure.people_agreement import people_agreement
     from engine.report.measure_tables import accuracy_table
 
+    if scores.results.reviews == results.reviews:
+        return scores
     system = replace(scores.system, results=results)
     tables = {name: table for name, table in scores.tables.items() if name not in _OF_PEOPLE}
     if scores.evaluation is None:
@@ -230,6 +232,8 @@ def with_people(scores: Scores, results: "RunResults") -> Scores:
 
 def with_people_of(known: Scores, scores: Scores) -> Scores:
     """What is known of a run, with what people say of it as the newer scores of it have it."""
+    if known.results.reviews == scores.results.reviews:
+        return known
     tables = {name: table for name, table in known.tables.items() if name not in _OF_PEOPLE}
     newer = (*_OF_PEOPLE, ScoreTable.ACCURACY)
     tables |= {name: table for name, table in scores.tables.items() if name in newer}
