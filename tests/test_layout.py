@@ -43,12 +43,13 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
         "gui.work": "kit",
         "gui.dataset": "kit work",
         "gui.judge": "kit work",
-        "gui.results": "kit work",
-        "gui.reading": "kit work",
+        "gui.weigh": "kit work",
+        "gui.results": "kit work weigh",
+        "gui.reading": "kit",
         "gui.people": "kit work",
         "gui.review": "kit work reading people",
         "gui.compare": "kit work",
-        "gui.window": "kit work dataset judge results reading people review compare",
+        "gui.window": "kit work dataset judge results weigh reading people review compare",
     }.items()
 }
 """For each package, from the lowest up, the packages beside it that it may import; none above, none else."""
@@ -274,7 +275,7 @@ def levels(room: str) -> Mapping[str, int]:
     return level
 
 
-@pytest.mark.parametrize(("room", "most_things", "most_levels"), [("engine", 17, 9), ("gui", 12, 6)])
+@pytest.mark.parametrize(("room", "most_things", "most_levels"), [("engine", 17, 9), ("gui", 13, 6)])
 def test_a_room_has_few_things_on_few_levels(room: str, most_things: int, most_levels: int) -> None:
     found = levels(room)
     assert len(found) <= most_things

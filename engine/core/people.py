@@ -112,6 +112,14 @@ class Reviews:
             tuple(each for each in self.confirmations if each.item_id == item_id),
         )
 
+    def standing(self, criterion: str, item_id: str, author: str | None = None) -> Override | None:
+        """The newest override of a judgment that is not taken back; with `author` of his alone."""
+        for each in reversed(self.overrides):
+            here = (each.criterion, each.item_id) == (criterion, item_id) and each.undone is None
+            if here and author in (None, each.author):
+                return each
+        return None
+
     @property
     def people(self) -> tuple[str, ...]:
         """Everybody who said anything, sorted by name."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.errors import SetupError
-from engine.core.formatting import listed
+from engine.core.formatting import listed, short_name
 from engine.core.remedies import Remedy, Step
 
 REWRITTEN = "rewritten"
@@ -20,7 +20,7 @@ REWRITTEN = "rewritten"
 NOT_IN_DATASET = "ids that are not in the dataset"
 """In the manifest of an opened submission: its rows that answer no item."""
 
-_NAME_SHOWN = 60
+_LONGEST_STEM = 60  # letters: the ends of file names must have room
 
 
 class RunKind(StrEnum):
@@ -88,15 +88,18 @@ class StoredRun:
         )
 
     @property
+    def stem(self) -> str:
+        """How the names of files begin that are made of it: `run-7`, `baseline-reviewed`."""
+        return (
+            f"{self.identity.model_path.stem[:_LONGEST_STEM]}-reviewed"
+            if self.submitted
+            else f"run-{self.id}"
+        )
+
+    @property
     def not_in_dataset(self) -> tuple[str, ...]:
         """The ids of an opened submission that its dataset lacks: these rows are left out."""
         return tuple(self.manifest.get(NOT_IN_DATASET, ()))
-
-
-def short_name(name: str) -> str:
-    """The name of a file, without its middle where it is very long."""
-    half = _NAME_SHOWN // 2
-    return name if len(name) <= _NAME_SHOWN else f"{name[:half]}…{name[-half:]}"
 
 
 def what_is_joined(run: StoredRun) -> str:

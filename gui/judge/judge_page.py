@@ -62,7 +62,7 @@ class JudgePage(Page):
         self._make_jobs()
         workspace.dataset_changed.connect(self._show_dataset)
         workspace.dataset_loading.connect(self._show_loading)
-        workspace.run_changed.connect(self._show_wanted_item)
+        workspace.run_changed.connect(self._follow_open_run)
         control.started.connect(self._follow_start)
         control.progressed.connect(self._follow)
         control.judged.connect(self.run_panel.add)
@@ -337,9 +337,17 @@ class JudgePage(Page):
         self.workspace.open_run(progress.run_id)
 
     @Slot()
-    def _show_wanted_item(self) -> None:
+    def _follow_open_run(self) -> None:
+        """Of the run that was judged here all is known now: its health too, with what was judged before."""
+        run, progress = self.workspace.run, self.control.progress
+        if (
+            run is not None
+            and progress is not None
+            and run.id == progress.run_id
+            and not self.control.running
+        ):
+            self.run_panel.show_health(run.health)
         wanted, self._item_wanted = self._item_wanted, None
-        run = self.workspace.run
         if wanted is not None and run is not None and run.id == wanted[0]:
             self.workspace.review_wanted.emit(*wanted[1:])
 

@@ -18,7 +18,7 @@ _SHOWN = 16  # letters of a name on the button
 _MOST_LISTED = 12
 
 
-class NameDialog(QDialog):
+class WhoDialog(QDialog):
     """Asks for a name; `chosen` is what was written, empty where it was left."""
 
     def __init__(self, suggested: str, parent: QWidget | None = None) -> None:
@@ -68,7 +68,7 @@ class WhoButton(QToolButton):
         super().__init__(parent)
         self._workspace = workspace
         self._wish: Callable[[], object] | None = None
-        self.dialog: NameDialog | None = None
+        self.dialog: WhoDialog | None = None
         self.setProperty("role", "button")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._menu = QMenu(self)
@@ -90,7 +90,7 @@ class WhoButton(QToolButton):
         """Ask for a name."""
         if self.dialog is not None:
             return
-        self.dialog = NameDialog(self._workspace.author, self.window())
+        self.dialog = WhoDialog(self._workspace.author, self.window())
         self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.dialog.finished.connect(self._take)
         self.dialog.open()

@@ -5,11 +5,16 @@ Knows: a judgment and what people said of it. Does not know: widgets, where it c
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.core.formatting import visible
 from engine.core.items import Gold, Preference
-from engine.core.judgments import AnyJudgment, Explanation, Override, Unscored
+from engine.core.judgments import AnyJudgment, Explanation, JudgedItem, Override, Unscored
 from gui.kit.label_words import LABEL_WORDS
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
 
 
 @dataclass(frozen=True)
@@ -17,6 +22,7 @@ class Shown:
     """What a card shows. `label`, `explanation`: in force. `history`: all overrides, the oldest first.
 
     `doubt`: 0 to 1, None where it is not known. `maker`: who judged, `model` or `submission`.
+    `human_from`: the dataset that the human label is from, or those that have none.
     `people`: who gave which label, also by agreeing. `undoable`:
     whether there is an override of the person who looks. `hidden`: whether all this is kept from him.
     """
@@ -28,6 +34,7 @@ class Shown:
     override: Override | None
     history: Sequence[Override]
     human: Gold | None
+    human_from: Sequence[Path] = ()
     draft: bool = False
     doubt: float | None = None
     maker: str = "model"
@@ -48,6 +55,30 @@ def hidden(item_id: str, criterion: str) -> Shown:
         human=None,
         hidden=True,
     )
+
+
+def human_label(
+    places: "Sequence[tuple[Dataset | None, int | None]]", judged: JudgedItem, criterion: str
+) -> tuple[Gold | None, Sequence[Path]]:
+    """What the first of the datasets with a label says of an item, at its row there, and which one that is.
+
+    Where none has a label: an explanation alone, else nothing, and all datasets that were looked into.
+    """
+    found: list[tuple[Gold, Path]] = []
+    looked_into: dict[Path, None] = {}
+    for dataset, row in places:
+        if dataset is None:
+            continue
+        looked_into[dataset.path] = None
+        item = dataset[row] if row is not None and row < len(dataset) else None
+        same = item is not None and (item.id, item.content_hash) == (judged.item_id, judged.content_hash)
+        if item is not None and same and (human := item.gold.get(criterion)):
+            found.append((human, dataset.path))
+    if not found:
+        return None, tuple(looked_into)
+    labelled = [pair for pair in found if pair[0].preference is not None]
+    human, path = (labelled or found)[0]
+    return human, (path,)
 
 
 def own_explanation(shown: Shown) -> Explanation | None:

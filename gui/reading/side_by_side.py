@@ -14,15 +14,16 @@ from PySide6.QtWidgets import (
     QFrame,
     QPushButton,
     QScrollArea,
+    QSplitter,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from engine.core.formatting import percent, visible
+from engine.core.formatting import percent, short_name, visible
 from engine.core.items import PREFERENCES, Gold, Preference
 from engine.core.judgments import AnyJudgment, Judgment, Override, Unscored
-from engine.core.run_records import StoredRun, short_name
+from engine.core.run_records import StoredRun
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import one_line, plain_label, tip
 from gui.kit.label_mark import LabelBadge, label_icon
@@ -30,7 +31,6 @@ from gui.kit.label_words import LABEL_WORDS, LETTERS
 from gui.kit.labels import OneLine, name, set_role
 from gui.kit.pill import Pill
 from gui.reading.text_pane import TextPane
-from gui.work.page_splitter import PageSplitter
 
 _LEAST_LETTERS = 24  # across, of a column
 _LINE_HEIGHT = 125  # percent
@@ -257,7 +257,8 @@ class SideBySide(QWidget):
         self.own = OwnColumn()
         self.systems: list[_Column] = []
         self._markdown = False
-        self._row = PageSplitter(Qt.Orientation.Horizontal)
+        self._row = QSplitter(Qt.Orientation.Horizontal)
+        self._row.setChildrenCollapsible(False)
         self._row.setProperty("role", "content")
         self._row.setHandleWidth(8)
         self._row.addWidget(self.own)

@@ -68,7 +68,7 @@ class FiguresPanel(QWidget):
         evaluation = scores.evaluation if scores else None
         before, self._evaluation = self._evaluation, evaluation
         if scores is not None:
-            self._name = f"run-{scores.results.run.id}"
+            self._name = scores.results.run.stem
         if evaluation is None:
             self._drawing.drop()
             self._hide_all()

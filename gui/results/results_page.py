@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.errors import EngineError
+from engine.core.run_records import what_is_joined
 from gui.kit.busy import BusyLine
 from gui.kit.labels import heading, hint, label, main_button, name, panel
 from gui.kit.menu_entry import Entry
@@ -36,7 +37,7 @@ from gui.results.measurer import Measurer
 from gui.results.model_measure_jobs import ModelMeasure
 from gui.results.score_jobs import Measuring, Scores
 from gui.results.scores_panel import ScoresPanel
-from gui.results.weighing_panel import WeighingPanel
+from gui.weigh.weighing_panel import WeighingPanel
 from gui.work.files_in_use import files_in_use
 from gui.work.outdated_line import OutdatedLine
 from gui.work.page import Page
@@ -51,7 +52,8 @@ if TYPE_CHECKING:
 _DEBOUNCE_MS = 300
 _NO_RUN = (
     "No run yet",
-    "Judge a dataset on the Judge page, or choose a run in the list above. Its results stand here.",
+    "Judge a dataset on the Judge page, choose a run in the list above, or open a submission file there. Its"
+    " results stand here.",
 )
 _TAB = "results/tab"
 
@@ -128,7 +130,7 @@ class ResultsPage(Page):
     @Slot()
     def export_figures(self, *, folder: Path | None = None) -> None:
         """All figures as PNG and SVG."""
-        self.exporter.export_figures(folder)
+        self.exporter.export(Form.FIGURES, folder)
 
     # What is looked at
 
@@ -162,9 +164,11 @@ class ResultsPage(Page):
             self.model_alone.isChecked(),
             run.dataset,
             self.workspace.gold,
-            self.weighing.wish,
+            self.weighing.weights.of(run.results.run),
             self.measurer.known,
             files_in_use(self.workspace, self),
+            run.health,
+            self.workspace.gold_from,
         )
 
     @Slot()
@@ -197,8 +201,10 @@ class ResultsPage(Page):
         self.snapshot.setVisible(run is not None and not run.results.run.complete)
         if run is not None:
             stored = run.results.run
-            text = f"Run {run.id} after {stored.judged:,} of {stored.identity.items:,} items"
-            self._snapshot_text.setText(f"{text}; it goes on." if goes_on else f"{text}.")
+            text = f"{stored.title} after {stored.judged:,} of {stored.identity.items:,} items"
+            text = f"{text}; it goes on." if goes_on else f"{text}."
+            self._snapshot_text.setText(what_is_joined(stored) if stored.submitted else text)
+            self.again_button.setVisible(not stored.submitted)
         title, what = _NO_RUN
         if judging is not None:
             title = f"Run {judging.run_id} is being judged ({judging.judged:,} of {judging.items:,})"
@@ -236,8 +242,9 @@ class ResultsPage(Page):
     def _show_nothing(self) -> None:
         """Not the scores of another run beside this one's name."""
         self.measurer.forget()
-        for shown in (self.scores, self.figures, self.weighing):
+        for shown in (self.scores, self.figures):
             shown.show_scores(None)
+        self.weighing.show_run(None, None)
 
     @Slot()
     def _tell_stop(self) -> None:
@@ -253,7 +260,7 @@ class ResultsPage(Page):
         possible = scores.explained and bool(scores.gold)
         self.scores.allow_model_measures(possible and not self.measurer.model_busy)
         self.figures.show_scores(scores)
-        self.weighing.show_scores(scores)
+        self.weighing.show_run(scores.system, scores.gold)
 
     @Slot(object)
     def _follow_progress(self, event: Measuring | None) -> None:
@@ -282,10 +289,7 @@ class ResultsPage(Page):
 
     @Slot(object)
     def _tell_written(self, written: Written) -> None:
-        if written.gaps:
-            self.notice.show_note(f"Written: {written.path.name}\n" + "\n".join(written.gaps))
-        else:
-            self.notice.dismiss()
+        self.notice.show_note(written.text, bad=written.health.doubted)
 
     @Slot(object)
     def _tell(self, error: EngineError) -> None:
@@ -357,16 +361,15 @@ class ResultsPage(Page):
 
     def _build_snapshot(self) -> QWidget:
         """What is shown of a run that is not complete, and the way to more of it."""
-        self._snapshot_text = label("", "warning", wrap=False)
+        self._snapshot_text = label("", "warning")
         self.again_button = QPushButton("Read again")
         name(self.again_button, "Read the run again", "Show what has been judged since")
         self.again_button.clicked.connect(self.workspace.read_run_again)
         self.snapshot = QWidget()
         line = QHBoxLayout(self.snapshot)
         line.setContentsMargins(0, 0, 0, 0)
-        line.addWidget(self._snapshot_text)
+        line.addWidget(self._snapshot_text, 1)
         line.addWidget(self.again_button)
-        line.addStretch(1)
         return self.snapshot
 
     def _connect(self) -> None:

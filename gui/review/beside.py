@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
     QWidgetAction,
 )
 
-from engine.core.formatting import words
-from engine.core.run_records import StoredRun, short_name
+from engine.core.formatting import short_name, words
+from engine.core.run_records import StoredRun
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import hint, name
 from gui.people.shown import Shown

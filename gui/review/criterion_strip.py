@@ -111,6 +111,7 @@ class CriterionStrip(QWidget):
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             self._group.addButton(button)
             self._layout.addWidget(button)
+            button.show()  # now: else the strip has no height until later, and the card takes too little
         self._criteria = criteria
 
     @Slot(QAbstractButton)

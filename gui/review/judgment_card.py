@@ -98,6 +98,7 @@ class JudgmentCard(QFrame):
         self.people = plain_label()
         self.both = OrdersView()
         self.both.hide()
+        self.human_from = OneLine()
         self.labels = {label: QPushButton() for label in PREFERENCES}
         self.edit = QPushButton("Edit explanation… (E)")
         self.undo = QPushButton("Undo (U)")
@@ -113,7 +114,7 @@ class JudgmentCard(QFrame):
         for column, parts in (
             (verdict, (self.reason, self.bars, self.orders)),
             (why, (heading("Explanation"), self.outdated, self.explanation, self.editor, self.by)),
-            (human, (heading("Human label"), self.human_badge, self.people, self.human)),
+            (human, (heading("Human label"), self.human_badge, self.people, self.human, self.human_from)),
         ):
             column.setSpacing(5)
             for part in parts:
@@ -344,6 +345,11 @@ class JudgmentCard(QFrame):
         self.people.setText(visible(said))
         self.people.setToolTip(tip("\n".join(f"{who}: {LABEL_WORDS[label]}" for who, label in shown.people)))
         self.people.setVisible(bool(said))
+        names = [one_line(path.name) for path in shown.human_from]
+        source = f"of {names[0]}" if human and names else f"looked for in {' and '.join(names)}"
+        self.human_from.setText(source if names else "")
+        self.human_from.setVisible(bool(names))
+        self.human_from.setToolTip(tip("\n".join(map(str, shown.human_from))))
 
     @Slot()
     def _want_label(self) -> None:

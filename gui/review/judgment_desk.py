@@ -5,6 +5,7 @@ Knows: the open judgment, its overrides and drafts. Does not know: lists, texts 
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
@@ -12,15 +13,16 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from engine.core.formatting import clipped, visible
 from engine.core.items import Gold, Preference
-from engine.core.judgments import AnyJudgment, NewReview, Override
+from engine.core.judgments import AnyJudgment, NewReview
+from engine.core.people import Reviews
 from gui.kit.label_words import LABEL_WORDS
 from gui.people.reviewer import Reviewer
-from gui.people.shown import Shown, hidden
+from gui.people.shown import Shown, hidden, human_label
 from gui.review.criterion_strip import CriterionStrip
 from gui.review.drafts import Drafts
 from gui.review.judgment_card import JudgmentCard
 from gui.review.review_jobs import Review
-from gui.work.workspace import Workspace
+from gui.work.workspace import Place, Workspace
 
 if TYPE_CHECKING:
     from gui.work.workspace import OpenRun
@@ -110,6 +112,13 @@ class JudgmentDesk(QWidget):
         if self._review is not None and place < len(self._review.criteria):
             self.choose_criterion(self._review.criteria[place])
 
+    def lay_out_now(self) -> None:
+        """At once; else the card still asks for as much room as before."""
+        for widget in (self.strip, self.card, self):
+            layout = widget.layout()
+            if layout is not None:
+                layout.activate()
+
     def restyle(self) -> None:
         """Follow the colours."""
         self.strip.restyle()
@@ -117,6 +126,7 @@ class JudgmentDesk(QWidget):
 
     def _open(self, criterion: str) -> None:
         self.criterion = criterion
+        self._workspace.place = Place(self._run_id, self._item_id, criterion)
         self.criterion_changed.emit(criterion)
         self.show_changes()
 
@@ -125,21 +135,22 @@ class JudgmentDesk(QWidget):
         if run is None or judgment is None:
             return
         results, key = run.results, self._key
-        if not self.may_show(self.criterion):
+        if not self._may_show:
             shown = hidden(self._item_id, self.criterion)
         else:
+            human, human_from = self._human()
             said = results.reviews.of_item(self._item_id)
-            history = [override for override in said.overrides if override.criterion == self.criterion]
             shown = Shown(
                 judgment=judgment,
                 label=results.label(judgment),
                 explanation=results.explanation(judgment),
                 outdated=results.is_outdated(judgment),
                 override=results.overrides.get(key),
-                history=history,
-                human=self._human(),
+                history=[override for override in said.overrides if override.criterion == self.criterion],
+                human=human,
+                human_from=human_from,
                 people=[(name, labels[key]) for name, labels in said.labels.items() if key in labels],
-                undoable=key in self._asked or self._last_own(history) is not None,
+                undoable=self._takes_back(key),
                 draft=not self.writing and self._drafts.of(run.id, *key) is not None,
                 doubt=self._doubt(),
                 maker="submission" if results.run.submitted else "model",
@@ -147,9 +158,9 @@ class JudgmentDesk(QWidget):
         self.card.show_judgment(shown)
         self.shown.emit(shown)
 
-    def may_show(self, criterion: str) -> bool:
-        """False where the judgment of the item is hidden from a person who labels blind."""
-        return self._blind.shows(self._item_id, criterion)
+    @property
+    def _may_show(self) -> bool:
+        return self._blind.shows(self._item_id, self.criterion)
 
     @property
     def criteria(self) -> Sequence[str]:
@@ -167,11 +178,6 @@ class JudgmentDesk(QWidget):
             return None
         asked = self._asked.get(key, (None, None))[0]
         return asked or run.results.label(run.results.judgments[key[0]][review.places[key[1]]])
-
-    def _last_own(self, history: Sequence[Override]) -> Override | None:
-        """The last override of this person that he did not take back."""
-        own = (each for each in reversed(history) if each.author == self._workspace.author)
-        return next((each for each in own if each.undone is None), None)
 
     @property
     def _key(self) -> Key:
@@ -194,17 +200,16 @@ class JudgmentDesk(QWidget):
         rows = self._review.of_item(self._item_id) if self._review is not None else ()
         return next((row.doubt for row in rows if row.criterion == self.criterion), None)
 
-    def _human(self) -> Gold | None:
-        """What a human said of the open judgment, in a dataset that has the same item."""
-        gold, run, review = self._workspace.gold, self._run, self._review
-        if gold is None or run is None or review is None:
-            return None
-        row = review.gold_rows.get(self._item_id)
-        if row is None or row >= len(gold):
-            return None
-        item, judged = gold[row], run.results.judged[review.places[self._item_id]]
-        same = item.id == judged.item_id and item.content_hash == judged.content_hash
-        return item.gold.get(self.criterion) if same else None
+    def _human(self) -> tuple[Gold | None, Sequence[Path]]:
+        """What a human said of the open judgment, and the dataset that says so; all that were looked into
+        where none has a label: those chosen, then those that the run judged.
+        """
+        run, review = self._run, self._review
+        if run is None or review is None:
+            return None, ()
+        judged, gold = run.results.judged[review.places[self._item_id]], self._workspace.gold
+        places = ((gold, review.gold_rows.get(self._item_id)), (run.dataset, judged.position))
+        return human_label(places, judged, self.criterion)
 
     # What a person changes
 
@@ -242,15 +247,11 @@ class JudgmentDesk(QWidget):
         run = self._run
         if run is None or self._judgment() is None:
             return
-        history = [
-            each
-            for each in run.results.reviews.overrides
-            if (each.criterion, each.item_id) == self._key and each.undone is None
-        ]
-        if self._key in self._asked or self._last_own(history) is not None:
+        standing = run.results.reviews.standing(*self._key)
+        if self._takes_back(self._key):
             self._workspace.undo_override(self._item_id, self.criterion)
-        elif history and self.may_show(self.criterion):
-            author = visible(clipped(history[-1].author))
+        elif standing is not None and self._may_show:
+            author = visible(clipped(standing.author))
             self._workspace.note.emit(f"This is {author}'s: only {author} can take it back.")
         else:
             self._workspace.note.emit("There is no override of yours to take back.")
@@ -261,7 +262,7 @@ class JudgmentDesk(QWidget):
         if self.writing:
             self.card.editor.go_on()
             return
-        if not self.may_show(self.criterion):
+        if not self._may_show:
             self._workspace.note.emit("Give your own label first: A, B, G or X.")
         elif self._judgment() is not None:
             self._named(self._write)
@@ -315,6 +316,11 @@ class JudgmentDesk(QWidget):
             return self._asked[key]
         override = self._run.results.overrides.get(key) if self._run else None
         return (override.preference, override.explanation) if override else (None, None)
+
+    def _takes_back(self, key: Key) -> bool:
+        """Whether there is an override of this person to take back."""
+        said = self._run.results.reviews if self._run else Reviews()
+        return key in self._asked or said.standing(*key, self._workspace.author) is not None
 
     def _author_of(self, key: Key) -> str | None:
         """Who gave what stands for the model's, as asked for last."""

@@ -149,6 +149,7 @@ class ReviewPage(Page):
         self.desk.focus_free.connect(self.list.take_focus)
         self.desk.put_aside.connect(self.keys.pause)
         self.desk.card.body_shown.connect(self._make_room)
+        workspace.replaced_changed.connect(self._pause_keys)
         self.part.again.clicked.connect(self.list.take_focus)
         for texts in (self.reading, self.beside.columns):
             self.markdown.toggled.connect(texts.set_markdown)
@@ -177,6 +178,12 @@ class ReviewPage(Page):
         for key in ("Return", "Enter"):
             add(key, queue.confirm, spares=_WRITING)
         add("Space", self.desk.card.toggle_orders, spares=(*_WRITING, QComboBox, QAbstractButton))
+
+    @Slot()
+    def _pause_keys(self) -> None:
+        """A key meant for the run that was shown must not change the one that took its place."""
+        if self.workspace.replaced is not None and self.isVisible():
+            self.keys.pause()
 
     def _item_in_writing(self) -> str:
         """The item whose explanation is being written; empty where none is."""
@@ -312,7 +319,7 @@ class ReviewPage(Page):
     def _make_room(self, for_card: bool) -> None:
         """Give the texts what a folded card leaves, and the card its height again once it opens."""
         reading, card = self._down.sizes()
-        self._lay_card_out()
+        self.desk.lay_out_now()
         self._down.handle(1).setEnabled(for_card)
         if for_card and not self._card_height:
             self._give_card_its_height()
@@ -328,7 +335,7 @@ class ReviewPage(Page):
         room = sum(self._down.sizes())
         if self._card_height or not room or not self.desk.card.open or self.beside.on:
             return
-        self._lay_card_out()
+        self.desk.lay_out_now()
         self._card_height = min(self.desk.sizeHint().height(), int(room * _MOST_FOR_CARD))
         self._down.setSizes([room - self._card_height, self._card_height])
 
@@ -339,13 +346,6 @@ class ReviewPage(Page):
             self._card_height = 0
             self._soon.start()
             QTimer.singleShot(0, self, self.restyle)  # once all parts have the size
-
-    def _lay_card_out(self) -> None:
-        """At once; else the card still asks for as much as before."""
-        for widget in (self.desk.strip, self.desk.card, self.desk):
-            layout = widget.layout()
-            if layout is not None:
-                layout.activate()
 
     # What is remembered
 

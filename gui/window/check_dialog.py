@@ -8,8 +8,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
-from engine.core.formatting import counted, visible
-from engine.core.run_records import short_name, what_is_joined
+from engine.core.formatting import counted, short_name, visible
+from engine.core.run_records import what_is_joined
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import hint, name, set_role
 from gui.kit.notice import problem_of
@@ -44,16 +44,7 @@ class CheckDialog(QDialog):
             "Checked is what an export would hold now, with what people changed: columns and their order, ids"
             " that are missing or too many, empty cells."
         )
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        self.copy = QPushButton("&Copy all")
-        self.copy.clicked.connect(self._copy)
-        buttons.addButton(self.copy, QDialogButtonBox.ButtonRole.ActionRole)
-        self.other = QPushButton("&Other dataset…")
-        name(self.other, "Other dataset", "Open the submission with another dataset, that it answers")
-        self.other.clicked.connect(self._want_other)
-        self.other.setVisible(stored.submitted)
-        buttons.addButton(self.other, QDialogButtonBox.ButtonRole.ActionRole)
-        buttons.rejected.connect(self.reject)
+        buttons = self._buttons(stored.submitted)
         layout = QVBoxLayout(self)
         for widget in (self._what, self.outcome, self.list, against, buttons):
             layout.addWidget(widget)
@@ -68,6 +59,19 @@ class CheckDialog(QDialog):
             self.outcome.setText("Its dataset is not at hand, so nothing can be checked.")
         else:
             self._check.start(submission_jobs.find_gaps(run.results, run.dataset))
+
+    def _buttons(self, submitted: bool) -> QDialogButtonBox:
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        self.copy = QPushButton("&Copy all")
+        self.copy.clicked.connect(self._copy)
+        buttons.addButton(self.copy, QDialogButtonBox.ButtonRole.ActionRole)
+        self.other = QPushButton("&Other dataset…")
+        name(self.other, "Other dataset", "Open the submission with another dataset, that it answers")
+        self.other.clicked.connect(self._want_other)
+        self.other.setVisible(submitted)
+        buttons.addButton(self.other, QDialogButtonBox.ButtonRole.ActionRole)
+        buttons.rejected.connect(self.reject)
+        return buttons
 
     @property
     def text(self) -> str:

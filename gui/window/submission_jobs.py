@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
-from engine.core.run_records import short_name
+from engine.core.formatting import short_name
 from gui.work.gc_pause import many_records
 from gui.work.lanes import Job, JobControl
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.data.submission import Submission
     from engine.decisions.run_results import RunResults
+
+_DATASETS_ALONE = (".json", ".jsonl", ".ndjson", ".parquet")  # a submission is in none of these formats
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ def tell_apart(paths: Sequence[Path]) -> Job[Told]:
         for path in paths:
             found = False
             with suppress(SetupError):
-                found = is_submission(path)
+                found = path.suffix.lower() not in _DATASETS_ALONE and is_submission(path)
             if found:
                 submission = submission or path
             else:

@@ -11,8 +11,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from engine.core.errors import EngineError
-from engine.core.formatting import counted, visible
-from engine.core.run_records import short_name
+from engine.core.formatting import counted, short_name, visible
 from gui.kit.file_dialogs import ALL_FILES, DATASETS
 from gui.window import submission_jobs
 from gui.window.submission_jobs import Answered, Places, Told, Unanswered
@@ -46,7 +45,8 @@ class SubmissionOpener(QObject):
         self._show_dataset = False
         self._awaited: int | None = None  # the run that is to be shown in Review
         self.question: QMessageBox | None = None
-        self._telling = LatestTask(workspace.threads, Lane.FILES, self)
+        # Not on the lane of files: what was dropped need not wait for a dataset that it takes the place of.
+        self._telling = LatestTask(workspace.threads, Lane.STORE, self)
         self._telling.finished.connect(self._take_told)
         self._telling.failed.connect(workspace.problem)
         self._opening = LatestTask(workspace.threads, Lane.FILES, self)
@@ -54,7 +54,6 @@ class SubmissionOpener(QObject):
         self._opening.finished.connect(self._take)
         self._opening.failed.connect(workspace.problem)
         workspace.submission_wanted.connect(self.ask)
-        workspace.files_given.connect(self.open_files)
         workspace.run_changed.connect(self._show)
         workspace.dataset_loading.connect(self._follow_loading)
         workspace.dataset_failed.connect(self._give_up)
@@ -78,7 +77,6 @@ class SubmissionOpener(QObject):
         self._workspace.note.emit(f"Opening the submission {short_name(path.name)} …")
         self._go_on()
 
-    @Slot(object)
     def open_files(
         self, paths: Sequence[Path], otherwise: Path | None = None, show_dataset: bool = False
     ) -> None:

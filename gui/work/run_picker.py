@@ -7,7 +7,8 @@ from PySide6.QtCore import QEvent, Qt, Slot
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
 
-from engine.core.run_records import StoredRun, short_name
+from engine.core.formatting import short_name
+from engine.core.run_records import StoredRun
 from gui.kit.foreign_text import one_line, tip
 from gui.work.workspace import Workspace
 

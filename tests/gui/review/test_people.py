@@ -16,7 +16,7 @@ from engine.decisions.run_json import as_json
 from engine.decisions.run_results import load_results, load_reviews
 from engine.store.run_store import RunStore
 from gui.kit.value_table import SORT_ROLE
-from gui.people.naming import NameDialog
+from gui.people.naming import WhoDialog
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import DOUBT, HIDDEN, LABELS, MARKS, STATE
 from gui.work.workspace import Workspace
@@ -166,7 +166,7 @@ def test_space_shows_both_orders_large(qtbot: QtBot, page: ReviewPage) -> None:
 # Names
 
 
-def asked(page: ReviewPage) -> NameDialog:
+def asked(page: ReviewPage) -> WhoDialog:
     dialog = page.reviewer.who.dialog
     assert dialog is not None
     return dialog
