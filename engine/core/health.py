@@ -93,14 +93,18 @@ class Health:
         """Whether something was found that a person must know before the labels are used."""
         return self.verdict in {HealthVerdict.LOOK, HealthVerdict.DOES_NOT_JUDGE}
 
+    def remedies(self, word: Callable[[Remedy], str] = str) -> str:
+        """What to do about the signs, each remedy once; empty where there is none."""
+        return " ".join(dict.fromkeys(word(symptom.remedy) for symptom in self.symptoms))
+
     def sentences(self, word: Callable[[Remedy], str] = str) -> list[str]:
         """The verdict, each sign, and what to do, worded by whoever shows it."""
-        remedies = " ".join(dict.fromkeys(word(symptom.remedy) for symptom in self.symptoms))
+        remedies = self.remedies(word)
         signs = [f"- {symptom.text}" for symptom in self.symptoms]
         return [self.headline, *signs, *([f"What to do: {remedies}"] if remedies else [])]
 
     def as_json(self) -> dict[str, Any]:
-        """All of it as plain values."""
+        """What was found, as plain values; what to do about it is for people alone."""
         return {
             "verdict": self.verdict.value,
             "items": self.items,

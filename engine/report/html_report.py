@@ -120,11 +120,8 @@ def report_html(report: Report, figures: Mapping[str, Figure] | None = None) -> 
         dataset=evaluation.matched.dataset.name,
         notice=_notice(report),
         is_run=report.results is not None,
-        in_short=[
-            *evaluation.matched.system.health.sentences(),
-            *in_short(evaluation),
-            *caveats(evaluation.matched),
-        ],
+        health=evaluation.matched.system.health,
+        in_short=[*in_short(evaluation), *caveats(evaluation.matched)],
         accuracy=accuracy_table(evaluation),
         labels=label_table(evaluation),
         people=_people(evaluation),
@@ -268,7 +265,7 @@ def _run_facts(results: RunResults, model: ModelFile | None) -> Iterator[tuple[s
     yield "criteria", ", ".join(identity.criteria)
     calibration = results.calibration
     yield "calibration", f"{calibration.hash}, fitted on {calibration.dataset}" if calibration else "none"
-    for name, value in {**identity.settings, **run.manifest}.items():
+    for name, value in {**identity.settings_in_short, **run.manifest}.items():
         if value != "":
             yield _FACT_NAMES.get(name, words(name)), value_in_words(value)
     judged = results.judged

@@ -96,7 +96,7 @@ class RunPanel(QWidget):
         return shown_text(self)
 
     def begin(self, criteria: Sequence[str], dataset: str) -> None:
-        """A run has started; `dataset`: the name of its file."""
+        """A run has started; `dataset`: what it judges, in words."""
         self._dataset = dataset
         self._seen = self._ended = None
         self._waiting.clear()

@@ -30,6 +30,7 @@ from gui.kit.label_mark import LabelBadge, label_icon
 from gui.kit.label_words import LABEL_WORDS, LETTERS
 from gui.kit.labels import OneLine, name, set_role
 from gui.kit.pill import Pill
+from gui.reading.explanation_editor import ExplanationEditor
 from gui.reading.text_pane import TextPane
 
 _LEAST_LETTERS = 24  # across, of a column
@@ -227,7 +228,7 @@ class OwnColumn(_Column):
         self.text.setVisible(not writing and bool(shown.text))
         self._filler.setVisible(not writing and not shown.text)
 
-    def take_editor(self, editor: QWidget) -> None:
+    def take_editor(self, editor: ExplanationEditor) -> None:
         """Give the field a place."""
         self.layout_.addWidget(editor, 1)
 

@@ -22,7 +22,6 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.errors import EngineError
-from engine.core.run_records import what_is_joined
 from gui.kit.busy import BusyLine
 from gui.kit.labels import heading, hint, label, main_button, name, panel
 from gui.kit.menu_entry import Entry
@@ -198,13 +197,12 @@ class ResultsPage(Page):
         """Say of a run under way how far it is; of one that is open and incomplete, what is shown of it."""
         run, judging = self.workspace.run, self.workspace.judging
         goes_on = judging is not None and run is not None and judging.run_id == run.id
-        self.snapshot.setVisible(run is not None and not run.results.run.complete)
-        if run is not None:
-            stored = run.results.run
+        stored = run.results.run if run is not None else None
+        # Of a submission, the scores say which items it answers.
+        self.snapshot.setVisible(stored is not None and not stored.complete and not stored.submitted)
+        if stored is not None:
             text = f"{stored.title} after {stored.judged:,} of {stored.identity.items:,} items"
-            text = f"{text}; it goes on." if goes_on else f"{text}."
-            self._snapshot_text.setText(what_is_joined(stored) if stored.submitted else text)
-            self.again_button.setVisible(not stored.submitted)
+            self._snapshot_text.setText(f"{text}; it goes on." if goes_on else f"{text}.")
         title, what = _NO_RUN
         if judging is not None:
             title = f"Run {judging.run_id} is being judged ({judging.judged:,} of {judging.items:,})"
@@ -361,15 +359,16 @@ class ResultsPage(Page):
 
     def _build_snapshot(self) -> QWidget:
         """What is shown of a run that is not complete, and the way to more of it."""
-        self._snapshot_text = label("", "warning")
+        self._snapshot_text = label("", "warning", wrap=False)
         self.again_button = QPushButton("Read again")
         name(self.again_button, "Read the run again", "Show what has been judged since")
         self.again_button.clicked.connect(self.workspace.read_run_again)
         self.snapshot = QWidget()
         line = QHBoxLayout(self.snapshot)
         line.setContentsMargins(0, 0, 0, 0)
-        line.addWidget(self._snapshot_text, 1)
+        line.addWidget(self._snapshot_text)
         line.addWidget(self.again_button)
+        line.addStretch(1)
         return self.snapshot
 
     def _connect(self) -> None:

@@ -30,7 +30,7 @@ from gui.kit.labels import OneLine, heading, hint, name
 from gui.kit.pill import Pill
 from gui.people.orders_view import OrdersView
 from gui.people.shown import Shown, by_whom, in_words, is_cut, own_explanation
-from gui.review.explanation_editor import ExplanationEditor
+from gui.reading.explanation_editor import ExplanationEditor
 from gui.review.order_bars import OrderBars, own_shares
 
 LOW_MASS = 0.5

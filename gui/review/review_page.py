@@ -28,6 +28,7 @@ from gui.people.reviewer import Reviewer
 from gui.review.beside import Beside
 from gui.review.health_line import HealthLine
 from gui.review.item_reading import ItemReading, MarkingBox
+from gui.review.judge_again import JudgeAgain
 from gui.review.judgment_desk import JudgmentDesk
 from gui.review.notices import MissingDataset, NothingToReview, PartOfRun
 from gui.review.review_list import ReviewList
@@ -69,6 +70,8 @@ class ReviewPage(Page):
         ("Space", "What the model read in each order of the responses, large"),
         ("N", "Note and tags of the item"),
         ("/", "Search: Enter or Down goes to the list, Esc empties the search"),
+        ("Ctrl+J", "Judge this item again, alone or with another model (also: right click in the list)"),
+        ("Ctrl+Shift+J", "Judge all listed items"),
     )
 
     def __init__(self, workspace: Workspace, rewriter: Rewriter, parent: QWidget | None = None) -> None:
@@ -94,6 +97,7 @@ class ReviewPage(Page):
         self.desk = JudgmentDesk(workspace, self.reviewer)
         self.reviewer.queue.desk, self.reviewer.queue.items = self.desk, self.list
         self.beside = Beside(workspace, self.desk, self)
+        self.judge_again = JudgeAgain(self.list, workspace, self)
         self._make_header()
         self._lay_out()
         self._connect()
@@ -140,7 +144,7 @@ class ReviewPage(Page):
         workspace.gold_changed.connect(self._refresh)
         workspace.overrides_changed.connect(self._follow_override)
         workspace.review_wanted.connect(self._show_wanted)
-        workspace.items_wanted.connect(self.list.list_wanted)
+        workspace.listing_wanted.connect(self.list.list_wanted)
         workspace.judging_changed.connect(self._follow_judging)
         workspace.runs_changed.connect(self._follow_judging)
         self.list.chosen.connect(self._choose_item)

@@ -152,6 +152,7 @@ class Interior(QObject):
         self.submissions.opened.connect(self._tell_findings)
         space.page_wanted.connect(self.frame.show_page)
         space.review_wanted.connect(self._show_review)
+        space.items_wanted.connect(self._show_choice)
         space.dataset_changed.connect(self._set_title)
         space.dataset_failed.connect(self._show_bad_dataset)
         self.results.can_export_changed.connect(self.menus.enable_exports)
@@ -176,6 +177,11 @@ class Interior(QObject):
     @Slot(str, str)
     def _show_review(self, _item_id: str, _criterion: str) -> None:
         self.frame.show_page(PageName.REVIEW)
+
+    @Slot(object, object)
+    def _show_choice(self, dataset: Path, ids: Sequence[str]) -> None:
+        self.judge.choose_items(dataset, ids)
+        self.frame.show_page(PageName.JUDGE)
 
     @Slot(object)
     def _show_bad_dataset(self, _error: EngineError) -> None:

@@ -184,8 +184,8 @@ class SubmissionOpener(QObject):
         )
         choose = box.addButton("Choose dataset…", QMessageBox.ButtonRole.AcceptRole)
         choose.clicked.connect(lambda: self.ask_dataset(found.path))
-        if (best := found.best) is not None:
-            use = box.addButton("Use that one", QMessageBox.ButtonRole.ActionRole)
+        if (best := found.best) is not None:  # its ids may be enough
+            use = box.addButton(visible(f"Use {short_name(best.name)}"), QMessageBox.ButtonRole.ActionRole)
             use.clicked.connect(lambda: self.open(found.path, best))
         box.addButton(QMessageBox.StandardButton.Cancel)
         box.setDefaultButton(choose)

@@ -92,7 +92,8 @@ def _in_words(run: StoredRun, whole: bool = False) -> str:
     dataset, model = (
         name if whole else short_name(name) for name in (identity.dataset_path.name, identity.model_name)
     )
-    items = f"{run.judged:,} of {identity.items:,} items, {run.created.astimezone():%Y-%m-%d %H:%M}"
+    what = "chosen items" if identity.chosen else "items"
+    items = f"{run.judged:,} of {identity.items:,} {what}, {run.created.astimezone():%Y-%m-%d %H:%M}"
     if run.submitted:
         return f"Submission {model} on {dataset}, {items}"
     return f"Run {run.id}: {dataset}, {model}, {items}"

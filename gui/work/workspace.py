@@ -19,6 +19,7 @@ from engine.core.health import NOT_LOOKED_AT, Health
 from engine.core.items import Preference
 from engine.core.judgments import NewOverride, NewReview
 from engine.core.people import Reviews, in_force
+from engine.core.run_records import what_is_joined
 from engine.system.paths import default_store
 from gui.work import file_jobs, store_jobs
 from gui.work.lanes import EngineThreads, Lane, LatestTask
@@ -99,7 +100,8 @@ class Workspace(QObject):
     check_wanted = Signal()  # the open run is to be checked as a submission
     replaced_changed = Signal()  # see `replaced`
     review_wanted = Signal(str, str)  # item id, criterion: show this judgment
-    items_wanted = Signal(object)  # a WantedItems: list just these in Review
+    listing_wanted = Signal(object)  # a WantedItems: list just these in Review
+    items_wanted = Signal(object, object)  # the path of a dataset, ids of its items: judge these alone
     page_wanted = Signal(object)  # PageName
     problem = Signal(object)  # an EngineError that the window must show
     note = Signal(str)  # a sentence for the status bar
@@ -241,7 +243,7 @@ class Workspace(QObject):
         self._wanted_run = run_id
         self._changes_seen = self._changes
         if self.run is None or self.run.id != run_id:
-            called = next((run.called for run in self.runs if run.id == run_id), f"run {run_id}")
+            called = next((run.called for run in self.runs if run.id == run_id), "the run")
             self.note.emit(f"Opening {called} …")
         self._opening.start(store_jobs.open_run(self.store_path, run_id, at_hand or self.dataset))
 
@@ -309,7 +311,9 @@ class Workspace(QObject):
                 self._replace(ending)
             self.note.emit(f"Run {run.id} {ending.how} and is shown. {run.health.in_short}".strip())
         elif before is None or before.id != run.id:
-            self.note.emit(f"Run {run.id} is open. {run.health.in_short}".strip())
+            stored = run.results.run
+            opened = what_is_joined(stored) if stored.submitted else f"{stored.title} is open."
+            self.note.emit(f"{opened} {run.health.in_short}".strip())
         if self.replaced is not None and self.replaced.run_id != run.id:
             self._replace(None)
 

@@ -85,7 +85,7 @@ def test_a_set_of_filters_is_listed_said_and_left(qtbot: QtBot, page: ReviewPage
     after_listing(
         qtbot,
         page,
-        lambda: page.workspace.items_wanted.emit(WantedItems(1, wanted, "human A, judge A, on relevance")),
+        lambda: page.workspace.listing_wanted.emit(WantedItems(1, wanted, "human A, judge A, on relevance")),
     )
     assert listed(page) == expected
     assert page.list.filters.search.text() == ""
@@ -100,7 +100,7 @@ def test_a_set_of_filters_is_listed_said_and_left(qtbot: QtBot, page: ReviewPage
 def test_items_by_id_are_listed_and_narrowed(qtbot: QtBot, page: ReviewPage) -> None:
     ids = frozenset({"3", "7", "9", "no such item"})
     wanted = WantedItems(1, Filters(ids=ids), "<b>where two systems differ</b>")
-    after_listing(qtbot, page, lambda: page.workspace.items_wanted.emit(wanted))
+    after_listing(qtbot, page, lambda: page.workspace.listing_wanted.emit(wanted))
     assert listed(page) == {"3", "7", "9"}
     line = page.list.wanted_line
     assert line.text.text() == "3 of 4 items: <b>where two systems differ</b>"
@@ -115,11 +115,11 @@ def test_a_set_is_left_by_another_filter_and_not_remembered(
     qtbot: QtBot, page: ReviewPage, open_page: Open
 ) -> None:
     wanted = WantedItems(1, Filters(criterion="safety"), "on safety")
-    after_listing(qtbot, page, lambda: page.workspace.items_wanted.emit(wanted))
+    after_listing(qtbot, page, lambda: page.workspace.listing_wanted.emit(wanted))
     after_listing(qtbot, page, page.list.filters.chips["flipped"].click)
     assert not page.list.wanted_line.isVisible()
     ids = WantedItems(1, Filters(ids=frozenset({"3"})), "one")
-    after_listing(qtbot, page, lambda: page.workspace.items_wanted.emit(ids))
+    after_listing(qtbot, page, lambda: page.workspace.listing_wanted.emit(ids))
     page.keep_layout()
     page.hide()
     again = open_page()
@@ -133,7 +133,7 @@ def test_a_set_that_is_wanted_before_the_page_was_shown_is_listed_then(
     qtbot.addWidget(page)
     with qtbot.waitSignal(workspace.run_changed):
         workspace.open_run(1)
-    workspace.items_wanted.emit(WantedItems(1, Filters(criterion="safety", ids=frozenset("12")), "two"))
+    workspace.listing_wanted.emit(WantedItems(1, Filters(criterion="safety", ids=frozenset("12")), "two"))
     page.show()
     qtbot.waitUntil(lambda: page.list.shown == 2)
     assert page.list.filters.criterion.currentData() == "safety"
@@ -145,7 +145,7 @@ def test_a_set_of_one_run_is_no_set_of_the_next(
 ) -> None:
     judge_hostile_items(tmp_path / "hostile.tsv", store)  # type: ignore[operator,arg-type]
     wanted = WantedItems(1, Filters(ids=frozenset({"3"})), "one")
-    after_listing(qtbot, page, lambda: page.workspace.items_wanted.emit(wanted))
+    after_listing(qtbot, page, lambda: page.workspace.listing_wanted.emit(wanted))
     page.workspace.open_run(2)
     qtbot.waitUntil(lambda: page.desk._run_id == 2)
     qtbot.waitUntil(lambda: page.list.shown == 2)

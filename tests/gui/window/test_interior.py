@@ -155,6 +155,19 @@ def test_a_dropped_dataset_is_opened(opened: Opened, qtbot: QtBot, demo_gold: Pa
     assert interior.frame.rail.currentItem().text() == "Dataset"
 
 
+def test_items_that_a_page_wants_judged_are_described_on_the_judge_page(
+    opened: Opened, qtbot: QtBot, demo_gold: Path
+) -> None:
+    interior = opened()
+    wait_for_plan(interior, qtbot)
+    interior.frame.show_page(PageName.REVIEW)
+    interior.workspace.items_wanted.emit(demo_gold, ("7", "3"))
+    assert interior.frame.page is PageName.JUDGE
+    qtbot.waitUntil(lambda: interior.judge.setup().ids == ("3", "7"), timeout=A_WHILE)
+    assert interior.judge.setup().dataset_path == demo_gold
+    assert not interior.run_control.running
+
+
 def test_the_last_dataset_and_page_are_there_next_time(opened: Opened, qtbot: QtBot, demo_gold: Path) -> None:
     interior = opened(demo_gold)
     qtbot.waitUntil(lambda: interior.workspace.dataset is not None, timeout=A_WHILE)
