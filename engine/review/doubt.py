@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.core.items import Preference
-from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, SubmittedLabel, Unscored
+from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, SubmittedLabel
 from engine.core.review_filters import LOW_MARGIN, NO_LABEL, Filters, LabelWish, ListOrder
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
@@ -131,11 +131,10 @@ def _row(
 ) -> ReviewRow:
     key = (judgment.criterion, item.item_id)
     preference, outdated = results.label(judgment), results.is_outdated(judgment)
-    own = flipped = margin = None
+    own = judgment.preference if isinstance(judgment, Judgment | SubmittedLabel) else None
+    flipped = margin = None
     if isinstance(judgment, Judgment):
         flipped, margin = judgment.flipped, _margin(judgment.probabilities)
-    if not isinstance(judgment, Unscored):
-        own = judgment.preference
     if preference is None:
         doubt = 1.0
     else:

@@ -26,6 +26,7 @@ from engine.core.review_filters import ListOrder
 from gui.kit.labels import name
 from gui.people.reviewer import Reviewer
 from gui.review.beside import Beside
+from gui.review.card_room import CardRoom
 from gui.review.health_line import HealthLine
 from gui.review.item_reading import ItemReading, MarkingBox
 from gui.review.judge_again import JudgeAgain
@@ -43,8 +44,6 @@ from gui.work.workspace import Workspace
 
 _CHOSEN = "review/chosen"
 _LAYOUTS = ("across", "texts", "responses")
-_CARD = "review/card"  # the height of the open card
-_MOST_FOR_CARD = 0.45  # of the height of texts and card
 _WRITING = (QLineEdit, QPlainTextEdit)  # Enter and Space are their keys
 _LABEL_KEYS = {"A": Preference.A, "B": Preference.B, "G": Preference.BOTH_GOOD, "X": Preference.BOTH_BAD}
 
@@ -81,10 +80,9 @@ class ReviewPage(Page):
         self._run_id: int | None = None
         self._item_id = ""
         self._wanted = ("", "")  # the item and the criterion that another page wants shown
-        self._card_height = 0  # of the open card with its strip, in pixels; 0 until it is known
-        self._soon = QTimer(self)  # once what is new has its place
-        self._soon.setSingleShot(True)
-        self._soon.timeout.connect(self._give_card_its_height)
+        self._look = QTimer(self)
+        self._look.setSingleShot(True)
+        self._look.timeout.connect(self.restyle)
         self.reviewer = Reviewer(workspace, self)
         self.keys = PageKeys(self)
         self.list = ReviewList(workspace, self.reviewer)
@@ -116,8 +114,7 @@ class ReviewPage(Page):
             self.header.addWidget(widget)
 
     def _lay_out(self) -> None:
-        self._down = two_parts(Qt.Orientation.Vertical, self.reading, self.beside.home)
-        self._down.setStretchFactor(1, 0)
+        self._down = CardRoom(self.reading, self.beside.home, self.desk, self.workspace.state)
         right = QWidget()
         column = QVBoxLayout(right)
         column.setContentsMargins(0, 0, 0, 0)
@@ -152,7 +149,6 @@ class ReviewPage(Page):
         self.list.emptied.connect(self._show_nothing)
         self.desk.focus_free.connect(self.list.take_focus)
         self.desk.put_aside.connect(self.keys.pause)
-        self.desk.card.body_shown.connect(self._make_room)
         workspace.replaced_changed.connect(self._pause_keys)
         self.part.again.clicked.connect(self.list.take_focus)
         for texts in (self.reading, self.beside.columns):
@@ -278,7 +274,6 @@ class ReviewPage(Page):
         self.reviewer.look_at(review.places[item_id], review.criteria)
         self._down.show()
         self._item_id = item_id
-        self._soon.start()
 
     def _criterion_of(self, item_id: str, criteria: Sequence[str]) -> str:
         """The criterion to open: the one asked for, of the item that is open the open one, else the reason
@@ -319,37 +314,12 @@ class ReviewPage(Page):
         self.list.filters.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.list.filters.search.selectAll()
 
-    @Slot(bool)
-    def _make_room(self, for_card: bool) -> None:
-        """Give the texts what a folded card leaves, and the card its height again once it opens."""
-        reading, card = self._down.sizes()
-        self.desk.lay_out_now()
-        self._down.handle(1).setEnabled(for_card)
-        if for_card and not self._card_height:
-            self._give_card_its_height()
-        elif for_card:
-            self._down.setSizes([max(0, reading + card - self._card_height), self._card_height])
-        else:
-            self._card_height = self._card_height and card
-            self._down.setSizes([reading + card, 0])  # as little as it needs
-
-    @Slot()
-    def _give_card_its_height(self) -> None:
-        """At first as high as it wants to be, but most of the room is for the texts."""
-        room = sum(self._down.sizes())
-        if self._card_height or not room or not self.desk.card.open or self.beside.on:
-            return
-        self.desk.lay_out_now()
-        self._card_height = min(self.desk.sizeHint().height(), int(room * _MOST_FOR_CARD))
-        self._down.setSizes([room - self._card_height, self._card_height])
-
     def changeEvent(self, event: QEvent) -> None:
-        """Another size of text needs another height of the card."""
+        """Follow colours and text size once all parts have them: the page hears of them first."""
         super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange and hasattr(self, "_stack"):
-            self._card_height = 0
-            self._soon.start()
-            QTimer.singleShot(0, self, self.restyle)  # once all parts have the size
+        changes = (QEvent.Type.FontChange, QEvent.Type.PaletteChange, QEvent.Type.StyleChange)
+        if event.type() in changes and hasattr(self, "_stack"):
+            self._look.start()
 
     # What is remembered
 
@@ -359,9 +329,7 @@ class ReviewPage(Page):
         self.beside.keep_layout()
         for key, splitter in zip(_LAYOUTS, self._splitters(), strict=True):
             self.keep_splitter(f"review/{key}", splitter)
-        if self._card_height:
-            lone = self.desk.card.open and not self.beside.on
-            self.workspace.state.set_number(_CARD, self._down.sizes()[1] if lone else self._card_height)
+        self._down.keep()
         self.workspace.state.set_record(
             _CHOSEN,
             {
@@ -388,9 +356,6 @@ class ReviewPage(Page):
         remembered = state.record(_CHOSEN)
         self.markdown.setChecked(remembered.get("markdown") is True)
         self.marking.setCurrentIndex(max(0, self.marking.findData(remembered.get("marking"))))
-        self._card_height = state.number(_CARD, 0)
-        if self._card_height > 0:
-            self._down.setSizes([2 * self._card_height, self._card_height])
         self.desk.card.set_folded(remembered.get("folded") is True)
 
     def _splitters(self) -> tuple[PageSplitter, ...]:

@@ -7,7 +7,7 @@ from PySide6.QtGui import QFont, QImage, QPalette
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from gui.kit.theme import ThemeChoice, apply_theme
+from gui.kit.theme import DARK, LIGHT, ThemeChoice, apply_theme
 from gui.review.review_page import ReviewPage
 from gui.work.workspace import Workspace
 from tests.gui.review.steps import Open, press, wait_for_override
@@ -34,7 +34,7 @@ def small(look: float, page: ReviewPage, qtbot: QtBot) -> ReviewPage:
     """The page in a window of 1280 x 720."""
     assert look
     page.resize(*PAGE)
-    qtbot.waitUntil(lambda: page._card_height > 0 and not page._soon.isActive())
+    qtbot.waitUntil(lambda: page._down.settled)
     return page
 
 
@@ -97,15 +97,16 @@ def test_writing_opens_a_folded_card_until_it_is_saved(qtbot: QtBot, page: Revie
 def test_a_fold_is_remembered_and_the_height_of_the_card_with_it(
     qtbot: QtBot, page: ReviewPage, workspace: Workspace, open_page: Open
 ) -> None:
-    qtbot.waitUntil(lambda: page._card_height > 0)
-    page._down.setSizes([sum(page._down.sizes()) - 170, 170])
+    qtbot.waitUntil(lambda: page._down.settled)
+    page._down.moveSplitter(page._down.height() - 170, 1)  # as a drag does
+    given = page._down.sizes()[1]
     press(qtbot, page, "F")
     page.keep_layout()
     page.hide()
     again = open_page()
     assert not again.desk.card.open
     press(qtbot, again, "F")
-    qtbot.waitUntil(lambda: abs(again._down.sizes()[1] - 170) <= 2)
+    qtbot.waitUntil(lambda: again._down.sizes()[1] == given)
     again.keep_layout()
     again.hide()
     assert open_page().desk.card.open
@@ -122,13 +123,18 @@ def test_a_folded_card_shows_a_low_format_mass_only(qtbot: QtBot, page: ReviewPa
 
 
 def still(qtbot: QtBot, page: ReviewPage) -> QImage:
-    """The page once nothing in it moves any more."""
-    before, now = QImage(), page.grab().toImage()
-    while before != now:
-        qtbot.waitUntil(lambda: not (page.reading._soon.isActive() or page.reading._comparing.busy))
-        qtbot.wait(150)
-        before, now = now, page.grab().toImage()
-    return now
+    """The page, in whose texts something is marked, once nothing in it moves any more."""
+
+    def settled() -> bool:
+        under_way = page.reading._soon.isActive() or page.reading._comparing.busy or not page._down.settled
+        return not under_way and bool(page.reading.a.view.extraSelections())
+
+    seen = [page.grab().toImage()]
+    while len(seen) < 3 or not seen[-3] == seen[-2] == seen[-1]:
+        qtbot.waitUntil(settled)
+        qtbot.wait(100)
+        seen.append(page.grab().toImage())
+    return seen[-1]
 
 
 def test_marked_markdown_follows_theme_and_text_size_at_once(
@@ -136,7 +142,8 @@ def test_marked_markdown_follows_theme_and_text_size_at_once(
 ) -> None:
     app = QApplication.instance()
     assert isinstance(app, QApplication)
-    press(qtbot, small, "MD")
+    small.take_focus()  # no cursor blinks in the search
+    press(qtbot, small, "MDF")
     small.reading.a.show_text("# Title\n\n- one `code`\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |")
     seen = [still(qtbot, small)]
     for theme, size in ((ThemeChoice.DARK, 100), (ThemeChoice.DARK, 150), (ThemeChoice.LIGHT, 100)):
@@ -146,5 +153,9 @@ def test_marked_markdown_follows_theme_and_text_size_at_once(
         small.reading.a._render()  # as the item opened again
         small.desk.restyle()
         assert still(qtbot, small) == seen[-1], (theme, size)
+        [ground] = {
+            mark.format.background().color().name() for mark in small.reading.a.view.extraSelections()
+        }
+        assert ground == (DARK if theme is ThemeChoice.DARK else LIGHT).own_ground
     assert seen[0] == seen[-1]
     assert seen[1] != seen[0]

@@ -2,18 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
-from engine.core.health import HealthVerdict
 from engine.core.items import Preference
 from engine.core.judgments import Judgment
 from engine.core.review_filters import Filters, ListOrder, WantedItems
 from engine.review.doubt import ReviewRow
-from gui.kit.theme import DARK, LIGHT
+from gui.kit.theme import DARK, LIGHT, Colours
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import ID, INSTRUCTION
 from gui.review.search_hits import Search
@@ -127,7 +127,7 @@ def test_a_set_is_left_by_another_filter_and_not_remembered(
 
 
 def test_a_set_that_is_wanted_before_the_page_was_shown_is_listed_then(
-    qtbot: QtBot, store: object, workspace: Workspace
+    qtbot: QtBot, store: Path, workspace: Workspace
 ) -> None:
     page = ReviewPage(workspace, Rewriter(workspace))
     qtbot.addWidget(page)
@@ -141,9 +141,9 @@ def test_a_set_that_is_wanted_before_the_page_was_shown_is_listed_then(
 
 
 def test_a_set_of_one_run_is_no_set_of_the_next(
-    qtbot: QtBot, page: ReviewPage, store: object, tmp_path: object
+    qtbot: QtBot, page: ReviewPage, store: Path, tmp_path: Path
 ) -> None:
-    judge_hostile_items(tmp_path / "hostile.tsv", store)  # type: ignore[operator,arg-type]
+    judge_hostile_items(tmp_path / "hostile.tsv", store)
     wanted = WantedItems(1, Filters(ids=frozenset({"3"})), "one")
     after_listing(qtbot, page, lambda: page.workspace.listing_wanted.emit(wanted))
     page.workspace.open_run(2)
@@ -182,9 +182,9 @@ def test_where_all_doubts_are_alike_another_order_is_offered(qtbot: QtBot, page:
 
 
 def test_without_human_labels_nothing_is_offered_that_needs_them(
-    qtbot: QtBot, workspace: Workspace, open_page: Open, tmp_path: object
+    qtbot: QtBot, workspace: Workspace, open_page: Open, tmp_path: Path
 ) -> None:
-    judge_hostile_items(tmp_path / "hostile.tsv", workspace.store_path)  # type: ignore[operator]
+    judge_hostile_items(tmp_path / "hostile.tsv", workspace.store_path)
     page = open_page()
     assert not page.list.filters.labels["human"].isEnabled()
     assert page.list.filters.order.findData("disagreement") < 0
@@ -238,10 +238,9 @@ def test_the_list_shows_the_text_from_the_hit_on(qtbot: QtBot, page: ReviewPage)
     assert search.spans(cell)[0][0] <= 12
 
 
-@pytest.mark.parametrize("theme", [LIGHT, DARK])
-def test_a_hit_has_a_ground_of_its_own_on_which_text_is_read(theme: object) -> None:
-    used = theme
-    grounds = [used.hit_ground, used.own_ground, used.shared_ground, used.selection, used.field]  # type: ignore[attr-defined]
+@pytest.mark.parametrize("used", [LIGHT, DARK])
+def test_a_hit_has_a_ground_of_its_own_on_which_text_is_read(used: Colours) -> None:
+    grounds = [used.hit_ground, used.own_ground, used.shared_ground, used.selection, used.field]
     assert len(set(grounds)) == len(grounds)
 
     def luminance(colour: str) -> float:
@@ -252,7 +251,7 @@ def test_a_hit_has_a_ground_of_its_own_on_which_text_is_read(theme: object) -> N
         red, green, blue = map(linear, (parts.redF(), parts.greenF(), parts.blueF()))
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
-    low, high = sorted((luminance(used.hit_ground), luminance(used.text)))  # type: ignore[attr-defined]
+    low, high = sorted((luminance(used.hit_ground), luminance(used.text)))
     assert (high + 0.05) / (low + 0.05) >= 4.5
 
 
@@ -293,9 +292,7 @@ def test_spans_are_counted_as_qt_counts_and_words_may_hold_each_other() -> None:
 # Health
 
 
-def test_the_head_says_that_the_judge_is_not_to_be_trusted(
-    qtbot: QtBot, page: ReviewPage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_head_says_that_the_judge_is_not_to_be_trusted(qtbot: QtBot, page: ReviewPage) -> None:
     run = page.workspace.run
     assert run is not None
     qtbot.waitUntil(lambda: not page.health._looking.busy)
@@ -315,4 +312,3 @@ def test_the_head_says_that_the_judge_is_not_to_be_trusted(
     assert page.health.property("role") == "bad"
     page.health.look_at(run.results)
     assert page.health.isHidden()
-    assert HealthVerdict.DOES_NOT_JUDGE
