@@ -49,7 +49,7 @@ class NothingToReview(QWidget):
             self._first.setText("No run is open.")
             self._next.setText("Judge a dataset, choose a run above, or open a submission file.")
         else:
-            self._first.setText(f"{self._workspace.run.results.run.title} has judged nothing yet.")
+            self._first.setText("The open run has judged nothing yet.")
             self._next.setText("Its judgments appear here as it goes on.")
 
     @property
