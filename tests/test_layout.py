@@ -46,9 +46,10 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
         "gui.weigh": "kit work",
         "gui.results": "kit work weigh",
         "gui.reading": "kit",
-        "gui.review": "kit work reading",
+        "gui.people": "kit work",
+        "gui.review": "kit work reading people",
         "gui.compare": "kit work",
-        "gui.window": "kit work dataset judge results weigh reading review compare",
+        "gui.window": "kit work dataset judge results weigh reading people review compare",
     }.items()
 }
 """For each package, from the lowest up, the packages beside it that it may import; none above, none else."""
@@ -65,6 +66,7 @@ LIBRARIES = {
     "PySide6.QtCore.QThreadPool": "gui/work/lanes.py",
     "concurrent": "",
     "gguf": "engine/gguf/encoder_cut.py models/demo",
+    "krippendorff": "engine/measure/people_agreement.py",
     "llama_cpp": "engine/llama models/demo/check_export.py",
     "matplotlib": "engine/report",
     "pandas": "engine/data/pandas_ids.py models/demo",
@@ -273,7 +275,7 @@ def levels(room: str) -> Mapping[str, int]:
     return level
 
 
-@pytest.mark.parametrize(("room", "most_things", "most_levels"), [("engine", 17, 9), ("gui", 12, 6)])
+@pytest.mark.parametrize(("room", "most_things", "most_levels"), [("engine", 17, 9), ("gui", 13, 6)])
 def test_a_room_has_few_things_on_few_levels(room: str, most_things: int, most_levels: int) -> None:
     found = levels(room)
     assert len(found) <= most_things

@@ -26,7 +26,8 @@ class ReviewRow:
     model's own judgment, whatever is in force; None where there is one order only, or where it is unscored.
     `margin`: its highest probability minus its second, 0 to 1. `overridden`: whether a person gave the label
     or the explanation in force. `outdated`: whether the explanation in force is the model's and written for
-    another label. `doubt`: 0 to 1, higher is to be looked at first; see `review_rows`.
+    another label. `doubt`: 0 to 1, higher is to be looked at first; see `review_rows`. `hidden`: whether all
+    but item and criterion was taken out, for a person who labels blind.
     """
 
     position: int
@@ -40,6 +41,7 @@ class ReviewRow:
     outdated: bool
     doubt: float
     own: Preference | None = None
+    hidden: bool = False
 
     @property
     def differs_from_human(self) -> bool:

@@ -33,7 +33,7 @@ from engine.core.run_records import Effort, RunIdentity, RunKind, StoredRun
 from engine.store.judged_rows import add_items, add_rewritten, item_rows, judged_positions, shared_items
 from engine.store.migrations import upgrade
 from engine.store.override_rows import add_override, override_rows, undo_newest
-from engine.store.review_rows import add_note, add_review, confirmation_rows, mark_rows, note_rows
+from engine.store.review_rows import add_note, add_review, confirmation_rows, mark_rows, note_rows, tag_rows
 from engine.system.paths import text_of_path
 
 _BUSY_SECONDS = 10.0
@@ -188,6 +188,11 @@ class RunStore:
         """The notes of the items that have one, by the hash of their content."""
         with self._errors("read"):
             return note_rows(self._db, content_hashes)
+
+    def tags(self) -> list[str]:
+        """The tags that items have by their last notes, the most frequent first."""
+        with self._errors("read"):
+            return tag_rows(self._db)
 
     def runs(self) -> list[StoredRun]:
         """All runs, the oldest first."""

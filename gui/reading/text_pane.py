@@ -86,6 +86,7 @@ class TextPane(QWidget):
             if not title:
                 widget.hide()
         head.addStretch(1)
+        self._head = head
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
@@ -94,6 +95,11 @@ class TextPane(QWidget):
         layout.addWidget(self._more)
         self.setMinimumWidth(80)
         self._render()
+
+    def put_beside(self, widget: QWidget) -> None:
+        """Let something else stand in the line of the heading, at its right."""
+        self._head.setStretch(self._head.count() - 1, 0)
+        self._head.addWidget(widget, 1)
 
     @property
     def text(self) -> str:

@@ -375,7 +375,7 @@ class ResultsPage(Page):
         space = self.workspace
         space.run_changed.connect(self._follow_run)
         space.judging_changed.connect(self._follow_judging)
-        space.overrides_changed.connect(self._follow_overrides)
+        space.reviewed.connect(self._follow_overrides)
         space.gold_changed.connect(self._follow_choice)
         self.model_alone.toggled.connect(self._follow_choice)
         self._later.timeout.connect(self._measure_if_stale)

@@ -24,6 +24,7 @@ from engine.core.formatting import short_name, words
 from engine.core.run_records import StoredRun
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import hint, name
+from gui.people.shown import Shown
 from gui.reading.side_by_side import (
     ColumnText,
     SideBySide,
@@ -35,7 +36,6 @@ from gui.reading.side_by_side import (
     whole_name,
 )
 from gui.review import review_jobs
-from gui.review.judgment_card import Shown
 from gui.review.judgment_desk import JudgmentDesk
 from gui.review.review_jobs import OtherRun
 from gui.work.lanes import Lane, LatestTask
@@ -319,13 +319,13 @@ class Beside(QObject):
             if not self._on:
                 self.panel.hide()
             return
-        if getattr(shown, "hidden", False):
+        if shown.hidden:
             others = [silent_column("Hidden", "", _HIDDEN)] * (1 + len(self._beside))
         else:
             others = [self._open_column(run.results, shown), *map(self._other_column, self._beside)]
         self.columns.show_systems(others)
         own = self._own_column(run.results, shown)
-        self.columns.own.show_own(own, self._desk.writing, shown.override is not None)
+        self.columns.own.show_own(own, self._desk.writing, shown.undoable)
         if self.panel.isHidden():
             self.panel.show()
             share = self._workspace.state.number(_HEIGHT, _USUAL_SHARE)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QIcon, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QToolButton, QWidget
 
 from engine.core.formatting import words
@@ -55,7 +55,7 @@ class CriterionStrip(QWidget):
         self._rows = rows
         side = self.fontMetrics().height()
         for button, row, place in zip(self.buttons, rows, range(1, len(rows) + 1), strict=True):
-            button.setIcon(label_icon(row.preference, self.palette()))
+            button.setIcon(QIcon() if row.hidden else label_icon(row.preference, self.palette()))
             button.setIconSize(QSize(side, side))
             button.setChecked(row.criterion == criterion)
             name(button, f"Criterion {place}, {in_words(row)}")
@@ -111,6 +111,7 @@ class CriterionStrip(QWidget):
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             self._group.addButton(button)
             self._layout.addWidget(button)
+            button.show()  # now: else the strip has no height until later, and the card takes too little
         self._criteria = criteria
 
     @Slot(QAbstractButton)

@@ -138,6 +138,12 @@ class FilterBar(QWidget):
         """In which order."""
         return ListOrder(self.order.currentData())
 
+    def set_blind(self, blind: bool) -> None:
+        """Leave away what would tell something of labels: nobody may learn by it who labels blind."""
+        self.order.setVisible(not blind)
+        for control in (*self.chips.values(), *self.labels.values()):
+            control.setVisible(not blind)
+
     def choose_order(self, order: ListOrder) -> None:
         """Another order, as if it were chosen in the box."""
         self.order.setCurrentIndex(max(0, self.order.findData(order.value)))

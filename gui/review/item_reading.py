@@ -5,14 +5,15 @@ Knows: an item, how its texts are shown and compared. Does not know: judgments.
 
 from enum import StrEnum
 
-from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QTextCharFormat
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
 
 from engine.core.formatting import percent
 from engine.core.items import Item, Preference
 from engine.core.judgments import Shortening
 from gui.kit.foreign_text import tip
+from gui.kit.labels import name
 from gui.kit.theme import colours
 from gui.reading.text_pane import TextPane
 from gui.review.review_jobs import Highlights, compare_wording
@@ -27,6 +28,35 @@ class Marking(StrEnum):
     NOTHING = "nothing"
     DIFFERENCES = "differences"
     SHARED = "shared"
+
+
+_MARKINGS = {
+    Marking.NOTHING: "No highlight",
+    Marking.DIFFERENCES: "Differences",
+    Marking.SHARED: "Shared words",
+}
+
+
+class MarkingBox(QComboBox):
+    """Where a person chooses what is marked."""
+
+    chosen = Signal(object)  # a Marking
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        for marking, words in _MARKINGS.items():
+            self.addItem(words, marking)
+        name(self, "Highlight in the responses", "Highlight what differs or what is shared (D)")
+        self.currentIndexChanged.connect(self._tell)
+
+    @Slot()
+    def choose_next(self) -> None:
+        """The next one."""
+        self.setCurrentIndex((self.currentIndex() + 1) % self.count())
+
+    @Slot()
+    def _tell(self) -> None:
+        self.chosen.emit(Marking(self.currentData()))
 
 
 class ItemReading(QWidget):

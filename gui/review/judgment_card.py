@@ -5,10 +5,6 @@ Folded it is one line, so that the texts have the page.
 Knows: how a judgment is shown, which changes a person may want. Does not know: where changes go.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
@@ -22,9 +18,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.core.formatting import number, percent, visible
-from engine.core.items import PREFERENCES, Gold, Preference
-from engine.core.judgments import AnyJudgment, Explanation, Judgment, Override, SubmittedLabel, Unscored
+from engine.core.formatting import clipped, number, percent, visible
+from engine.core.items import PREFERENCES, Preference
+from engine.core.judgments import Judgment, SubmittedLabel, Unscored
 from gui.kit.bars import ProbabilityBars
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import one_line, plain_label, tip
@@ -32,42 +28,29 @@ from gui.kit.label_mark import LabelBadge, label_icon
 from gui.kit.label_words import LABEL_WORDS, LETTERS
 from gui.kit.labels import OneLine, heading, hint, name
 from gui.kit.pill import Pill
+from gui.people.orders_view import OrdersView
+from gui.people.shown import Shown, by_whom, in_words, is_cut, own_explanation
 from gui.reading.explanation_editor import ExplanationEditor
-from gui.review.order_bars import OrderBars
+from gui.review.order_bars import OrderBars, own_shares
 
 LOW_MASS = 0.5
+_HIDDEN = "Hidden until you have given your own label: A, B, G or X."
+_HIDDEN_PART = "Hidden."
 _NARROW = 84  # letters across: below that the parts stand one below the other
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What a card shows. `label`, `explanation`: in force. `history`: all overrides, the oldest first.
-
-    `doubt`: 0 to 1, None where it is not known. `maker`: who judged, `model` or `submission`.
-    `human_from`: the dataset that the human label is from, or those that have none.
-    """
-
-    judgment: AnyJudgment
-    label: Preference | None
-    explanation: str | None
-    outdated: bool
-    override: Override | None
-    history: Sequence[Override]
-    human: Gold | None
-    human_from: Sequence[Path] = ()
-    draft: bool = False
-    doubt: float | None = None
-    maker: str = "model"
 
 
 class _Body(QScrollArea):
     """What the card shows below its head; scrolled where there is little room."""
 
-    def __init__(self, columns: QBoxLayout) -> None:
+    def __init__(self, large: QWidget, columns: QBoxLayout) -> None:
+        """`large`: stands above the columns, where it is shown."""
         super().__init__()
         inside = QWidget()
         inside.setProperty("role", "content")
-        inside.setLayout(columns)
+        layout = QVBoxLayout(inside)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(large)
+        layout.addLayout(columns, 1)
         self.setWidgetResizable(True)
         self.setWidget(inside)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -112,6 +95,9 @@ class JudgmentCard(QFrame):
         self.by = hint("")
         self.human_badge = LabelBadge()
         self.human = plain_label()
+        self.people = plain_label()
+        self.both = OrdersView()
+        self.both.hide()
         self.human_from = OneLine()
         self.labels = {label: QPushButton() for label in PREFERENCES}
         self.edit = QPushButton("Edit explanation… (E)")
@@ -128,7 +114,7 @@ class JudgmentCard(QFrame):
         for column, parts in (
             (verdict, (self.reason, self.bars, self.orders)),
             (why, (heading("Explanation"), self.outdated, self.explanation, self.editor, self.by)),
-            (human, (heading("Human label"), self.human_badge, self.human, self.human_from)),
+            (human, (heading("Human label"), self.human_badge, self.people, self.human, self.human_from)),
         ):
             column.setSpacing(5)
             for part in parts:
@@ -139,7 +125,7 @@ class JudgmentCard(QFrame):
         self._why = why
         self._parts.setContentsMargins(0, 0, 0, 0)
         self._parts.setSpacing(18)
-        self.body = _Body(self._parts)
+        self.body = _Body(self.both, self._parts)
         self._buttons = QWidget()
         buttons = FlowLayout(self._buttons)
         for button in (*self.labels.values(), self.edit, self.undo):
@@ -197,24 +183,24 @@ class JudgmentCard(QFrame):
             self.body.verticalScrollBar().setValue(0)
         scored = judgment if isinstance(judgment, Judgment) else None
         self.badge.show_label(shown.label)
+        self.badge.setVisible(not shown.hidden)
         self._show_own(shown)
-        self.reason.setText(
-            visible(f"Unscored: {judgment.reason}.") if isinstance(judgment, Unscored) else ""
-        )
+        unscored = f"Unscored: {judgment.reason}." if isinstance(judgment, Unscored) else ""
+        self.reason.setText(visible(_HIDDEN if shown.hidden else unscored))
         self.reason.setVisible(isinstance(judgment, Unscored))
         self._parts.setStretch(0, 0 if isinstance(judgment, SubmittedLabel) else 5)
         self.bars.setVisible(scored is not None)
         self.orders.setVisible(scored is not None)
         self.orders.show_readings(scored.readings if scored else ())
-        if scored is not None:
-            self.bars.show_probabilities(scored.probabilities)
+        self.bars.show_probabilities(scored.probabilities if scored else ())
+        self._show_orders(scored)
         self._show_pills(scored, shown)
         self._show_explanation(shown)
         self._show_parts()
         self._show_human(shown)
         for label, button in self.labels.items():
             button.setChecked(label is shown.label)
-        self.undo.setEnabled(shown.override is not None)
+        self.undo.setEnabled(shown.undoable)
 
     def open_editor(self, text: str, draft: str | None) -> None:
         """Let a person write in the place of the explanation."""
@@ -269,6 +255,20 @@ class JudgmentCard(QFrame):
         self.own.setVisible(shown and bool(self.own.text()))
         self.mass.setVisible(bool(self.mass.text) and (shown or self._low_mass))
 
+    @Slot()
+    def toggle_orders(self) -> None:
+        """Show what the model read in each order, large, or no longer."""
+        shown = self.both.isHidden() or not self.open
+        if shown:
+            self.set_folded(False)
+        self.both.setVisible(shown)
+        self.body.verticalScrollBar().setValue(0)
+
+    def _show_orders(self, scored: Judgment | None) -> None:
+        readings = scored.readings if scored else ()
+        orders = [(reading.order, tuple(own_shares(reading).values())) for reading in readings]
+        self.both.show_orders(orders, scored.probabilities if scored else ())
+
     @property
     def editing(self) -> bool:
         """True while a person writes."""
@@ -319,18 +319,19 @@ class JudgmentCard(QFrame):
         )
 
     def _show_explanation(self, shown: Shown) -> None:
-        own = _own_explanation(shown)
+        own = own_explanation(shown)
         written_for = own.preference if own else None
         self.outdated.setVisible(shown.outdated)
         self.outdated.say(f"written for another label: {LABEL_WORDS[written_for]}", "warning")
-        cut = " (cut at the length limit)" if _is_cut(shown) else ""
+        cut = " (cut at the length limit)" if is_cut(shown) else ""
         nothing = "No explanation." if shown.label else "No label, no explanation."
+        nothing = _HIDDEN_PART if shown.hidden else nothing
         self.explanation.setText(visible(f"{shown.explanation}{cut}" if shown.explanation else nothing))
         self.beginning.setText(one_line(shown.explanation or nothing))
         self.beginning.setToolTip(tip(shown.explanation or ""))
-        self.by.setText(_by_whom(shown))
+        self.by.setText(by_whom(shown))
         self.by.setVisible(bool(self.by.text()))
-        self.by.setToolTip(tip("\n".join(_in_words(override) for override in shown.history)))
+        self.by.setToolTip(tip("\n".join(in_words(override) for override in shown.history)))
 
     def _show_human(self, shown: Shown) -> None:
         human = shown.human
@@ -339,7 +340,11 @@ class JudgmentCard(QFrame):
         if label is not None:
             self.human_badge.show_label(label)
         text = (human.explanation if human else None) or ("" if label else "None known.")
-        self.human.setText(visible(text))
+        self.human.setText(visible(_HIDDEN_PART if shown.hidden else text))
+        said = ", ".join(f"{clipped(who)}: {LABEL_WORDS[label]}" for who, label in shown.people)
+        self.people.setText(visible(said))
+        self.people.setToolTip(tip("\n".join(f"{who}: {LABEL_WORDS[label]}" for who, label in shown.people)))
+        self.people.setVisible(bool(said))
         names = [one_line(path.name) for path in shown.human_from]
         source = f"of {names[0]}" if human and names else f"looked for in {' and '.join(names)}"
         self.human_from.setText(source if names else "")
@@ -353,40 +358,3 @@ class JudgmentCard(QFrame):
             # What is in force is shown once it is stored, not when it is wished for.
             button.setChecked(not button.isChecked())
             self.label_wanted.emit(Preference(button.property("preference")))
-
-
-def _own_explanation(shown: Shown) -> Explanation | None:
-    """What the model wrote for the label in force, else its first text."""
-    judgment = shown.judgment
-    return None if isinstance(judgment, Unscored) else judgment.explanation_for(shown.label)
-
-
-def _is_cut(shown: Shown) -> bool:
-    own = _own_explanation(shown)
-    return own is not None and own.cut and own.text == shown.explanation
-
-
-def _by_whom(shown: Shown) -> str:
-    """Who overrode what, in a line or two; what the model had written, where it is replaced."""
-    lines = [f"{_in_words(shown.override)}."] if shown.override else []
-    own = shown.judgment.explanation if not isinstance(shown.judgment, Unscored) else None
-    if shown.override and shown.override.explanation and own:
-        lines.append(f"The {shown.maker}'s own explanation: {own.text}")
-    earlier = len(shown.history) - (1 if shown.override else 0)
-    if earlier:
-        lines.append(f"{earlier} earlier change{'' if earlier == 1 else 's'}.")
-    if shown.draft:
-        lines.append("There is a draft of an explanation: E opens it.")
-    return visible("\n".join(lines))
-
-
-def _in_words(override: Override) -> str:
-    """`Label both good, explanation by Ada, 2026-03-01 14:05, undone 14:07`, in local time."""
-    parts = []
-    if override.preference is not None:
-        parts.append(f"label {LABEL_WORDS[override.preference]}")
-    if override.explanation is not None:
-        parts.append("explanation")
-    text = f"{' and '.join(parts)} by {override.author}, {override.created.astimezone():%Y-%m-%d %H:%M}"
-    undone = f", taken back {override.undone.astimezone():%Y-%m-%d %H:%M}" if override.undone else ""
-    return f"{text[0].upper()}{text[1:]}{undone}"

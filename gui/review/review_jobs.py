@@ -1,16 +1,15 @@
 """Jobs of the review: the list of judgments to look at, one item of it again, runs to read beside, two texts
-compared, a history.
+compared.
 
 Knows: what a person looks at, and in which order. Does not know: windows.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.health import Health
-from engine.core.judgments import Override
 from engine.core.review_filters import Filters, ListOrder, search_pattern
 from gui.work.gc_pause import many_records
 from gui.work.lanes import Job, JobControl
@@ -28,6 +27,7 @@ class Review:
     label.
 
     By item id: `places`, which of the judged items; `gold_rows`, which row of the dataset with human labels.
+    `shown`: a row as it may be shown, see gui.people.blind; `rows` themselves are for no one's eyes.
     """
 
     criteria: tuple[str, ...]
@@ -35,11 +35,13 @@ class Review:
     places: Mapping[str, int]
     gold_rows: Mapping[str, int]
     labelled: bool = False
+    shown: "Callable[[ReviewRow], ReviewRow] | None" = None
 
     def of_item(self, item_id: str) -> "Sequence[ReviewRow]":
-        """The rows of one item."""
+        """The rows of one item, as they may be shown."""
         start = self.places[item_id] * len(self.criteria)
-        return self.rows[start : start + len(self.criteria)]
+        rows = self.rows[start : start + len(self.criteria)]
+        return rows if self.shown is None else [self.shown(row) for row in rows]
 
     def change_item(self, item_id: str, rows: "Sequence[ReviewRow]") -> None:
         """Put other rows in the place of an item's."""
@@ -80,22 +82,32 @@ def review(results: "RunResults", gold: "Dataset | None", own: "Dataset | None" 
     return work
 
 
-def list_items(of: Review, wish: Filters, order: ListOrder, dataset: "Dataset | None") -> Job[Listing]:
-    """The items with a judgment that passes; without a dataset the text is looked for in the ids."""
+def list_items(
+    of: Review,
+    wish: Filters,
+    order: ListOrder,
+    dataset: "Dataset | None",
+    only: frozenset[str] | None = None,
+) -> Job[Listing]:
+    """The items with a judgment that passes; without a dataset the text is looked for in the ids.
+
+    `only`: the ids of the items among which they are; None for all.
+    """
 
     def work(control: JobControl) -> Listing:
         from dataclasses import replace
 
         from engine.data.item_search import count_hits
 
-        ids = _matching_ids(of, wish.text, dataset, control)
+        found = _matching_ids(of, wish.text, dataset, control)
+        ids = only if found is None else found if only is None else only & found
         with many_records():
             listing = _listing(of, wish, order, ids)
         pattern = search_pattern(wish.text)
         if not pattern or dataset is None:
             return listing
-        found = [item.position for item in listing.items]
-        return replace(listing, hits=count_hits(dataset, found, pattern))
+        positions = [item.position for item in listing.items]
+        return replace(listing, hits=count_hits(dataset, positions, pattern))
 
     return work
 
@@ -105,7 +117,7 @@ def _listing(of: Review, wish: Filters, order: ListOrder, ids: Container[str] | 
 
     rows = of.rows
     passing: dict[str, list[str]] = {}
-    if wish.narrows:
+    if wish.narrows or ids is not None:
         rows = filtered(rows, wish, ids)
         for row in rows:
             passing.setdefault(row.item_id, []).append(row.criterion)
@@ -129,9 +141,7 @@ def _in_order(items: "list[ReviewItem]", order: ListOrder) -> "list[ReviewItem]"
     return [items[place] for place in np.lexsort(keys)] if items else items
 
 
-def _matching_ids(
-    of: Review, text: str, dataset: "Dataset | None", control: JobControl
-) -> Container[str] | None:
+def _matching_ids(of: Review, text: str, dataset: "Dataset | None", control: JobControl) -> set[str] | None:
     from engine.data.item_search import matching_rows
 
     words = text.casefold().split()
@@ -170,18 +180,6 @@ def item_again(
         rows = review_rows(alone, *(one and one.only({judged.item_id}) for one in labels))
         [item] = by_item(filtered(rows, replace(wish, text=""))) or by_item(rows)
         return ItemAgain(item, rows)
-
-    return work
-
-
-def history(store_path: Path, run_id: int) -> Job[Sequence[Override]]:
-    """All overrides of a run, also those that were undone, the oldest first."""
-
-    def work(_control: JobControl) -> Sequence[Override]:
-        from engine.store.run_store import RunStore
-
-        with RunStore(store_path) as store:
-            return store.overrides(run_id)
 
     return work
 

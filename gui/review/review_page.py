@@ -4,27 +4,38 @@ Knows: which parts there are and how a choice in one shows in the others. Does n
 made, stored, put in order or changed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Slot
-from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import QComboBox, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QComboBox,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from engine.core.items import Preference
 from engine.core.review_filters import ListOrder
 from gui.kit.labels import name
+from gui.people.reviewer import Reviewer
 from gui.review.beside import Beside
 from gui.review.card_room import CardRoom
 from gui.review.health_line import HealthLine
-from gui.review.item_reading import ItemReading, Marking
+from gui.review.item_reading import ItemReading, MarkingBox
 from gui.review.judge_again import JudgeAgain
 from gui.review.judgment_desk import JudgmentDesk
 from gui.review.notices import MissingDataset, NothingToReview, PartOfRun
 from gui.review.review_list import ReviewList
 from gui.work.outdated_line import OutdatedLine
 from gui.work.page import Page
+from gui.work.page_keys import PageKeys
 from gui.work.page_name import PageName
 from gui.work.page_splitter import PageSplitter, two_parts
 from gui.work.rewriter import Rewriter
@@ -33,12 +44,7 @@ from gui.work.workspace import Workspace
 
 _CHOSEN = "review/chosen"
 _LAYOUTS = ("across", "texts", "responses")
-_MARKINGS = (
-    (Marking.NOTHING, "No highlight"),
-    (Marking.DIFFERENCES, "Differences"),
-    (Marking.SHARED, "Shared words"),
-)
-_PAUSE_MS = 1000  # without a key, after which letters are keys of the page again
+_WRITING = (QLineEdit, QPlainTextEdit)  # Enter and Space are their keys
 _LABEL_KEYS = {"A": Preference.A, "B": Preference.B, "G": Preference.BOTH_GOOD, "X": Preference.BOTH_BAD}
 
 
@@ -51,12 +57,17 @@ class ReviewPage(Page):
         ("1 to 5", "Criterion"),
         ("A, B", "Override the label with A, with B"),
         ("G, X", "Override the label with both good, both bad"),
-        ("U", "Take the last override of this judgment back"),
+        ("U", "Take your last override of this judgment back"),
         ("E", "Write another explanation: Ctrl+Enter saves, Esc leaves"),
         ("V", "Other systems side by side, or the judgment alone"),
         ("M", "Markdown or plain text"),
         ("F", "Fold the judgment to one line, or open it"),
         ("D", "Highlight differences, shared words, nothing"),
+        ("Enter", "Confirm the item: you agree with all its labels; on to the next one to do"),
+        ("S", "Skip the item; on to the next one to do"),
+        ("T", "Take the item back to to do"),
+        ("Space", "What the model read in each order of the responses, large"),
+        ("N", "Note and tags of the item"),
         ("/", "Search: Enter or Down goes to the list, Esc empties the search"),
         ("Ctrl+J", "Judge this item again, alone or with another model (also: right click in the list)"),
         ("Ctrl+Shift+J", "Judge all listed items"),
@@ -69,19 +80,20 @@ class ReviewPage(Page):
         self._run_id: int | None = None
         self._item_id = ""
         self._wanted = ("", "")  # the item and the criterion that another page wants shown
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(_PAUSE_MS)
         self._look = QTimer(self)
         self._look.setSingleShot(True)
         self._look.timeout.connect(self.restyle)
-        self.list = ReviewList(workspace)
+        self.reviewer = Reviewer(workspace, self)
+        self.keys = PageKeys(self)
+        self.list = ReviewList(workspace, self.reviewer)
         self.list.kept = self._item_in_writing
         self.part = PartOfRun(workspace)
         self.missing = MissingDataset(workspace)
         self.nothing = NothingToReview(workspace)
         self.reading = ItemReading(workspace.threads)
-        self.desk = JudgmentDesk(workspace)
+        self.reading.instruction.put_beside(self.reviewer.note)
+        self.desk = JudgmentDesk(workspace, self.reviewer)
+        self.reviewer.queue.desk, self.reviewer.queue.items = self.desk, self.list
         self.beside = Beside(workspace, self.desk, self)
         self.judge_again = JudgeAgain(self.list, workspace, self)
         self._make_header()
@@ -94,12 +106,9 @@ class ReviewPage(Page):
         self.markdown = QPushButton("Markdown")
         self.markdown.setCheckable(True)
         name(self.markdown, "Texts as Markdown", "Show the texts as Markdown, without links and images (M)")
-        self.marking = QComboBox()
-        for marking, words in _MARKINGS:
-            self.marking.addItem(words, marking)
-        name(self.marking, "Highlight in the responses", "Highlight what differs or what is shared (D)")
+        self.marking = MarkingBox()
         self.health = HealthLine(self.workspace)
-        self.header.insertWidget(2, self.health)
+        self.header.insertWidget(2, self.reviewer.hidden_when_blind(self.health))
         self.header.addWidget(RunPicker(self.workspace), 4)
         for widget in (self.beside.button, self.marking, self.markdown):
             self.header.addWidget(widget)
@@ -116,7 +125,7 @@ class ReviewPage(Page):
         below = QVBoxLayout(left)
         below.setContentsMargins(0, 0, 0, 0)
         below.addWidget(self.list, 1)
-        below.addWidget(self.outdated)
+        below.addWidget(self.reviewer.hidden_when_blind(self.outdated))
         self._across = two_parts(Qt.Orientation.Horizontal, left, right)
         self._across.setSizes([370, 790])
         self._across.setStretchFactor(1, 3)
@@ -139,48 +148,42 @@ class ReviewPage(Page):
         self.list.listed.connect(self._follow_list)
         self.list.emptied.connect(self._show_nothing)
         self.desk.focus_free.connect(self.list.take_focus)
-        self.desk.put_aside.connect(self._pause.start)
+        self.desk.put_aside.connect(self.keys.pause)
         workspace.replaced_changed.connect(self._pause_keys)
         self.part.again.clicked.connect(self.list.take_focus)
         for texts in (self.reading, self.beside.columns):
             self.markdown.toggled.connect(texts.set_markdown)
         self.list.emptied.connect(self.beside.show_nothing)
-        self.marking.currentIndexChanged.connect(self._mark)
+        self.marking.chosen.connect(self.reading.set_marking)
 
     def _add_keys(self) -> None:
         """Keys without Ctrl: a field that is written in keeps them for itself."""
-        self._on_key("J", partial(self.list.step, 1), repeat=True)
-        self._on_key("K", partial(self.list.step, -1), repeat=True)
-        self._on_key("U", self.desk.undo)
-        self._on_key("E", self.desk.edit)
-        self._on_key("V", self.beside.toggle)
-        self._on_key("M", self.markdown.toggle)
-        self._on_key("D", self._next_marking)
-        self._on_key("F", self.desk.card.toggle_fold)
-        self._on_key("/", self._search)
+        add, queue = self.keys.add, self.reviewer.queue
+        add("J", partial(self.list.step, 1), repeat=True)
+        add("K", partial(self.list.step, -1), repeat=True)
+        add("U", self.desk.undo)
+        add("E", self.desk.edit)
+        add("V", self.beside.toggle)
+        add("M", self.markdown.toggle)
+        add("D", self.marking.choose_next)
+        add("F", self.desk.card.toggle_fold)
+        add("/", self._search)
         for place in range(9):
-            self._on_key(str(place + 1), partial(self.desk.choose_place, place))
+            add(str(place + 1), partial(self.desk.choose_place, place))
         for key, label in _LABEL_KEYS.items():
-            self._on_key(key, partial(self.desk.override_label, label))
-
-    def _on_key(self, key: str, do: Callable[[], object], repeat: bool = False) -> None:
-        shortcut = QShortcut(QKeySequence(key), self)
-        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        shortcut.setAutoRepeat(repeat)
-        shortcut.activated.connect(partial(self._obey, do))
-
-    def _obey(self, do: Callable[[], object]) -> None:
-        """Do what a key stands for, unless a person still types what an editor was to get."""
-        if self._pause.isActive():
-            self._pause.start()
-        else:
-            do()
+            add(key, partial(self.desk.override_label, label))
+        add("S", queue.skip)
+        add("T", queue.take_back)
+        add("N", self.reviewer.note.edit)
+        for key in ("Return", "Enter"):
+            add(key, queue.confirm, spares=_WRITING)
+        add("Space", self.desk.card.toggle_orders, spares=(*_WRITING, QComboBox, QAbstractButton))
 
     @Slot()
     def _pause_keys(self) -> None:
         """A key meant for the run that was shown must not change the one that took its place."""
         if self.workspace.replaced is not None and self.isVisible():
-            self._pause.start()
+            self.keys.pause()
 
     def _item_in_writing(self) -> str:
         """The item whose explanation is being written; empty where none is."""
@@ -220,10 +223,13 @@ class ReviewPage(Page):
             remembered = self.workspace.state.record(_CHOSEN)
             if self._run_id is None:
                 self.list.restore_filters(tuple(run.results.judgments))
-                if remembered.get("run") == run.id and not self.list.awaits:
+                begun = self.reviewer.progress.begun
+                if remembered.get("run") == run.id and not self.list.awaits and not begun:
                     item_id = str(remembered.get("item", ""))
                     self._wanted = (item_id, str(remembered.get("criterion", "")))
                     self.list.choose(item_id, clearing=False)
+            if self.reviewer.progress.begun:
+                self.list.go_on_with_to_do()
             self._run_id, self._item_id = run.id, ""
         self.list.read_run()
 
@@ -265,6 +271,7 @@ class ReviewPage(Page):
         if run.dataset is not None:
             judged = run.results.judged[review.places[item_id]]
             self.reading.show_item(run.dataset[judged.position], judged.shortening)
+        self.reviewer.look_at(review.places[item_id], review.criteria)
         self._down.show()
         self._item_id = item_id
 
@@ -301,14 +308,6 @@ class ReviewPage(Page):
             self.desk.edit()
         else:
             self.list.take_focus()
-
-    @Slot()
-    def _next_marking(self) -> None:
-        self.marking.setCurrentIndex((self.marking.currentIndex() + 1) % self.marking.count())
-
-    @Slot()
-    def _mark(self) -> None:
-        self.reading.set_marking(Marking(self.marking.currentData()))
 
     @Slot()
     def _search(self) -> None:

@@ -267,6 +267,7 @@ def test_it_is_reviewed_and_exported_but_never_written_over(
     qtbot: QtBot, interior: Interior, submission: Path, tmp_path: Path
 ) -> None:
     before = submission.read_bytes()
+    interior.workspace.set_author("Ada")
     interior.submissions.open(submission)
     wait_for(qtbot, interior, "Submission baseline.tsv")
     card = interior.review.desk.card
