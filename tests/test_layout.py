@@ -66,7 +66,6 @@ LIBRARIES = {
     "PySide6.QtCore.QThreadPool": "gui/work/lanes.py",
     "concurrent": "",
     "gguf": "engine/gguf/encoder_cut.py models/demo",
-    "krippendorff": "engine/measure/people_agreement.py",
     "llama_cpp": "engine/llama models/demo/check_export.py",
     "matplotlib": "engine/report",
     "pandas": "engine/data/pandas_ids.py models/demo",

@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
-import krippendorff
 import numpy as np
 
 from engine.core.items import PREFERENCES, Preference
@@ -176,10 +175,16 @@ def _label_counts(people: Sequence[LabelsOfPerson], criterion: str | None) -> li
 def _alpha(counts: Sequence[Sequence[int]]) -> float | None:
     """Krippendorff's alpha for labels without an order; None where one label only occurs.
 
-    `counts`: a row for each item, a column for each label. Source: Krippendorff, Computing Krippendorff's
-    Alpha-Reliability (2011), by the package `krippendorff`.
+    `counts`: a row for each item that two or more labelled, a column for each label. Source: Krippendorff,
+    Computing Krippendorff's Alpha-Reliability (2011), section D. Our own, because the package for it is under
+    the GPL; the tests hold the two together.
     """
     table = np.array(counts)
-    if np.count_nonzero(table.sum(axis=0)) < 2:
+    people, labels = table.sum(axis=1), table.sum(axis=0)
+    values = people.sum()
+    if np.count_nonzero(labels) < 2:
         return None
-    return float(krippendorff.alpha(value_counts=table, level_of_measurement="nominal"))
+    unlike = people**2 - (table**2).sum(axis=1)  # ordered pairs of unlike labels, by item
+    observed = (unlike / (people - 1)).sum() / values
+    expected = (values**2 - (labels**2).sum()) / (values * (values - 1))
+    return float(1 - observed / expected)

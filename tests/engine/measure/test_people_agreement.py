@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import krippendorff
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.core.items import Preference
 from engine.core.judgments import NewOverride, NewReview
@@ -126,3 +129,15 @@ def test_alpha_of_complete_agreement_of_none_and_of_one_label(
     counts: list[list[int]], expected: float | None
 ) -> None:
     assert _alpha(counts) == expected
+
+
+ITEMS = st.lists(st.integers(0, 3), min_size=2, max_size=5)
+"""The labels of one item, by two to five people."""
+
+
+@given(st.lists(ITEMS, min_size=1, max_size=20))
+def test_alpha_is_that_of_the_reference(items: list[list[int]]) -> None:
+    counts = [[labels.count(label) for label in range(4)] for labels in items]
+    different = len({label for labels in items for label in labels}) > 1
+    reference = krippendorff.alpha(value_counts=counts, level_of_measurement="nominal") if different else None
+    assert _alpha(counts) == (reference if reference is None else pytest.approx(reference))
