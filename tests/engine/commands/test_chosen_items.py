@@ -190,4 +190,4 @@ def test_a_dataset_whose_chosen_items_were_changed_is_not_that_of_the_run(tmp_pa
     moved.write_bytes(b"".join([lines[0], *lines[3:42]]))
     assert "without texts" not in run_here(*export).stderr
     moved.write_bytes(b"".join([lines[0], *lines[4:42]]))
-    assert "does not hold the items that run 1 judged" in run_here(*export).stderr
+    assert "does not hold the items of run 1" in run_here(*export).stderr

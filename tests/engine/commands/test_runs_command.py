@@ -162,7 +162,7 @@ def test_what_is_out_of_date_is_written_again_once(
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (("--dataset", "gone.tsv"), r"judged data\.tsv; gone\.tsv is not there"),
+        (("--dataset", "gone.tsv"), r"is of data\.tsv; gone\.tsv is not there"),
         (("--model", "./gone.gguf"), r"was judged by demo; gone\.gguf is not there"),
         (("--model", "gone.gguf"), r"gone\.gguf: there is no such file here, and no model"),
         (("--shots", 2), "--shots without --examples"),

@@ -248,7 +248,7 @@ def other_question(plan: RunPlan) -> RunPlan:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (other_texts, r"gold\.tsv does not hold the items that run 1 judged"),
+        (other_texts, r"gold\.tsv does not hold the items of run 1"),
         (lambda plan: replace(plan, dataset=plan.dataset.head(29)), "does not hold the items"),
         (lambda plan: replace(plan, model=replace(plan.model, hash="e" * 64)), "is not the model of run 1"),
         (lambda plan: replace(plan, examples=choose_examples(plan.dataset, ELOQUENT, 1)), "was shown no"),

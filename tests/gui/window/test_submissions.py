@@ -300,6 +300,7 @@ def test_it_is_reviewed_and_exported_but_never_written_over(
 def test_nobody_offers_to_write_its_explanations_again(
     qtbot: QtBot, interior: Interior, submission: Path
 ) -> None:
+    interior.workspace.set_author("Ada")
     interior.submissions.open(submission)
     wait_for(qtbot, interior, "Submission baseline.tsv")
     desk = interior.review.desk
