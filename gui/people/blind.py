@@ -18,7 +18,8 @@ from gui.work.workspace import Workspace
 if TYPE_CHECKING:
     from engine.review.doubt import ReviewRow
 
-_STATE = "review/blind"
+BLIND = "review/blind"
+"""In the state: `on` while a person labels blind."""
 
 
 class Blind(QObject):
@@ -29,7 +30,7 @@ class Blind(QObject):
     def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
-        self._on = workspace.state.text(_STATE) == "on"
+        self._on = workspace.state.text(BLIND) == "on"
         self._given: set[tuple[str, str]] = set()  # not stored yet
         workspace.author_changed.connect(self._start_anew)
         workspace.reviewed.connect(self._settle)
@@ -46,7 +47,7 @@ class Blind(QObject):
         """Hide or show."""
         if on != self._on:
             self._on = on
-            self._workspace.state.set_text(_STATE, "on" if on else "")
+            self._workspace.state.set_text(BLIND, "on" if on else "")
             self.changed.emit()
 
     def shows(self, item_id: str, criterion: str) -> bool:

@@ -1,4 +1,4 @@
-"""Who labels: asked once before the first label, changed in the page's head.
+"""Who labels: asked once before the first label or note, changed in the page's head.
 
 Knows: names of people. Does not know: labels.
 """
@@ -40,8 +40,8 @@ class WhoDialog(QDialog):
         layout.addWidget(self.field)
         layout.addWidget(
             hint(
-                "It stands beside every label that you give or confirm, here and in exports. You can change"
-                " it at any time."
+                "It stands beside every label and note that you give, here and in exports. You can change it"
+                " at any time."
             )
         )
         layout.addWidget(self._buttons)
@@ -68,6 +68,7 @@ class WhoButton(QToolButton):
         super().__init__(parent)
         self._workspace = workspace
         self._wish: Callable[[], object] | None = None
+        self._wished_of: int | None = None  # the run that was open
         self.dialog: WhoDialog | None = None
         self.setProperty("role", "button")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -78,11 +79,14 @@ class WhoButton(QToolButton):
         self.follow()
 
     def then(self, wish: Callable[[], object]) -> None:
-        """Do what needs a name: at once, or after a person has said his; never where he leaves that."""
+        """Do what needs a name: at once, or after a person has said his; never where he leaves that.
+
+        It is meant for the run that is open now: if another one is by then, it is not done.
+        """
         if self._workspace.knows_author:
             wish()
         else:
-            self._wish = wish
+            self._wish, self._wished_of = wish, self._open_run
             self.ask()
 
     @Slot()
@@ -117,8 +121,18 @@ class WhoButton(QToolButton):
         wish, self._wish = self._wish, None
         if dialog is not None and result == QDialog.DialogCode.Accepted:
             self._workspace.set_author(dialog.chosen)
-            if wish is not None:
+            if wish is None:
+                return
+            if self._open_run == self._wished_of:
                 wish()
+            else:
+                self._workspace.note.emit(
+                    "Another run is open now: what you asked for in the last one is not done."
+                )
+
+    @property
+    def _open_run(self) -> int | None:
+        return self._workspace.run.id if self._workspace.run else None
 
     @Slot()
     def _fill(self) -> None:

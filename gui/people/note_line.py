@@ -4,7 +4,8 @@ Knows: notes of the open run's items. Does not know: judgments.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
@@ -26,12 +27,19 @@ _LONGEST_PILL = 18
 class NoteLine(QWidget):
     """`Note… (N)`, the tags as pills, and the beginning of the note.
 
-    `hides`: whether the notes of others are hidden, as while a person labels blind.
+    `named`: does what needs a person's name, once there is one. `hides`: whether the notes of others are
+    hidden, as while a person labels blind.
     """
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        named: Callable[[Callable[[], object]], object],
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self._workspace = workspace
+        self._named = named
         self._content_hash = ""
         self._hides = False
         self.dialog: NoteDialog | None = None
@@ -79,8 +87,12 @@ class NoteLine(QWidget):
 
     @Slot()
     def edit(self) -> None:
-        """Let a person write."""
-        if self.dialog is not None or not self._content_hash:
+        """Let a person write, once he has a name."""
+        if self.dialog is None and self._content_hash:
+            self._named(partial(self._open, self._content_hash))
+
+    def _open(self, content_hash: str) -> None:
+        if self.dialog is not None or content_hash != self._content_hash:
             return
         if self._hidden(self._found):
             self._workspace.note.emit("Somebody else's note is shown once you have labelled all criteria.")
@@ -93,7 +105,8 @@ class NoteLine(QWidget):
         self.dialog.saved.connect(self._save)
         self.dialog.finished.connect(self._end)
         self.dialog.open()
-        self._tags.start(store_jobs.known_tags(self._workspace.store_path))
+        if not self._hides:  # the store has those of all people
+            self._tags.start(store_jobs.known_tags(self._workspace.store_path))
 
     @property
     def _found(self) -> ItemNote | None:
@@ -104,8 +117,9 @@ class NoteLine(QWidget):
         return note is not None and self._hides and note.author != self._workspace.author
 
     def _known_tags(self) -> Sequence[str]:
+        """Those of the open run; only this person's own while the notes of others are hidden."""
         run = self._workspace.run
-        return tags_of(run.results.notes.values()) if run else ()
+        return tags_of(note for note in run.results.notes.values() if not self._hidden(note)) if run else ()
 
     @Slot(object)
     def _take_tags(self, tags: Sequence[str]) -> None:

@@ -28,7 +28,7 @@ class Reviewer(QObject):
         self.blind = Blind(workspace, self)
         self.progress = Progress(workspace, self)
         self.who = WhoButton(workspace)
-        self.note = NoteLine(workspace)
+        self.note = NoteLine(workspace, self.who.then)
         self.queue = ItemQueue(workspace, self.who, self.blind, self.progress)
         self.blind_button = QPushButton("Blind")
         self.blind_button.setCheckable(True)

@@ -67,7 +67,7 @@ class JudgmentDesk(QWidget):
         workspace.overrides_changed.connect(self._follow_override)
         workspace.reviewed.connect(self._follow_people)
         workspace.problem.connect(self._hear_of_problem)
-        reviewer.blind.changed.connect(self.show_changes)
+        reviewer.blind.changed.connect(self._follow_blind)
 
     # What is shown
 
@@ -226,17 +226,17 @@ class JudgmentDesk(QWidget):
         if blind:
             self._blind.give(item_id, criterion)
         equal = self._label_in_force(key) is preference
-        by = self._author_of(key)
-        if equal and (blind or by not in (None, self._workspace.author)):
+        by, me = self._author_of_label(key), self._workspace.author
+        if equal and (blind or by not in (None, me)):
             confirmed = {criterion: preference}
-            self._workspace.review(NewReview(item_id, self._workspace.author, confirmed=confirmed))
+            self._workspace.review(NewReview(item_id, me, confirmed=confirmed))
             self._workspace.note.emit(f"You agree: {LABEL_WORDS[preference]}.")
             self.show_changes()
             return
-        label, explanation = self._persons(key) if by == self._workspace.author else (None, None)
-        if label is preference:
+        if equal and by == me:
             self._workspace.note.emit(f"The label is {LABEL_WORDS[preference]} by you already.")
             return
+        _label, explanation = self._own(key)
         self._ask(key, preference, explanation)
         if blind:
             self.show_changes()
@@ -269,7 +269,7 @@ class JudgmentDesk(QWidget):
 
     def _write(self) -> None:
         run, judgment = self._run, self._judgment()
-        if run is None or judgment is None or self.writing:
+        if run is None or judgment is None or self.writing or not self._may_show:
             return
         text = run.results.explanation(judgment) or ""
         self.card.open_editor(text, self._drafts.of(run.id, *self._key))
@@ -282,8 +282,8 @@ class JudgmentDesk(QWidget):
 
     @property
     def item_id(self) -> str:
-        """The item that is shown; empty where there is none."""
-        return self._item_id
+        """The item that is shown; empty where there is none, or it is one of a run that is open no more."""
+        return self._item_id if self._run is not None or self.writing else ""
 
     def finish_writing(self) -> None:
         """Save what is being written, if it is new; where another run is open now, keep it as a draft."""
@@ -310,24 +310,29 @@ class JudgmentDesk(QWidget):
         if self.writing and self.card.editor.changed:
             self._drafts.keep(self._run_id, *self._key, self.card.editor.text)
 
-    def _persons(self, key: Key) -> tuple[Preference | None, str | None]:
-        """Label and explanation that are a person's, as asked for last."""
+    def _own(self, key: Key) -> tuple[Preference | None, str | None]:
+        """Label and explanation that this person gave himself, as asked for last."""
         if key in self._asked:
             return self._asked[key]
-        override = self._run.results.overrides.get(key) if self._run else None
-        return (override.preference, override.explanation) if override else (None, None)
+        own = self._said.standing(*key, self._workspace.author)
+        return (own.preference, own.explanation) if own else (None, None)
 
     def _takes_back(self, key: Key) -> bool:
         """Whether there is an override of this person to take back."""
-        said = self._run.results.reviews if self._run else Reviews()
-        return key in self._asked or said.standing(*key, self._workspace.author) is not None
+        return key in self._asked or self._said.standing(*key, self._workspace.author) is not None
 
-    def _author_of(self, key: Key) -> str | None:
-        """Who gave what stands for the model's, as asked for last."""
-        if key in self._asked:
+    def _author_of_label(self, key: Key) -> str | None:
+        """Whose label stands for the model's, as asked for last; None where it is the model's own."""
+        if self._asked.get(key, (None, None))[0] is not None:
             return self._workspace.author
-        override = self._run.results.overrides.get(key) if self._run else None
-        return override.author if override else None
+        last = [self._said.standing(*key, name) for name in self._said.people]
+        labels = [override for override in last if override is not None and override.preference is not None]
+        return max(labels, key=lambda override: override.id).author if labels else None
+
+    @property
+    def _said(self) -> Reviews:
+        """All that people said of the run."""
+        return self._run.results.reviews if self._run else Reviews()
 
     def _ask(self, key: Key, preference: Preference | None, explanation: str | None) -> None:
         self._asked[key] = (preference, explanation)
@@ -337,7 +342,9 @@ class JudgmentDesk(QWidget):
     @Slot(str)
     def _save(self, text: str) -> None:
         key, changed = self._key, self.card.editor.changed
-        label, explanation = self._persons(key)
+        label, explanation = self._own(key)
+        if self._author_of_label(key) != self._workspace.author:
+            label = None  # whose words these are says nothing of whose label it is
         self._close_editor()
         if not changed:
             self._drafts.drop(self._run_id, *key)
@@ -350,6 +357,17 @@ class JudgmentDesk(QWidget):
             self._drafts.drop(self._run_id, *key)
             self._workspace.note.emit("An empty text is no explanation. U takes an override back.")
         self._show_card()
+
+    @Slot()
+    def _follow_blind(self) -> None:
+        """What is written of a judgment that is hidden now holds words of it: it becomes a draft."""
+        if self.writing and not self._may_show:
+            self.keep_draft()
+            if self.card.editor.changed:
+                self._workspace.note.emit("What you wrote is a draft: E opens it once you have labelled.")
+            self._close_editor()
+            self.put_aside.emit()
+        self.show_changes()
 
     @Slot(str)
     def _leave(self, _text: str) -> None:
@@ -365,9 +383,8 @@ class JudgmentDesk(QWidget):
         if run is None:
             return
         self._asked.pop(key, None)
-        override = run.results.overrides.get(key)
         draft = self._drafts.of(run.id, *key)
-        stored = (override.explanation if override else None) or ""
+        stored = self._own(key)[1] or ""
         if key == self._saving and draft is not None and draft.strip() == stored:
             self._drafts.drop(run.id, *key)
             self._saving = None

@@ -46,8 +46,8 @@ class EndedLine(QFrame):
         doubt = f" {run.health.in_short}".rstrip() if run is not None else ""
         set_role(self, "problem" if doubt else "note")
         shown = f"Run {replaced.run_id} {replaced.how} and is shown."
-        text = f"{shown}{doubt} You were {was} run {replaced.before}."
+        text = f"{shown}{doubt} You were {was} {replaced.called}."
         self.text.setText(visible(text))
         self.setAccessibleName(visible(text))
-        self.back.setText(f"Bac&k to run {replaced.before}")
-        name(self.back, visible(f"Back to run {replaced.before}{where}"))
+        self.back.setText(f"Bac&k to {visible(replaced.called).replace('&', '&&')}")
+        name(self.back, visible(f"Back to {replaced.called}{where}"))

@@ -26,6 +26,8 @@ from gui.work.lanes import EngineThreads, Lane, LatestTask
 from gui.work.state import State
 
 LONGEST_NAME = 255  # letters of a person's name
+AUTHOR = "author"
+"""In the state: who labels."""
 
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
@@ -73,13 +75,14 @@ class Replaced:
     """The run `run_id` has just ended (`how`: in words) and is shown in the place of the run `before`.
 
     `before`: None where no other was looked at. `place`: where a person was in that one's review, None where
-    they were not.
+    they were not. `called`: how that one is called within a sentence.
     """
 
     run_id: int
     how: str
     before: int | None = None
     place: Place | None = None
+    called: str = ""
 
 
 class Workspace(QObject):
@@ -124,6 +127,7 @@ class Workspace(QObject):
         self.place: Place | None = None  # told by the page Review
         self.replaced: Replaced | None = None
         self.in_use: dict[str, Path] = {}  # further files that a page works with, by the words for them
+        self.opened_files: dict[Path, int] = {}  # submissions, each with the run that it was opened as
         self._ending: Replaced | None = None  # that is being opened
         self._going_back: Place | None = None  # once its run is open
         self._gold_of: dict[Path | None, Dataset] = {}  # chosen by a person, by the dataset of the run
@@ -256,9 +260,12 @@ class Workspace(QObject):
 
     def show_ended(self, run_id: int, how: str) -> None:
         """Look at a run whose judging has just ended; the one that was looked at is kept one step away."""
-        before = self.run.id if self.run is not None and self.run.id != run_id else None
-        place = self.place if self.place is not None and self.place.run_id == before else None
-        self._ending = Replaced(run_id, how, before, place)
+        before = self.run.results.run if self.run is not None and self.run.id != run_id else None
+        if before is None:
+            self._ending = Replaced(run_id, how)
+        else:
+            place = self.place if self.place is not None and self.place.run_id == before.id else None
+            self._ending = Replaced(run_id, how, before.id, place, before.called)
         self.open_run(run_id)
 
     def go_back(self) -> None:
@@ -322,18 +329,18 @@ class Workspace(QObject):
     @property
     def author(self) -> str:
         """Who labels: as the settings say, else the name of the user's account."""
-        return self.state.text("author") or store_jobs.account_name()
+        return self.state.text(AUTHOR) or store_jobs.account_name()
 
     @property
     def knows_author(self) -> bool:
         """True once a person has said who labels."""
-        return bool(self.state.text("author"))
+        return bool(self.state.text(AUTHOR))
 
     def set_author(self, name: str) -> None:
         """Let a person of this name label from now on; what cannot be printed is left out of it."""
         name = "".join(letter for letter in name if letter.isprintable()).strip()
-        if name != self.state.text("author"):
-            self.state.set_text("author", name)
+        if name != self.state.text(AUTHOR):
+            self.state.set_text(AUTHOR, name)
             self.author_changed.emit()
 
     def override(

@@ -165,7 +165,7 @@ def test_a_run_that_ends_is_shown_and_the_one_before_is_one_step_away(
     workspace.place = Place(1, "5", "safety")
     with qtbot.waitSignal(workspace.replaced_changed, timeout=A_WHILE):
         run_to_the_end(qtbot, control, replace(setup, fresh=True))
-    assert str(workspace.replaced) == str(Replaced(2, "has finished", 1, Place(1, "5", "safety")))
+    assert str(workspace.replaced) == str(Replaced(2, "has finished", 1, Place(1, "5", "safety"), "run 1"))
     qtbot.waitUntil(lambda: workspace.run is not None and workspace.run.id == 2, timeout=A_WHILE)
     with qtbot.waitSignal(workspace.review_wanted, timeout=A_WHILE) as wanted:
         workspace.go_back()

@@ -19,6 +19,7 @@ from gui.kit.value_table import SORT_ROLE
 from gui.people.naming import WhoDialog
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import DOUBT, HIDDEN, LABELS, MARKS, STATE
+from gui.work.lanes import Lane
 from gui.work.workspace import Workspace
 from tests.gui.review.steps import Open, current, overrides, press
 
@@ -232,6 +233,88 @@ def test_an_explanation_does_not_become_another_persons(qtbot: QtBot, page: Revi
     assert (overrides(store)[-1].author, overrides(store)[-1].explanation) == ("Ben", None)
 
 
+def explain(qtbot: QtBot, page: ReviewPage, text: str) -> None:
+    press(qtbot, page, "E")
+    page.desk.card.editor.field.setPlainText(text)
+    say(qtbot, page, lambda: page.desk.card.editor.saved.emit(text))
+
+
+def test_a_label_does_not_become_that_of_who_explains(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
+    page.workspace.set_author("Ben")
+    say(qtbot, page, lambda: press(qtbot, page, "X"))
+    page.workspace.set_author("Ada")
+    explain(qtbot, page, "Ada's words.")
+    assert [(each.author, each.preference, each.explanation) for each in overrides(store)] == [
+        ("Ben", Preference.BOTH_BAD, None),
+        ("Ada", None, "Ada's words."),
+    ]
+    assert list(reviews(store).labels) == ["Ben"]
+    assert page.desk.card.badge.text == "Both bad"
+    assert page.workspace.state.record("review/drafts") == {}
+    page.workspace.set_author("Cy")
+    say(qtbot, page, lambda: press(qtbot, page, "X"))  # Ben's label, though Ada spoke last
+    assert len(overrides(store)) == 2
+    [confirmed] = reviews(store).confirmations
+    assert (confirmed.author, confirmed.preference) == ("Cy", Preference.BOTH_BAD)
+
+
+def test_the_own_label_stays_with_the_own_explanation(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
+    say(qtbot, page, lambda: press(qtbot, page, "X"))
+    explain(qtbot, page, "Ada's words.")
+    assert (overrides(store)[-1].preference, overrides(store)[-1].explanation) == (
+        Preference.BOTH_BAD,
+        "Ada's words.",
+    )
+
+
+def test_the_own_explanation_stays_though_another_labelled_meanwhile(
+    qtbot: QtBot, page: ReviewPage, store: Path
+) -> None:
+    explain(qtbot, page, "Ada's words.")
+    page.workspace.set_author("Ben")
+    say(qtbot, page, lambda: press(qtbot, page, "X"))
+    page.workspace.set_author("Ada")
+    say(qtbot, page, lambda: press(qtbot, page, "G"))
+    last = overrides(store)[-1]
+    assert (last.author, last.preference, last.explanation) == ("Ada", Preference.BOTH_GOOD, "Ada's words.")
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_X, Qt.Key.Key_Return, Qt.Key.Key_S])
+def test_what_was_wished_of_one_run_is_not_done_in_another(
+    qtbot: QtBot, page: ReviewPage, store: Path, key: Qt.Key
+) -> None:
+    with RunStore(store) as opened:
+        made = opened.run(1)
+        with opened.begin(made.identity, fresh=True) as second:
+            opened.add(second.id, list(opened.judged(1)))
+    page.workspace.set_author("")
+    item = current(page)
+    qtbot.keyClick(page, key)
+    dialog = asked(page)
+    with qtbot.waitSignal(page.workspace.run_changed):
+        page.workspace.open_run(2)
+    page.list.choose(item)
+    qtbot.waitUntil(lambda: page._run_id == 2 and page.desk.item_id == item)
+    dialog.field.setText("Ada")
+    with qtbot.waitSignal(page.workspace.note, check_params_cb=lambda text: "Another run is open" in text):
+        dialog.accept()
+    with RunStore(store) as opened:
+        assert [load_reviews(opened, number) for number in (1, 2)] == [Reviews(), Reviews()]
+
+
+def test_until_another_run_is_listed_no_item_of_the_last_one_is_shown(
+    qtbot: QtBot, page: ReviewPage, store: Path
+) -> None:
+    with RunStore(store) as opened, opened.begin(opened.run(1).identity, fresh=True) as second:
+        opened.add(second.id, list(opened.judged(1)))
+    shown: list[str] = []
+    page.workspace.run_changed.connect(lambda: shown.append(page.desk.item_id))
+    with qtbot.waitSignal(page.workspace.run_changed):
+        page.workspace.open_run(2)
+    assert shown == [""]
+    qtbot.waitUntil(lambda: page.desk.item_id != "")
+
+
 # Blind
 
 
@@ -314,6 +397,32 @@ def test_blind_enter_waits_for_all_labels_and_keeps_them(qtbot: QtBot, page: Rev
     assert current(page) != item
 
 
+def test_what_is_written_becomes_a_draft_where_it_is_hidden(
+    qtbot: QtBot, page: ReviewPage, store: Path
+) -> None:
+    press(qtbot, page, "E")
+    text = page.desk.card.editor.text
+    page.desk.card.editor.field.setPlainText(f"{text} And mine.")
+    page.reviewer.blind_button.click()
+    assert not page.desk.writing
+    assert text not in everything_said(page.desk)
+    assert overrides(store) == []
+    qtbot.waitUntil(lambda: not page.keys.pausing)
+    say(qtbot, page, lambda: press(qtbot, page, "X"))
+    press(qtbot, page, "E")
+    assert page.desk.card.editor.text == f"{text} And mine."
+
+
+def test_blind_a_name_that_is_given_to_write_shows_nothing(qtbot: QtBot, page: ReviewPage) -> None:
+    page.workspace.set_author("")
+    press(qtbot, page, "E")
+    dialog = asked(page)
+    page.reviewer.blind_button.click()
+    dialog.field.setText("Ada")
+    dialog.accept()
+    assert not page.desk.writing
+
+
 def test_blind_is_for_each_person_and_is_remembered(qtbot: QtBot, page: ReviewPage, open_page: Open) -> None:
     item = current(page)
     enter(qtbot, page)
@@ -392,6 +501,37 @@ def test_blind_the_notes_of_others_are_hidden(qtbot: QtBot, page: ReviewPage) ->
     assert page.list.people.tag.isHidden()
     press(qtbot, page, "N")
     assert line.dialog is None
+
+
+def test_blind_only_the_own_tags_are_offered(qtbot: QtBot, page: ReviewPage) -> None:
+    note(qtbot, page, "A is better", "a-wins")
+    page.workspace.set_author("Ben")
+    press(qtbot, page, "J")
+    note(qtbot, page, "Odd", "odd")
+    page.reviewer.blind_button.click()
+    press(qtbot, page, "J")
+    press(qtbot, page, "N")
+    line = page.reviewer.note
+    assert line.dialog is not None
+    qtbot.waitUntil(lambda: not page.workspace.threads.busy(Lane.STORE))
+    known = line.dialog.tag.completer().model()
+    assert [known.index(row, 0).data() for row in range(known.rowCount())] == ["odd"]
+    line.dialog.reject()
+
+
+def test_before_the_first_note_a_name_is_asked_for(qtbot: QtBot, page: ReviewPage) -> None:
+    page.workspace.set_author("")
+    press(qtbot, page, "N")
+    assert page.reviewer.note.dialog is None
+    dialog = asked(page)
+    dialog.field.setText("Ben")
+    dialog.accept()
+    assert page.reviewer.note.dialog is not None
+    with qtbot.waitSignal(page.workspace.noted):
+        page.reviewer.note.dialog.saved.emit("odd", ["odd"])
+    assert page.reviewer.note.note is not None
+    assert page.reviewer.note.note.author == "Ben"
+    page.reviewer.note.dialog.reject()
 
 
 def test_what_is_not_stored_is_said_and_taken_back(

@@ -316,7 +316,7 @@ def test_the_way_back_leads_to_the_item_and_criterion(
             opened.add(second.id, list(opened.judged(1)))
     with qtbot.waitSignal(workspace.replaced_changed):
         workspace.show_ended(2, "has finished")
-    assert workspace.replaced == Replaced(2, "has finished", 1, Place(1, item, "truthfulness"))
+    assert workspace.replaced == Replaced(2, "has finished", 1, Place(1, item, "truthfulness"), "run 1")
     qtbot.waitUntil(lambda: page._run_id == 2 and page.list.follows and page.list.review is not None)
     before = len(overrides(store))
     press(qtbot, page, "A")  # meant for the run before
