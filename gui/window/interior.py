@@ -24,6 +24,7 @@ from gui.judge.run_control import UNFINISHED, RunControl
 from gui.kit.foreign_text import one_line
 from gui.kit.notice import Notice
 from gui.kit.theme import colours
+from gui.people.blind import BLIND
 from gui.results.export_jobs import Written
 from gui.results.results_page import ResultsPage
 from gui.review.drafts import DRAFTS
@@ -44,7 +45,7 @@ from gui.work.lanes import EngineThreads
 from gui.work.page import Page
 from gui.work.page_name import PageName
 from gui.work.rewriter import Rewriter
-from gui.work.workspace import Workspace
+from gui.work.workspace import AUTHOR, Workspace
 
 _MODEL_SUFFIX = ".gguf"
 
@@ -228,10 +229,10 @@ class Interior(QObject):
 
     @Slot()
     def _forget(self) -> None:
-        """Forget what the window remembers, but for work that a person has begun."""
-        self.workspace.state.forget_all_but(UNFINISHED, DRAFTS, OF_RUNS, SAVED)
+        """Forget what the window remembers, but for who labels, how, and work that a person has begun."""
+        self.workspace.state.forget_all_but(UNFINISHED, DRAFTS, OF_RUNS, SAVED, AUTHOR, BLIND)
         self.frame.apply_look()
-        self.frame.show_note("Recent files, layout and settings are forgotten; runs are kept.")
+        self.frame.show_note("Recent files, layout and settings are forgotten; runs and your name are kept.")
 
     @Slot()
     def _show_check(self) -> None:

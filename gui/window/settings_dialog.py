@@ -41,7 +41,7 @@ class SettingsDialog(QDialog):
         form = QFormLayout()
         form.setVerticalSpacing(10)
         self._author = QLineEdit()
-        name(self._author, "Your name", "Stands beside every label that you give or confirm")
+        name(self._author, "Your name", "Stands beside every label and note that you give")
         self._author.editingFinished.connect(self._keep_author)
         self._author.setMaxLength(LONGEST_NAME)
         form.addRow("Your name, for labels", self._author)
@@ -61,7 +61,11 @@ class SettingsDialog(QDialog):
         form.addRow("These settings", _path_label(text_of_path(self._state.path)))
         forget = QPushButton("Forget recent files, layout and settings")
         forget.clicked.connect(self._forget)
-        name(forget, "Forget recent files, layout and settings", "Runs and their judgments are kept")
+        name(
+            forget,
+            "Forget recent files, layout and settings",
+            "Runs, their judgments and your name are kept",
+        )
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)

@@ -151,6 +151,7 @@ class SubmissionOpener(QObject):
             return
         space = self._workspace
         space.state.add_recent("datasets", found.dataset.path)
+        space.opened_files[found.path.absolute()] = found.run.id
         self._awaited = found.run.id
         space.open_run(found.run.id, found.dataset)
         space.refresh_runs()

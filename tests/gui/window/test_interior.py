@@ -18,6 +18,7 @@ from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_control import RunProgress
 from gui.kit.theme import ThemeChoice, is_dark
+from gui.people.blind import Blind
 from gui.weigh.run_weights import RunWeights, Wish
 from gui.window.frame import MainWindow
 from gui.window.interior import Interior
@@ -277,6 +278,15 @@ def test_the_status_bar_says_that_the_model_does_not_judge(opened: Opened) -> No
     control._task = None
     assert "12 of 30 items. The model does not judge" in interior.frame._run_state.text()
     assert interior.frame._run_state.property("role") == "bad"
+
+
+def test_who_labels_and_how_is_kept_when_the_layout_is_forgotten(opened: Opened) -> None:
+    interior = opened()
+    interior.workspace.set_author("Ada")
+    interior.review.reviewer.blind.switch(True)
+    interior._forget()
+    assert (interior.workspace.knows_author, interior.workspace.author) == (True, "Ada")
+    assert Blind(interior.workspace).on
 
 
 def test_weights_are_kept_when_the_layout_is_forgotten(opened: Opened) -> None:

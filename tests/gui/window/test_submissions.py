@@ -1,6 +1,7 @@
 """Submissions in the window: opened with the dataset that they answer, refused, checked, not written over."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
 from engine.core.items import Preference
+from engine.core.run_records import RunKind
 from engine.data.submission import read_submission
 from engine.store.run_store import RunStore
 from gui.window.check_dialog import CheckDialog
@@ -226,6 +228,45 @@ def test_the_same_content_by_another_name_is_said(qtbot: QtBot, interior: Interi
     wait_for(qtbot, interior, "Submission baseline.tsv")
     interior.submissions.open(copy)
     qtbot.waitUntil(lambda: "holds what baseline.tsv holds" in interior.notice.text)
+
+
+def test_the_file_that_was_opened_is_not_written_over_whatever_it_is_called(
+    qtbot: QtBot, interior: Interior, submission: Path
+) -> None:
+    copy = submission.with_name("copy.tsv")
+    copy.write_bytes(before := submission.read_bytes())
+    interior.submissions.open(submission)
+    wait_for(qtbot, interior, "Submission baseline.tsv")
+    interior.submissions.open(copy)
+    qtbot.waitUntil(lambda: "holds what baseline.tsv holds" in interior.notice.text)
+    for path in (copy, submission):
+        with qtbot.waitSignal(interior.workspace.problem) as problem:
+            interior.results.export_explained(path=path)
+        assert "would be overwritten" in str(problem.args[0])
+        assert path.read_bytes() == before
+
+
+def test_a_run_that_ends_leads_back_to_the_submission_by_its_name(
+    qtbot: QtBot, interior: Interior, submission: Path
+) -> None:
+    long = submission.rename(submission.with_name(f"R&D{LONG[3:]}"))
+    interior.submissions.open(long)
+    qtbot.waitUntil(lambda: is_open(interior).startswith("Submission R&D"), timeout=A_WHILE)
+    space, width = interior.workspace, interior.frame.width()
+    run = space.run
+    assert run is not None
+    with RunStore(space.store_path) as store:
+        identity = replace(run.results.run.identity, key="other", kind=RunKind.JUDGED)
+        with store.begin(identity) as begun:
+            number = begun.id
+    with qtbot.waitSignal(space.replaced_changed, timeout=A_WHILE):
+        space.show_ended(number, "has finished")
+    called = run.results.run.called
+    assert called.startswith("the submission R&Dn")
+    line = interior.ended_line
+    assert called in line.text.text()
+    assert line.back.text() == f"Bac&k to {called.replace('&', '&&')}"
+    assert interior.frame.width() == width
 
 
 def test_keys_and_the_list_of_runs_lead_to_the_question_for_a_file(qtbot: QtBot, interior: Interior) -> None:
