@@ -4,6 +4,7 @@ Knows: what a person must see before a file leaves the window. Does not know: ho
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -88,12 +89,15 @@ class ExportDialog(QDialog):
 
     @property
     def path(self) -> Path:
-        """The file that is named; the suffix of its form is added where there is none."""
-        path = Path(self.field.text().strip()).expanduser()
+        """The file that is named; the suffix of its form is added where it has another one or none."""
+        path = Path(self.field.text().strip())
+        with suppress(RuntimeError):  # a name may begin with ~ and be nobody's folder
+            path = path.expanduser()
         path = path if path.is_absolute() else self._folder / path
-        if self._form is Form.FIGURES or path.suffix:
+        if self._form is Form.FIGURES or not path.name:
             return path
-        return path.with_name(path.name + Path(_FILES[self._form][0]).suffix) if path.name else path
+        suffix = Path(_FILES[self._form][0]).suffix
+        return path if path.suffix.lower() == suffix else path.with_name(path.name + suffix)
 
     @Slot()
     def look(self) -> None:

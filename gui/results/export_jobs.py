@@ -118,10 +118,10 @@ class Exported:
 
     def in_words(self, form: Form) -> str:
         """The run, and all that was chosen for it, in a sentence."""
-        identity = self.whole.run.identity
-        dataset, model = short_name(identity.dataset_path.name), short_name(identity.model_name)
+        run, identity = self.whole.run, self.whole.run.identity
+        by = "" if run.submitted else f" by {short_name(identity.model_name)}"
         parts = [
-            f"Run {self.whole.run.id} of {dataset} by {model}",
+            f"{run.title} of {short_name(identity.dataset_path.name)}{by}",
             f"calibration: {self.calibration_in_words}",
         ]
         if form.has_weights:

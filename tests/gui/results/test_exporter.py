@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
@@ -176,6 +177,26 @@ def test_return_in_the_dialog_writes_where_it_says(
     assert "Run 1 of gold.tsv by demo-judge; calibration: none." in opened.notice.text
 
 
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("~notes of nobody", "~notes of nobody.tsv"),
+        ("gpt-4.1", "gpt-4.1.tsv"),
+        ("labels.TSV", "labels.TSV"),
+        ("labels.txt", "labels.txt.tsv"),
+    ],
+)
+def test_any_name_is_a_name_and_gets_the_suffix(
+    opened: ResultsPage, tmp_path: Path, written: str, name: str
+) -> None:
+    opened.workspace.state.set_text("last/export", str(tmp_path))
+    dialog = dialog_of(opened, opened.export_labels)
+    dialog.field.setText(written)
+    dialog.field.textEdited.emit(written)
+    assert dialog.path == tmp_path / name
+    dialog.reject()
+
+
 def test_a_file_is_replaced_only_once_that_is_said(
     qtbot: QtBot, opened: ResultsPage, tmp_path: Path, save: Save
 ) -> None:
@@ -300,5 +321,7 @@ def test_an_opened_submission_is_named_as_one(
     assert dialog.facts["Submission"].text() == "part.tsv"
     assert "the submission lacks them" in dialog.unfinished.text()
     assert dialog.start.text() == "Export the incomplete submission"
-    dialog.reject()
+    dialog.field.setText(str(part.with_name("again.tsv")))
+    exported(qtbot, page, lambda: press_return(dialog))
+    assert "Submission part.tsv of gold.tsv; calibration: none." in page.notice.text
     assert "answers 28 of the 30 items" in page.scores.caveats.text()
