@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from engine.core.formatting import visible
 from engine.core.items import Gold, Preference
 from engine.core.judgments import AnyJudgment, Explanation, JudgedItem, Override, Unscored
+from engine.core.people import Reviews
 from gui.kit.label_words import LABEL_WORDS
 
 if TYPE_CHECKING:
@@ -55,6 +56,13 @@ def hidden(item_id: str, criterion: str) -> Shown:
         human=None,
         hidden=True,
     )
+
+
+def label_from(said: Reviews, criterion: str, item_id: str) -> str | None:
+    """Whose label stands for the model's: of each person the last override counts, as a whole."""
+    last = (said.standing(criterion, item_id, author) for author in said.people)
+    labels = [override for override in last if override is not None and override.preference is not None]
+    return max(labels, key=lambda override: override.id).author if labels else None
 
 
 def human_label(

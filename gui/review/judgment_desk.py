@@ -17,7 +17,7 @@ from engine.core.judgments import AnyJudgment, NewReview
 from engine.core.people import Reviews
 from gui.kit.label_words import LABEL_WORDS
 from gui.people.reviewer import Reviewer
-from gui.people.shown import Shown, hidden, human_label
+from gui.people.shown import Shown, hidden, human_label, label_from
 from gui.review.criterion_strip import CriterionStrip
 from gui.review.drafts import Drafts
 from gui.review.judgment_card import JudgmentCard
@@ -236,8 +236,7 @@ class JudgmentDesk(QWidget):
         if equal and by == me:
             self._workspace.note.emit(f"The label is {LABEL_WORDS[preference]} by you already.")
             return
-        _label, explanation = self._own(key)
-        self._ask(key, preference, explanation)
+        self._ask(key, preference, self._own(key)[1])
         if blind:
             self.show_changes()
 
@@ -287,15 +286,16 @@ class JudgmentDesk(QWidget):
 
     def finish_writing(self) -> None:
         """Save what is being written, if it is new; where another run is open now, keep it as a draft."""
-        if not self.writing:
-            return
-        if self._run is not None:
+        if self.writing and self._run is not None:
             self._save(self.card.editor.text)
-            return
+        elif self.writing:
+            self._put_aside(f"Another run is open. What you wrote of item {self._item_id} is a draft.")
+
+    def _put_aside(self, note: str) -> None:
+        """Close the editor; what is new in it is a draft, and `note` says so."""
         self.keep_draft()
         if self.card.editor.changed:
-            where = f"item {self._item_id} in the run that was open"
-            self._workspace.note.emit(f"Another run is open. What you wrote of {where} is a draft there.")
+            self._workspace.note.emit(note)
         self._close_editor()
         self.put_aside.emit()
 
@@ -325,9 +325,7 @@ class JudgmentDesk(QWidget):
         """Whose label stands for the model's, as asked for last; None where it is the model's own."""
         if self._asked.get(key, (None, None))[0] is not None:
             return self._workspace.author
-        last = [self._said.standing(*key, name) for name in self._said.people]
-        labels = [override for override in last if override is not None and override.preference is not None]
-        return max(labels, key=lambda override: override.id).author if labels else None
+        return label_from(self._said, *key)
 
     @property
     def _said(self) -> Reviews:
@@ -362,11 +360,7 @@ class JudgmentDesk(QWidget):
     def _follow_blind(self) -> None:
         """What is written of a judgment that is hidden now holds words of it: it becomes a draft."""
         if self.writing and not self._may_show:
-            self.keep_draft()
-            if self.card.editor.changed:
-                self._workspace.note.emit("What you wrote is a draft: E opens it once you have labelled.")
-            self._close_editor()
-            self.put_aside.emit()
+            self._put_aside("What you wrote is a draft: E opens it once you have labelled.")
         self.show_changes()
 
     @Slot(str)

@@ -45,7 +45,8 @@ from gui.work.lanes import EngineThreads
 from gui.work.page import Page
 from gui.work.page_name import PageName
 from gui.work.rewriter import Rewriter
-from gui.work.workspace import AUTHOR, Workspace
+from gui.work.state import AUTHOR
+from gui.work.workspace import Workspace
 
 _MODEL_SUFFIX = ".gguf"
 

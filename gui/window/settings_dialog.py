@@ -61,11 +61,7 @@ class SettingsDialog(QDialog):
         form.addRow("These settings", _path_label(text_of_path(self._state.path)))
         forget = QPushButton("Forget recent files, layout and settings")
         forget.clicked.connect(self._forget)
-        name(
-            forget,
-            "Forget recent files, layout and settings",
-            "Runs, their judgments and your name are kept",
-        )
+        name(forget, forget.text(), "Runs, their judgments and your name are kept")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)

@@ -43,6 +43,7 @@ class SubmissionOpener(QObject):
         self._waiting: _Wish | None = None  # for the dataset that is being read
         self._otherwise: Path | None = None
         self._show_dataset = False
+        self._opened: dict[Path, int] = {}  # files, each with the run that it was opened as
         self._awaited: int | None = None  # the run that is to be shown in Review
         self.question: QMessageBox | None = None
         # Not on the lane of files: what was dropped need not wait for a dataset that it takes the place of.
@@ -151,7 +152,8 @@ class SubmissionOpener(QObject):
             return
         space = self._workspace
         space.state.add_recent("datasets", found.dataset.path)
-        space.opened_files[found.path.absolute()] = found.run.id
+        self._opened[found.path.absolute()] = found.run.id
+        self._protect(found.run.id)
         self._awaited = found.run.id
         space.open_run(found.run.id, found.dataset)
         space.refresh_runs()
@@ -161,9 +163,19 @@ class SubmissionOpener(QObject):
     def _show(self) -> None:
         """Show it in Review once it is the open run, so that the keys go to its items."""
         run = self._workspace.run
+        self._protect(run.id if run is not None else None)
         if run is not None and run.id == self._awaited:
             self._awaited = None
             self._workspace.page_wanted.emit(PageName.REVIEW)
+
+    def _protect(self, shown: int | None) -> None:
+        """Nothing is written over a file that the run was opened from: it may be called by an earlier one."""
+        for path, run_id in self._opened.items():
+            words = f"submission {short_name(path.name)} that was opened in {path.parent}"
+            if run_id == shown:
+                self._workspace.in_use[words] = path
+            else:
+                self._workspace.in_use.pop(words, None)
 
     def _ask_which(self, found: Unanswered) -> None:
         """Say why the dataset must be chosen, and let a person choose it."""

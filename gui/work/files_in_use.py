@@ -7,7 +7,6 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QWidget
 
-from engine.core.formatting import short_name
 from gui.kit.file_choice import FileChoice
 from gui.work.workspace import Workspace
 
@@ -28,9 +27,6 @@ def files_in_use(workspace: Workspace, widget: QWidget) -> dict[str, Path]:
     if workspace.run is not None:
         run = workspace.run.results.run
         found[f"dataset of {run.called}"] = run.identity.dataset_path
-        for path, run_id in workspace.opened_files.items():
-            if run_id == run.id:  # the run has the name of the first file with this content
-                found[f"submission {short_name(path.name)} that was opened in {path.parent}"] = path
         found["submission that is open" if run.submitted else f"model of {run.called}"] = (
             run.identity.model_path
         )

@@ -13,6 +13,8 @@ from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
 from engine.system.paths import data_folder
 
 MOST_RECENT = 12
+AUTHOR = "author"
+"""Who labels."""
 _FILE = "window.ini"
 
 

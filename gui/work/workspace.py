@@ -23,11 +23,9 @@ from engine.core.run_records import what_is_joined
 from engine.system.paths import default_store
 from gui.work import file_jobs, store_jobs
 from gui.work.lanes import EngineThreads, Lane, LatestTask
-from gui.work.state import State
+from gui.work.state import AUTHOR, State
 
 LONGEST_NAME = 255  # letters of a person's name
-AUTHOR = "author"
-"""In the state: who labels."""
 
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
@@ -74,8 +72,7 @@ class Place:
 class Replaced:
     """The run `run_id` has just ended (`how`: in words) and is shown in the place of the run `before`.
 
-    `before`: None where no other was looked at. `place`: where a person was in that one's review, None where
-    they were not. `called`: how that one is called within a sentence.
+    `before`: None where no other was looked at, else `called` so. `place`: where a person was in its review.
     """
 
     run_id: int
@@ -127,7 +124,6 @@ class Workspace(QObject):
         self.place: Place | None = None  # told by the page Review
         self.replaced: Replaced | None = None
         self.in_use: dict[str, Path] = {}  # further files that a page works with, by the words for them
-        self.opened_files: dict[Path, int] = {}  # submissions, each with the run that it was opened as
         self._ending: Replaced | None = None  # that is being opened
         self._going_back: Place | None = None  # once its run is open
         self._gold_of: dict[Path | None, Dataset] = {}  # chosen by a person, by the dataset of the run
@@ -260,12 +256,9 @@ class Workspace(QObject):
 
     def show_ended(self, run_id: int, how: str) -> None:
         """Look at a run whose judging has just ended; the one that was looked at is kept one step away."""
-        before = self.run.results.run if self.run is not None and self.run.id != run_id else None
-        if before is None:
-            self._ending = Replaced(run_id, how)
-        else:
-            place = self.place if self.place is not None and self.place.run_id == before.id else None
-            self._ending = Replaced(run_id, how, before.id, place, before.called)
+        run = self.run.results.run if self.run is not None and self.run.id != run_id else None
+        place = self.place if run and self.place and self.place.run_id == run.id else None
+        self._ending = Replaced(run_id, how, run.id if run else None, place, run.called if run else "")
         self.open_run(run_id)
 
     def go_back(self) -> None:

@@ -17,6 +17,7 @@ from engine.decisions.run_results import load_results, load_reviews
 from engine.store.run_store import RunStore
 from gui.kit.value_table import SORT_ROLE
 from gui.people.naming import WhoDialog
+from gui.people.note_dialog import NoteDialog
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import DOUBT, HIDDEN, LABELS, MARKS, STATE
 from gui.work.lanes import Lane
@@ -522,16 +523,16 @@ def test_blind_only_the_own_tags_are_offered(qtbot: QtBot, page: ReviewPage) -> 
 def test_before_the_first_note_a_name_is_asked_for(qtbot: QtBot, page: ReviewPage) -> None:
     page.workspace.set_author("")
     press(qtbot, page, "N")
-    assert page.reviewer.note.dialog is None
-    dialog = asked(page)
-    dialog.field.setText("Ben")
-    dialog.accept()
-    assert page.reviewer.note.dialog is not None
+    assert not page.window().findChildren(NoteDialog)
+    asked(page).field.setText("Ben")
+    asked(page).accept()
+    [dialog] = page.window().findChildren(NoteDialog)
     with qtbot.waitSignal(page.workspace.noted):
-        page.reviewer.note.dialog.saved.emit("odd", ["odd"])
-    assert page.reviewer.note.note is not None
-    assert page.reviewer.note.note.author == "Ben"
-    page.reviewer.note.dialog.reject()
+        dialog.saved.emit("odd", ["odd"])
+    noted = page.reviewer.note.note
+    assert noted is not None
+    assert noted.author == "Ben"
+    dialog.reject()
 
 
 def test_what_is_not_stored_is_said_and_taken_back(
