@@ -211,6 +211,7 @@ class Beside(QObject):
         run = self._workspace.run
         if run is None:
             return
+        self._shown = None  # it was the judgment of what was open before
         self._dataset = run.results.run.identity.dataset_hash
         kept = self._kept().get(self._dataset, {})
         runs = kept.get("runs", [_HUMAN])

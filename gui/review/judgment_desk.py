@@ -281,6 +281,11 @@ class JudgmentDesk(QWidget):
         return self.card.editing
 
     @property
+    def run_id(self) -> int:
+        """The run of the item that is shown, which may not be the open one any more; 0 before the first."""
+        return self._run_id
+
+    @property
     def item_id(self) -> str:
         """The item that is shown; empty where there is none."""
         return self._item_id

@@ -203,6 +203,19 @@ def test_what_is_being_written_moves_with_the_field(qtbot: QtBot, page: ReviewPa
     assert page.desk.card.editor.text == "half a thou"
 
 
+def test_a_judgment_is_never_headed_by_the_name_of_another_run(
+    qtbot: QtBot, page: ReviewPage, add: Callable[..., int]
+) -> None:
+    other = add("other.tsv")
+    press(qtbot, page, "V")
+    before = page.beside.columns.texts[0]
+    with qtbot.waitSignal(page.workspace.run_changed):
+        page.workspace.open_run(other)
+    assert page.beside.columns.texts[0] == before  # until the list of the other run is made
+    qtbot.waitUntil(lambda: systems(page)[0] == "other.tsv")
+    assert page.beside.columns.texts[0].text == LONG_TEXT
+
+
 def test_what_others_gave_is_no_label_of_the_person_who_looks(
     qtbot: QtBot, page: ReviewPage, workspace: Workspace
 ) -> None:

@@ -140,6 +140,50 @@ def test_opened_again_it_goes_on_at_the_first_item_to_do(
     assert (current(again), again.list.view.currentIndex().row()) == ("3", 0)
 
 
+def add_run(store: Path) -> int:
+    """Another run of the same items; its id."""
+    with RunStore(store) as opened:
+        made = opened.run(1)
+        with opened.begin(made.identity, fresh=True) as second:
+            opened.add(second.id, list(opened.judged(1)))
+        return second.id
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_S, Qt.Key.Key_T])
+def test_nothing_is_said_of_the_open_run_while_an_item_of_another_is_shown(
+    qtbot: QtBot, page: ReviewPage, store: Path, key: Qt.Key
+) -> None:
+    workspace, second = page.workspace, add_run(store)
+    item = current(page)
+    with RunStore(store) as opened:
+        opened.review(second, NewReview(item, "Ada", ReviewState.SKIPPED))
+    with qtbot.waitSignal(workspace.run_changed):
+        workspace.open_run(second)
+    assert (page.desk.run_id, page.desk.item_id) == (1, item)  # the list of the new run is not made yet
+    asked: list[str] = []
+    page.reviewer.progress.changed.connect(asked.append)
+    qtbot.keyClick(page, key)
+    assert asked == []
+    qtbot.waitUntil(lambda: page.desk.run_id == second)
+    assert page.reviewer.progress.counts[ReviewState.SKIPPED] == 1
+
+
+def test_a_name_given_after_another_run_was_opened_confirms_nothing(
+    qtbot: QtBot, page: ReviewPage, store: Path
+) -> None:
+    workspace, second, item = page.workspace, add_run(store), current(page)
+    workspace.set_author("")
+    qtbot.keyClick(page, Qt.Key.Key_Return)
+    dialog = asked(page)
+    with qtbot.waitSignal(workspace.run_changed):
+        workspace.open_run(second)
+    qtbot.waitUntil(lambda: page.desk.run_id == second and not page.list._listing.busy)
+    page.list.choose(item)
+    dialog.field.setText("Ada")
+    dialog.accept()
+    assert page.reviewer.progress.state(item) is ReviewState.TO_DO
+
+
 def test_enter_belongs_to_the_search_and_space_to_a_button(
     qtbot: QtBot, page: ReviewPage, store: Path
 ) -> None:
