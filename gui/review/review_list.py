@@ -58,6 +58,7 @@ class ReviewList(QWidget):
         self._wanted: str | None = None  # an item to choose once it is listed
         self._clearing = True
         self.filters = FilterBar()
+        self.filters.others_narrow = lambda: self.people.narrows
         self.table = ReviewTableModel(self.progress.state, self)
         self.view = dressed(ItemView(), self.table, "Items of the run")
         self.wanted_line, self.alike = WantedLine(), AlikeLine()
@@ -71,7 +72,7 @@ class ReviewList(QWidget):
         self._nothing = hint("No judgment passes the filters.")
         self._all = QPushButton("Show all items")
         name(self._all, "Clear the search and all filters")
-        self._all.clicked.connect(self._list_all)
+        self._all.clicked.connect(self.filters.clear)
         self._lay_out()
         self._reading = LatestTask(workspace.threads, Lane.MEASURE, self)
         self._listing = LatestTask(workspace.threads, Lane.MEASURE, self)
@@ -102,6 +103,7 @@ class ReviewList(QWidget):
         self._busy.cancelled.connect(self._reading.cancel)
         self._busy.cancelled.connect(self._listing.cancel)
         self.filters.changed.connect(self.list_again)
+        self.filters.cleared.connect(self.people.clear)
         self.filters.left.connect(self.take_focus)
         self.people.changed.connect(self.list_again)
         self.progress.changed.connect(self._show_progress)
@@ -164,7 +166,7 @@ class ReviewList(QWidget):
         return ListOrder.DATASET if self._blind.on else self.filters.list_order
 
     def go_on_with_to_do(self) -> None:
-        """Choose the first item that is to do, once the list is made."""
+        """Choose the first item that is to do once the list is made, if no item is wanted then."""
         self._to_do_first = True
 
     def go_to_next(self) -> bool:
@@ -201,6 +203,7 @@ class ReviewList(QWidget):
     def list_wanted(self, wanted: WantedItems) -> None:
         """List these items and no others, and say which they are; where their run is not read yet, then."""
         self._asked, self._wanted = wanted, None
+        self.people.clear()
         if self.review is not None and self.follows and self._is_open(wanted):
             self.filters.show_wanted(wanted)
 
@@ -228,6 +231,7 @@ class ReviewList(QWidget):
     @Slot()
     def list_again(self) -> None:
         """Filter and order the rows that are there."""
+        self.filters.offer_to_clear()
         if self.review is None or not self.follows:
             return
         self._soon.start()
@@ -271,8 +275,8 @@ class ReviewList(QWidget):
         self._show_progress()
         self._show_nothing(not listing.items)
         self.listed.emit()
-        if self._to_do_first and self._wanted is None and listing.items:
-            self._to_do_first = False
+        to_do_first, self._to_do_first = self._to_do_first, False
+        if to_do_first and self._wanted is None and listing.items:
             self._go_on(self.progress.next_to_do(self._ids, -1) or 0)
             return
         stays = self.kept() or (before.item_id if before is not None else "")
@@ -282,11 +286,6 @@ class ReviewList(QWidget):
             self._choose_wanted()
         else:
             self._go_on(row)
-
-    @Slot()
-    def _list_all(self) -> None:
-        self.people.clear()
-        self.filters.clear()
 
     @Slot()
     def _follow_blind(self) -> None:
@@ -347,7 +346,7 @@ class ReviewList(QWidget):
         row = self.table.row_of(wanted)
         known = wanted in self.review.places
         if row is None and known and self._clearing and (self.filters.wish.narrows or self.people.narrows):
-            self._list_all()
+            self.filters.clear()
             return
         self._wanted = None
         if row is not None:

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import NewReview, ReviewState
 from engine.core.people import Reviews
+from engine.core.review_filters import Filters, ListOrder, WantedItems
 from engine.decisions.run_json import as_json
 from engine.decisions.run_results import load_results, load_reviews
 from engine.store.run_store import RunStore
@@ -19,6 +20,7 @@ from gui.kit.value_table import SORT_ROLE
 from gui.people.naming import WhoDialog
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import DOUBT, HIDDEN, LABELS, MARKS, STATE
+from gui.work.rewriter import Rewriter
 from gui.work.workspace import Workspace
 from tests.gui.review.steps import Open, current, overrides, press
 
@@ -119,6 +121,64 @@ def test_the_list_is_filtered_by_state(qtbot: QtBot, page: ReviewPage) -> None:
     enter(qtbot, page)
     assert page.list.shown == 29  # it stays in its place until the list is made again
     assert page.list.queue.text.text() == "2 of 30 done, 28 left by this filter"
+
+
+def narrow_to(qtbot: QtBot, page: ReviewPage, box: QComboBox, data: str) -> None:
+    """Choose in one of a person's filters, and wait for the one item that passes."""
+    box.setCurrentIndex(box.findData(data))
+    box.activated.emit(box.currentIndex())
+    qtbot.waitUntil(lambda: page.list.shown == 1)
+
+
+def list_some(page: ReviewPage) -> None:
+    wanted = WantedItems(1, Filters(ids=frozenset({"1", "2", "3"})), "three")
+    page.workspace.listing_wanted.emit(wanted)
+
+
+@pytest.mark.parametrize("which", ["state", "tag"])
+def test_clear_show_all_and_a_wanted_set_leave_a_persons_filters_too(
+    qtbot: QtBot, page: ReviewPage, which: str
+) -> None:
+    people, clear = page.list.people, page.list.filters.clear_all
+    note(qtbot, page, "", "odd")
+    enter(qtbot, page)
+    box = getattr(people, which)
+    data = {"state": "done", "tag": "odd"}[which]
+    assert clear.isHidden()
+    narrow_to(qtbot, page, box, data)
+    assert not clear.isHidden()  # it counts though nothing else is filtered
+    clear.click()
+    qtbot.waitUntil(lambda: page.list.shown == 30)
+    assert (people.narrows, clear.isHidden()) == (False, True)
+    narrow_to(qtbot, page, box, data)
+    list_some(page)
+    qtbot.waitUntil(lambda: page.list.shown == 3)
+    assert not people.narrows
+
+
+def test_show_all_leaves_a_persons_filters_of_a_wanted_set(qtbot: QtBot, page: ReviewPage) -> None:
+    list_some(page)
+    qtbot.waitUntil(lambda: page.list.shown == 3)
+    choose_state(page, ReviewState.DONE)
+    qtbot.waitUntil(lambda: page.list.shown == 0)
+    page.list.wanted_line.show_all.click()
+    qtbot.waitUntil(lambda: page.list.shown == 30)
+
+
+def test_after_a_wanted_item_the_next_list_does_not_go_elsewhere(
+    qtbot: QtBot, page: ReviewPage, workspace: Workspace
+) -> None:
+    enter(qtbot, page)
+    page.hide()
+    again = ReviewPage(workspace, Rewriter(workspace))
+    qtbot.addWidget(again)
+    workspace.review_wanted.emit("7", "safety")
+    again.show()
+    qtbot.waitUntil(lambda: bool(again.desk.card.badge.text))
+    assert current(again) == "7"
+    with qtbot.waitSignal(again.list.listed):
+        again.list.filters.choose_order(ListOrder.DATASET)
+    assert current(again) == "7"
 
 
 def test_opened_again_it_goes_on_at_the_first_item_to_do(
