@@ -343,9 +343,7 @@ class Beside(QObject):
         author, place = self._workspace.author, (shown.judgment.criterion, shown.judgment.item_id)
         history = [each for each in shown.history if each.author == author]
         standing = [each for each in history if each.undone is None]
-        label = standing[-1].preference if standing else None
-        if not history:
-            label = results.reviews.labels.get(author, {}).get(place)
+        label = results.reviews.labels.get(author, {}).get(place)
         return own_column(author, label, standing[-1].explanation if standing else None, shown.draft)
 
     def _open_column(self, results: "RunResults", shown: Shown) -> ColumnText:

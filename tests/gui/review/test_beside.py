@@ -191,6 +191,22 @@ def test_the_buttons_of_the_own_column_give_labels(qtbot: QtBot, page: ReviewPag
     qtbot.waitUntil(own.labels[BAD].isChecked)
 
 
+def test_the_own_column_says_what_was_confirmed_after_an_override(qtbot: QtBot, page: ReviewPage) -> None:
+    press(qtbot, page, "V")
+    own = page.beside.columns.own
+    in_force = page.desk.labels_in_force()[page.desk.criterion]
+    item = current(page)
+    other = next(label for label in Preference if label is not in_force)
+    wait_for_override(qtbot, page, own.labels[other].click)
+    wait_for_override(qtbot, page, lambda: press(qtbot, page, "U"))
+    with qtbot.waitSignal(page.workspace.reviewed):
+        qtbot.keyClick(page, Qt.Key.Key_Return)
+    press(qtbot, page, "K")
+    qtbot.waitUntil(lambda: page.desk.item_id == item)
+    assert own.labels[in_force].isChecked()
+    assert not own.labels[other].isChecked()
+
+
 def test_what_is_being_written_moves_with_the_field(qtbot: QtBot, page: ReviewPage) -> None:
     press(qtbot, page, "E")
     page.desk.card.editor.field.setPlainText("half a thou")
