@@ -157,6 +157,28 @@ def test_what_is_beside_is_remembered_for_the_dataset(
     assert workspace.state.record("review/beside")
 
 
+@pytest.mark.parametrize("looked_at", [True, False])
+def test_other_runs_are_read_only_where_somebody_looks(
+    qtbot: QtBot, page: ReviewPage, add: Callable[..., int], looked_at: bool
+) -> None:
+    tick(qtbot, page, add("bad.tsv", BAD))
+    if looked_at:
+        press(qtbot, page, "V")
+    else:
+        page.hide()
+    with qtbot.waitSignal(page.workspace.run_changed):
+        page.workspace.read_run_again()
+    assert not page.beside._reading.busy
+    assert not page.beside._others
+    if looked_at:
+        qtbot.waitUntil(lambda: page.list.follows and not page.list._reading.busy)
+        press(qtbot, page, "V")
+    else:
+        page.show()
+    assert page.beside._reading.busy
+    qtbot.waitUntil(lambda: systems(page)[1:] == ["Human labels", "bad.tsv"])
+
+
 def test_the_own_column_is_written_with_the_same_keys(
     qtbot: QtBot, page: ReviewPage, store: Path, workspace: Workspace
 ) -> None:

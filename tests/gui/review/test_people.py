@@ -375,7 +375,8 @@ def test_blind_nothing_is_told_before_the_own_label(qtbot: QtBot, page: ReviewPa
     assert page.list.filters.order.isHidden()
     assert all(chip.isHidden() for chip in page.list.filters.chips.values())
     assert all(box.isHidden() for box in page.list.filters.labels.values())
-    press(qtbot, page, "E")
+    with qtbot.waitSignal(page.workspace.note, check_params_cb=lambda text: text == card.reason.text()):
+        press(qtbot, page, "E")
     assert not page.desk.writing
 
 
