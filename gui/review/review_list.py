@@ -122,6 +122,7 @@ class ReviewList(QWidget):
         if run is None:
             self._end_busy()
             self.table.clear()
+            self.progress.follow_list(())
             return
         self._soon.start()
         self._reading.start(review_jobs.review(run.results, self._workspace.gold, run.dataset))
@@ -171,15 +172,11 @@ class ReviewList(QWidget):
 
     def go_to_next(self) -> bool:
         """Choose the next item that is to do, from the top where there is none below; False where none is."""
-        row = self.progress.next_to_do(self._ids, self.view.currentIndex().row())
+        row = self.progress.next_to_do(self.view.currentIndex().row())
         if row is not None:
             self._go(row)
         self.take_focus()  # else Space would press a button that was clicked once
         return row is not None
-
-    @property
-    def _ids(self) -> list[str]:
-        return [item.item_id for item in self.table.listing.items]
 
     @property
     def search(self) -> Search:
@@ -272,12 +269,13 @@ class ReviewList(QWidget):
         self.view.hits.search = Search(wish.text)
         self.table.show_listing(self.review, listing, run.dataset, wish.criterion, self.search)
         self._show_lines(listing)
+        self.progress.follow_list([item.item_id for item in listing.items])
         self._show_progress()
         self._show_nothing(not listing.items)
         self.listed.emit()
         to_do_first, self._to_do_first = self._to_do_first, False
         if to_do_first and self._wanted is None and listing.items:
-            self._go_on(self.progress.next_to_do(self._ids, -1) or 0)
+            self._go_on(self.progress.next_to_do(-1) or 0)
             return
         stays = self.kept() or (before.item_id if before is not None else "")
         if self._wanted is None and self.table.row_of(stays) is not None:
@@ -303,7 +301,7 @@ class ReviewList(QWidget):
     @Slot(str)
     def _show_progress(self, item_id: str = "") -> None:
         self.table.show_again(item_id)
-        self.queue.show_progress(self.progress.in_words(self._ids))
+        self.queue.show_progress(self.progress.in_words)
         current = self.current
         self.queue.show_state(self.progress.state(current.item_id) if current else None)
 

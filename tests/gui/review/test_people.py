@@ -81,6 +81,21 @@ def test_enter_confirms_all_labels_in_force_and_goes_on(qtbot: QtBot, page: Revi
     assert page.list.queue.text.text() == "1 of 30 done, 29 left"
 
 
+def test_the_name_is_not_looked_up_for_each_item(
+    qtbot: QtBot, page: ReviewPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up: list[str] = []
+    state = page.workspace.state
+    text = state.text
+    monkeypatch.setattr(state, "text", lambda key: looked_up.append(key) or text(key))
+    enter(qtbot, page)
+    after_enter = looked_up.count("author")
+    choose_state(page, ReviewState.TO_DO)
+    qtbot.waitUntil(lambda: page.list.shown == 29)
+    assert after_enter < page.list.shown
+    assert looked_up.count("author") - after_enter < page.list.shown
+
+
 def test_s_skips_and_t_takes_back(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
     first = current(page)
     say(qtbot, page, lambda: press(qtbot, page, "S"))
