@@ -77,10 +77,9 @@ class Progress(QObject):
             return _Tally({}, counts, 0)
         marks = run.results.reviews.marks_in_force
         said = {item_id: mark.state for (item_id, who), mark in marks.items() if who == self._author}
-        states = {
-            item_id: state
-            for item_id, state in (said | self._asked).items()
-            if state is not ReviewState.TO_DO
+        said.update(self._asked)
+        states: dict[str, ReviewState] = {
+            item_id: state for item_id, state in said.items() if state is not ReviewState.TO_DO
         }
         for state in states.values():
             counts[state] += 1

@@ -72,7 +72,12 @@ def test_a_mark_does_not_walk_the_whole_list(
     state = progress.state
     progress.follow_list([str(number) for number in range(1, 31)])
     assert progress.in_words == "0 of 30 done, 30 left"
-    monkeypatch.setattr(progress, "state", lambda item_id: looked_at.append(item_id) or state(item_id))
+
+    def look_at(item_id: str) -> ReviewState:
+        looked_at.append(item_id)
+        return state(item_id)
+
+    monkeypatch.setattr(progress, "state", look_at)
     mark(qtbot, space, progress, "1", DONE)
     assert progress.in_words == "1 of 30 done, 29 left"
     assert set(looked_at) == {"1"}

@@ -168,8 +168,7 @@ def test_other_runs_are_read_only_where_somebody_looks(
         page.hide()
     with qtbot.waitSignal(page.workspace.run_changed):
         page.workspace.read_run_again()
-    assert not page.beside._reading.busy
-    assert not page.beside._others
+    assert (page.beside._reading.busy, page.beside._others) == (False, {})
     if looked_at:
         qtbot.waitUntil(lambda: page.list.follows and not page.list._reading.busy)
         press(qtbot, page, "V")

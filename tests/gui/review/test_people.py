@@ -87,7 +87,12 @@ def test_the_name_is_not_looked_up_for_each_item(
     looked_up: list[str] = []
     state = page.workspace.state
     text = state.text
-    monkeypatch.setattr(state, "text", lambda key: looked_up.append(key) or text(key))
+
+    def look_up(key: str) -> str:
+        looked_up.append(key)
+        return text(key)
+
+    monkeypatch.setattr(state, "text", look_up)
     enter(qtbot, page)
     after_enter = looked_up.count("author")
     choose_state(page, ReviewState.TO_DO)
