@@ -4,8 +4,8 @@ Knows: overrides, marks and confirmed labels. Does not know: the run store, mode
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from engine.core.items import Preference
@@ -16,10 +16,38 @@ LabelsOfPerson = Mapping[tuple[str, str], Preference]
 
 
 def in_force(history: Iterable[Override]) -> dict[tuple[str, str], Override]:
-    """By criterion and item id the newest that is not undone; `history` has the oldest first."""
-    return {
-        (override.criterion, override.item_id): override for override in history if override.undone is None
-    }
+    """By criterion and item id, what stands of those that are not undone; `history` has the oldest first.
+
+    Of each person the last override counts, as a whole. Label and explanation are each the newest of these:
+    where they are of two people, both are named as author.
+    """
+    standing: dict[tuple[str, str], dict[str, Override]] = {}
+    for override in history:
+        if override.undone is None:
+            by_author = standing.setdefault((override.criterion, override.item_id), {})
+            by_author.pop(override.author, None)
+            by_author[override.author] = override
+    return {place: _together(list(by_author.values())) for place, by_author in standing.items()}
+
+
+def _together(of_each: Sequence[Override]) -> Override:
+    """The last overrides of some people, the oldest first, as one."""
+    newest = of_each[-1]
+    label = next((given for given in reversed(of_each) if given.preference), newest)
+    text = next((given for given in reversed(of_each) if given.explanation), newest)
+    if label is text is newest:
+        return newest
+    authors = dict.fromkeys(
+        given.author
+        for given, part in ((label, label.preference), (text, text.explanation))
+        if part is not None
+    )
+    return replace(
+        newest,
+        preference=label.preference,
+        explanation=text.explanation,
+        author=" and ".join(authors),
+    )
 
 
 @dataclass(frozen=True)
@@ -87,14 +115,14 @@ class Reviews:
     def labels(self) -> Mapping[str, LabelsOfPerson]:
         """The labels that each person gave or confirmed, by name: of one item and criterion the last one.
 
-        Whoever takes an override back has no label there until he gives or confirms one again.
+        A label that a person confirmed before he took an override of it back counts no more.
         """
         said: list[Override | Confirmation]
         said = [*self.confirmations, *(override for override in self.overrides if override.preference)]
         taken_back = {
             _place(override): override.undone
             for override in sorted(self.overrides, key=lambda override: override.undone or override.created)
-            if override.undone
+            if override.undone and override.preference
         }
         labels: dict[str, dict[tuple[str, str], Preference]] = {}
         for each in sorted(said, key=lambda each: each.created):

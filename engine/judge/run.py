@@ -6,14 +6,15 @@ Does not know: llama.cpp's calls, SQL, windows.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from engine.core.cancel import Cancelled
 from engine.core.events import HealthSeen, ItemJudged, ModelOpened, RunEnded, RunEvent, RunStarted
 from engine.core.judgments import CriterionCalibration, JudgedItem
 from engine.core.settings import Mode
 from engine.decisions.calibration import calibration_of
-from engine.decisions.decision import decide, decide_all
-from engine.decisions.health import LEAST_ITEMS, HealthWatch
+from engine.decisions.decision import decide_all
+from engine.decisions.health import LEAST_ITEMS, MOST_ITEMS, HealthWatch
 from engine.judge.item_judge import ItemJudge, Placed
 from engine.judge.plan import RunPlan, continued_manifest, session_manifest
 from engine.loading.opening import OpenModel, OpenModelFactory
@@ -71,8 +72,10 @@ def _judge_groups(
 ) -> Iterator[RunEvent]:
     judge = make_item_judge(plan, opened)
     watch = HealthWatch(plan.rubric.names, plan.settings.mode is Mode.EXPLAIN)
-    for item in store.judged(run_id):  # of a run that goes on
-        watch.add([decide(item, name, _calibrations(plan).get(name)) for name in plan.rubric.names])
+    stored = list(islice(store.judged(run_id), MOST_ITEMS))  # of a run that goes on
+    columns = [decide_all(stored, name, _calibrations(plan).get(name)) for name in plan.rubric.names]
+    for judgments in zip(*columns, strict=True):
+        watch.add(judgments)
     if watch.items >= LEAST_ITEMS:
         yield HealthSeen(watch.health)
     for group in groups:

@@ -74,7 +74,7 @@ class RunControl(QObject):
         self._heard = False  # of the job: it has left the queue of its lane
         self._stopping = False
         self._note = ""
-        self.health: Health | None = None  # of what this session has judged, once that can be said
+        self.health: Health | None = None  # of all that is judged, once that can be said
         self._count: RunProgress | None = None
         self._begun = self._opened = self._finished = 0.0
         self._spans: deque[tuple[float, int]] = deque()

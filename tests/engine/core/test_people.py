@@ -226,6 +226,31 @@ def test_the_last_word_of_a_person_counts(store: RunStore) -> None:
     assert load_reviews(store, 1).labels == {}
 
 
+def test_label_and_explanation_may_be_of_two_people(store: RunStore) -> None:
+    override(store, BAD, author="Ben")
+    override(store, None, "Only my words.", author="Ada")
+    reviews = load_reviews(store, 1)
+    found = in_force(reviews.overrides)[PLACE]
+    assert (found.preference, found.explanation, found.author) == (BAD, "Only my words.", "Ben and Ada")
+    assert reviews.labels == {"Ben": {PLACE: BAD}}
+
+
+def test_the_last_override_of_a_person_counts_as_a_whole(store: RunStore) -> None:
+    override(store, BAD, "His words.", author="Ben")
+    override(store, A, "Her words.", author="Ada")
+    override(store, B, None, author="Ada")
+    found = in_force(store.overrides(1))[PLACE]
+    assert (found.preference, found.explanation, found.author) == (B, "His words.", "Ada and Ben")
+
+
+def test_an_explanation_taken_back_leaves_a_confirmed_label(store: RunStore) -> None:
+    store.review(1, NewReview("id 0", "Ada", ReviewState.DONE, {"safety": A}))
+    pause()
+    override(store, None, "A reason.", author="Ada")
+    store.undo_override(1, "id 0", "safety", "Ada")
+    assert load_reviews(store, 1).labels == {"Ada": {PLACE: A}}
+
+
 def test_an_explanation_alone_is_no_label(store: RunStore) -> None:
     override(store, None, "A reason.")
     assert load_reviews(store, 1).labels == {}
