@@ -18,6 +18,7 @@ from gui.work.workspace import Workspace
 if TYPE_CHECKING:
     from engine.review.doubt import ReviewRow
 
+HIDDEN = "Hidden until you have given your own label: A, B, G or X."
 _STATE = "review/blind"
 
 

@@ -3,7 +3,7 @@
 Knows: a wish. Does not know: rows, what passes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -64,13 +64,18 @@ class _Search(QLineEdit):
 
 
 class FilterBar(QWidget):
-    """The controls above the list."""
+    """The controls above the list.
+
+    `others_narrow`: whether filters elsewhere leave anything out; what clears these here clears them too.
+    """
 
     changed = Signal()
+    cleared = Signal()  # just before `changed`: filters elsewhere are to leave nothing out
     left = Signal()  # the keys are to go to the list
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.others_narrow: Callable[[], bool] = bool
         self.search = _Search()
         self.search.setPlaceholderText("Search in the texts (/)")
         self.search.setClearButtonEnabled(True)
@@ -194,21 +199,27 @@ class FilterBar(QWidget):
         self.order.setCurrentIndex(max(0, self.order.findData(record.get("order"))))
         for key, chip in self.chips.items():
             chip.setChecked(record.get(key) is True)
-        self.clear_all.setVisible(self.wish.narrows)
+        self.offer_to_clear()
 
     @Slot()
     def clear(self) -> None:
         """List everything; the order stays."""
         self._choose(Filters())
+        self.cleared.emit()
         self._tell()
+
+    def offer_to_clear(self) -> None:
+        """Offer it where anything is left out."""
+        narrows = self.wish.narrows or self.others_narrow()
+        # A hidden button must not take the focus with it to where nobody looks.
+        if not narrows and self.clear_all.hasFocus():
+            self.left.emit()
+        self.clear_all.setVisible(narrows)
 
     @Slot()
     def _tell(self) -> None:
         self._typing.stop()
-        # A hidden button must not take the focus with it to where nobody looks.
-        if not self.wish.narrows and self.clear_all.hasFocus():
-            self.left.emit()
-        self.clear_all.setVisible(self.wish.narrows)
+        self.offer_to_clear()
         self.changed.emit()
 
     def _fill_criteria(self, criteria: Sequence[str]) -> None:

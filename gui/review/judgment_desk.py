@@ -16,6 +16,7 @@ from engine.core.items import Gold, Preference
 from engine.core.judgments import AnyJudgment, NewReview
 from engine.core.people import Reviews
 from gui.kit.label_words import LABEL_WORDS
+from gui.people.blind import HIDDEN
 from gui.people.reviewer import Reviewer
 from gui.people.shown import Shown, hidden, human_label
 from gui.review.criterion_strip import CriterionStrip
@@ -263,7 +264,7 @@ class JudgmentDesk(QWidget):
             self.card.editor.go_on()
             return
         if not self._may_show:
-            self._workspace.note.emit("Give your own label first: A, B, G or X.")
+            self._workspace.note.emit(HIDDEN)
         elif self._judgment() is not None:
             self._named(self._write)
 
@@ -279,6 +280,11 @@ class JudgmentDesk(QWidget):
     def writing(self) -> bool:
         """True while a person writes an explanation."""
         return self.card.editing
+
+    @property
+    def run_id(self) -> int:
+        """The run of the item that is shown, which may not be the open one any more; 0 before the first."""
+        return self._run_id
 
     @property
     def item_id(self) -> str:
