@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 BLIND = "review/blind"
 """In the state: `on` while a person labels blind."""
+HIDDEN = "Hidden until you have given your own label: A, B, G or X."
 
 
 class Blind(QObject):

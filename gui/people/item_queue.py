@@ -22,6 +22,10 @@ class Desk(Protocol):
     """What shows the judgments of an item."""
 
     @property
+    def run_id(self) -> int:
+        """The run of the item; while another run is being listed not the open one."""
+
+    @property
     def item_id(self) -> str:
         """The item; empty where there is none."""
 
@@ -68,22 +72,34 @@ class ItemQueue(QObject):
     @Slot()
     def take_back(self) -> None:
         """The item is to do again; labels that were confirmed stay until others are given."""
-        desk = self.desk
-        if desk is None or not desk.item_id:
+        place = self._place
+        if place is None:
             return
-        if self._progress.state(desk.item_id) is ReviewState.TO_DO:
+        if self._progress.state(place[1]) is ReviewState.TO_DO:
             self._workspace.note.emit("The item is to do already.")
         else:
-            self._progress.mark(desk.item_id, ReviewState.TO_DO)
+            self._progress.mark(place[1], ReviewState.TO_DO)
+
+    @property
+    def _place(self) -> tuple[int, str] | None:
+        """The run and the item that are shown; None where that run is not the open one: what is said of an
+        item is kept for the open run.
+        """
+        desk, run = self.desk, self._workspace.run
+        if desk is None or run is None or desk.run_id != run.id or not desk.item_id:
+            return None
+        return desk.run_id, desk.item_id
 
     def _begin(self, state: ReviewState) -> None:
-        if self.desk is not None and self.desk.item_id:
-            self._who.then(partial(self._finish, self.desk.item_id, state))
+        place = self._place
+        if place is not None:
+            self._who.then(partial(self._finish, place, state))
 
-    def _finish(self, item_id: str, state: ReviewState) -> None:
+    def _finish(self, place: tuple[int, str], state: ReviewState) -> None:
         desk, items = self.desk, self.items
-        if desk is None or items is None or desk.item_id != item_id:
+        if desk is None or items is None or self._place != place:
             return
+        _, item_id = place
         confirmed: Mapping[str, Preference] = {}
         if state is ReviewState.DONE and self._blind.on:
             # Each label was given by itself; that of another person must not take its place unseen.

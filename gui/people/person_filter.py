@@ -79,6 +79,7 @@ class PersonFilter(QWidget):
     @Slot()
     def clear(self) -> None:
         """List all; whoever calls it lists again."""
+        self._wanted_tag = None
         self.state.setCurrentIndex(0)
         self.tag.setCurrentIndex(0)
         self._keep()

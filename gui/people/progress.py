@@ -1,9 +1,11 @@
-"""How far a person is with the items of the open run.
+"""How far a person is with the items of the open run, and with those of them that are listed.
 
-Knows: states of items. Does not know: which items are listed, labels.
+Knows: states of items. Does not know: why items are listed, labels.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -15,15 +17,31 @@ STATE_SIGNS = {ReviewState.TO_DO: "", ReviewState.DONE: "✓", ReviewState.SKIPP
 STATE_WORDS = {ReviewState.TO_DO: "to do", ReviewState.DONE: "done", ReviewState.SKIPPED: "skipped"}
 
 
+@dataclass
+class _Tally:
+    """`states`: of the items that are not to do. `counts`: of all items. `left`: listed ones to do."""
+
+    states: dict[str, ReviewState]
+    counts: dict[ReviewState, int]
+    left: int
+
+
 class Progress(QObject):
-    """The states of this person's items: what was asked for counts at once."""
+    """The states of this person's items: what was asked for counts at once.
+
+    All are counted for a run, a person and a list; then one item at a time, whatever the size of the run.
+    """
 
     changed = Signal(str)  # item id; empty for all
 
     def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
+        self._author = workspace.author  # read once: it is asked for with each item
         self._asked: dict[str, ReviewState] = {}  # not stored yet
+        self._listed: Sequence[str] = ()
+        self._among_listed: frozenset[str] = frozenset()
+        self._kept: _Tally | None = None  # None until it is asked for
         workspace.reviewed.connect(self._follow)
         workspace.author_changed.connect(self._start_anew)
         workspace.run_changed.connect(self._start_anew)
@@ -34,26 +52,52 @@ class Progress(QObject):
         run = self._workspace.run
         if item_id in self._asked or run is None:
             return self._asked.get(item_id, ReviewState.TO_DO)
-        return run.results.reviews.state(item_id, self._workspace.author)
+        return run.results.reviews.state(item_id, self._author)
+
+    def follow_list(self, listed: Sequence[str]) -> None:
+        """These items are listed, in this order."""
+        self._listed, self._among_listed = listed, frozenset(listed)
+        self._kept = None
 
     @property
     def counts(self) -> Mapping[ReviewState, int]:
         """How many items of the run are in which state."""
+        return self._tally.counts
+
+    @property
+    def _tally(self) -> _Tally:
+        if self._kept is None:
+            self._kept = self._count()
+        return self._kept
+
+    def _count(self) -> _Tally:
         run = self._workspace.run
         counts = dict.fromkeys(ReviewState, 0)
-        if run is not None:
-            author = self._workspace.author
-            states = {
-                item_id: mark.state
-                for (item_id, who), mark in run.results.reviews.marks_in_force.items()
-                if who == author
-            } | self._asked
-            for state in states.values():
-                counts[state] += 1
-            counts[ReviewState.TO_DO] = len(run.results.judged) - sum(
-                counts[state] for state in (ReviewState.DONE, ReviewState.SKIPPED)
-            )
-        return counts
+        if run is None:
+            return _Tally({}, counts, 0)
+        marks = run.results.reviews.marks_in_force
+        said = {item_id: mark.state for (item_id, who), mark in marks.items() if who == self._author}
+        said.update(self._asked)
+        states: dict[str, ReviewState] = {
+            item_id: state for item_id, state in said.items() if state is not ReviewState.TO_DO
+        }
+        for state in states.values():
+            counts[state] += 1
+        counts[ReviewState.TO_DO] = len(run.results.judged) - len(states)
+        return _Tally(states, counts, len(self._among_listed) - len(self._among_listed & states.keys()))
+
+    def _count_again(self, item_id: str) -> None:
+        """One item may be in another state than it was counted in."""
+        tally = self._kept
+        if tally is None:
+            return
+        before, now = tally.states.pop(item_id, ReviewState.TO_DO), self.state(item_id)
+        if now is not ReviewState.TO_DO:
+            tally.states[item_id] = now
+        tally.counts[before] -= 1
+        tally.counts[now] += 1
+        if item_id in self._among_listed:
+            tally.left += (now is ReviewState.TO_DO) - (before is ReviewState.TO_DO)
 
     @property
     def begun(self) -> bool:
@@ -66,35 +110,38 @@ class Progress(QObject):
     ) -> None:
         """Let an item be in a state, with the labels that this person confirms."""
         self._asked[item_id] = state
+        self._count_again(item_id)
         self._workspace.review(NewReview(item_id, self._workspace.author, state, confirmed or {}))
         self.changed.emit(item_id)
 
-    def next_to_do(self, listed: Sequence[str], after: int) -> int | None:
+    def next_to_do(self, after: int) -> int | None:
         """The place of the next item to do among those that are listed, after a place, else from the top."""
-        places = (*range(after + 1, len(listed)), *range(max(0, min(after, len(listed)))))
+        listed = self._listed
+        places = chain(range(after + 1, len(listed)), range(max(0, min(after, len(listed)))))
         return next((place for place in places if self.state(listed[place]) is ReviewState.TO_DO), None)
 
-    def in_words(self, listed: Sequence[str]) -> str:
-        """`37 of 99 done, 2 skipped, 12 left by this filter`, of the items that are listed."""
-        counts = self.counts
-        left = sum(self.state(item_id) is ReviewState.TO_DO for item_id in listed)
+    @property
+    def in_words(self) -> str:
+        """`37 of 99 done, 2 skipped, 12 left by this filter`; those that are left are listed ones."""
+        counts, left = self.counts, self._tally.left
         total = sum(counts.values())
         parts = [f"{counts[ReviewState.DONE]:,} of {total:,} done"]
         if counts[ReviewState.SKIPPED]:
             parts.append(f"{counts[ReviewState.SKIPPED]:,} skipped")
-        parts.append(f"{left:,} left{' by this filter' if len(listed) < total else ''}")
+        parts.append(f"{left:,} left{' by this filter' if len(self._listed) < total else ''}")
         return ", ".join(parts)
 
     @Slot(str)
     def _follow(self, item_id: str) -> None:
         run = self._workspace.run
-        if run is not None and self._asked.get(item_id) is run.results.reviews.state(
-            item_id, self._workspace.author
-        ):
+        stored = run.results.reviews.state(item_id, self._author) if run is not None else None
+        if stored is not None and self._asked.get(item_id) is stored:
             del self._asked[item_id]
+        self._count_again(item_id)
         self.changed.emit(item_id)
 
     @Slot()
     def _start_anew(self) -> None:
         self._asked.clear()
+        self._author, self._kept = self._workspace.author, None
         self.changed.emit("")

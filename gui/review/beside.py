@@ -24,6 +24,7 @@ from engine.core.formatting import short_name, words
 from engine.core.run_records import StoredRun
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import hint, name
+from gui.people.blind import HIDDEN
 from gui.people.shown import Shown
 from gui.reading.side_by_side import (
     ColumnText,
@@ -50,7 +51,6 @@ _STATE = "review/beside"
 _HEIGHT = "review/beside height"
 _MOST_DATASETS = 40
 _USUAL_SHARE = 55  # percent of the height of the page, for the columns
-_HIDDEN = "Hidden until you have given your own label: A, B, G or X."
 _HUMAN = 0  # in the place of a run's id
 
 
@@ -132,7 +132,7 @@ class Beside(QObject):
 
     def __init__(self, workspace: Workspace, desk: JudgmentDesk, parent: QWidget) -> None:
         super().__init__(parent)
-        self._workspace, self._desk = workspace, desk
+        self._workspace, self._desk, self._page = workspace, desk, parent
         self._shown: Shown | None = None
         self._dataset = ""  # the hash of the open run's
         self._on = False
@@ -186,6 +186,7 @@ class Beside(QObject):
         if on != self._on and self._dataset:
             self._on = on
             self._remember()
+            self._read()
             self._arrange()
 
     @Slot()
@@ -200,6 +201,11 @@ class Beside(QObject):
         self._keep_height()
         self.panel.hide()
 
+    def follow_page(self) -> None:
+        """The page is shown: read what was not worth it while nobody looked."""
+        self._read()
+        self._show()
+
     def keep_layout(self) -> None:
         """Remember the height of the columns."""
         self._keep_height()
@@ -211,6 +217,7 @@ class Beside(QObject):
         run = self._workspace.run
         if run is None:
             return
+        self._shown = None  # it was the judgment of what was open before
         self._dataset = run.results.run.identity.dataset_hash
         kept = self._kept().get(self._dataset, {})
         runs = kept.get("runs", [_HUMAN])
@@ -219,6 +226,7 @@ class Beside(QObject):
         if run.results.judged is not self._hashed:
             self._hashed = run.results.judged
             self._hashes = {item.item_id: item.content_hash for item in run.results.judged}
+        self._reading.drop()
         self._others = {}
         self._read()
         self._arrange()
@@ -253,6 +261,9 @@ class Beside(QObject):
         self._arrange()
 
     def _read(self) -> None:
+        """Read the runs of the columns, where somebody looks."""
+        if not self._on or not self._page.isVisible():
+            return
         wanted = [each for each in self._beside if each != _HUMAN and each not in self._others]
         if wanted:
             job = review_jobs.other_runs(self._workspace.store_path, self._beside)
@@ -320,7 +331,7 @@ class Beside(QObject):
                 self.panel.hide()
             return
         if shown.hidden:
-            others = [silent_column("Hidden", "", _HIDDEN)] * (1 + len(self._beside))
+            others = [silent_column("Hidden", "", HIDDEN)] * (1 + len(self._beside))
         else:
             others = [self._open_column(run.results, shown), *map(self._other_column, self._beside)]
         self.columns.show_systems(others)
@@ -342,9 +353,7 @@ class Beside(QObject):
         author, place = self._workspace.author, (shown.judgment.criterion, shown.judgment.item_id)
         history = [each for each in shown.history if each.author == author]
         standing = [each for each in history if each.undone is None]
-        label = standing[-1].preference if standing else None
-        if not history:
-            label = results.reviews.labels.get(author, {}).get(place)
+        label = results.reviews.labels.get(author, {}).get(place)
         return own_column(author, label, standing[-1].explanation if standing else None, shown.draft)
 
     def _open_column(self, results: "RunResults", shown: Shown) -> ColumnText:

@@ -3,20 +3,11 @@
 Knows: the open run, the health of a judge. Does not know: how health is measured.
 """
 
-from typing import TYPE_CHECKING
-
-from PySide6.QtCore import Slot
-
-from engine.core.health import Health, HealthVerdict
+from engine.core.health import NOT_LOOKED_AT, HealthVerdict
 from gui.kit.foreign_text import tip
 from gui.kit.labels import OneLine, set_role
 from gui.kit.remedies import IN_THE_WINDOW
-from gui.review.review_jobs import judge_health
-from gui.work.lanes import Lane, LatestTask
-from gui.work.workspace import Workspace
-
-if TYPE_CHECKING:
-    from engine.decisions.run_results import RunResults
+from gui.work.workspace import OpenRun
 
 _WORDS = {
     HealthVerdict.LOOK: ("⚠ The model may not judge as it should", "warning"),
@@ -27,27 +18,13 @@ _WORDS = {
 class HealthLine(OneLine):
     """A line whose tool tip holds the signs."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._judged: object = None
-        self._looking = LatestTask(workspace.threads, Lane.MEASURE, self)
-        self._looking.finished.connect(self._take)
-        self._looking.failed.connect(workspace.problem)
         self.hide()
 
-    def look_at(self, results: "RunResults | None") -> None:
-        """Show the health of a run, once it is known; what people override changes nothing of it."""
-        judged = results.judgments if results is not None else None
-        if judged is self._judged:
-            return
-        self._judged = judged
-        self._looking.drop()
-        self.hide()
-        if results is not None and results.judged:
-            self._looking.start(judge_health(results))
-
-    @Slot(object)
-    def _take(self, health: Health) -> None:
+    def look_at(self, run: OpenRun | None) -> None:
+        """Show the health of a run."""
+        health = run.health if run is not None else NOT_LOOKED_AT
         text, role = _WORDS.get(health.verdict, ("", "hint"))
         set_role(self, role)
         self.setText(text)

@@ -28,13 +28,13 @@ from gui.kit.label_mark import LabelBadge, label_icon
 from gui.kit.label_words import LABEL_WORDS, LETTERS
 from gui.kit.labels import OneLine, heading, hint, name
 from gui.kit.pill import Pill
+from gui.people.blind import HIDDEN
 from gui.people.orders_view import OrdersView
 from gui.people.shown import Shown, by_whom, in_words, is_cut, own_explanation
 from gui.reading.explanation_editor import ExplanationEditor
 from gui.review.order_bars import OrderBars, own_shares
 
 LOW_MASS = 0.5
-_HIDDEN = "Hidden until you have given your own label: A, B, G or X."
 _HIDDEN_PART = "Hidden."
 _NARROW = 84  # letters across: below that the parts stand one below the other
 
@@ -186,7 +186,7 @@ class JudgmentCard(QFrame):
         self.badge.setVisible(not shown.hidden)
         self._show_own(shown)
         unscored = f"Unscored: {judgment.reason}." if isinstance(judgment, Unscored) else ""
-        self.reason.setText(visible(_HIDDEN if shown.hidden else unscored))
+        self.reason.setText(visible(HIDDEN if shown.hidden else unscored))
         self.reason.setVisible(isinstance(judgment, Unscored))
         self._parts.setStretch(0, 0 if isinstance(judgment, SubmittedLabel) else 5)
         self.bars.setVisible(scored is not None)

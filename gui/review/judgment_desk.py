@@ -16,6 +16,7 @@ from engine.core.items import Gold, Preference
 from engine.core.judgments import AnyJudgment, NewReview
 from engine.core.people import Reviews
 from gui.kit.label_words import LABEL_WORDS
+from gui.people.blind import HIDDEN
 from gui.people.reviewer import Reviewer
 from gui.people.shown import Shown, hidden, human_label, label_from
 from gui.review.criterion_strip import CriterionStrip
@@ -228,8 +229,7 @@ class JudgmentDesk(QWidget):
         equal = self._label_in_force(key) is preference
         by, me = self._author_of_label(key), self._workspace.author
         if equal and (blind or by not in (None, me)):
-            confirmed = {criterion: preference}
-            self._workspace.review(NewReview(item_id, me, confirmed=confirmed))
+            self._workspace.review(NewReview(item_id, me, confirmed={criterion: preference}))
             self._workspace.note.emit(f"You agree: {LABEL_WORDS[preference]}.")
             self.show_changes()
             return
@@ -243,10 +243,9 @@ class JudgmentDesk(QWidget):
     @Slot()
     def undo(self) -> None:
         """Take this person's last override of the open judgment back."""
-        run = self._run
-        if run is None or self._judgment() is None:
+        if self._judgment() is None:
             return
-        standing = run.results.reviews.standing(*self._key)
+        standing = self._said.standing(*self._key)
         if self._takes_back(self._key):
             self._workspace.undo_override(self._item_id, self.criterion)
         elif standing is not None and self._may_show:
@@ -260,9 +259,8 @@ class JudgmentDesk(QWidget):
         """Let a person write the explanation; from a draft where there is one."""
         if self.writing:
             self.card.editor.go_on()
-            return
-        if not self._may_show:
-            self._workspace.note.emit("Give your own label first: A, B, G or X.")
+        elif not self._may_show:
+            self._workspace.note.emit(HIDDEN)
         elif self._judgment() is not None:
             self._named(self._write)
 
@@ -280,9 +278,14 @@ class JudgmentDesk(QWidget):
         return self.card.editing
 
     @property
+    def run_id(self) -> int:
+        """The run of the item that is shown, which may not be the open one any more; 0 before the first."""
+        return self._run_id
+
+    @property
     def item_id(self) -> str:
-        """The item that is shown; empty where there is none, or it is one of a run that is open no more."""
-        return self._item_id if self._run is not None or self.writing else ""
+        """The item that is shown; empty where there is none."""
+        return self._item_id
 
     def finish_writing(self) -> None:
         """Save what is being written, if it is new; where another run is open now, keep it as a draft."""
@@ -312,10 +315,8 @@ class JudgmentDesk(QWidget):
 
     def _own(self, key: Key) -> tuple[Preference | None, str | None]:
         """Label and explanation that this person gave himself, as asked for last."""
-        if key in self._asked:
-            return self._asked[key]
         own = self._said.standing(*key, self._workspace.author)
-        return (own.preference, own.explanation) if own else (None, None)
+        return self._asked.get(key, (own.preference, own.explanation) if own else (None, None))
 
     def _takes_back(self, key: Key) -> bool:
         """Whether there is an override of this person to take back."""
@@ -334,8 +335,7 @@ class JudgmentDesk(QWidget):
 
     def _ask(self, key: Key, preference: Preference | None, explanation: str | None) -> None:
         self._asked[key] = (preference, explanation)
-        criterion, item_id = key
-        self._workspace.override(item_id, criterion, preference, explanation)
+        self._workspace.override(key[1], key[0], preference, explanation)
 
     @Slot(str)
     def _save(self, text: str) -> None:
@@ -378,8 +378,7 @@ class JudgmentDesk(QWidget):
             return
         self._asked.pop(key, None)
         draft = self._drafts.of(run.id, *key)
-        stored = self._own(key)[1] or ""
-        if key == self._saving and draft is not None and draft.strip() == stored:
+        if key == self._saving and draft is not None and draft.strip() == (self._own(key)[1] or ""):
             self._drafts.drop(run.id, *key)
             self._saving = None
         if key == self._key:

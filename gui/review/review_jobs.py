@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.health import Health
 from engine.core.review_filters import Filters, ListOrder, search_pattern
 from gui.work.gc_pause import many_records
 from gui.work.lanes import Job, JobControl
@@ -180,17 +179,6 @@ def item_again(
         rows = review_rows(alone, *(one and one.only({judged.item_id}) for one in labels))
         [item] = by_item(filtered(rows, replace(wish, text=""))) or by_item(rows)
         return ItemAgain(item, rows)
-
-    return work
-
-
-def judge_health(results: "RunResults") -> Job[Health]:
-    """Whether the model judged at all, by its readings and texts alone."""
-
-    def work(_control: JobControl) -> Health:
-        from engine.decisions.health import run_health
-
-        return run_health(results)
 
     return work
 

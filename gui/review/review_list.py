@@ -58,6 +58,7 @@ class ReviewList(QWidget):
         self._wanted: str | None = None  # an item to choose once it is listed
         self._clearing = True
         self.filters = FilterBar()
+        self.filters.others_narrow = lambda: self.people.narrows
         self.table = ReviewTableModel(self.progress.state, self)
         self.view = dressed(ItemView(), self.table, "Items of the run")
         self.wanted_line, self.alike = WantedLine(), AlikeLine()
@@ -71,7 +72,7 @@ class ReviewList(QWidget):
         self._nothing = hint("No judgment passes the filters.")
         self._all = QPushButton("Show all items")
         name(self._all, "Clear the search and all filters")
-        self._all.clicked.connect(self._list_all)
+        self._all.clicked.connect(self.filters.clear)
         self._lay_out()
         self._reading = LatestTask(workspace.threads, Lane.MEASURE, self)
         self._listing = LatestTask(workspace.threads, Lane.MEASURE, self)
@@ -102,6 +103,7 @@ class ReviewList(QWidget):
         self._busy.cancelled.connect(self._reading.cancel)
         self._busy.cancelled.connect(self._listing.cancel)
         self.filters.changed.connect(self.list_again)
+        self.filters.cleared.connect(self.people.clear)
         self.filters.left.connect(self.take_focus)
         self.people.changed.connect(self.list_again)
         self.progress.changed.connect(self._show_progress)
@@ -120,6 +122,7 @@ class ReviewList(QWidget):
         if run is None:
             self._end_busy()
             self.table.clear()
+            self.progress.follow_list(())
             return
         self._soon.start()
         self._reading.start(review_jobs.review(run.results, self._workspace.gold, run.dataset))
@@ -164,20 +167,16 @@ class ReviewList(QWidget):
         return ListOrder.DATASET if self._blind.on else self.filters.list_order
 
     def go_on_with_to_do(self) -> None:
-        """Choose the first item that is to do, once the list is made."""
+        """Choose the first item that is to do once the list is made, if no item is wanted then."""
         self._to_do_first = True
 
     def go_to_next(self) -> bool:
         """Choose the next item that is to do, from the top where there is none below; False where none is."""
-        row = self.progress.next_to_do(self._ids, self.view.currentIndex().row())
+        row = self.progress.next_to_do(self.view.currentIndex().row())
         if row is not None:
             self._go(row)
         self.take_focus()  # else Space would press a button that was clicked once
         return row is not None
-
-    @property
-    def _ids(self) -> list[str]:
-        return [item.item_id for item in self.table.listing.items]
 
     @property
     def search(self) -> Search:
@@ -201,6 +200,7 @@ class ReviewList(QWidget):
     def list_wanted(self, wanted: WantedItems) -> None:
         """List these items and no others, and say which they are; where their run is not read yet, then."""
         self._asked, self._wanted = wanted, None
+        self.people.clear()
         if self.review is not None and self.follows and self._is_open(wanted):
             self.filters.show_wanted(wanted)
 
@@ -228,6 +228,7 @@ class ReviewList(QWidget):
     @Slot()
     def list_again(self) -> None:
         """Filter and order the rows that are there."""
+        self.filters.offer_to_clear()
         if self.review is None or not self.follows:
             return
         self._soon.start()
@@ -268,12 +269,13 @@ class ReviewList(QWidget):
         self.view.hits.search = Search(wish.text)
         self.table.show_listing(self.review, listing, run.dataset, wish.criterion, self.search)
         self._show_lines(listing)
+        self.progress.follow_list([item.item_id for item in listing.items])
         self._show_progress()
         self._show_nothing(not listing.items)
         self.listed.emit()
-        if self._to_do_first and self._wanted is None and listing.items:
-            self._to_do_first = False
-            self._go_on(self.progress.next_to_do(self._ids, -1) or 0)
+        to_do_first, self._to_do_first = self._to_do_first, False
+        if to_do_first and self._wanted is None and listing.items:
+            self._go_on(self.progress.next_to_do(-1) or 0)
             return
         stays = self.kept() or (before.item_id if before is not None else "")
         if self._wanted is None and self.table.row_of(stays) is not None:
@@ -282,11 +284,6 @@ class ReviewList(QWidget):
             self._choose_wanted()
         else:
             self._go_on(row)
-
-    @Slot()
-    def _list_all(self) -> None:
-        self.people.clear()
-        self.filters.clear()
 
     @Slot()
     def _follow_blind(self) -> None:
@@ -304,7 +301,7 @@ class ReviewList(QWidget):
     @Slot(str)
     def _show_progress(self, item_id: str = "") -> None:
         self.table.show_again(item_id)
-        self.queue.show_progress(self.progress.in_words(self._ids))
+        self.queue.show_progress(self.progress.in_words)
         current = self.current
         self.queue.show_state(self.progress.state(current.item_id) if current else None)
 
@@ -347,7 +344,7 @@ class ReviewList(QWidget):
         row = self.table.row_of(wanted)
         known = wanted in self.review.places
         if row is None and known and self._clearing and (self.filters.wish.narrows or self.people.narrows):
-            self._list_all()
+            self.filters.clear()
             return
         self._wanted = None
         if row is not None:

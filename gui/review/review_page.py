@@ -107,7 +107,7 @@ class ReviewPage(Page):
         self.markdown.setCheckable(True)
         name(self.markdown, "Texts as Markdown", "Show the texts as Markdown, without links and images (M)")
         self.marking = MarkingBox()
-        self.health = HealthLine(self.workspace)
+        self.health = HealthLine()
         self.header.insertWidget(2, self.reviewer.hidden_when_blind(self.health))
         self.header.addWidget(RunPicker(self.workspace), 4)
         for widget in (self.beside.button, self.marking, self.markdown):
@@ -195,6 +195,7 @@ class ReviewPage(Page):
         """Read what changed while another page was shown."""
         super().showEvent(event)
         self._follow_judging()
+        self.beside.follow_page()
         if self._stale:
             self._refresh()
 
@@ -215,7 +216,7 @@ class ReviewPage(Page):
         self._stack.setCurrentWidget(self._reviewing if judged else self.nothing)
         self.reading.setVisible(run is not None and run.dataset is not None)
         if not self._stale:
-            self.health.look_at(run.results if run else None)
+            self.health.look_at(run)
         if self._stale or run is None:
             return
         if run.id != self._run_id:

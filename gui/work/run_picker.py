@@ -4,7 +4,7 @@ Knows: the workspace's runs, and that a submission may be opened as one. Does no
 """
 
 from PySide6.QtCore import QEvent, Qt, Slot
-from PySide6.QtGui import QPaintEvent
+from PySide6.QtGui import QKeyEvent, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
 
 from engine.core.formatting import short_name
@@ -17,11 +17,16 @@ _NARROWEST, _WIDEST = 23, 96  # characters that the closed box shows
 
 
 class RunPicker(QComboBox):
-    """Follows the workspace; choosing a run opens it there."""
+    """Follows the workspace; choosing a run opens it there.
+
+    What is no run is obeyed only where it is chosen from the open list: keys that go through the closed box
+    come to it by the way.
+    """
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
+        self._by_key = False  # an entry is chosen by a key on the closed box
         self.setAccessibleName("Run that is looked at")
         self.setMinimumContentsLength(_NARROWEST)
         self._limit()
@@ -36,6 +41,21 @@ class RunPicker(QComboBox):
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._limit()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Who scrolls over the closed box chooses nothing."""
+        event.ignore()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Know what is chosen without the list being opened."""
+        self._by_key = True
+        super().keyPressEvent(event)
+        self._by_key = False
+
+    def showPopup(self) -> None:
+        """A key may open the list; where the system draws it, this returns once an entry is chosen."""
+        self._by_key = False
+        super().showPopup()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Show that the end of a long entry is left out."""
@@ -72,12 +92,12 @@ class RunPicker(QComboBox):
     @Slot(int)
     def _choose(self, index: int) -> None:
         run_id = self.itemData(index)
-        if self.itemText(index) == OPEN_SUBMISSION:
-            self._workspace.submission_wanted.emit()
-        elif self.itemText(index) == CHECK:
-            self._workspace.check_wanted.emit()
-        else:
+        if run_id is not None:
             self._workspace.open_run(run_id)
+        elif not self._by_key and self.itemText(index) == OPEN_SUBMISSION:
+            self._workspace.submission_wanted.emit()
+        elif not self._by_key and self.itemText(index) == CHECK:
+            self._workspace.check_wanted.emit()
         # Named once it is there: until then, and where it cannot be opened, the other one is looked at.
         self._show_open()
 

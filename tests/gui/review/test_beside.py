@@ -157,6 +157,27 @@ def test_what_is_beside_is_remembered_for_the_dataset(
     assert workspace.state.record("review/beside")
 
 
+@pytest.mark.parametrize("looked_at", [True, False])
+def test_other_runs_are_read_only_where_somebody_looks(
+    qtbot: QtBot, page: ReviewPage, add: Callable[..., int], looked_at: bool
+) -> None:
+    tick(qtbot, page, add("bad.tsv", BAD))
+    if looked_at:
+        press(qtbot, page, "V")
+    else:
+        page.hide()
+    with qtbot.waitSignal(page.workspace.run_changed):
+        page.workspace.read_run_again()
+    assert (page.beside._reading.busy, page.beside._others) == (False, {})
+    if looked_at:
+        qtbot.waitUntil(lambda: page.list.follows and not page.list._reading.busy)
+        press(qtbot, page, "V")
+    else:
+        page.show()
+    assert page.beside._reading.busy
+    qtbot.waitUntil(lambda: systems(page)[1:] == ["Human labels", "bad.tsv"])
+
+
 def test_the_own_column_is_written_with_the_same_keys(
     qtbot: QtBot, page: ReviewPage, store: Path, workspace: Workspace
 ) -> None:
@@ -191,6 +212,22 @@ def test_the_buttons_of_the_own_column_give_labels(qtbot: QtBot, page: ReviewPag
     qtbot.waitUntil(own.labels[BAD].isChecked)
 
 
+def test_the_own_column_says_what_was_confirmed_after_an_override(qtbot: QtBot, page: ReviewPage) -> None:
+    press(qtbot, page, "V")
+    own = page.beside.columns.own
+    in_force = page.desk.labels_in_force()[page.desk.criterion]
+    item = current(page)
+    other = next(label for label in Preference if label is not in_force)
+    wait_for_override(qtbot, page, own.labels[other].click)
+    wait_for_override(qtbot, page, lambda: press(qtbot, page, "U"))
+    with qtbot.waitSignal(page.workspace.reviewed):
+        qtbot.keyClick(page, Qt.Key.Key_Return)
+    press(qtbot, page, "K")
+    qtbot.waitUntil(lambda: page.desk.item_id == item)
+    assert own.labels[in_force].isChecked()
+    assert not own.labels[other].isChecked()
+
+
 def test_what_is_being_written_moves_with_the_field(qtbot: QtBot, page: ReviewPage) -> None:
     press(qtbot, page, "E")
     page.desk.card.editor.field.setPlainText("half a thou")
@@ -201,6 +238,19 @@ def test_what_is_being_written_moves_with_the_field(qtbot: QtBot, page: ReviewPa
     assert page.desk.writing
     assert page.desk.card.isAncestorOf(page.desk.card.editor)
     assert page.desk.card.editor.text == "half a thou"
+
+
+def test_a_judgment_is_never_headed_by_the_name_of_another_run(
+    qtbot: QtBot, page: ReviewPage, add: Callable[..., int]
+) -> None:
+    other = add("other.tsv")
+    press(qtbot, page, "V")
+    before = page.beside.columns.texts[0]
+    with qtbot.waitSignal(page.workspace.run_changed):
+        page.workspace.open_run(other)
+    assert page.beside.columns.texts[0] == before  # until the list of the other run is made
+    qtbot.waitUntil(lambda: systems(page)[0] == "other.tsv")
+    assert page.beside.columns.texts[0].text == LONG_TEXT
 
 
 def test_what_others_gave_is_no_label_of_the_person_who_looks(

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import NewReview, ReviewState
 from engine.core.people import Reviews
+from engine.core.review_filters import Filters, ListOrder, WantedItems
 from engine.decisions.run_json import as_json
 from engine.decisions.run_results import load_results, load_reviews
 from engine.store.run_store import RunStore
@@ -21,6 +22,7 @@ from gui.people.note_dialog import NoteDialog
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import DOUBT, HIDDEN, LABELS, MARKS, STATE
 from gui.work.lanes import Lane
+from gui.work.rewriter import Rewriter
 from gui.work.workspace import Workspace
 from tests.gui.review.steps import Open, current, overrides, press
 
@@ -81,6 +83,26 @@ def test_enter_confirms_all_labels_in_force_and_goes_on(qtbot: QtBot, page: Revi
     assert page.list.queue.text.text() == "1 of 30 done, 29 left"
 
 
+def test_the_name_is_not_looked_up_for_each_item(
+    qtbot: QtBot, page: ReviewPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up: list[str] = []
+    state = page.workspace.state
+    text = state.text
+
+    def look_up(key: str) -> str:
+        looked_up.append(key)
+        return text(key)
+
+    monkeypatch.setattr(state, "text", look_up)
+    enter(qtbot, page)
+    after_enter = looked_up.count("author")
+    choose_state(page, ReviewState.TO_DO)
+    qtbot.waitUntil(lambda: page.list.shown == 29)
+    assert after_enter < page.list.shown
+    assert looked_up.count("author") - after_enter < page.list.shown
+
+
 def test_s_skips_and_t_takes_back(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
     first = current(page)
     say(qtbot, page, lambda: press(qtbot, page, "S"))
@@ -123,6 +145,64 @@ def test_the_list_is_filtered_by_state(qtbot: QtBot, page: ReviewPage) -> None:
     assert page.list.queue.text.text() == "2 of 30 done, 28 left by this filter"
 
 
+def narrow_to(qtbot: QtBot, page: ReviewPage, box: QComboBox, data: str) -> None:
+    """Choose in one of a person's filters, and wait for the one item that passes."""
+    box.setCurrentIndex(box.findData(data))
+    box.activated.emit(box.currentIndex())
+    qtbot.waitUntil(lambda: page.list.shown == 1)
+
+
+def list_some(page: ReviewPage) -> None:
+    wanted = WantedItems(1, Filters(ids=frozenset({"1", "2", "3"})), "three")
+    page.workspace.listing_wanted.emit(wanted)
+
+
+@pytest.mark.parametrize("which", ["state", "tag"])
+def test_clear_show_all_and_a_wanted_set_leave_a_persons_filters_too(
+    qtbot: QtBot, page: ReviewPage, which: str
+) -> None:
+    people, clear = page.list.people, page.list.filters.clear_all
+    note(qtbot, page, "", "odd")
+    enter(qtbot, page)
+    box = getattr(people, which)
+    data = {"state": "done", "tag": "odd"}[which]
+    assert clear.isHidden()
+    narrow_to(qtbot, page, box, data)
+    assert not clear.isHidden()  # it counts though nothing else is filtered
+    clear.click()
+    qtbot.waitUntil(lambda: page.list.shown == 30)
+    assert (people.narrows, clear.isHidden()) == (False, True)
+    narrow_to(qtbot, page, box, data)
+    list_some(page)
+    qtbot.waitUntil(lambda: page.list.shown == 3)
+    assert not people.narrows
+
+
+def test_show_all_leaves_a_persons_filters_of_a_wanted_set(qtbot: QtBot, page: ReviewPage) -> None:
+    list_some(page)
+    qtbot.waitUntil(lambda: page.list.shown == 3)
+    choose_state(page, ReviewState.DONE)
+    qtbot.waitUntil(lambda: page.list.shown == 0)
+    page.list.wanted_line.show_all.click()
+    qtbot.waitUntil(lambda: page.list.shown == 30)
+
+
+def test_after_a_wanted_item_the_next_list_does_not_go_elsewhere(
+    qtbot: QtBot, page: ReviewPage, workspace: Workspace
+) -> None:
+    enter(qtbot, page)
+    page.hide()
+    again = ReviewPage(workspace, Rewriter(workspace))
+    qtbot.addWidget(again)
+    workspace.review_wanted.emit("7", "safety")
+    again.show()
+    qtbot.waitUntil(lambda: bool(again.desk.card.badge.text))
+    assert current(again) == "7"
+    with qtbot.waitSignal(again.list.listed):
+        again.list.filters.choose_order(ListOrder.DATASET)
+    assert current(again) == "7"
+
+
 def test_opened_again_it_goes_on_at_the_first_item_to_do(
     qtbot: QtBot, page: ReviewPage, open_page: Open
 ) -> None:
@@ -140,6 +220,50 @@ def test_opened_again_it_goes_on_at_the_first_item_to_do(
     again = open_page()
     qtbot.waitUntil(lambda: again.list.shown == 28)
     assert (current(again), again.list.view.currentIndex().row()) == ("3", 0)
+
+
+def add_run(store: Path) -> int:
+    """Another run of the same items; its id."""
+    with RunStore(store) as opened:
+        made = opened.run(1)
+        with opened.begin(made.identity, fresh=True) as second:
+            opened.add(second.id, list(opened.judged(1)))
+        return second.id
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_S, Qt.Key.Key_T])
+def test_nothing_is_said_of_the_open_run_while_an_item_of_another_is_shown(
+    qtbot: QtBot, page: ReviewPage, store: Path, key: Qt.Key
+) -> None:
+    workspace, second = page.workspace, add_run(store)
+    item = current(page)
+    with RunStore(store) as opened:
+        opened.review(second, NewReview(item, "Ada", ReviewState.SKIPPED))
+    with qtbot.waitSignal(workspace.run_changed):
+        workspace.open_run(second)
+    assert (page.desk.run_id, page.desk.item_id) == (1, item)  # the list of the new run is not made yet
+    asked: list[str] = []
+    page.reviewer.progress.changed.connect(asked.append)
+    qtbot.keyClick(page, key)
+    assert asked == []
+    qtbot.waitUntil(lambda: page.desk.run_id == second)
+    assert page.reviewer.progress.counts[ReviewState.SKIPPED] == 1
+
+
+def test_a_name_given_after_another_run_was_opened_confirms_nothing(
+    qtbot: QtBot, page: ReviewPage, store: Path
+) -> None:
+    workspace, second, item = page.workspace, add_run(store), current(page)
+    workspace.set_author("")
+    qtbot.keyClick(page, Qt.Key.Key_Return)
+    dialog = asked(page)
+    with qtbot.waitSignal(workspace.run_changed):
+        workspace.open_run(second)
+    qtbot.waitUntil(lambda: page.desk.run_id == second and not page.list._listing.busy)
+    page.list.choose(item)
+    dialog.field.setText("Ada")
+    dialog.accept()
+    assert page.reviewer.progress.state(item) is ReviewState.TO_DO
 
 
 def test_enter_belongs_to_the_search_and_space_to_a_button(
@@ -284,36 +408,20 @@ def test_the_own_explanation_stays_though_another_labelled_meanwhile(
 def test_what_was_wished_of_one_run_is_not_done_in_another(
     qtbot: QtBot, page: ReviewPage, store: Path, key: Qt.Key
 ) -> None:
-    with RunStore(store) as opened:
-        made = opened.run(1)
-        with opened.begin(made.identity, fresh=True) as second:
-            opened.add(second.id, list(opened.judged(1)))
+    second = add_run(store)
     page.workspace.set_author("")
     item = current(page)
     qtbot.keyClick(page, key)
     dialog = asked(page)
     with qtbot.waitSignal(page.workspace.run_changed):
-        page.workspace.open_run(2)
+        page.workspace.open_run(second)
     page.list.choose(item)
-    qtbot.waitUntil(lambda: page._run_id == 2 and page.desk.item_id == item)
+    qtbot.waitUntil(lambda: (page.desk.run_id, page.desk.item_id) == (second, item))
     dialog.field.setText("Ada")
     with qtbot.waitSignal(page.workspace.note, check_params_cb=lambda text: "Another run is open" in text):
         dialog.accept()
     with RunStore(store) as opened:
-        assert [load_reviews(opened, number) for number in (1, 2)] == [Reviews(), Reviews()]
-
-
-def test_until_another_run_is_listed_no_item_of_the_last_one_is_shown(
-    qtbot: QtBot, page: ReviewPage, store: Path
-) -> None:
-    with RunStore(store) as opened, opened.begin(opened.run(1).identity, fresh=True) as second:
-        opened.add(second.id, list(opened.judged(1)))
-    shown: list[str] = []
-    page.workspace.run_changed.connect(lambda: shown.append(page.desk.item_id))
-    with qtbot.waitSignal(page.workspace.run_changed):
-        page.workspace.open_run(2)
-    assert shown == [""]
-    qtbot.waitUntil(lambda: page.desk.item_id != "")
+        assert [load_reviews(opened, number) for number in (1, second)] == [Reviews(), Reviews()]
 
 
 # Blind
@@ -352,10 +460,12 @@ def test_blind_nothing_is_told_before_the_own_label(qtbot: QtBot, page: ReviewPa
     assert "%" not in told.replace("<p style", "")
     assert not [word for word in ("Unscored", "flipped", "Probabilities: A", "shown first:") if word in told]
     assert not any(button.isChecked() for button in card.labels.values())
-    assert page.list.filters.order.isHidden()
-    assert all(chip.isHidden() for chip in page.list.filters.chips.values())
-    assert all(box.isHidden() for box in page.list.filters.labels.values())
-    press(qtbot, page, "E")
+    filters = page.list.filters
+    assert filters.order.isHidden()
+    assert filters.more.isHidden()
+    assert not any(control.isVisible() for control in (*filters.chips.values(), *filters.labels.values()))
+    with qtbot.waitSignal(page.workspace.note, check_params_cb=lambda text: text == card.reason.text()):
+        press(qtbot, page, "E")
     assert not page.desk.writing
 
 

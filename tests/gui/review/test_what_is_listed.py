@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from engine.core.items import Preference
 from engine.core.judgments import Judgment
 from engine.core.review_filters import Filters, ListOrder, WantedItems
+from engine.decisions.health import run_health
 from engine.review.doubt import ReviewRow
 from gui.kit.theme import DARK, LIGHT, Colours
 from gui.review.review_page import ReviewPage
@@ -292,10 +293,9 @@ def test_spans_are_counted_as_qt_counts_and_words_may_hold_each_other() -> None:
 # Health
 
 
-def test_the_head_says_that_the_judge_is_not_to_be_trusted(qtbot: QtBot, page: ReviewPage) -> None:
+def test_the_head_says_that_the_judge_is_not_to_be_trusted(page: ReviewPage) -> None:
     run = page.workspace.run
     assert run is not None
-    qtbot.waitUntil(lambda: not page.health._looking.busy)
     assert page.health.isHidden()
     flipped = {
         name: tuple(
@@ -305,10 +305,11 @@ def test_the_head_says_that_the_judge_is_not_to_be_trusted(qtbot: QtBot, page: R
         )
         for name, column in run.results.judgments.items()
     }
-    page.health.look_at(replace(run.results, judgments=flipped))
-    qtbot.waitUntil(page.health.isVisible)
+    page.workspace.run = replace(run, health=run_health(replace(run.results, judgments=flipped)))
+    page.workspace.run_changed.emit()
+    assert page.health.isVisible()  # at once: it was looked at when the run was opened
     assert page.health.text() == "⚠ The model does not judge"
     assert "change when the responses change places" in page.health.toolTip()
     assert page.health.property("role") == "bad"
-    page.health.look_at(run.results)
+    page.health.look_at(run)
     assert page.health.isHidden()
