@@ -59,6 +59,8 @@ def main(arguments: list[str]) -> int:
             studio.draw(theme)
         studio.draw_tabs(ThemeChoice.LIGHT)
         studio.draw_review(ThemeChoice.LIGHT)
+        studio.draw_people(ThemeChoice.LIGHT)
+        studio.draw_submission(home / "another-team.tsv", ThemeChoice.LIGHT)
     finally:
         frame.close()
         window.end()
@@ -148,6 +150,43 @@ class Studio:
         self._window.review.marking.setCurrentIndex(1)
         self._settle()
         self._save(f"review-overridden-{theme.value}")
+
+    def draw_people(self, theme: ThemeChoice) -> None:
+        """Ada has reviewed some items; Ben labels the next one blind."""
+        self._window.frame.set_theme(theme)
+        review = self._window.review
+        review.marking.setCurrentIndex(0)
+        for step in (
+            review.reviewer.queue.confirm,
+            review.reviewer.queue.confirm,
+            review.reviewer.queue.skip,
+        ):
+            step()
+            self._settle()
+        self._save(f"review-progress-{theme.value}")
+        self._window.workspace.set_author("Ben")
+        review.reviewer.blind_button.click()
+        self._settle()
+        review.desk.override_label(Preference.BOTH_GOOD)
+        self._settle()
+        review.desk.choose_place(1)
+        self._settle()
+        self._save(f"review-blind-{theme.value}")
+        review.reviewer.blind_button.click()
+        self._window.workspace.set_author("Ada")
+        self._settle()
+
+    def draw_submission(self, path: Path, theme: ThemeChoice) -> None:
+        """An opened submission, with the human labels and the run beside it."""
+        self._window.frame.set_theme(theme)
+        run_id = self._results.run.id
+        self._window.submissions.open(path)
+        self._until(lambda: self._results.run.submitted)
+        self._settle()
+        beside = self._window.review.beside
+        beside.button.ticked.emit(run_id, True)
+        self._settle()
+        self._save(f"review-submission-{theme.value}")
 
     def _save(self, name: str) -> None:
         path = self._folder / f"{name}.png"

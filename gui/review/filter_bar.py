@@ -85,6 +85,8 @@ class FilterBar(QWidget):
         self._ids: frozenset[str] | None = None  # the only items that are to be listed
         self.labels = {key: _label_box(text, what) for key, text, what in _LABELS}
         self.chips = {key: _chip(text, what) for key, text, what in _CHIPS}
+        self.more = _chip("Filters", "Filters by label and by what is to be looked at")
+        name(self.more, "More filters", "Filters by label and by what is to be looked at")
         self.clear_all = QPushButton("Clear")
         name(self.clear_all, "Clear the search and all filters")
         self._typing = QTimer(self)
@@ -99,20 +101,29 @@ class FilterBar(QWidget):
         boxes = QHBoxLayout()
         boxes.addWidget(self.criterion, 1)
         boxes.addWidget(self.order, 1)
+        first = QHBoxLayout()
+        first.addWidget(self.search, 1)
+        first.addWidget(self.more)
+        first.addWidget(self.clear_all)
         labels = QHBoxLayout()
         for box in self.labels.values():
             labels.addWidget(box, 1)
         chips = FlowLayout(gap=4)
         for chip in self.chips.values():
             chips.addWidget(chip)
-        chips.addWidget(self.clear_all)
+        self._panel = QWidget()  # folded away at first: the room is the list's
+        inside = QVBoxLayout(self._panel)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.setSpacing(6)
+        inside.addLayout(labels)
+        inside.addLayout(chips)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
-        layout.addWidget(self.search)
+        layout.addLayout(first)
         layout.addLayout(boxes)
-        layout.addLayout(labels)
-        layout.addLayout(chips)
+        layout.addWidget(self._panel)
+        self._panel.hide()
         self.clear_all.hide()
 
     def _connect(self) -> None:
@@ -122,6 +133,7 @@ class FilterBar(QWidget):
         self.search.left.connect(self.left)
         for box in (self.criterion, self.order, *self.labels.values()):
             box.activated.connect(self._tell)
+        self.more.toggled.connect(self._panel.setVisible)
         self.clear_all.clicked.connect(self.clear)
         for chip in self.chips.values():
             chip.clicked.connect(self._tell)
@@ -146,8 +158,8 @@ class FilterBar(QWidget):
     def set_blind(self, blind: bool) -> None:
         """Leave away what would tell something of labels: nobody may learn by it who labels blind."""
         self.order.setVisible(not blind)
-        for control in (*self.chips.values(), *self.labels.values()):
-            control.setVisible(not blind)
+        self.more.setVisible(not blind)
+        self._panel.setVisible(not blind and self.more.isChecked())
 
     def choose_order(self, order: ListOrder) -> None:
         """Another order, as if it were chosen in the box."""
@@ -187,7 +199,8 @@ class FilterBar(QWidget):
 
     def as_record(self) -> dict[str, Any]:
         """What is chosen, to be remembered; the search and a set of items are not."""
-        return {**asdict(self.wish), "text": "", "ids": None, "order": self.order.currentData()}
+        kept = {"order": self.order.currentData(), "more": self.more.isChecked()}
+        return {**asdict(self.wish), "text": "", "ids": None, **kept}
 
     def restore(self, record: Mapping[str, Any], criteria: Sequence[str]) -> None:
         """Choose what was remembered, as far as it makes sense."""
@@ -199,6 +212,7 @@ class FilterBar(QWidget):
         self.order.setCurrentIndex(max(0, self.order.findData(record.get("order"))))
         for key, chip in self.chips.items():
             chip.setChecked(record.get(key) is True)
+        self.more.setChecked(record.get("more") is True)
         self.offer_to_clear()
 
     @Slot()
@@ -211,6 +225,9 @@ class FilterBar(QWidget):
     def offer_to_clear(self) -> None:
         """Offer it where anything is left out."""
         narrows = self.wish.narrows or self.others_narrow()
+        chosen = [chip.isChecked() for chip in self.chips.values()]
+        chosen += [box.currentIndex() > 0 for box in self.labels.values()]
+        self.more.setText(f"Filters: {sum(chosen)}" if any(chosen) else "Filters")
         # A hidden button must not take the focus with it to where nobody looks.
         if not narrows and self.clear_all.hasFocus():
             self.left.emit()

@@ -392,9 +392,10 @@ def test_blind_nothing_is_told_before_the_own_label(qtbot: QtBot, page: ReviewPa
     assert "%" not in told.replace("<p style", "")
     assert not [word for word in ("Unscored", "flipped", "Probabilities: A", "shown first:") if word in told]
     assert not any(button.isChecked() for button in card.labels.values())
-    assert page.list.filters.order.isHidden()
-    assert all(chip.isHidden() for chip in page.list.filters.chips.values())
-    assert all(box.isHidden() for box in page.list.filters.labels.values())
+    filters = page.list.filters
+    assert filters.order.isHidden()
+    assert filters.more.isHidden()
+    assert not any(control.isVisible() for control in (*filters.chips.values(), *filters.labels.values()))
     with qtbot.waitSignal(page.workspace.note, check_params_cb=lambda text: text == card.reason.text()):
         press(qtbot, page, "E")
     assert not page.desk.writing

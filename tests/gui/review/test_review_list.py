@@ -132,5 +132,8 @@ def test_after_clear_and_a_filter_keys_are_keys(qtbot: QtBot, page: ReviewPage) 
     filters.clear_all.click()
     assert page.window().focusWidget() is page.list.view
     press(qtbot, page, "/")
+    assert not filters.chips["flipped"].isVisible()
+    qtbot.mouseClick(filters.more, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(filters.chips["flipped"], Qt.MouseButton.LeftButton)
+    assert filters.more.text() == "Filters: 1"
     assert page.window().focusWidget() is filters.chips["flipped"]
