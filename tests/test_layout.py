@@ -43,10 +43,11 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
         "gui.work": "kit",
         "gui.dataset": "kit work",
         "gui.judge": "kit work",
-        "gui.results": "kit work",
+        "gui.weigh": "kit work",
+        "gui.results": "kit work weigh",
         "gui.review": "kit work",
         "gui.compare": "kit work",
-        "gui.window": "kit work dataset judge results review compare",
+        "gui.window": "kit work dataset judge results weigh review compare",
     }.items()
 }
 """For each package, from the lowest up, the packages beside it that it may import; none above, none else."""
@@ -271,7 +272,7 @@ def levels(room: str) -> Mapping[str, int]:
     return level
 
 
-@pytest.mark.parametrize(("room", "most_things", "most_levels"), [("engine", 17, 9), ("gui", 10, 5)])
+@pytest.mark.parametrize(("room", "most_things", "most_levels"), [("engine", 17, 9), ("gui", 11, 6)])
 def test_a_room_has_few_things_on_few_levels(room: str, most_things: int, most_levels: int) -> None:
     found = levels(room)
     assert len(found) <= most_things

@@ -5,6 +5,7 @@ Knows: its arguments, the order of a whole job, what it prints.
 
 import argparse
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from engine.commands.shared.console import (
@@ -18,6 +19,7 @@ from engine.commands.shared.console import (
 )
 from engine.commands.shared.example_arguments import add_examples, shots_of
 from engine.commands.shared.forecast import show_forecast
+from engine.commands.shared.id_argument import add_ids, chosen_ids, ids_file
 from engine.commands.shared.machine_arguments import add_computer
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
 from engine.commands.shared.progress import RunProgressBar
@@ -31,13 +33,14 @@ from engine.commands.shared.run_outputs import (
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent, followed
+from engine.core.formatting import counted
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup
 from engine.core.settings import DEFAULT_CONTEXT, JudgeSettings, KvType, Mode
 from engine.decisions.health import run_health
 from engine.decisions.run_results import load_results
-from engine.judge.plan import RunPlan, open_model
-from engine.judge.prepare import prepare_run
+from engine.judge.plan import open_model
+from engine.judge.prepare import PreparedRun, prepare_run
 from engine.judge.run import run_judging
 from engine.measure.accuracy import run_accuracy
 from engine.measure.label_counts import count_run
@@ -84,6 +87,7 @@ def _add_judging(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--criteria", metavar="A,B", help=f"some of {','.join(ELOQUENT.names)}")
     group.add_argument("--items", type=int, metavar="N", help="the first N items only")
+    add_ids(group)
     add_examples(group)
     group.add_argument(
         "--calibration", type=Path, metavar="FILE", help="what `calibrate` made from a run of this judge"
@@ -134,25 +138,39 @@ def run(options: argparse.Namespace) -> int:
     """Judge, write and print; the exit code."""
     if options.out is None and not options.plan:
         raise SetupError("--out is missing: a run ends with a submission.", "Name its file: --out FILE.tsv")
+    ids = ids_file(options)
     model = model_file(options.model)
     if options.plan:
         with interruptible() as cancel:
-            return show_forecast(_plan(options, model, cancel), options.store, options.fresh, cancel)
+            made = _prepared(options, model, cancel)
+            part = _part_in_words(made)
+            return show_forecast(made.plan, part, options.store, options.fresh, cancel)
     read = {"dataset": options.dataset, "model": model, "run store": options.store}
     if options.examples:
         read["examples"] = options.examples
     if options.calibration:
         read["calibration"] = options.calibration
+    if ids:
+        read["ids"] = ids
     check_outputs(options, read)
     with interruptible() as cancel:
-        plan = _plan(options, model, cancel)
+        made = _prepared(options, model, cancel)
         with RunStore(options.store) as store:
-            events = run_judging(plan, store, lambda: open_model(plan, cancel), options.fresh)
-            return _report(_follow(events), plan, store, options)
+            events = run_judging(made.plan, store, lambda: open_model(made.plan, cancel), options.fresh)
+            return _report(_follow(events), made, store, options)
 
 
-def _plan(options: argparse.Namespace, model: Path, cancel: CancelToken) -> RunPlan:
-    return followed(prepare_run(_setup(options, model), cancel), _tell_notices).plan
+def _prepared(options: argparse.Namespace, model: Path, cancel: CancelToken) -> PreparedRun:
+    setup = _setup(options, model)
+    dataset, ids = chosen_ids(options, setup.dataset_path, cancel)
+    return followed(prepare_run(replace(setup, ids=ids), cancel, dataset), _tell_notices)
+
+
+def _part_in_words(made: PreparedRun) -> str:
+    """What is judged: `240 items of demo.tsv`, `5 of 240 items of demo.tsv`."""
+    items, dataset = made.items_in_file, made.plan.dataset
+    part = f"{len(dataset):,} of " if len(dataset) < items else ""
+    return f"{part}{counted(items, 'item', 'items')} of {printable(dataset.name)}"
 
 
 def _tell_notices(event: FilesRead | Preparing) -> None:
@@ -213,20 +231,20 @@ def _follow(events: Iterable[RunEvent]) -> RunEnded:
     return ended
 
 
-def _report(ended: RunEnded, plan: RunPlan, store: RunStore, options: argparse.Namespace) -> int:
+def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argparse.Namespace) -> int:
     if ended.stopped:
         tell(
             f"Run {ended.run_id} stopped: {ended.judged} of {ended.items} items are judged and kept.\n"
             f"The same command{' without --fresh' if options.fresh else ''} goes on from there."
         )
         return INCOMPLETE
-    results = load_results(store, ended.run_id)
+    plan, results = made.plan, load_results(store, ended.run_id)
     orders = "both orders" if len(plan.settings.orders) > 1 else "one order"
     how = f"{orders}, calibrated" if results.calibration else orders
     # The files first: whoever cut the output off still has them.
     export_results(results, options.out, options.json)
     model = printable(plan.model.name)
-    print(f"\nRun {ended.run_id}: {ended.items} items of {plan.dataset.name}, {model}, {how}")
+    print(f"\nRun {ended.run_id}: {_part_in_words(made)}, {model}, {how}")
     print(health_lines(run_health(results)))
     print(f"\n{distribution(count_run(results))}")
     if accuracies := run_accuracy(results, plan.dataset):

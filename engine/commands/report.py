@@ -21,13 +21,14 @@ from engine.commands.shared.measure_arguments import (
     weigh_system,
 )
 from engine.core.errors import SetupError
+from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
 from engine.measure.evaluation import evaluate
 from engine.measure.matching import match
 from engine.measure.systems import open_system
 from engine.report.figure_style import as_png, as_svg
 from engine.report.figures import FIGURE_NAMES
-from engine.report.html_report import gather, report_html
+from engine.report.html_report import DEFAULT_WEIGHTS, gather, report_html
 from engine.system.files import write_whole
 
 if TYPE_CHECKING:
@@ -72,7 +73,9 @@ def run(options: argparse.Namespace) -> int:
         measures = ModelMeasures(options, cancel)
         say_what_was_left_out(matched)
         scores = measures.of(matched)
-    report = gather(evaluate(matched, scores), weighing)
+    chosen = options.weights is not None or options.tie_threshold != ELOQUENT.tie_threshold
+    source = "as given to the command" if chosen else DEFAULT_WEIGHTS
+    report = gather(evaluate(matched, scores), weighing, source)
     figures = report.figures()
     write_whole(options.out, report_html(report, figures).encode("utf-8"))
     print(f"Report: {options.out}")

@@ -113,7 +113,7 @@ def _summary(run: StoredRun) -> list[str]:
     return [
         str(run.id),
         f"{run.created:%Y-%m-%d %H:%M}",
-        f"{run.judged}/{identity.items}",
+        f"{run.judged}/{identity.items}{' chosen' if identity.chosen else ''}",
         f"submission, {identity.settings['mode']}" if run.submitted else identity.settings["mode"],
         identity.dataset_path.name,
         identity.model_name,
@@ -154,7 +154,7 @@ def _facts_of_submission(run: StoredRun) -> dict[str, str]:
 
 def _facts_of_model(results: RunResults) -> dict[str, str]:
     run, identity = results.run, results.run.identity
-    made = {**identity.settings, **run.manifest}
+    made = {**identity.settings_in_short, **run.manifest}
     return {
         "model": f"{identity.model_name}, {identity.model_path} ({identity.model_hash[:12]})",
         "prompt": f"version {identity.prompt_version}",

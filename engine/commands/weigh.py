@@ -90,6 +90,14 @@ def _weigh_scores(options: argparse.Namespace, gold: Dataset | None) -> int:
             f"No id of {options.what} has a human overall label in {gold.name}.",
             "Name the dataset of these items.",
         )
+    if gold is not None:
+        known = set(gold.ids)
+        joined = sum(row["id"] in known for row in pairs.rows)
+        names = printable(Path(options.what).name), printable(gold.name)
+        tell(
+            f"{joined:,} of {len(pairs.rows):,} ids of {names[0]} are in {names[1]}. Scores hold no texts:"
+            " that these are the same items, only their ids say."
+        )
     fit = _fitted(pairs, gold) if options.fit_weights and gold is not None else None
     text = _as_json(result, fit)
     if options.json:

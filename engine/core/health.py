@@ -66,6 +66,17 @@ class Health:
         return HealthVerdict.LOOK if self.symptoms else HealthVerdict.JUDGES
 
     @property
+    def in_short(self) -> str:
+        """The verdict in a few words, without the signs; empty where nothing speaks against the judge."""
+        match self.verdict:
+            case HealthVerdict.LOOK:
+                return "The model may not judge as it should."
+            case HealthVerdict.DOES_NOT_JUDGE:
+                return "The model does not judge: do not use its labels."
+            case _:
+                return ""
+
+    @property
     def headline(self) -> str:
         """The verdict in a sentence."""
         items = f"{self.items:,} item{'' if self.items == 1 else 's'}"
@@ -74,24 +85,26 @@ class Health:
                 return f"Whether the model judges cannot be said yet: {items} are too few."
             case HealthVerdict.JUDGES:
                 return f"Nothing in what the model gave for {items} speaks against it."
-            case HealthVerdict.LOOK:
-                return f"The model may not judge as it should. In what it gave for {items}:"
             case _:
-                return f"The model does not judge: do not use its labels. In what it gave for {items}:"
+                return f"{self.in_short} In what it gave for {items}:"
 
     @property
     def doubted(self) -> bool:
         """Whether something was found that a person must know before the labels are used."""
         return self.verdict in {HealthVerdict.LOOK, HealthVerdict.DOES_NOT_JUDGE}
 
+    def remedies(self, word: Callable[[Remedy], str] = str) -> str:
+        """What to do about the signs, each remedy once; empty where there is none."""
+        return " ".join(dict.fromkeys(word(symptom.remedy) for symptom in self.symptoms))
+
     def sentences(self, word: Callable[[Remedy], str] = str) -> list[str]:
         """The verdict, each sign, and what to do, worded by whoever shows it."""
-        remedies = " ".join(dict.fromkeys(word(symptom.remedy) for symptom in self.symptoms))
+        remedies = self.remedies(word)
         signs = [f"- {symptom.text}" for symptom in self.symptoms]
         return [self.headline, *signs, *([f"What to do: {remedies}"] if remedies else [])]
 
     def as_json(self) -> dict[str, Any]:
-        """All of it as plain values."""
+        """What was found, as plain values; what to do about it is for people alone."""
         return {
             "verdict": self.verdict.value,
             "items": self.items,
@@ -106,3 +119,7 @@ class Health:
                 for symptom in self.symptoms
             ],
         }
+
+
+NOT_LOOKED_AT = Health(0, enough=False)
+"""Of a judge that nobody has looked at yet."""

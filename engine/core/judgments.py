@@ -34,7 +34,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why: one or two sentences, written for `preference`. `cut` where the length limit ended it."""
+    """Why, in a few sentences, written for `preference`. `cut` where the length limit ended it."""
 
     text: str
     preference: Preference

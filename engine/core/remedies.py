@@ -54,7 +54,7 @@ RemedyPart = str | Setting | SettingValue | Step
 
 @dataclass(frozen=True, init=False)
 class Remedy:
-    """A next step. Only a Wording makes it a text to show; `str` gives plain words, for logs."""
+    """A next step. A Wording makes it a text for those who act on it; `str`: plain words, as in a report."""
 
     parts: tuple[RemedyPart, ...]
 

@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.errors import SetupError
+from engine.core.formatting import counted, listed
 from engine.core.remedies import Remedy, Step
 
 REWRITTEN = "rewritten"
 """In the manifest of a run: when explanations were written again, how many, and with what."""
+CHOSEN = "chosen_items"
+"""In the settings of a run: the ids of the items that a person chose; missing where it has the first ones."""
 
 
 class RunKind(StrEnum):
@@ -42,6 +45,21 @@ class RunIdentity:
     criteria: tuple[str, ...]
     settings: Mapping[str, Any]
     kind: RunKind = RunKind.JUDGED
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """The ids of the items, where these were chosen; empty for the first `items` of the dataset."""
+        return tuple(self.settings.get(CHOSEN, ()))
+
+    @property
+    def dataset_in_words(self) -> str:
+        """What was judged, for people: `demo.tsv`, `5 chosen items of demo.tsv`."""
+        return dataset_in_words(self.dataset_path, len(self.chosen))
+
+    @property
+    def settings_in_short(self) -> Mapping[str, Any]:
+        """The settings for people: of the chosen items the first few, and how many more there are."""
+        return {**self.settings, CHOSEN: listed(self.chosen)} if self.chosen else self.settings
 
 
 @dataclass(frozen=True)
@@ -78,6 +96,11 @@ class Effort:
     seconds: float
     tokens_read: int
     tokens_generated: int
+
+
+def dataset_in_words(path: Path, chosen: int = 0) -> str:
+    """A dataset, or so many items that were chosen of it: `demo.tsv`, `5 chosen items of demo.tsv`."""
+    return f"{counted(chosen, 'chosen item', 'chosen items')} of {path.name}" if chosen else path.name
 
 
 def refuse_submitted(run: StoredRun, wish: str) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from engine.core.rubric import ELOQUENT
+from engine.core.run_records import dataset_in_words
 from engine.core.settings import USUAL_SHOTS, JudgeSettings, KvType, Mode
 
 _USUAL = JudgeSettings()
@@ -24,13 +25,15 @@ Choice = TypeVar("Choice", bound=StrEnum)
 class RunSetup:
     """One run as it was asked for; None leaves the choice to the engine.
 
-    `items`: the first so many, None for all. `gpu_layers`: None for all, where there is a GPU. `fresh`: a new
+    `items`: the first so many, None for all. `ids`: the items with these ids in their place, in the order of
+    the file; empty where none are chosen. `gpu_layers`: None for all, where there is a GPU. `fresh`: a new
     run, also where one could go on. `resumes`: the number of the run to go on with, None for what fits.
     """
 
     dataset_path: Path
     model_path: Path
     items: int | None = None
+    ids: tuple[str, ...] = ()
     mode: Mode = _USUAL.mode
     both_orders: bool = True
     criteria: tuple[str, ...] = ELOQUENT.names
@@ -48,6 +51,11 @@ class RunSetup:
     fresh: bool = False
     resumes: int | None = None
 
+    @property
+    def dataset_in_words(self) -> str:
+        """What is to be judged, for people: `demo.tsv`, `5 chosen items of demo.tsv`."""
+        return dataset_in_words(self.dataset_path, len(self.ids))
+
     def as_json(self) -> dict[str, Any]:
         """All choices as plain values."""
         return {choice.name: _plain(getattr(self, choice.name)) for choice in fields(self)}
@@ -60,6 +68,7 @@ class RunSetup:
             dataset_path=_path(values.get("dataset_path")) or usual.dataset_path,
             model_path=_path(values.get("model_path")) or usual.model_path,
             items=whole("items", 1),
+            ids=_ids(values.get("ids")),
             mode=_choice(Mode, values.get("mode"), usual.mode),
             both_orders=_yes(values.get("both_orders"), usual.both_orders),
             criteria=_criteria(values.get("criteria")) or usual.criteria,
@@ -102,6 +111,12 @@ def _yes(value: object, usual: bool) -> bool:
 
 def _choice(kind: type[Choice], value: object, usual: Choice) -> Choice:
     return next((member for member in kind if member.value == value), usual)
+
+
+def _ids(value: object) -> tuple[str, ...]:
+    """Chosen ids; of a list that is damaged none, for the others alone would be another run."""
+    ids = value if isinstance(value, list) else []
+    return tuple(ids) if all(isinstance(item_id, str) for item_id in ids) else ()
 
 
 def _criteria(value: object) -> tuple[str, ...]:

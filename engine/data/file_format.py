@@ -92,6 +92,20 @@ def read_data_file(path: Path) -> tuple[FileFormat, bytes]:
     return data_format, data
 
 
+def read_text_file(path: Path) -> bytes:
+    """The bytes of a file of lines, whatever its suffix; unpacked where that ends with .gz.
+
+    Raises SetupError where it cannot be read, InputError where it is plainly no such file.
+    """
+    with _os_errors_as_setup_errors(path):
+        _refuse_folders_and_devices(path)
+        data = path.read_bytes()
+    if path.suffix.lower() == ".gz":
+        data = _unpack(path, data)
+    _refuse_strangers(path, data)
+    return data
+
+
 @contextmanager
 def _os_errors_as_setup_errors(path: Path) -> Iterator[None]:
     try:

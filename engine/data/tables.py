@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import pyarrow as pa
 from pyarrow import parquet
@@ -93,16 +93,23 @@ def open_table(path: Path) -> SourceTable:
     data_format, data = read_data_file(path)
     start = len(UTF8_MARK) if data.startswith(UTF8_MARK) else 0
     match data_format:
-        case FileFormat.TSV:
-            return _DelimitedTable(path, data_format, Splitter(data, b"\t", start))
-        case FileFormat.CSV:
-            return _DelimitedTable(path, data_format, Splitter(data, b",", start))
+        case FileFormat.TSV | FileFormat.CSV:
+            return delimited_table(path, data_format, data)
         case FileFormat.JSON:
             return _JsonTable(path, data_format, _json_records(path, data, start))
         case FileFormat.JSON_LINES:
             return _JsonLinesTable(path, data_format, read_json_lines(data, start))
         case FileFormat.PARQUET:
             return _ParquetTable(path, data_format, data)
+
+
+def delimited_table(
+    path: Path, data_format: Literal[FileFormat.TSV, FileFormat.CSV], data: bytes
+) -> SourceTable:
+    """The table in the bytes of a TSV or CSV file. InputError where it has no header."""
+    start = len(UTF8_MARK) if data.startswith(UTF8_MARK) else 0
+    delimiter = b"\t" if data_format is FileFormat.TSV else b","
+    return _DelimitedTable(path, data_format, Splitter(data, delimiter, start))
 
 
 def read_json_records(path: Path) -> Sequence[JsonRecord]:

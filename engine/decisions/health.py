@@ -49,7 +49,9 @@ LIMITS: Mapping[Sign, Limit] = {
     Sign.CUT: Limit(0.2),
     Sign.NAMELESS: Limit(0.25),
 }
-_LARGER = Remedy("Choose a larger model, or calibrate this one on labelled items.")
+_LEAST_CRITERIA = 3  # of one label: on truthfulness and safety people, too, give one for nearly everything
+_LARGER = Remedy("Choose a larger model.")
+_LARGER_OR_CALIBRATED = Remedy("Choose a larger model, or calibrate this one on labelled items.")
 
 
 @dataclass(frozen=True)
@@ -110,17 +112,19 @@ class HealthWatch:
 
 
 def answers_health(answers: Answers, explains: bool) -> Health:
-    """What was found, the signs of labels before those of explanations."""
-    items = max(map(len, answers.values()), default=0)
+    """What was found, the signs of labels before those of explanations; unscored items are not counted."""
+    labelled = [any(answer.label for answer in given) for given in zip(*answers.values(), strict=True)]
+    items = sum(labelled)
     if items < LEAST_ITEMS:
         return Health(items, enough=False)
     found = [*_label_signs(answers), *(_text_signs(answers) if explains else ())]
     return Health(items, True, tuple(found))
 
 
-def _spread(items: int) -> range:
+def _spread(items: int) -> list[int]:
     """The places of at most MOST_ITEMS items, evenly spaced."""
-    return range(0, items, -(-items // MOST_ITEMS) or 1)
+    looked_at = min(items, MOST_ITEMS)
+    return [number * items // looked_at for number in range(looked_at)]
 
 
 def _answer(judgment: AnyJudgment) -> Answer:
@@ -172,7 +176,7 @@ def _label_signs(answers: Answers) -> Iterator[Symptom]:
 
 def _one_label(answers: Answers) -> Iterator[Symptom]:
     labels = Counter(answer.label for column in answers.values() for answer in column if answer.label)
-    if len(answers) < 2 or not labels:  # on safety alone people too give nearly always one label
+    if len(answers) < _LEAST_CRITERIA or not labels:
         return
     label = max(PREFERENCES, key=lambda preference: labels[preference])
     share, limit = labels[label] / labels.total(), LIMITS[Sign.ONE_LABEL]
@@ -183,7 +187,7 @@ def _one_label(answers: Answers) -> Iterator[Symptom]:
             limit.look,
             share > limit.from_serious,
             f"{percent(share)} of all labels are “{words(label)}”, whatever the item and the criterion.",
-            _LARGER,
+            _LARGER_OR_CALIBRATED,
         )
 
 
@@ -193,21 +197,25 @@ def _more_than_half(values: Mapping[str, float], serious: Callable[[float], bool
 
 
 def _means(answers: Answers, measure: Callable[[Answer], float | None]) -> dict[str, float]:
-    """The mean of a measure by criterion, over the answers that have it; criteria without any lack."""
+    """The mean of a measure by criterion, over the answers that have it; without criteria with too few."""
     known = {
         name: [value for answer in column if (value := measure(answer)) is not None]
         for name, column in answers.items()
     }
-    return {name: math.fsum(values) / len(values) for name, values in known.items() if values}
+    return {
+        name: math.fsum(values) / len(values) for name, values in known.items() if len(values) >= LEAST_ITEMS
+    }
 
 
 # Explanations
 
 
 _RESPONSE = re.compile(
-    r"\b(?:both|neither|none|either|each|first|second|responses|answers)\b"
-    r"|\b(?:response|answer|assistant|option)\W{0,3}[ab]\b|(?-i:\bB\b|\bA\b(?!\s+[a-z]))"
-    r"|(?-i:\bA\s+(?:is|was|has|does|gives|answers|and|or|but)\b)",
+    r"\b(?:both|neither|none|either|each|first|second|former|latter|responses|answers)\b"
+    r"|\b(?:response|answer|assistant|option|model|output|candidate)\W{0,3}(?-i:[ABb12])\b"
+    r"|(?-i:\bB\b|\bA\b(?!\s+[a-z]))"
+    # A as a name, before a verb; an article stands before a noun, which seldom ends in one s.
+    r"|(?-i:\bA\s+(?:and|or|but|did|gave|said|wrote|can|could|would|may|might|should|also|only|[a-z]*[^s\W]s)\b)",
     re.IGNORECASE,
 )
 
@@ -249,7 +257,7 @@ _TEXT_SIGNS = (
         Sign.CUT,
         lambda answer: answer.cut,
         "{} of the explanations on {} were cut at the limit of their length.",
-        Remedy("Allow longer explanations: ", Setting.EXPLANATION_TOKENS, "."),
+        Remedy("Allow longer explanations (", Setting.EXPLANATION_TOKENS, ")."),
     ),
     _TextSign(
         Sign.NAMELESS,

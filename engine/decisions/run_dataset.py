@@ -30,8 +30,10 @@ def dataset_of_run(run: StoredRun, path: Path | None = None, cancel: CancelToken
 
 def judged_items(run: StoredRun, dataset: Dataset) -> Dataset:
     """The part of a dataset that a run judged; SetupError where it holds other items."""
-    items = run.identity.items
-    part = dataset if len(dataset) <= items else dataset.head(items)
+    items, chosen = run.identity.items, run.identity.chosen
+    part = dataset
+    if len(dataset) > items:
+        part = dataset.only(frozenset(chosen)) if chosen else dataset.head(items)
     if part.hash != run.identity.dataset_hash:
         raise SetupError(
             f"{dataset.name} does not hold the items that run {run.id} judged: ids, texts or their order are"

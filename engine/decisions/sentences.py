@@ -6,9 +6,26 @@ Knows: what ends a sentence. Does not know: models, tokens, languages' grammar.
 import re
 from collections.abc import Sequence
 
-_END = re.compile(
-    r"(?<=[.!?])(?<!\b[a-z]\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\betc\.)[\"'”’)\]]*\s+|(?<=[。！？])|\n+"
+# Abbreviations and the numbers of a list have a full stop, and the sentence goes on.
+_NO_END = (
+    "[a-z]",
+    "[A-Z]\\.[A-Z]",
+    r"\d",
+    r"\d\d",
+    r"e\.g",
+    r"i\.e",
+    "vs",
+    "etc",
+    "Dr",
+    "Mr",
+    "Mrs",
+    "Ms",
+    "St",
 )
+_END = re.compile(
+    "(?<=[.!?])" + "".join(rf"(?<!\b{word}\.)" for word in _NO_END) + r"[\"'”’)\]]*\s+|(?<=[。！？])|\n+"
+)
+_CLOSED = re.compile(r"[.!?。！？][\"'”’)\]]*\s*$")
 _LEAST_WORDS = 3  # of a sentence that can be a repeated one
 
 
@@ -29,6 +46,12 @@ def complete_length(text: str, most_sentences: int, ended: bool = False) -> int 
     if repeat is not None:
         return found[repeat - 1][1]
     return found[most_sentences - 1][1] if len(found) > most_sentences else None
+
+
+def without_half_sentence(text: str) -> str:
+    """A text that was cut, without what was begun of its last sentence; as it is where that is all of it."""
+    found = _sentences(text)
+    return text if len(found) == 1 or _CLOSED.search(text) else text[: found[-2][1]]
 
 
 def _sentences(text: str) -> list[tuple[int, int]]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from engine.core.errors import ModelFileError
 from engine.gguf.judge_file import ModelFile, read_model_file
-from engine.gguf.names import called, is_blob, ollama_names
+from engine.gguf.names import SUFFIX, called, is_blob, ollama_names
 from engine.gguf.split import first_part
 from engine.system.paths import environment, home, models_folder, project_models_folder
 
@@ -182,7 +182,7 @@ def _may_be_model(path: Path) -> bool:
     # "._" begins the notes that macOS leaves beside each file on foreign disks.
     if path.name.lower().startswith(("incomplete", "._")) or _PROJECTOR.search(path.name):
         return False
-    return path.suffix.lower() == ".gguf" or (is_blob(path) and _begins_as_gguf(path))
+    return path.suffix.lower() == SUFFIX or (is_blob(path) and _begins_as_gguf(path))
 
 
 def _begins_as_gguf(path: Path) -> bool:

@@ -16,7 +16,7 @@ from engine.core.errors import ModelFileError
 from engine.gguf.header import DOWNLOAD_AGAIN, GgufHeader, read_header
 from engine.gguf.values import HeaderValues
 
-_PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<parts>\d{5})\.gguf")
+_PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<parts>\d{5})(?P<suffix>\.gguf)", re.IGNORECASE)
 
 
 class PartName(NamedTuple):
@@ -25,6 +25,7 @@ class PartName(NamedTuple):
     stem: str
     number: int
     parts: int
+    suffix: str
 
 
 class WholeModel(NamedTuple):
@@ -37,7 +38,9 @@ class WholeModel(NamedTuple):
 def part_name(path: Path) -> PartName | None:
     """What a file's name says of the model that it is part of; None for a file that is none."""
     found = _PART.fullmatch(path.name)
-    return PartName(found["stem"], int(found["number"]), int(found["parts"])) if found else None
+    return (
+        PartName(found["stem"], int(found["number"]), int(found["parts"]), found["suffix"]) if found else None
+    )
 
 
 def first_part(path: Path) -> Path:
@@ -47,7 +50,7 @@ def first_part(path: Path) -> Path:
 
 
 def _part(path: Path, name: PartName, number: int) -> Path:
-    return path.with_name(f"{name.stem}-{number:05}-of-{name.parts:05}.gguf")
+    return path.with_name(f"{name.stem}-{number:05}-of-{name.parts:05}{name.suffix}")
 
 
 def read_whole(path: Path) -> WholeModel:
@@ -94,11 +97,16 @@ def _joined(headers: Sequence[GgufHeader]) -> GgufHeader:
     first = headers[0]
     tensors = tuple(tensor for header in headers for tensor in header.tensors)
     values = HeaderValues(first)
-    expected = values.integer("split.tensors.count")
-    if expected not in (None, len(tensors)) or len({tensor.name for tensor in tensors}) < len(tensors):
+    expected, different = values.integer("split.tensors.count"), len({tensor.name for tensor in tensors})
+    if different < len(tensors):
         raise values.refused(
-            f"its parts do not belong together: they hold {len(tensors):,} tensors, where there should be"
-            f" {expected or 0:,} of different names",
+            f"its parts do not belong together: {len(tensors) - different:,} tensors are in two of them",
+            DOWNLOAD_AGAIN,
+        )
+    if expected not in (None, len(tensors)):
+        raise values.refused(
+            f"its parts do not belong together: they hold {len(tensors):,} tensors, and the header says"
+            f" {expected:,}",
             DOWNLOAD_AGAIN,
         )
     metadata = {key: value for key, value in first.metadata.items() if not key.startswith("split.")}

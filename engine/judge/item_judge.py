@@ -17,7 +17,7 @@ from engine.core.rubric import Rubric
 from engine.core.settings import JudgeSettings
 from engine.decisions.calibration import Calibration
 from engine.decisions.decision import decide
-from engine.decisions.sentences import complete_length
+from engine.decisions.sentences import complete_length, without_half_sentence
 from engine.llama.session import Continuation, LlamaSession, Sampling
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
@@ -239,7 +239,6 @@ def tidy(data: bytes, cut: bool) -> str:
     text = data.decode("utf-8", "ignore" if cut else "replace")
     text = "".join(" " if unicodedata.category(char) in {"Cc", "Zl", "Zp"} else char for char in text)
     text = " ".join(text.split())
-    end = max(text.rfind(mark) for mark in (". ", "! ", "? "))
-    if cut and end > 0:
-        text = text[: end + 1]
+    if cut:
+        text = without_half_sentence(text)
     return "" if unsafe_explanation(text) else text

@@ -16,7 +16,7 @@ from engine.core.errors import ModelFileError, SetupError
 from engine.core.items import digest
 from engine.core.remedies import Remedy, Setting
 from engine.core.rubric import Rubric
-from engine.core.run_records import REWRITTEN, RunIdentity, StoredRun
+from engine.core.run_records import CHOSEN, REWRITTEN, RunIdentity, StoredRun
 from engine.core.settings import JudgeSettings, MachineSettings
 from engine.data.dataset import Dataset
 from engine.decisions.calibration import Calibration, judge_of_run
@@ -33,7 +33,10 @@ _CONTINUED = "continued_with"
 
 @dataclass(frozen=True)
 class RunPlan:
-    """All that a run needs to know. SetupError where the calibration was made for another judge."""
+    """All that a run needs to know. SetupError where the calibration was made for another judge.
+
+    `dataset`: the items to judge. `chosen`: they are a choice out of their file, not its first ones.
+    """
 
     dataset: Dataset
     rubric: Rubric
@@ -42,6 +45,7 @@ class RunPlan:
     model: CheckedModel
     examples: ExamplePool = field(default_factory=ExamplePool)
     calibration: Calibration | None = None
+    chosen: bool = False
 
     def __post_init__(self) -> None:
         if self.calibration is not None:
@@ -53,6 +57,9 @@ class RunPlan:
         if self.calibration is not None and self.settings.explains:
             # Readings do not depend on it; explanations are written for what is decided.
             settings["explained_with_calibration"] = self.calibration.hash
+        if self.chosen:
+            # The hash alone could not find them again in their file.
+            settings[CHOSEN] = self.dataset.ids
         made_of = (self.dataset.hash, self.model.hash, library_version(), PROMPT_VERSION)
         return RunIdentity(
             key=_key(made_of, self.rubric, settings),
@@ -162,7 +169,7 @@ def _other_settings(plan: RunPlan, run: StoredRun) -> list[str]:
     now, then = json.loads(json.dumps(plan.identity().settings)), run.identity.settings
     differs = [
         _SETTING_WORDS.get(name, f"the setting {name.replace('_', ' ')}")
-        for name in sorted({*now, *then})
+        for name in sorted({*now, *then} - {CHOSEN})  # other items are another dataset
         if now.get(name) != then.get(name)
     ]
     return differs if plan.rubric.names == run.identity.criteria else [*differs, "the criteria"]

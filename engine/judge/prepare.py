@@ -12,7 +12,7 @@ from engine.core.cancel import CancelToken
 from engine.core.cell_safety import unwritable_ids
 from engine.core.errors import SetupError
 from engine.core.events import FilesRead, Preparing
-from engine.core.formatting import listed
+from engine.core.formatting import counted, listed
 from engine.core.items import Order
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import StoredRun
@@ -31,11 +31,24 @@ from engine.prompt.examples import ExamplePool, choose_examples
 
 @dataclass(frozen=True)
 class PreparedRun:
-    """A plan, the model file that it is made with, and what a person should know before the run."""
+    """A plan, the model file that it is made with, and what a person should know before the run.
+
+    `items_in_file`: of which the plan may judge a part.
+    """
 
     plan: RunPlan
     model: ModelFile
     notices: tuple[str, ...]
+    items_in_file: int
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The items to judge. `chosen`: they are not the first ones of the `whole`."""
+
+    whole: Dataset
+    items: Dataset
+    chosen: bool = False
 
 
 def prepare_run(
@@ -55,8 +68,8 @@ def prepare_run(
         limit = settings_of(resumed.identity.settings).max_explanation_sentences
         settings = replace(settings, max_explanation_sentences=limit)
     calibration = load_calibration(setup.calibration_path) if setup.calibration_path else None
-    dataset = _dataset(setup, at_hand, resumed, cancel)
-    notices = tuple(plan_notices(dataset, model, settings))
+    part = _part(setup, at_hand, resumed, cancel)
+    notices = tuple(plan_notices(part.items, model, settings))
     yield FilesRead(model.name, model.notice, notices)
     machine = machine_settings(setup.threads, setup.gpu_layers)
     examples = ExamplePool()
@@ -65,17 +78,18 @@ def prepare_run(
     yield Preparing("Checking the model file")
     checked = checked_model(model, cancel)
     plan = RunPlan(
-        dataset=dataset,
+        dataset=part.items,
         rubric=rubric,
         settings=settings,
         machine=machine,
         model=checked,
         examples=examples,
         calibration=calibration,
+        chosen=part.chosen,
     )
     if resumed is not None:
         check_resumed(plan, resumed)
-    return PreparedRun(plan, model, notices)
+    return PreparedRun(plan, model, notices, len(part.whole))
 
 
 def judge_settings(setup: RunSetup, model: ModelFile) -> JudgeSettings:
@@ -122,16 +136,34 @@ def plan_notices(dataset: Dataset, model: ModelFile, settings: JudgeSettings) ->
     return notices
 
 
-def _dataset(
-    setup: RunSetup, at_hand: Dataset | None, resumed: StoredRun | None, cancel: CancelToken
-) -> Dataset:
+def _part(setup: RunSetup, at_hand: Dataset | None, resumed: StoredRun | None, cancel: CancelToken) -> _Part:
     """The items of a setup, out of those at hand where these are its file, and what a resumed run judged."""
+    judged = resumed.identity if resumed is not None else None
+    part = None
     if at_hand is not None and at_hand.path.absolute() == setup.dataset_path.absolute():
-        chosen = _first(at_hand, setup.items)
-        if resumed is None or resumed.identity.dataset_hash == chosen.hash:
-            return chosen
-    return _first(load_dataset(setup.dataset_path, cancel=cancel), setup.items)
+        part = _part_of(at_hand, setup)
+    if part is None or (judged is not None and judged.dataset_hash != part.items.hash):
+        part = _part_of(load_dataset(setup.dataset_path, cancel=cancel), setup)
+    if judged is not None and judged.dataset_hash == part.items.hash:
+        # The file may hold other items around them by now; the run stays what it was.
+        part = replace(part, chosen=bool(judged.chosen))
+    return part
 
 
-def _first(dataset: Dataset, items: int | None) -> Dataset:
-    return dataset if items is None or items >= len(dataset) else dataset.head(items)
+def _part_of(dataset: Dataset, setup: RunSetup) -> _Part:
+    """What a setup asks for: all items, the first ones or chosen ones. SetupError for an unknown id."""
+    if not setup.ids:
+        first = setup.items is not None and setup.items < len(dataset)
+        return _Part(dataset, dataset.head(setup.items or 0) if first else dataset)
+    items = dataset.only(frozenset(setup.ids))
+    there = items.ids
+    if missing := sorted(set(setup.ids).difference(there)):
+        raise SetupError(
+            f"{dataset.name} lacks {counted(len(missing), 'chosen item', 'chosen items')}:"
+            f" {listed(missing)}.",
+            "Choose the items again.",
+        )
+    if len(items) == len(dataset):
+        return _Part(dataset, dataset)
+    # The first items are the same run, however they were asked for.
+    return _Part(dataset, items, chosen=there != dataset.head(len(items)).ids)

@@ -4,15 +4,15 @@ Knows: the order of things, and which items are judged and stored together.
 Does not know: llama.cpp's calls, SQL, windows.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from engine.core.cancel import Cancelled
 from engine.core.events import HealthSeen, ItemJudged, ModelOpened, RunEnded, RunEvent, RunStarted
-from engine.core.judgments import JudgedItem
+from engine.core.judgments import CriterionCalibration, JudgedItem
 from engine.core.settings import Mode
 from engine.decisions.calibration import calibration_of
-from engine.decisions.decision import decide_all
+from engine.decisions.decision import decide, decide_all
 from engine.decisions.health import LEAST_ITEMS, HealthWatch
 from engine.judge.item_judge import ItemJudge, Placed
 from engine.judge.plan import RunPlan, continued_manifest, session_manifest
@@ -71,6 +71,10 @@ def _judge_groups(
 ) -> Iterator[RunEvent]:
     judge = make_item_judge(plan, opened)
     watch = HealthWatch(plan.rubric.names, plan.settings.mode is Mode.EXPLAIN)
+    for item in store.judged(run_id):  # of a run that goes on
+        watch.add([decide(item, name, _calibrations(plan).get(name)) for name in plan.rubric.names])
+    if watch.items >= LEAST_ITEMS:
+        yield HealthSeen(watch.health)
     for group in groups:
         placed: list[Placed] = [(position, plan.dataset[position]) for position in group]
         results = yield from judge.judge(placed)
@@ -84,13 +88,16 @@ def _decided(
     plan: RunPlan, judged: Sequence[JudgedItem], watch: HealthWatch
 ) -> Iterator[ItemJudged | HealthSeen]:
     """Items with what is decided of them; the calibration of the plan is the one in force."""
-    calibrations = plan.calibration.criteria if plan.calibration else {}
-    columns = [decide_all(judged, name, calibrations.get(name)) for name in plan.rubric.names]
+    columns = [decide_all(judged, name, _calibrations(plan).get(name)) for name in plan.rubric.names]
     for item, *judgments in zip(judged, *columns, strict=True):
         yield ItemJudged(item, tuple(judgments))
         watch.add(judgments)
         if watch.items == LEAST_ITEMS:
             yield HealthSeen(watch.health)
+
+
+def _calibrations(plan: RunPlan) -> Mapping[str, CriterionCalibration]:
+    return plan.calibration.criteria if plan.calibration else {}
 
 
 def _missing_groups(plan: RunPlan, judged: set[int]) -> list[range]:

@@ -5,12 +5,13 @@ Knows: what the quantiser is asked for, and how it says that it failed. Does not
 
 import ctypes
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import llama_cpp
 
-from engine.core.errors import ModelFileError
+from engine.core.errors import ModelFileError, SetupError
 from engine.llama.library import forget_errors, last_errors, start_library
 from engine.system.files import whole_file
 
@@ -32,7 +33,7 @@ def write_q8_0(source: Path, target: Path, texts: Mapping[str, str]) -> None:
     params.kv_overrides = _overrides(texts)
     with whole_file(target) as part:
         forget_errors()
-        if llama_cpp.llama_model_quantize(os.fsencode(source), os.fsencode(part), ctypes.byref(params)):
+        if llama_cpp.llama_model_quantize(os.fsencode(source), _narrow(part), ctypes.byref(params)):
             reason = last_errors() or "no reason given"
             _write_more(part)
             raise ModelFileError(
@@ -50,6 +51,24 @@ def _overrides(texts: Mapping[str, str]) -> "ctypes.Array[llama_cpp.llama_model_
         override.tag = llama_cpp.LLAMA_KV_OVERRIDE_TYPE_STR
         override.key, override.value.val_str = key.encode(), text.encode()
     return overrides
+
+
+def _narrow(part: Path) -> bytes:
+    """The path of a file to write as llama.cpp opens it: on Windows in letters of the system's code page.
+
+    SetupError where Windows has no such path.
+    """
+    if sys.platform == "win32" and not str(part).isascii():
+        part.touch()
+        room = ctypes.create_unicode_buffer(32768)
+        ctypes.windll.kernel32.GetShortPathNameW(str(part), room, len(room))
+        if not room.value or not room.value.isascii():
+            raise SetupError(
+                f"llama.cpp cannot write to {part.parent}: the path has letters outside ASCII.",
+                "Let the variable TIEBREAK_HOME name a folder with a plain path, and try again.",
+            )
+        return room.value.encode("ascii")
+    return os.fsencode(part)
 
 
 def _write_more(part: Path) -> None:

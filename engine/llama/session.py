@@ -179,7 +179,7 @@ class LlamaSession:
         return float(sum(log_softmax(row)[token] for row, token in zip(rows, label[1:], strict=True)))
 
     def generate(self, continuations: Sequence[Continuation], sampling: Sampling) -> list[Generated]:
-        """Write all of them together, each until it ends its turn or its line, or reaches the limit.
+        """Write all of them together, each until it ends its turn or its line, is complete, or is cut.
 
         Line ends and turn ends are not chosen before something was written.
         """

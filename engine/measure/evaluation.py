@@ -122,7 +122,7 @@ def _details(evaluation: Evaluation, judge_name: str | None) -> dict[str, Any]:
     return {
         "system": matched.system.name,
         "health": matched.system.health.as_json(),
-        "caveats": matched.caveats,
+        "caveats": [*([matched.joined] if matched.joined else []), *matched.caveats],
         "dataset": matched.dataset.name,
         "items": matched.items,
         "missing_ids": list(matched.missing),

@@ -14,6 +14,7 @@ from engine.core.people import count_overrides
 from engine.core.remedies import Remedy, Setting, Step
 from engine.data.dataset import Dataset
 from engine.decisions.gaps import incomplete
+from engine.decisions.opened_submission import what_is_joined
 from engine.measure.systems import System
 
 
@@ -52,6 +53,20 @@ class Matched:
     items: int
     missing: tuple[str, ...]
     extra: tuple[str, ...]
+
+    @property
+    def joined(self) -> str:
+        """How much of a submission is joined with items by ids alone; empty for a run that a model judged
+        here, of which the texts were compared too.
+        """
+        if self.system.results is not None:
+            run = self.system.results.run
+            return what_is_joined(run) if run.submitted else ""
+        ids = len(self.system.rows)
+        return (
+            f"{ids - len(self.extra):,} of {ids:,} ids of {self.system.name} are in {self.dataset.name}. A"
+            " submission holds no texts: that these are the same items, only their ids say."
+        )
 
     @property
     def caveats(self) -> list[str]:
@@ -116,6 +131,9 @@ def _remedy(system: System) -> Remedy:
     share = (", or score what both have with ", Setting.PARTIAL, ".")
     if run and not run.complete:
         return Remedy(f"{incomplete(run)} ", Step.RESUME, *share)
+    if run and run.identity.chosen:
+        judged = f"The run judged {run.identity.dataset_in_words} alone. "
+        return Remedy(judged, Step.CHOOSE_JUDGED_DATASET, *share)
     return Remedy(Step.CHOOSE_JUDGED_DATASET, *share)
 
 

@@ -49,7 +49,7 @@ class System:
         orders = " and ".join(identity.settings["orders"])
         calibration = self.results.calibration
         calibrated = f", calibrated on {calibration.dataset}" if calibration else ""
-        return f"{identity.model_name} on {identity.dataset_path.name}, {orders}{calibrated}{people}"
+        return f"{identity.model_name} on {identity.dataset_in_words}, {orders}{calibrated}{people}"
 
     @cached_property
     def rows(self) -> Mapping[str, SubmissionRow]:

@@ -38,6 +38,8 @@ def in_short(evaluation: Evaluation) -> Iterator[str]:
 
 def caveats(matched: Matched) -> Iterator[str]:
     """What keeps the numbers from being the whole truth."""
+    if matched.joined:
+        yield matched.joined
     if matched.missing or matched.extra:
         yield (
             f"Only the {matched.items:,} items that both have are counted: {len(matched.missing):,} are only"

@@ -43,6 +43,8 @@ from engine.weigh.system_weighing import Weighing
 
 _TEMPLATE = "report_template.html"
 _UNKNOWN = "not known"
+DEFAULT_WEIGHTS = "default"
+"""Where weights come from that nobody chose: the rubric."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +52,15 @@ class Report:
     """What a report is made of.
 
     `bins`: the reliability by criterion, empty for a submission, which has no probabilities. `model`: the
-    model file of a run as it is now, None where it is gone or another.
+    model file of a run as it is now, None where it is gone or another. `weights_from`: where the weights and
+    the tie threshold of `weighing` come from, for people.
     """
 
     evaluation: Evaluation
     bins: Mapping[str, Sequence[ReliabilityBin]]
     weighing: Weighing | None = None
     model: ModelFile | None = None
+    weights_from: str = DEFAULT_WEIGHTS
 
     @property
     def results(self) -> RunResults | None:
@@ -68,11 +72,13 @@ class Report:
         return all_figures(self.evaluation, self.bins, self.weighing)
 
 
-def gather(evaluation: Evaluation, weighing: Weighing | None = None) -> Report:
+def gather(
+    evaluation: Evaluation, weighing: Weighing | None = None, weights_from: str = DEFAULT_WEIGHTS
+) -> Report:
     """All that the report of an evaluation needs; looks at the model file of its run."""
     results = evaluation.matched.system.results
     model = judged_model(results.run) if results else None
-    return Report(evaluation, reliability_of(evaluation.matched), weighing, model)
+    return Report(evaluation, reliability_of(evaluation.matched), weighing, model, weights_from)
 
 
 def reliability_of(matched: Matched) -> dict[str, Sequence[ReliabilityBin]]:
@@ -113,15 +119,12 @@ def report_html(report: Report, figures: Mapping[str, Figure] | None = None) -> 
         dataset=evaluation.matched.dataset.name,
         notice=_notice(report),
         is_run=report.results is not None,
-        in_short=[
-            *evaluation.matched.system.health.sentences(),
-            *in_short(evaluation),
-            *caveats(evaluation.matched),
-        ],
+        health=evaluation.matched.system.health,
+        in_short=[*in_short(evaluation), *caveats(evaluation.matched)],
         accuracy=accuracy_table(evaluation),
         labels=label_table(evaluation),
         explanations=explanations,
-        weighing=report.weighing and _weighing(report.weighing),
+        weighing=report.weighing and _weighing(report.weighing, report.weights_from),
         figures={
             name: _embedded(figure, figure_in_words(name, evaluation, report.bins))
             for name, figure in drawn.items()
@@ -158,11 +161,12 @@ def _embedded(figure: Figure, alt: str) -> dict[str, str]:
     return {"src": f"data:image/svg+xml;base64,{data}", "alt": alt}
 
 
-def _weighing(weighing: Weighing) -> dict[str, Any]:
+def _weighing(weighing: Weighing, source: str) -> dict[str, Any]:
     agreement = weighing.agreement
     return {
         "weights": weights_in_words(weighing),
         "threshold": f"{weighing.tie_threshold:g}",
+        "source": source,
         "decided": weighing_table(weighing),
         "agreement": agreement and overall_agreement_table(agreement),
         "winners": agreement and winner_table(agreement),
@@ -210,6 +214,8 @@ def _how_it_was_made(report: Report) -> Iterator[tuple[str, str]]:
     else:
         path = report.evaluation.matched.system.submission.path
         yield "submission", str(path or report.evaluation.name)
+    if report.weighing:
+        yield "weights and tie threshold", report.weights_from
     yield "human labels", str(gold.path)
     yield "human labels, texts' SHA-256", gold.hash
     yield "report by", f"Tiebreak {VERSION}"
@@ -247,7 +253,7 @@ def _run_facts(results: RunResults, model: ModelFile | None) -> Iterator[tuple[s
     yield "criteria", ", ".join(identity.criteria)
     calibration = results.calibration
     yield "calibration", f"{calibration.hash}, fitted on {calibration.dataset}" if calibration else "none"
-    for name, value in {**identity.settings, **run.manifest}.items():
+    for name, value in {**identity.settings_in_short, **run.manifest}.items():
         if value != "":
             yield _FACT_NAMES.get(name, words(name)), value_in_words(value)
     judged = results.judged

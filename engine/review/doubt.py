@@ -55,7 +55,9 @@ class ReviewItem:
     doubt: float
 
 
-def review_rows(results: RunResults, dataset: Dataset | None = None) -> list[ReviewRow]:
+def review_rows(
+    results: RunResults, dataset: Dataset | None = None, own: Dataset | None = None
+) -> list[ReviewRow]:
     """All that a run judged, item by item in the order of its dataset, each item in the run's criteria.
 
     The doubt of a judgment is 1 where it has no label in force, and 0 where a person overrode it. Else it is
@@ -64,9 +66,12 @@ def review_rows(results: RunResults, dataset: Dataset | None = None) -> list[Rev
     written for another label. The weighted winner is that of the default rubric's weights and tie threshold;
     ties and items with an unscored criterion contradict nothing. The margin of a submission's label is 1.
 
-    `dataset`: where the human labels are taken from, of items with the same id and texts.
+    `dataset`: where the human labels are taken from, of items with the same id and texts; `own`: the one that
+    the run judged, for the labels that `dataset` lacks.
     """
-    human = human_labels(results, dataset) if dataset is not None else {}
+    human = human_labels(results, own) if own is not None else {}
+    if dataset is not None and dataset is not own:
+        human |= human_labels(results, dataset)
     contradicted = _contradicted(results)
     return [
         _row(results, item, column[index], human, item.item_id in contradicted)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from engine.core.errors import EngineError
 from engine.core.formatting import visible
 from engine.core.remedies import Setting
 from gui.compare.compare_jobs import Choice
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 _KEPT = "compare"  # the name under which the choice is remembered
 _LEAST_SYSTEMS = 2
+_IN_USE = "dataset with the human labels of Compare"
 _SUBMISSIONS = f"Submissions (*.tsv *.tsv.gz);;{ALL_FILES}"
 
 
@@ -43,12 +45,15 @@ class ChoicePanel(QScrollArea):
 
     changed = Signal()
     compare_wanted = Signal()
+    gold_changed = Signal()
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
         self._busy = False
+        self._chosen: Dataset | None = None
         self._looking = LatestTask(workspace.threads, Lane.FILES, self)
+        self._reading = LatestTask(workspace.threads, Lane.FILES, self)
         self.systems = SystemList()
         self.gold_text = plain_label()
         self.partial = QCheckBox(f"&{FIELDS[Setting.PARTIAL]}")
@@ -78,11 +83,22 @@ class ChoicePanel(QScrollArea):
 
     @property
     def gold(self) -> "Dataset | None":
-        """The human labels: those chosen, those of the open run, or those of the open dataset."""
-        if self._workspace.gold is not None:
-            return self._workspace.gold
+        """The human labels: those chosen here, the open run's own, or those of the open dataset."""
         opened = self._workspace.dataset
-        return opened if opened is not None and opened.criteria else None
+        return (
+            self._chosen
+            or self._workspace.own_gold
+            or (opened if opened is not None and opened.criteria else None)
+        )
+
+    @property
+    def _gold_from(self) -> str:
+        """Why it is these labels."""
+        if self._chosen is not None:
+            return "chosen here"
+        run = self._workspace.run
+        own = self._workspace.own_gold is not None and run is not None
+        return f"the labels of run {run.id}, which is open" if own and run else "the open dataset"
 
     @property
     def lacking(self) -> list[str]:
@@ -115,9 +131,29 @@ class ChoicePanel(QScrollArea):
         self.look_for_files()
 
     def choose_gold(self, path: Path) -> None:
-        """Read a labelled dataset to hold the systems against."""
+        """Read a labelled dataset to hold the systems against; other pages keep theirs."""
         self.gold_text.setText(visible(f"Reading {path.name} …"))
-        self._workspace.open_gold(path)
+        self._reading.start(file_jobs.load(path))
+
+    @Slot()
+    def use_usual_labels(self) -> None:
+        """Hold the systems against the labels of the open run, or the open dataset, again."""
+        self._reading.drop()
+        self._take_gold(None)
+
+    @Slot(object)
+    def _take_gold(self, dataset: "Dataset | None") -> None:
+        self._chosen = dataset
+        self._workspace.in_use.pop(_IN_USE, None)
+        if dataset is not None:
+            self._workspace.in_use[_IN_USE] = dataset.path
+        self.bring_up_to_date()
+        self.gold_changed.emit()
+
+    @Slot(object)
+    def _refuse_gold(self, error: EngineError) -> None:
+        self.bring_up_to_date()
+        self._workspace.problem.emit(error)
 
     def look_for_files(self) -> None:
         """See which of the submission files are still there."""
@@ -132,8 +168,8 @@ class ChoicePanel(QScrollArea):
     def bring_up_to_date(self) -> None:
         """Say what is chosen and what is missing."""
         gold, lacking = self.gold, self.lacking
-        self.gold_text.setText(visible(_words_on(gold)) if gold else "None yet.")
-        self._own_button.setVisible(self._workspace.has_own_gold)
+        self.gold_text.setText(visible(f"{_words_on(gold)} ({self._gold_from})") if gold else "None yet.")
+        self._own_button.setVisible(self._chosen is not None)
         self.compare_button.setEnabled(not lacking and not self._busy)
         self._lacking.setText(visible("\n".join(lacking)))
         self._lacking.setVisible(bool(lacking))
@@ -145,7 +181,7 @@ class ChoicePanel(QScrollArea):
         self._gold_button = QPushButton("Choose &labels…")
         name(self._gold_button, "Choose a dataset with human labels")
         self._own_button = QPushButton("Run's o&wn")
-        name(self._own_button, "Use the labels of the run's own dataset again")
+        name(self._own_button, "Use the labels of the open run's own dataset again")
         buttons = QHBoxLayout()
         buttons.addWidget(self._gold_button, 1)
         buttons.addWidget(self._own_button)
@@ -165,13 +201,16 @@ class ChoicePanel(QScrollArea):
         self._looking.finished.connect(self.systems.show_missing)
         self.systems.files_wanted.connect(self._ask_submissions)
         self._gold_button.clicked.connect(self._ask_gold)
-        self._own_button.clicked.connect(space.use_own_labels)
+        self._own_button.clicked.connect(self.use_usual_labels)
+        self._reading.finished.connect(self._take_gold)
+        self._reading.failed.connect(self._refuse_gold)
         self.compare_button.clicked.connect(self.compare_wanted)
         space.runs_changed.connect(self._list_runs)
         for signal in (self.systems.changed, self.partial.toggled, self.model_alone.toggled):
             signal.connect(self._remember)
-        for signal in (space.gold_changed, space.run_changed, space.dataset_changed, space.problem):
+        for signal in (space.run_changed, space.dataset_changed):
             signal.connect(self.bring_up_to_date)
+        space.run_changed.connect(self._mark_open)
 
     def _restore(self) -> None:
         values = self._workspace.state.record(_KEPT)
@@ -193,7 +232,16 @@ class ChoicePanel(QScrollArea):
     @Slot()
     def _list_runs(self) -> None:
         self.systems.show_runs(self._workspace.runs)
+        self._mark_open()
         self.bring_up_to_date()
+
+    @Slot()
+    def _mark_open(self) -> None:
+        run = self._workspace.run
+        self.systems.mark_open(run.id if run else None)
+        if run is not None and not self._workspace.state.record(_KEPT):  # nobody has chosen yet
+            self.systems.tick_only(run.id)
+            self.bring_up_to_date()
 
     @Slot()
     def _ask_submissions(self) -> None:

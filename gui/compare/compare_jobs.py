@@ -51,8 +51,9 @@ class Compared:
     """A comparison with all that is shown of it.
 
     `descriptions`: a line for each system. `notes`: sentences on what is not compared or not to be taken for
-    more than it is. `runs`: by system, the id of its run, None for a submission. `rows`: by item id, its
-    place in `dataset`. `marks`: by the id of each run, what it was, by value.
+    more than it is. `doubts`: a line for each system whose judge may not have judged. `runs`: by system, the
+    id of its run, None for a submission. `rows`: by item id, its place in `dataset`. `marks`: by the id of
+    each run, what it was, by value.
     """
 
     choice: Choice
@@ -61,6 +62,7 @@ class Compared:
     evaluations: "Sequence[Evaluation]"
     descriptions: Sequence[str]
     notes: Sequence[str]
+    doubts: Sequence[str]
     runs: Sequence[int | None]
     rows: Mapping[str, int]
     marks: Mapping[int, RunMark]
@@ -142,6 +144,7 @@ def _compared(
             *_not_compared(comparison),
             *(note for evaluation in evaluations for note in _notes_on(evaluation.matched)),
         ],
+        doubts=[f"{system.name}: {system.health.in_short}" for system in systems if system.health.doubted],
         runs=[system.results.run.id if system.results else None for system in systems],
         rows={item_id: row for row, item_id in enumerate(gold.ids)},
         marks={system.results.run.id: run_mark(system.results) for system in systems if system.results},
@@ -164,6 +167,8 @@ def _notes_on(matched: "Matched") -> Iterator[str]:
     if matched.system.health.doubted:
         headline, *signs = matched.system.health.sentences(IN_THE_WINDOW.of)
         yield "\n".join([f"{name}: {headline}", *signs])
+    if matched.joined:
+        yield matched.joined
     if matched.missing:
         yield f"{name} lacks {len(matched.missing):,} items of {gold}: {listed(matched.missing)}"
     if matched.extra:

@@ -74,6 +74,7 @@ class ComparePage(Page):
         self.notice = Notice()
         self.busy = BusyLine()
         self.stale = plain_label("What is ticked, or its labels, changed since: compare again.")
+        self.doubts = plain_label()
         self.needs = plain_label()
         self.view = ComparisonView(workspace.threads)
         self.setAcceptDrops(True)
@@ -138,7 +139,9 @@ class ComparePage(Page):
         right = QWidget()
         layout = QVBoxLayout(right)
         layout.setContentsMargins(0, 0, 0, 0)
-        for widget in (self.notice, self.busy, self.stale):
+        set_role(self.doubts, "bad")
+        self.doubts.hide()
+        for widget in (self.notice, self.busy, self.stale, self.doubts):
             layout.addWidget(widget)
         layout.addWidget(self.stack, 1)
         self._splitter = PageSplitter(Qt.Orientation.Horizontal)
@@ -252,6 +255,8 @@ class ComparePage(Page):
         self._listed_otherwise.clear()
         self._overridden.clear()
         self._looked_at = self._equal = None
+        self.doubts.setText(visible("\n".join(compared.doubts)))
+        self.doubts.setVisible(bool(compared.doubts))
         self.view.show_comparison(compared)
         self.stack.setCurrentWidget(self.view)
         self.workspace.refresh_runs()  # the list may be older than what was compared

@@ -57,7 +57,9 @@ class ComparisonView(QTabWidget):
         self.notes.setText(visible("\n".join(compared.notes)))
         self.notes.setVisible(bool(compared.notes))
         items = f"{result.items:,} {'item' if result.items == 1 else 'items'}"
-        self._measured_on.setText(visible(f"On {items} of {one_line(compared.dataset.name)}"))
+        self._measured_on.setText(
+            visible(f"On {items} with the human labels of {one_line(compared.dataset.name)}")
+        )
         self.measures.show_ranked(compared.measures)
         self.borda.show_ranked(compared.borda)
         self.published.show_table(compared.published)

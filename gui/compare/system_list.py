@@ -52,6 +52,7 @@ class SystemList(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._known_runs: Sequence[StoredRun] = ()
+        self._open_run: int | None = None
         self._ticked_runs: set[int] = set()
         self._files: dict[Path, bool] = {}
         self._missing: frozenset[Path] = frozenset()
@@ -95,6 +96,18 @@ class SystemList(QWidget):
         """List these runs; ticks stay."""
         self._known_runs = runs
         self._fill()
+
+    def mark_open(self, run: int | None) -> None:
+        """Say which run is shown on the other pages."""
+        if run != self._open_run:
+            self._open_run = run
+            self._fill()
+
+    def tick_only(self, run: int) -> None:
+        """Propose this run, before a person has chosen."""
+        if self._ticked_runs != {run}:
+            self._ticked_runs = {run}
+            self._fill()
 
     def add_files(self, paths: Iterable[Path]) -> None:
         """List these submission files too, and tick them."""
@@ -169,7 +182,7 @@ class SystemList(QWidget):
         self.view.blockSignals(True)
         self.view.clear()
         for run in self._known_runs:
-            text = _words_on(run)
+            text = _words_on(run, run.id == self._open_run)
             self._add_row(
                 text, run.id in self._ticked_runs, f"{text}\n{run.created.astimezone():%Y-%m-%d %H:%M}"
             )
@@ -211,7 +224,7 @@ class SystemList(QWidget):
         self._remove.setEnabled(self._current_file() is not None)
 
 
-def _words_on(run: "StoredRun") -> str:
+def _words_on(run: "StoredRun", is_open: bool) -> str:
     """What tells a run from others, on two lines."""
     identity = run.identity
     parts = [identity.dataset_path.name, f"{run.judged:,} items"]
@@ -221,7 +234,8 @@ def _words_on(run: "StoredRun") -> str:
         parts.append("one order")
     if identity.settings["mode"] == Mode.LABELS:
         parts.append("labels only")
-    return f"Run {run.id}: {one_line(identity.model_name)}\n{one_line(', '.join(parts))}"
+    shown = " (shown)" if is_open else ""
+    return f"Run {run.id}{shown}: {one_line(identity.model_name)}\n{one_line(', '.join(parts))}"
 
 
 def _is_file_entry(value: object) -> bool:

@@ -17,6 +17,7 @@ from gui.dataset import dataset_jobs
 from gui.dataset.item_list import ItemList
 from gui.dataset.item_preview import ItemPreview
 from gui.dataset.recent_files import RecentFiles
+from gui.dataset.selected_items import KEY
 from gui.dataset.summary_panel import SummaryPanel
 from gui.dataset.welcome import Welcome
 from gui.kit.busy import BusyLine
@@ -47,6 +48,8 @@ class DatasetPage(Page):
         ("Enter or Down", "From the search field to the items"),
         ("Esc", "Clear the search"),
         ("Up, Down, Page Up, Page Down", "Go through the items"),
+        ("Shift+Up, Shift+Down, Ctrl+A", "Select several items, or all; also Ctrl or Shift with a click"),
+        (KEY, "Judge the selected items alone (also: right click)"),
         ("Ctrl+C", "Copy the text of the cell"),
     )
 
@@ -120,6 +123,8 @@ class DatasetPage(Page):
         self.welcome.demo_wanted.connect(self._open_demo)
         self.recent.chosen.connect(space.open_dataset)
         self.judge_button.clicked.connect(lambda: space.page_wanted.emit(PageName.JUDGE))
+        self.items.selected.add_key_to(self)
+        self.items.selected.judge_wanted.connect(self._judge_selected)
         self.items.item_chosen.connect(self._show_item)
         self._counting.finished.connect(self._show_summary)
         self._counting.failed.connect(space.problem)
@@ -174,6 +179,13 @@ class DatasetPage(Page):
         dataset = self.workspace.dataset
         chosen = dataset[item] if dataset is not None and item is not None else None
         self.preview.show_item(chosen, self.items.words)
+
+    @Slot(object)
+    def _judge_selected(self, rows: Sequence[int]) -> None:
+        dataset = self.workspace.dataset
+        if dataset is not None:
+            ids = dataset.ids
+            self.workspace.items_wanted.emit(dataset.path, tuple(ids[row] for row in rows))
 
     @Slot(object)
     def _show_loading(self, loading: Loading | None) -> None:

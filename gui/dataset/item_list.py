@@ -9,13 +9,22 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QGuiApplication, QKeyEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gui.dataset import dataset_jobs
 from gui.dataset.column_chooser import ColumnChooser
 from gui.dataset.dataset_jobs import Wanted
 from gui.dataset.item_columns import ItemColumns
 from gui.dataset.item_table import ItemTableModel, column_named
+from gui.dataset.selected_items import SelectedItems
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import hint, name
 from gui.kit.theme import colours
@@ -68,6 +77,7 @@ class ItemList(QWidget):
         self.view = table_view(self.table, "Items of the dataset")
         self._columns = ItemColumns(self.view, self.table, workspace.state.record(_COLUMNS))
         self.chooser = ColumnChooser(self.view, self.table, self._columns)
+        self.selected = SelectedItems(self.view, self.table)
         self.search = SearchField()
         self.count = hint("")
         self._build()
@@ -115,6 +125,7 @@ class ItemList(QWidget):
         self.search.setAcceptDrops(False)  # a dropped file is a dataset to open
         name(self.search, "Search the items", "Items in which all these words occur (/)")
         self.count.setWordWrap(False)
+        self.view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         header = self.view.horizontalHeader()
         header.setSectionsClickable(True)
@@ -142,6 +153,8 @@ class ItemList(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addLayout(above)
         layout.addWidget(self._stack, 1)
+        # Below the table, so that the rows stay under the mouse when it appears.
+        layout.addWidget(self.selected, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _connect(self) -> None:
         self.search.textChanged.connect(self._wait)

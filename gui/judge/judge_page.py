@@ -55,14 +55,14 @@ class JudgePage(Page):
         self._reading = False  # a dataset
         self._shown_path: Path | None = None
         self._item_wanted: tuple[int, str, str] | None = None  # run, item id, criterion
-        self._resuming: RunSetup | None = None  # whose dataset is still read
+        self._awaited: RunSetup | None = None  # whose dataset is still read
         self._make_parts()
         self._make_header()
         self._make_body()
         self._make_jobs()
         workspace.dataset_changed.connect(self._show_dataset)
         workspace.dataset_loading.connect(self._show_loading)
-        workspace.run_changed.connect(self._show_wanted_item)
+        workspace.run_changed.connect(self._follow_open_run)
         control.started.connect(self._follow_start)
         control.progressed.connect(self._follow)
         control.judged.connect(self.run_panel.add)
@@ -93,15 +93,18 @@ class JudgePage(Page):
         self._awake = True
         self.picker.choose(path)
 
+    def choose_items(self, dataset: Path, ids: Sequence[str]) -> None:
+        """Describe a run of these items alone, of a dataset that is opened where it is not; none starts."""
+        self._describe(replace(usual_setup(), dataset_path=dataset, ids=tuple(ids)))
+        if self.control.running:
+            self.workspace.note.emit("The chosen items can be judged when the run under way has ended.")
+
     @Slot()
     def run(self) -> None:
         """Run, or resume; a run that is complete is not judged again: only its button does that."""
         plan = self.planner.plan
         if plan is not None and plan.complete and not self.control.running:
-            self.workspace.note.emit(
-                f"All {plan.forecast.items:,} items are judged in run {plan.forecast.run_id};"
-                " press Judge again for a new run."
-            )
+            self.workspace.note.emit(f"{plan.stored.capitalize()}; press Judge again for a new run.")
         else:
             self._run(fresh=False)
 
@@ -123,7 +126,8 @@ class JudgePage(Page):
     def setup(self) -> RunSetup:
         """The run that the page describes."""
         dataset = self.workspace.dataset
-        setup = replace(usual_setup(), model_path=self.picker.path, items=self.dataset_line.items)
+        part = replace(usual_setup(), items=self.dataset_line.items, ids=self.dataset_line.ids)
+        setup = replace(part, model_path=self.picker.path)
         if dataset is not None:
             setup = replace(setup, dataset_path=dataset.path.absolute())
         return self.settings.in_setup(setup)
@@ -131,7 +135,7 @@ class JudgePage(Page):
     # Parts
 
     def _make_parts(self) -> None:
-        self.banner = ResumeBanner(self.workspace, self.control)
+        self.banner = ResumeBanner(self.workspace, self.control, self.setup)
         self.banner.resumed.connect(self._resume)
         self.dataset_line = DatasetLine()
         self.dataset_line.changed.connect(self._change)
@@ -154,7 +158,7 @@ class JudgePage(Page):
         self.results_button = QPushButton("Show results")
         self.results_button.clicked.connect(self._show_results)
         self.over_button = QPushButton("Start over")
-        name(self.over_button, "Judge all items again in a new run")
+        name(self.over_button, "Judge the items again in a new run")
         self.over_button.clicked.connect(lambda: self._run(fresh=True))
         self.run_button = main_button("Run")
         self.run_button.clicked.connect(self._press_run)
@@ -209,11 +213,32 @@ class JudgePage(Page):
             self.dataset_line.set_items(None)
         self._shown_path = path
         self.dataset_line.show_dataset(dataset.name if dataset else None, len(dataset) if dataset else 0)
-        resumed, self._resuming = self._resuming, None
-        if resumed is not None and path is not None and path.absolute() == resumed.dataset_path.absolute():
-            self.dataset_line.set_items(resumed.items)
+        awaited, self._awaited = self._awaited, None
+        if awaited is not None and self._is_open(awaited.dataset_path):
+            self._show_part(awaited)
         self.context.setText(one_line(dataset.name) if dataset else "")
         self._plan_soon()
+
+    def _describe(self, setup: RunSetup) -> None:
+        """Show dataset and items of a setup, once the dataset is open."""
+        if self._is_open(setup.dataset_path):
+            self._show_part(setup)
+        else:
+            self._awaited = setup
+            self.workspace.open_dataset(setup.dataset_path)
+
+    def _is_open(self, path: Path) -> bool:
+        dataset = self.workspace.dataset
+        return dataset is not None and dataset.path.absolute() == path.absolute()
+
+    def _show_part(self, setup: RunSetup) -> None:
+        """Judge as many items of the open dataset as a setup says, or the chosen ones."""
+        dataset, ids = self.workspace.dataset, setup.ids
+        there = tuple(dataset.only(frozenset(ids)).ids) if ids and dataset is not None else ()
+        whole = dataset is not None and len(there) == len(dataset)
+        self.dataset_line.set_items(setup.items)
+        # In the order of the file; with those that it lacks by now, of which the plan tells.
+        self.dataset_line.set_ids(() if whole else there if len(there) == len(ids) else ids)
 
     @Slot(object)
     def _show_loading(self, loading: Loading | None) -> None:
@@ -229,11 +254,11 @@ class JudgePage(Page):
         if dataset is None or not setup.criteria:
             self.planner.drop()
             missing = "Open a dataset" if dataset is None else "Choose at least one criterion"
-            missing_text = f"{missing} to see what a run would take."
             reading = dataset is None and self._reading
-            self.plan_panel.show_nothing(
-                "A plan follows when the dataset is read." if reading else missing_text
+            why = (
+                "A plan follows when the dataset is read." if reading else f"{missing} to see what it takes."
             )
+            self.plan_panel.show_nothing(why)
         elif self._awake:
             self.planner.want(setup, dataset)
         self._show_buttons()
@@ -275,7 +300,7 @@ class JudgePage(Page):
         self.plan_panel.hide()
         setup = self.control.setup
         if setup is not None:
-            self.run_panel.begin(setup.criteria, setup.dataset_path.name)
+            self.run_panel.begin(setup.criteria, setup.dataset_in_words)
         self._follow()
 
     @Slot()
@@ -298,7 +323,7 @@ class JudgePage(Page):
         self.run_button.setText("Judge again" if complete else "Resume" if unfinished else "Run")
         name(
             self.run_button,
-            "Judge all items again in a new run" if complete else f"{self.run_button.text()} (Ctrl+R)",
+            "Judge the items again in a new run" if complete else f"{self.run_button.text()} (Ctrl+R)",
         )
         set_role(self.run_button, "" if complete else "main")
         set_role(self.results_button, "main" if complete else "")
@@ -337,9 +362,12 @@ class JudgePage(Page):
         self.workspace.open_run(progress.run_id)
 
     @Slot()
-    def _show_wanted_item(self) -> None:
+    def _follow_open_run(self) -> None:
+        """Of the run that was judged here all is known now: its health too, with what was judged before."""
+        run, progress = self.workspace.run, None if self.control.running else self.control.progress
+        if run is not None and progress is not None and run.id == progress.run_id:
+            self.run_panel.show_health(run.health)
         wanted, self._item_wanted = self._item_wanted, None
-        run = self.workspace.run
         if wanted is not None and run is not None and run.id == wanted[0]:
             self.workspace.review_wanted.emit(*wanted[1:])
 
@@ -348,11 +376,7 @@ class JudgePage(Page):
         """Go on with the run that a setup names, and describe it on the page."""
         self.settings.show_setup(setup)
         self.picker.choose_file(setup.model_path)
-        self.dataset_line.set_items(setup.items)
-        dataset = self.workspace.dataset
-        if dataset is None or dataset.path.absolute() != setup.dataset_path.absolute():
-            self._resuming = setup
-            self.workspace.open_dataset(setup.dataset_path)
+        self._describe(setup)
         self.control.start(setup)
 
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVB
 
 from engine.core.errors import EngineError
 from engine.core.events import FilesRead, MeasureProgress, Preparing
-from engine.core.formatting import amount, duration, visible
+from engine.core.formatting import amount, counted, duration, visible
 from gui.judge.model_table import FIT_ROLES
 from gui.judge.run_jobs import Planned
 from gui.kit.busy import BusyLine
@@ -99,15 +99,16 @@ class PlanPanel(QWidget):
     def show_plan(self, planned: Planned) -> None:
         """Show a plan."""
         self._reset()
-        counted = planned.forecast
-        orders = "both orders" if counted.orders > 1 else "one order"
+        forecast = planned.forecast
+        orders = "both orders" if forecast.orders > 1 else "one order"
         self._say(
             "Readings",
-            f"{counted.items:,} items x {counted.criteria} criteria x {orders} = {counted.readings:,}",
+            f"{counted(forecast.items, 'item', 'items')} x"
+            f" {counted(forecast.criteria, 'criterion', 'criteria')} x {orders} = {forecast.readings:,}",
         )
-        wrote = f", at most {counted.tokens_to_write_at_most:,} to write"
-        tokens = f"{counted.tokens_to_read:,} to read"
-        self._say("Tokens", f"{tokens}{wrote if counted.tokens_to_write_at_most else ''}")
+        wrote = f", at most {forecast.tokens_to_write_at_most:,} to write"
+        tokens = f"{forecast.tokens_to_read:,} to read"
+        self._say("Tokens", f"{tokens}{wrote if forecast.tokens_to_write_at_most else ''}")
         self._say(
             "Memory",
             f"about {amount(planned.estimate.total)} with {planned.context:,} tokens of context;"
@@ -115,10 +116,10 @@ class PlanPanel(QWidget):
         )
         self._fit.say(str(planned.fit), FIT_ROLES[str(planned.fit)])
         self._say("Time", self._time(planned))
-        untimed = counted.seconds is None and not planned.complete
-        self._time_button.setVisible(untimed and len(counted.too_long) < counted.items)
-        if counted.run_id is not None and counted.judged:
-            self._say("In the store", _stored(planned))
+        untimed = forecast.seconds is None and not planned.complete
+        self._time_button.setVisible(untimed and len(forecast.too_long) < forecast.items)
+        if forecast.run_id is not None and forecast.judged:
+            self._say("In the store", planned.stored)
         self._show_too_long(planned)
         self._notices.setText("\n".join(f"• {visible(notice)}" for notice in planned.notices))
         self._notices.setVisible(bool(planned.notices))
@@ -236,13 +237,6 @@ def _line(widgets: Sequence[QWidget], value: QLabel | None) -> QHBoxLayout:
     if value is None:
         line.addStretch(1)
     return line
-
-
-def _stored(planned: Planned) -> str:
-    counted = planned.forecast
-    if planned.complete:
-        return f"all {counted.items:,} items are judged in run {counted.run_id}"
-    return f"{counted.judged:,} of {counted.items:,} items are judged in run {counted.run_id}; Resume goes on"
 
 
 def _ids(ids: Sequence[str]) -> str:

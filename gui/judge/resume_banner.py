@@ -3,6 +3,7 @@
 Knows: which run that is, and how far it came. Does not know: what the page does to go on.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from PySide6.QtCore import Signal, Slot
@@ -23,10 +24,18 @@ class ResumeBanner(QFrame):
 
     resumed = Signal(object)  # a RunSetup that names the run
 
-    def __init__(self, workspace: Workspace, control: RunControl, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        control: RunControl,
+        described: Callable[[], RunSetup],
+        parent: QWidget | None = None,
+    ) -> None:
+        """`described`: the run that the page describes."""
         super().__init__(parent)
         self._workspace = workspace
         self._control = control
+        self._described = described
         self._offered: RunSetup | None = None
         self.setProperty("role", "note")
         self._text = label("")
@@ -64,7 +73,7 @@ class ResumeBanner(QFrame):
         number = self._offered.resumes
         stored = next((run for run in self._workspace.runs if run.id == number), None)
         far = f": {stored.judged:,} of {stored.identity.items:,} items are judged" if stored else ""
-        dataset = one_line(self._offered.dataset_path.name)
+        dataset = one_line(self._offered.dataset_in_words)
         text = visible(f"The last run, of {dataset}, was not finished{far}.")
         self._text.setText(text)
         self.setAccessibleName(text)
@@ -88,10 +97,11 @@ class ResumeBanner(QFrame):
         asked, number = self._control.setup, self._control.unfinished_run
         if asked is None or number is None:
             return
-        dataset = self._workspace.dataset
-        elsewhere = dataset is None or dataset.path.absolute() != asked.dataset_path.absolute()
+        now = self._described()
+        same_items = (now.dataset_path, now.ids) == (asked.dataset_path.absolute(), asked.ids)
+        elsewhere = self._workspace.dataset is None or not same_items
         refused = isinstance(how, EngineError) and asked.resumes == number
-        # Where another dataset was opened meanwhile, the page's own button would judge that one.
+        # Where a person turned to other items meanwhile, the page's own button would judge these.
         stopped = isinstance(how, RunEnded) and how.stopped and how.run_id == number
         if refused or (stopped and elsewhere):
             self._offer()

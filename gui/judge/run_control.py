@@ -20,6 +20,7 @@ from engine.core.events import (
     RunStarted,
     TokensEvaluated,
 )
+from engine.core.health import Health
 from engine.core.judgments import Unscored
 from engine.core.run_setup import RunSetup
 from gui.judge import run_jobs
@@ -73,6 +74,7 @@ class RunControl(QObject):
         self._heard = False  # of the job: it has left the queue of its lane
         self._stopping = False
         self._note = ""
+        self.health: Health | None = None  # of what this session has judged, once that can be said
         self._count: RunProgress | None = None
         self._begun = self._opened = self._finished = 0.0
         self._spans: deque[tuple[float, int]] = deque()
@@ -161,6 +163,7 @@ class RunControl(QObject):
         self._stopping = False
         self._note = "Waiting for other work with a model to end …" if waits else ""
         self._count = None
+        self.health = None
         self._begun = self._opened = time.monotonic()
         self._spans.clear()
         self._task = self._workspace.threads.start(Lane.MODEL, run_jobs.judge(setup, store, at_hand))
@@ -201,6 +204,7 @@ class RunControl(QObject):
             self._spans.append((self._opened, 0))
             self._note = event.note
         elif isinstance(event, HealthSeen):
+            self.health = event.health
             self.health_seen.emit(event.health)
 
     def _take_item(self, event: ItemJudged) -> None:
@@ -232,7 +236,7 @@ class RunControl(QObject):
             self._keep(self._others(how.run_id))
         if self._count is not None:
             self._workspace.refresh_runs()
-            self._open_results(self._count)
+            self._open_results(self._count, how)
         self.progressed.emit()
         self.ended.emit(how)
         if isinstance(how, EngineError):
@@ -243,11 +247,12 @@ class RunControl(QObject):
         count = self._count if self.running else None
         self._workspace.tell_judging(UnderWay(count.run_id, count.judged, count.items) if count else None)
 
-    def _open_results(self, count: RunProgress) -> None:
-        """Show what was judged, unless a person looks at another run."""
-        looked_at = self._workspace.run
-        if count.judged and (looked_at is None or looked_at.id == count.run_id):
-            self._workspace.open_run(count.run_id)
+    def _open_results(self, count: RunProgress, how: RunEnded | EngineError | None) -> None:
+        """Show what was judged: exports and the other pages are about it from now on."""
+        finished = isinstance(how, RunEnded) and not how.stopped
+        words = "has finished" if finished else f"has ended after {count.judged:,} of {count.items:,} items"
+        if count.judged:
+            self._workspace.show_ended(count.run_id, words)
 
     def _rate(self, now: float) -> float | None:
         """Tokens per second over the last half minute, so that it follows the load of the computer."""

@@ -48,6 +48,16 @@ class Planned:
         """True where the store holds some of this very run."""
         return self.forecast.run_id is not None and 0 < self.forecast.judged < self.forecast.items
 
+    @property
+    def stored(self) -> str:
+        """How much of this very run the store holds, where it holds some of it, as a clause."""
+        made = self.forecast
+        judged = f"{made.judged:,} of {made.items:,} items are judged in run {made.run_id}"
+        if not self.complete:
+            return f"{judged}; Resume goes on"
+        one = made.items == 1
+        return f"{'the item is' if one else f'all {made.items:,} items are'} judged in run {made.run_id}"
+
 
 def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Planned]:
     """What a run would take; `at_hand`: the dataset that is open.

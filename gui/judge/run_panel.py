@@ -20,11 +20,11 @@ from PySide6.QtWidgets import (
 from engine.core.errors import EngineError
 from engine.core.events import ItemJudged, RunEnded
 from engine.core.formatting import duration, visible
-from engine.core.health import Health
+from engine.core.health import Health, HealthVerdict
 from gui.judge.latest_table import LatestTableModel
 from gui.judge.run_control import RunProgress
 from gui.kit.foreign_text import one_line
-from gui.kit.labels import heading, hint, label, name, panel, set_role, shown_text
+from gui.kit.labels import OneLine, hint, label, name, panel, set_role, shown_text
 from gui.kit.notice import problem_of
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.kit.views import FillingView, dressed
@@ -48,7 +48,10 @@ class RunPanel(QWidget):
         self._waiting: list[ItemJudged] = []
         self._longest_id = 0
         self._dataset = ""
-        self._heading = heading("Run")
+        self._seen: Health | None = None
+        self._ended: tuple[RunEnded | EngineError | None, RunProgress | None] | None = None
+        self._heading = OneLine()  # it names a file
+        set_role(self._heading, "heading")
         self._note = hint("")
         self._bar = QProgressBar()
         self._bar.setRange(0, _PARTS)
@@ -57,16 +60,7 @@ class RunPanel(QWidget):
         self._result = label("")
         self._health = label("", "warning")
         self._buttons = QWidget()
-        self._results = QPushButton("Show results")
-        self._results.clicked.connect(self.results_wanted)
-        self._review = QPushButton("Review")
-        name(self._review, "Review the judgments of this run")
-        self._review.clicked.connect(self.review_wanted)
-        buttons = QHBoxLayout(self._buttons)
-        buttons.setContentsMargins(0, 0, 0, 0)
-        buttons.addWidget(self._results)
-        buttons.addWidget(self._review)
-        buttons.addStretch(1)
+        self._add_buttons()
         self._grid = self._figures_grid()
         self.table = LatestTableModel(self)
         self.view = dressed(FillingView(), self.table, "Latest judgments")
@@ -84,14 +78,27 @@ class RunPanel(QWidget):
         self.restyle()
         self.hide()
 
+    def _add_buttons(self) -> None:
+        self._results = QPushButton("Show results")
+        self._results.clicked.connect(self.results_wanted)
+        self._review = QPushButton("Review")
+        name(self._review, "Review the judgments of this run")
+        self._review.clicked.connect(self.review_wanted)
+        buttons = QHBoxLayout(self._buttons)
+        buttons.setContentsMargins(0, 0, 0, 0)
+        buttons.addWidget(self._results)
+        buttons.addWidget(self._review)
+        buttons.addStretch(1)
+
     @property
     def text(self) -> str:
         """What it says of the run, for screen readers and tests."""
         return shown_text(self)
 
     def begin(self, criteria: Sequence[str], dataset: str) -> None:
-        """A run has started; `dataset`: the name of its file."""
+        """A run has started; `dataset`: what it judges, in words."""
         self._dataset = dataset
+        self._seen = self._ended = None
         self._waiting.clear()
         self._longest_id = 0
         self.table.begin(criteria)
@@ -146,17 +153,38 @@ class RunPanel(QWidget):
         self.follow(progress, "")
         self._bar.setRange(0, _PARTS)
         self._bar.setVisible(progress is not None)
-        self._result.setText(visible(_ending(how, progress)))
+        self._ended = how, progress
+        self._show_ending()
         self._result.show()
-        complete = isinstance(how, RunEnded) and not how.stopped
-        set_role(self._result, "good" if complete else "warning")
         self._buttons.setVisible(progress is not None and progress.judged > 0)
+
+    def _show_ending(self) -> None:
+        """How the run ended: a success only where the model is known to have judged."""
+        if self._ended is None:
+            return
+        how, progress = self._ended
+        complete = isinstance(how, RunEnded) and not how.stopped
+        role, text = "warning", _ending(how, progress)
+        if complete and self._seen is not None and self._seen.doubted:
+            role, text = self._health_role, f"{text} {self._seen.in_short}"
+        elif complete:
+            role = "good" if self._seen is not None and self._seen.enough else ""
+        self._result.setText(visible(text))
+        set_role(self._result, role)
 
     @Slot(object)
     def show_health(self, health: Health) -> None:
         """Say what speaks against the model, if anything does."""
+        self._seen = health
         self._health.setText(visible("\n".join(health.sentences(IN_THE_WINDOW.of))))
         self._health.setVisible(health.doubted)
+        set_role(self._health, self._health_role)
+        self._show_ending()
+
+    @property
+    def _health_role(self) -> str:
+        bad = self._seen is not None and self._seen.verdict is HealthVerdict.DOES_NOT_JUDGE
+        return "bad" if bad else "warning"
 
     def offer_results(self, offered: bool) -> None:
         """Show the button that leads to the results, or not where the page has one already."""

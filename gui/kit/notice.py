@@ -78,9 +78,9 @@ class Notice(QFrame):
         problem, remedy = problem_of(error)
         self._show("problem", problem, remedy, details_of(error))
 
-    def show_note(self, text: str, remedy: str = "") -> None:
-        """Say something that is no error but must be seen."""
-        self._show("note", text, remedy, f"{text}\n{remedy}".strip())
+    def show_note(self, text: str, remedy: str = "", bad: bool = False) -> None:
+        """Say something that is no error but must be seen; `bad`: in the colour of a problem."""
+        self._show("problem" if bad else "note", text, remedy, f"{text}\n{remedy}".strip())
 
     def offer(self, text: str) -> QPushButton:
         """A button more, above the others: the next step to take."""

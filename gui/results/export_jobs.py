@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
+from engine.core.health import NOT_LOOKED_AT, Health
+from gui.kit.foreign_text import short_name
 from gui.results.figure_jobs import save_figures
 from gui.results.score_jobs import Scores
-from gui.results.weighing_jobs import Basis, Wish, weighed
+from gui.weigh.run_weights import Wish
+from gui.weigh.weighing_jobs import Basis, weighed
 from gui.work.lanes import Job, JobControl
 from gui.work.marks import measured_mark
 
@@ -30,14 +33,47 @@ class Form(StrEnum):
     CSV = "csv"
     JSON = "json"
     REPORT = "report"
+    FIGURES = "figures"
+
+    @property
+    def is_submission(self) -> bool:
+        """True for what the task scores."""
+        return self in (Form.LABELS, Form.EXPLAINED)
+
+    @property
+    def has_human_labels(self) -> bool:
+        """True where human labels take part."""
+        return self in (Form.CSV, Form.REPORT, Form.FIGURES)
+
+    @property
+    def has_weights(self) -> bool:
+        """True where the weights of the weighted judge take part."""
+        return self in (Form.JSON, Form.REPORT)
 
 
 @dataclass(frozen=True)
 class Written:
-    """A file that was written, and sentences on what it lacks."""
+    """A file that was written.
+
+    `what`: of which run, decided how. `gaps`: sentences on what it lacks. `checked`: what a check of the file
+    against the run's dataset says; empty where nothing is to be checked. `health`: of the judge.
+    """
 
     path: Path
+    what: str
     gaps: Sequence[str] = ()
+    checked: Sequence[str] = ()
+    health: Health = NOT_LOOKED_AT
+
+    @property
+    def sentences(self) -> list[str]:
+        """All that is to be known of it, the gravest first."""
+        return [*filter(None, [self.health.in_short]), *self.gaps, *self.checked, self.what]
+
+    @property
+    def text(self) -> str:
+        """The name of the file and all sentences, a line each."""
+        return "\n".join([f"Written: {self.path.name}", *self.sentences])
 
 
 @dataclass(frozen=True)
@@ -46,7 +82,8 @@ class Exported:
 
     `whole`: the run with what people overrode, which `model_alone` leaves out. `dataset`: the items that it
     judged, `gold`: the human labels that it is held against; None where they are not there. `known`: what was
-    measured, of this run or another. `in_use`: files that must stay, by the words for them.
+    measured, of this run or another. `in_use`: files that must stay, by the words for them. `gold_from`:
+    why it is that `gold`.
     """
 
     whole: "RunResults"
@@ -56,11 +93,42 @@ class Exported:
     wish: Wish
     known: Sequence[Scores] = ()
     in_use: Mapping[str, Path] = field(default_factory=dict)
+    health: Health = NOT_LOOKED_AT
+    gold_from: str = ""
 
     @property
     def results(self) -> "RunResults":
         """The run as it is exported."""
         return self.whole.model_alone() if self.model_alone else self.whole
+
+    @property
+    def calibration_in_words(self) -> str:
+        """What the labels are decided with, and where it comes from."""
+        calibration = self.whole.calibration
+        if calibration is None:
+            return "none"
+        return f"as fitted on {calibration.dataset} ({calibration.hash[:12]})"
+
+    @property
+    def gold_in_words(self) -> str:
+        """Which human labels take part."""
+        if self.gold is None:
+            return "none"
+        return f"{short_name(self.gold.name)}, {self.gold_from}"
+
+    def in_words(self, form: Form) -> str:
+        """The run, and all that was chosen for it, in a sentence."""
+        identity = self.whole.run.identity
+        dataset, model = short_name(identity.dataset_path.name), short_name(identity.model_name)
+        parts = [
+            f"Run {self.whole.run.id} of {dataset} by {model}",
+            f"calibration: {self.calibration_in_words}",
+        ]
+        if form.has_weights:
+            parts.append(f"weights: {self.wish.in_words}")
+        if form.has_human_labels:
+            parts.append(f"human labels: {self.gold_in_words}")
+        return f"{'; '.join(parts)}."
 
     def evaluation(self, results: "RunResults") -> "Evaluation":
         """All that can be measured without a model; on a lane. SetupError where the labels do not fit."""
@@ -91,11 +159,12 @@ def export(form: Form, what: Exported, path: Path) -> Job[Written]:
         if form is Form.CSV:
             write_results_csv(path, results, what.dataset, what.gold)
         elif form is Form.JSON:
-            write_json(path, as_json(results))
+            write_json(path, {**as_json(results), "weighted_judge": _weights_json(what.wish)})
         else:
             submission = submission_of(results)
             write_submission(path, submission if form is Form.EXPLAINED else submission.labels_only())
-        return Written(path, list(_gaps(what, results, with_explanations=form is not Form.LABELS)))
+        gaps = _gaps(what, results, with_explanations=form is not Form.LABELS)
+        return _written(form, what, path, gaps, _checked(what, path) if form.is_submission else ())
 
     return work
 
@@ -114,8 +183,8 @@ def export_report(what: Exported, path: Path) -> Job[Written]:
             weighing = weighed(Basis(evaluation.matched.system, what.gold), what.wish)
         except SetupError:
             weighing = None  # all weights are 0
-        write_whole(path, report_html(gather(evaluation, weighing)).encode("utf-8"))
-        return Written(path, list(_gaps(what, results, with_explanations=True)))
+        write_whole(path, report_html(gather(evaluation, weighing, what.wish.source)).encode("utf-8"))
+        return _written(Form.REPORT, what, path, _gaps(what, results, with_explanations=True))
 
     return work
 
@@ -126,9 +195,56 @@ def export_figures(what: Exported, folder: Path, name: str) -> Job[Written]:
     def work(control: JobControl) -> Written:
         results = what.results
         target = save_figures(what.evaluation(results), folder, name)(control)
-        return Written(target, list(_gaps(what, results, with_explanations=False)))
+        return _written(Form.FIGURES, what, target, _gaps(what, results, with_explanations=False))
 
     return work
+
+
+def look_at_target(form: Form, path: Path, in_use: Mapping[str, Path]) -> Job[bool]:
+    """Whether something would be replaced there. SetupError where it cannot be written, or must not."""
+
+    def work(_control: JobControl) -> bool:
+        from engine.system.files import check_targets
+
+        if form is Form.FIGURES:
+            if not path.is_dir():
+                raise SetupError(f"There is no folder {path}.", "Choose one that is there.")
+            return False
+        check_targets({"the export": path}, in_use)
+        return path.exists()
+
+    return work
+
+
+def _written(
+    form: Form, what: Exported, path: Path, gaps: Iterator[str], checked: Sequence[str] = ()
+) -> Written:
+    return Written(path, what.in_words(form), list(gaps), checked, what.health)
+
+
+def _weights_json(wish: Wish) -> dict[str, object]:
+    return {"weights": dict(wish.weights), "tie_threshold": wish.tie_threshold, "from": wish.source}
+
+
+def _checked(what: Exported, path: Path) -> list[str]:
+    """What the file that was written answers of the dataset as it lies there now, all its items."""
+    from engine.data.dataset import load_dataset
+    from engine.data.submission import check_submission, read_submission
+
+    file = what.whole.run.identity.dataset_path
+    try:
+        dataset = load_dataset(file)
+    except SetupError:
+        if what.dataset is None:
+            return [
+                f"It could not be checked against {short_name(file.name)}, which is gone or cannot be read."
+            ]
+        dataset = what.dataset
+    against = f"Checked against {short_name(dataset.name)}:"
+    problems = check_submission(read_submission(path), dataset)
+    if problems:
+        return [f"{against} {problem}" for problem in problems]
+    return [f"{against} it answers all {len(dataset):,} items completely."]
 
 
 def _check_target(path: Path, what: Exported) -> None:

@@ -1,29 +1,24 @@
-"""Writes the open run to files: asks where, starts the job, says what came of it.
+"""Writes the open run to files: asks whether it is meant and where, starts the job, says what came of it.
 
-Knows: names and kinds of exports. Does not know: how they are written, what is shown of a run.
+Knows: what must be there for an export. Does not know: how files are written, what is shown of a run.
 """
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from engine.core.errors import SetupError
-from gui.kit.file_dialogs import ask_folder, ask_target
 from gui.results import export_jobs
+from gui.results.export_dialog import ExportDialog, figures_name
 from gui.results.export_jobs import Exported, Form, Written
 from gui.results.figure_jobs import DRAWING
 from gui.work.lanes import Job
 from gui.work.workspace import Workspace
 
-_FILES = {
-    Form.LABELS: ("labels.tsv", "Submissions (*.tsv)"),
-    Form.EXPLAINED: ("explained.tsv", "Submissions (*.tsv)"),
-    Form.CSV: ("all-data.csv", "CSV files (*.csv)"),
-    Form.JSON: ("all-data.json", "JSON files (*.json)"),
-    Form.REPORT: ("report.html", "HTML pages (*.html)"),
-}
+_OF_LABELS = {Form.REPORT: "nothing to report", Form.FIGURES: "no figure"}
 _FOLDER = "last/export"
 
 
@@ -39,31 +34,27 @@ class Exporter(QObject):
         self._window = parent
 
     def export(self, form: Form, path: Path | None = None) -> None:
-        """Write the run in a form; without a path the user is asked for one."""
+        """Write the run in a form, figures into a new folder inside `path`; without a path a dialog asks."""
         what = self._source()
         if what is None or not self._possible(form, what):
             return
-        end, kind = _FILES[form]
-        if path is None:
-            suggestion = self._folder(what) / f"run-{what.whole.run.id}-{end}"
-            path = ask_target(self._window, "Export the run", suggestion, kind)
         if path is not None:
-            report = form is Form.REPORT
-            job = export_jobs.export_report(what, path) if report else export_jobs.export(form, what, path)
-            self._start(job, path.parent)
+            self._write(form, what, path)
+            return
+        self.dialog = ExportDialog(form, what, self._folder(what), self._workspace.threads, self._window)
+        self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.dialog.chosen.connect(partial(self._write, form, what))
+        self.dialog.open()
 
-    def export_figures(self, folder: Path | None = None) -> None:
-        """Write all figures into a new folder inside `folder`."""
-        what = self._source()
-        if what is None:
-            return
-        if what.gold is None:
-            self._workspace.problem.emit(_no_labels("no figure"))
-            return
-        folder = folder or ask_folder(self._window, "Make a folder of figures in", self._folder(what))
-        if folder is not None:
-            name = f"run-{what.whole.run.id}-figures"
-            self._start(export_jobs.export_figures(what, folder, name), folder)
+    def _write(self, form: Form, what: Exported, path: Path) -> None:
+        folder = path.parent
+        if form is Form.FIGURES:
+            job, folder = export_jobs.export_figures(what, path, figures_name(what)), path
+        elif form is Form.REPORT:
+            job = export_jobs.export_report(what, path)
+        else:
+            job = export_jobs.export(form, what, path)
+        self._start(job, folder)
 
     def _possible(self, form: Form, what: Exported) -> bool:
         if form is Form.EXPLAINED and not what.whole.explains:
@@ -74,8 +65,8 @@ class Exporter(QObject):
                 )
             )
             return False
-        if form is Form.REPORT and what.gold is None:
-            self._workspace.problem.emit(_no_labels("nothing to report"))
+        if form in _OF_LABELS and what.gold is None:
+            self._workspace.problem.emit(_no_labels(_OF_LABELS[form]))
             return False
         return True
 
@@ -86,7 +77,7 @@ class Exporter(QObject):
         self._workspace.state.set_text(_FOLDER, str(folder))
 
     def _tell(self, written: Written) -> None:
-        self._workspace.note.emit(" ".join([f"Written: {written.path}", *written.gaps]))
+        self._workspace.note.emit(" ".join([f"Written: {written.path}", *written.sentences]))
         self.written.emit(written)
 
     def _folder(self, what: Exported) -> Path:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from engine.core.formatting import visible
 from gui.kit.file_dialogs import DATASETS, ask_source
-from gui.kit.foreign_text import tip
+from gui.kit.foreign_text import short_name, tip
 from gui.kit.labels import OneLine, name
 from gui.work.workspace import Workspace
 
@@ -51,14 +51,14 @@ class GoldPicker(QWidget):
         run = self._workspace.run
         text = "Without human labels"
         if gold is not None:
-            text = f"Against the human labels of {gold.name}"
+            text = f"Against the human labels of {short_name(gold.name)}, {self._workspace.gold_from}"
         elif run is not None:
             judged = run.results.run.identity.dataset_path.name
             why = "has none" if run.dataset is not None else "is not there any more, or has changed"
             text = f"{text}: {judged} {why}"
         self.status.setText(visible(text))
         self.status.setToolTip(tip(str(gold.path)) if gold is not None else "")
-        self.own.setVisible(self._workspace.has_own_gold)
+        self.own.setVisible(self._workspace.has_chosen_gold)
 
     def _ask(self) -> None:
         gold, run = self._workspace.gold, self._workspace.run

@@ -36,7 +36,7 @@ from gui.results.measurer import Measurer
 from gui.results.model_measure_jobs import ModelMeasure
 from gui.results.score_jobs import Measuring, Scores
 from gui.results.scores_panel import ScoresPanel
-from gui.results.weighing_panel import WeighingPanel
+from gui.weigh.weighing_panel import WeighingPanel
 from gui.work.files_in_use import files_in_use
 from gui.work.outdated_line import OutdatedLine
 from gui.work.page import Page
@@ -128,7 +128,7 @@ class ResultsPage(Page):
     @Slot()
     def export_figures(self, *, folder: Path | None = None) -> None:
         """All figures as PNG and SVG."""
-        self.exporter.export_figures(folder)
+        self.exporter.export(Form.FIGURES, folder)
 
     # What is looked at
 
@@ -162,9 +162,11 @@ class ResultsPage(Page):
             self.model_alone.isChecked(),
             run.dataset,
             self.workspace.gold,
-            self.weighing.wish,
+            self.weighing.weights.of(run.results.run),
             self.measurer.known,
             files_in_use(self.workspace, self),
+            run.health,
+            self.workspace.gold_from,
         )
 
     @Slot()
@@ -236,8 +238,9 @@ class ResultsPage(Page):
     def _show_nothing(self) -> None:
         """Not the scores of another run beside this one's name."""
         self.measurer.forget()
-        for shown in (self.scores, self.figures, self.weighing):
+        for shown in (self.scores, self.figures):
             shown.show_scores(None)
+        self.weighing.show_run(None, None)
 
     @Slot()
     def _tell_stop(self) -> None:
@@ -253,7 +256,7 @@ class ResultsPage(Page):
         possible = scores.explained and bool(scores.gold)
         self.scores.allow_model_measures(possible and not self.measurer.model_busy)
         self.figures.show_scores(scores)
-        self.weighing.show_scores(scores)
+        self.weighing.show_run(scores.system, scores.gold)
 
     @Slot(object)
     def _follow_progress(self, event: Measuring | None) -> None:
@@ -282,10 +285,7 @@ class ResultsPage(Page):
 
     @Slot(object)
     def _tell_written(self, written: Written) -> None:
-        if written.gaps:
-            self.notice.show_note(f"Written: {written.path.name}\n" + "\n".join(written.gaps))
-        else:
-            self.notice.dismiss()
+        self.notice.show_note(written.text, bad=written.health.doubted)
 
     @Slot(object)
     def _tell(self, error: EngineError) -> None:

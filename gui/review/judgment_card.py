@@ -5,6 +5,7 @@ Knows: how a judgment is shown, which changes a person may want. Does not know: 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QResizeEvent
@@ -15,10 +16,10 @@ from engine.core.items import PREFERENCES, Gold, Preference
 from engine.core.judgments import AnyJudgment, Judgment, Override, Unscored
 from gui.kit.bars import ProbabilityBars
 from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import plain_label, tip
+from gui.kit.foreign_text import one_line, plain_label, tip
 from gui.kit.label_mark import LabelBadge, label_icon
 from gui.kit.label_words import LABEL_WORDS, LETTERS
-from gui.kit.labels import heading, hint, name
+from gui.kit.labels import OneLine, heading, hint, name
 from gui.kit.pill import Pill
 from gui.review.explanation_editor import ExplanationEditor
 from gui.review.order_bars import OrderBars
@@ -29,7 +30,10 @@ _NARROW = 84  # letters across: below that the parts stand one below the other
 
 @dataclass(frozen=True)
 class Shown:
-    """What a card shows. `label`, `explanation`: in force. `history`: all overrides, the oldest first."""
+    """What a card shows. `label`, `explanation`: in force. `history`: all overrides, the oldest first.
+
+    `human_from`: the dataset that the human label is from, or those that have none.
+    """
 
     judgment: AnyJudgment
     label: Preference | None
@@ -38,6 +42,7 @@ class Shown:
     override: Override | None
     history: Sequence[Override]
     human: Gold | None
+    human_from: Sequence[Path] = ()
     draft: bool = False
 
 
@@ -63,6 +68,7 @@ class JudgmentCard(QFrame):
         self.by = hint("")
         self.human_badge = LabelBadge()
         self.human = plain_label()
+        self.human_from = OneLine()
         self.labels = {label: QPushButton() for label in PREFERENCES}
         self.edit = QPushButton("Edit explanation… (E)")
         self.undo = QPushButton("Undo (U)")
@@ -82,7 +88,7 @@ class JudgmentCard(QFrame):
         for column, parts in (
             (verdict, (self.badge, self.own, self.reason, self.bars, self.orders)),
             (why, (heading("Explanation"), self.outdated, self.explanation, self.editor, self.by)),
-            (human, (heading("Human label"), self.human_badge, self.human)),
+            (human, (heading("Human label"), self.human_badge, self.human, self.human_from)),
         ):
             column.setSpacing(5)
             for part in parts:
@@ -215,6 +221,11 @@ class JudgmentCard(QFrame):
             self.human_badge.show_label(label)
         text = (human.explanation if human else None) or ("" if label else "None known.")
         self.human.setText(visible(text))
+        names = [one_line(path.name) for path in shown.human_from]
+        source = f"of {names[0]}" if human and names else f"looked for in {' and '.join(names)}"
+        self.human_from.setText(source if names else "")
+        self.human_from.setVisible(bool(names))
+        self.human_from.setToolTip(tip("\n".join(map(str, shown.human_from))))
 
     @Slot()
     def _want_label(self) -> None:

@@ -4,6 +4,7 @@ Knows: the open judgment, its overrides and drafts. Does not know: lists, texts 
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
@@ -18,7 +19,7 @@ from gui.review.drafts import Drafts
 from gui.review.judgment_card import JudgmentCard, Shown
 from gui.review.review_jobs import Review
 from gui.work.lanes import Lane, LatestTask
-from gui.work.workspace import Workspace
+from gui.work.workspace import Place, Workspace
 
 if TYPE_CHECKING:
     from gui.work.workspace import OpenRun
@@ -115,6 +116,7 @@ class JudgmentDesk(QWidget):
 
     def _open(self, criterion: str) -> None:
         self.criterion = criterion
+        self._workspace.place = Place(self._run_id, self._item_id, criterion)
         self.criterion_changed.emit(criterion)
         self.show_changes()
         self._show_card()
@@ -124,6 +126,7 @@ class JudgmentDesk(QWidget):
         if run is None or judgment is None:
             return
         results, key = run.results, self._key
+        human, human_from = self._human()
         self.card.show_judgment(
             Shown(
                 judgment=judgment,
@@ -134,7 +137,8 @@ class JudgmentDesk(QWidget):
                 history=[
                     override for override in self._history if (override.criterion, override.item_id) == key
                 ],
-                human=self._human(),
+                human=human,
+                human_from=human_from,
                 draft=not self.writing and self._drafts.of(run.id, *key) is not None,
             )
         )
@@ -155,17 +159,33 @@ class JudgmentDesk(QWidget):
             return None
         return run.results.judgments[self.criterion][review.places[self._item_id]]
 
-    def _human(self) -> Gold | None:
-        """What a human said of the open judgment, in a dataset that has the same item."""
-        gold, run, review = self._workspace.gold, self._run, self._review
-        if gold is None or run is None or review is None:
-            return None
-        row = review.gold_rows.get(self._item_id)
-        if row is None or row >= len(gold):
-            return None
-        item, judged = gold[row], run.results.judged[review.places[self._item_id]]
-        same = item.id == judged.item_id and item.content_hash == judged.content_hash
-        return item.gold.get(self.criterion) if same else None
+    def _human(self) -> tuple[Gold | None, Sequence[Path]]:
+        """What a human said of the open judgment, and the dataset that says so; all that were looked into
+        where none has a label: those chosen, then those that the run judged.
+        """
+        run, review = self._run, self._review
+        if run is None or review is None:
+            return None, ()
+        judged, gold = run.results.judged[review.places[self._item_id]], self._workspace.gold
+        places = {
+            "chosen": (gold, review.gold_rows.get(self._item_id)),
+            "own": (run.dataset, judged.position),
+        }
+        found: list[tuple[Gold, Path]] = []
+        looked_into: dict[Path, None] = {}
+        for dataset, row in places.values():
+            if dataset is None:
+                continue
+            looked_into[dataset.path] = None
+            item = dataset[row] if row is not None and row < len(dataset) else None
+            same = item is not None and (item.id, item.content_hash) == (judged.item_id, judged.content_hash)
+            if item is not None and same and (human := item.gold.get(self.criterion)):
+                found.append((human, dataset.path))
+        if not found:
+            return None, tuple(looked_into)
+        labelled = [pair for pair in found if pair[0].preference is not None]
+        human, path = (labelled or found)[0]
+        return human, (path,)
 
     # What a person changes
 

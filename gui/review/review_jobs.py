@@ -54,14 +54,14 @@ class Listing:
     passing: Mapping[str, Sequence[str]]
 
 
-def review(results: "RunResults", gold: "Dataset | None") -> Job[Review]:
-    """All judgments of a run; `gold`: where the human labels are."""
+def review(results: "RunResults", gold: "Dataset | None", own: "Dataset | None" = None) -> Job[Review]:
+    """All judgments of a run; `gold`: where the human labels are, `own`: its dataset, for all others."""
 
     def work(control: JobControl) -> Review:
         from engine.review.doubt import review_rows
 
         with many_records():
-            rows = review_rows(results, gold)
+            rows = review_rows(results, gold, own)
         control.cancel.raise_if_requested()
         places = {item.item_id: place for place, item in enumerate(results.judged)}
         gold_rows = {item_id: row for row, item_id in enumerate(gold.ids if gold is not None else ())}
@@ -126,8 +126,10 @@ class ItemAgain:
     rows: "Sequence[ReviewRow]"
 
 
-def item_again(results: "RunResults", gold: "Dataset | None", place: int, wish: Filters) -> Job[ItemAgain]:
-    """The rows of one item as they are now; `place`: which of the judged items."""
+def item_again(
+    results: "RunResults", labels: "Sequence[Dataset | None]", place: int, wish: Filters
+) -> Job[ItemAgain]:
+    """The rows of one item as they are now; `labels`: as for `review`, `place`: which of the judged items."""
 
     def work(_control: JobControl) -> ItemAgain:
         from dataclasses import replace
@@ -140,7 +142,7 @@ def item_again(results: "RunResults", gold: "Dataset | None", place: int, wish: 
             judged=(judged,),
             judgments={name: (column[place],) for name, column in results.judgments.items()},
         )
-        rows = review_rows(alone, gold.only({judged.item_id}) if gold is not None else None)
+        rows = review_rows(alone, *(one and one.only({judged.item_id}) for one in labels))
         [item] = by_item(filtered(rows, replace(wish, text=""))) or by_item(rows)
         return ItemAgain(item, rows)
 

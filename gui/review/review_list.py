@@ -116,7 +116,7 @@ class ReviewList(QWidget):
             self.table.clear()
             return
         self._soon.start()
-        self._reading.start(review_jobs.review(run.results, self._workspace.gold))
+        self._reading.start(review_jobs.review(run.results, self._workspace.gold, run.dataset))
 
     def read_item(self, item_id: str) -> None:
         """Show what an override changed of an item; it stays in its place."""
@@ -124,7 +124,8 @@ class ReviewList(QWidget):
         if run is None or self.review is None or not self.follows or item_id not in self.review.places:
             return
         place = self.review.places[item_id]
-        job = review_jobs.item_again(run.results, self._workspace.gold, place, self.filters.wish)
+        labels = self._workspace.gold, run.dataset
+        job = review_jobs.item_again(run.results, labels, place, self.filters.wish)
         # No LatestTask: the overrides of two items are both to be seen. They come in their order.
         task = self._workspace.threads.start(Lane.MEASURE, job)
         task.finished.connect(self._take_item)

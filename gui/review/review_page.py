@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from engine.core.items import Preference
 from gui.kit.labels import name
 from gui.review.item_reading import ItemReading, Marking
+from gui.review.judge_again import JudgeAgain
 from gui.review.judgment_desk import JudgmentDesk
 from gui.review.notices import MissingDataset, NothingToReview, PartOfRun
 from gui.review.review_list import ReviewList
@@ -58,6 +59,8 @@ class ReviewPage(Page):
         ("M", "Markdown or plain text"),
         ("D", "Highlight differences, shared words, nothing"),
         ("/", "Search: Enter or Down goes to the list, Esc empties the search"),
+        ("Ctrl+J", "Judge this item again, alone or with another model (also: right click in the list)"),
+        ("Ctrl+Shift+J", "Judge all listed items"),
     )
 
     def __init__(self, workspace: Workspace, rewriter: Rewriter, parent: QWidget | None = None) -> None:
@@ -77,6 +80,7 @@ class ReviewPage(Page):
         self.nothing = NothingToReview(workspace)
         self.reading = ItemReading(workspace.threads)
         self.desk = JudgmentDesk(workspace)
+        self.judge_again = JudgeAgain(self.list, workspace, self)
         self._make_header()
         self._lay_out()
         self._connect()
@@ -134,6 +138,7 @@ class ReviewPage(Page):
         self.list.emptied.connect(self._show_nothing)
         self.desk.focus_free.connect(self.list.take_focus)
         self.desk.put_aside.connect(self._pause.start)
+        workspace.replaced_changed.connect(self._pause_keys)
         self.part.again.clicked.connect(self.list.take_focus)
         self.markdown.toggled.connect(self.reading.set_markdown)
         self.marking.currentIndexChanged.connect(self._mark)
@@ -164,6 +169,12 @@ class ReviewPage(Page):
             self._pause.start()
         else:
             do()
+
+    @Slot()
+    def _pause_keys(self) -> None:
+        """A key meant for the run that was shown must not change the one that took its place."""
+        if self.workspace.replaced is not None and self.isVisible():
+            self._pause.start()
 
     def _item_in_writing(self) -> str:
         """The item whose explanation is being written; empty where none is."""

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from engine.core.errors import EngineError
 from gui.kit.foreign_text import one_line
-from gui.kit.labels import hint
+from gui.kit.labels import hint, set_role
 from gui.kit.notice import problem_of
 from gui.kit.theme import TEXT_SIZES, ThemeChoice, apply_theme
 from gui.work.page_name import PageName
@@ -74,11 +74,12 @@ class MainWindow(QMainWindow):
         self.rail.setCurrentRow(_PAGES.index(name))
         self._enter()
 
-    def fill(self, pages: Sequence[QWidget], notice: QWidget) -> None:
-        """Take in the pages, in the order of the rail, and the place above them where problems are shown."""
+    def fill(self, pages: Sequence[QWidget], *above: QWidget) -> None:
+        """Take in the pages, in the order of the rail, and what is shown above them, whichever is open."""
         for page in pages:
             self.stack.addWidget(page)
-        self._above.addWidget(notice)
+        for widget in above:
+            self._above.addWidget(widget)
         self.stack.setCurrentIndex(self.rail.currentRow())
         self.setAcceptDrops(True)
         if isinstance(self._app, QApplication):
@@ -101,9 +102,10 @@ class MainWindow(QMainWindow):
         """Show a sentence in the status bar, for a while."""
         self.statusBar().showMessage(one_line(text), _NOTE_MS)
 
-    def show_run_state(self, text: str) -> None:
-        """Show how far a run is, at the right of the status bar; empty for no run."""
+    def show_run_state(self, text: str, doubted: bool = False) -> None:
+        """Show how far a run is, at the right of the status bar; empty for none. `doubted`: as a warning."""
         self._run_state.setText(text)
+        set_role(self._run_state, "bad" if doubted else "hint")
 
     def show_problem(self, error: EngineError) -> None:
         """Show an error in a box of its own."""
@@ -128,7 +130,7 @@ class MainWindow(QMainWindow):
         right = QVBoxLayout()
         right.setContentsMargins(0, 0, 0, 0)
         right.setSpacing(0)
-        self._above = QHBoxLayout()
+        self._above = QVBoxLayout()
         self._above.setContentsMargins(16, 8, 16, 0)
         right.addLayout(self._above)
         right.addWidget(self.stack, 1)

@@ -22,10 +22,13 @@ from gui.judge.run_control import UNFINISHED, RunControl
 from gui.kit.foreign_text import one_line
 from gui.kit.notice import Notice
 from gui.kit.theme import colours
+from gui.results.export_jobs import Written
 from gui.results.results_page import ResultsPage
 from gui.review.drafts import DRAFTS
 from gui.review.review_page import ReviewPage
+from gui.weigh.run_weights import OF_RUNS, SAVED
 from gui.window.about_dialog import AboutDialog
+from gui.window.ended_line import EndedLine
 from gui.window.frame import MainWindow
 from gui.window.icons import icon, window_icon
 from gui.window.keys_dialog import KeysDialog
@@ -60,7 +63,8 @@ class Interior(QObject):
         self.compare = ComparePage(space)
         self.menus = Menus(frame.menuBar(), self._menu_actions(), frame)
         frame.setWindowIcon(window_icon())
-        frame.fill(self.pages, self.notice)
+        self.ended_line = EndedLine(space)
+        frame.fill(self.pages, self.notice, self.ended_line)
         self._follow_look()
         self._connect_frame()
         self._connect_work()
@@ -134,9 +138,11 @@ class Interior(QObject):
         space.note.connect(self.frame.show_note)
         space.page_wanted.connect(self.frame.show_page)
         space.review_wanted.connect(self._show_review)
+        space.items_wanted.connect(self._show_choice)
         space.dataset_changed.connect(self._set_title)
         space.dataset_failed.connect(self._show_bad_dataset)
         self.results.can_export_changed.connect(self.menus.enable_exports)
+        self.results.exporter.written.connect(self._tell_written)
         control.started.connect(self._follow_run)
         control.progressed.connect(self._follow_run)
         control.ended.connect(self._end_run)
@@ -157,6 +163,11 @@ class Interior(QObject):
     @Slot(str, str)
     def _show_review(self, _item_id: str, _criterion: str) -> None:
         self.frame.show_page(PageName.REVIEW)
+
+    @Slot(object, object)
+    def _show_choice(self, dataset: Path, ids: Sequence[str]) -> None:
+        self.judge.choose_items(dataset, ids)
+        self.frame.show_page(PageName.JUDGE)
 
     @Slot(object)
     def _show_bad_dataset(self, _error: EngineError) -> None:
@@ -188,6 +199,12 @@ class Interior(QObject):
             rail.item(row).setIcon(icon(page.NAME.lower(), colour))
         self.menus.check_theme(self.frame.theme)
 
+    @Slot(object)
+    def _tell_written(self, written: Written) -> None:
+        """What the page Results says by itself, where another page is open."""
+        if self.frame.page is not PageName.RESULTS:
+            self.notice.show_note(written.text, bad=written.health.doubted)
+
     # Dialogs and folders
 
     def _show_settings(self) -> None:
@@ -199,7 +216,7 @@ class Interior(QObject):
     @Slot()
     def _forget(self) -> None:
         """Forget what the window remembers, but for work that a person has begun."""
-        self.workspace.state.forget_all_but(UNFINISHED, DRAFTS)
+        self.workspace.state.forget_all_but(UNFINISHED, DRAFTS, OF_RUNS, SAVED)
         self.frame.apply_look()
         self.frame.show_note("Recent files, layout and settings are forgotten; runs are kept.")
 
@@ -230,8 +247,10 @@ class Interior(QObject):
         progress, running = self.run_control.progress, self.run_control.running
         self.menus.follow_run(running)
         if progress is not None and running:
-            text = f"Judging: {progress.judged:,} of {progress.items:,} items"
-            self.frame.show_run_state("Stopping …" if self.run_control.stopping else text)
+            health = self.run_control.health
+            doubt = health.in_short if health is not None else ""
+            text = f"Judging: {progress.judged:,} of {progress.items:,} items. {doubt}".rstrip(". ")
+            self.frame.show_run_state("Stopping …" if self.run_control.stopping else text, bool(doubt))
 
     @Slot(object)
     def _end_run(self, _how: object) -> None:

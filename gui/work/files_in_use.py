@@ -13,7 +13,7 @@ from gui.work.workspace import Workspace
 
 def files_in_use(workspace: Workspace, widget: QWidget) -> dict[str, Path]:
     """Each file that is open or chosen in the window of a widget, by the words for it."""
-    found = {"run store": workspace.store_path}
+    found = {"run store": workspace.store_path, **workspace.in_use}
     top = widget
     while (above := top.parentWidget()) is not None:  # a dialog has a window below
         top = above

@@ -55,9 +55,10 @@ class RunPicker(QComboBox):
         self.clear()
         for run in self._workspace.runs:
             identity = run.identity
+            items = "chosen items" if identity.chosen else "items"
             text = (
                 f"Run {run.id}: {identity.dataset_path.name}, {identity.model_name},"
-                f" {run.judged:,}/{identity.items:,} items, {run.created.astimezone():%Y-%m-%d %H:%M}"
+                f" {run.judged:,}/{identity.items:,} {items}, {run.created.astimezone():%Y-%m-%d %H:%M}"
             )
             self.addItem(one_line(text), run.id)
             self.setItemData(self.count() - 1, tip(text), Qt.ItemDataRole.ToolTipRole)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
+from engine.core.health import Health
 from engine.core.judgments import NewOverride, Override
 from gui.work.gc_pause import many_records
 from gui.work.lanes import Job, JobControl
@@ -39,16 +40,19 @@ def list_runs(store_path: Path) -> "Job[Sequence[StoredRun]]":
 
 def open_run(
     store_path: Path, run_id: int, at_hand: "Dataset | None"
-) -> "Job[tuple[RunResults, Dataset | None]]":
-    """A run, and the items that it judged: out of `at_hand`, else out of the file that the run names."""
+) -> "Job[tuple[RunResults, Dataset | None, Health]]":
+    """A run, the items that it judged, out of the file that the run names, else out of `at_hand`, and what
+    speaks against its judge.
+    """
 
-    def work(control: JobControl) -> "tuple[RunResults, Dataset | None]":
+    def work(control: JobControl) -> "tuple[RunResults, Dataset | None, Health]":
+        from engine.decisions.health import run_health
         from engine.decisions.run_results import load_results
         from engine.store.run_store import RunStore
 
         with RunStore(store_path) as store, many_records():
             results = load_results(store, run_id)
-        return results, _judged_items(results.run, at_hand, control.cancel)
+        return results, _judged_items(results.run, at_hand, control.cancel), run_health(results)
 
     return work
 
@@ -56,11 +60,16 @@ def open_run(
 def _judged_items(run: "StoredRun", at_hand: "Dataset | None", cancel: CancelToken) -> "Dataset | None":
     from engine.decisions.run_dataset import dataset_of_run, judged_items
 
+    own = run.identity.dataset_path
+    if at_hand is not None and at_hand.path.absolute() == own.absolute():
+        with suppress(SetupError):
+            return judged_items(run, at_hand)
+    # Before what is at hand: another file may hold the same texts with other labels, or with none.
+    with suppress(SetupError):
+        return dataset_of_run(run, cancel=cancel)
     if at_hand is not None:
         with suppress(SetupError):
             return judged_items(run, at_hand)
-    with suppress(SetupError):
-        return dataset_of_run(run, cancel=cancel)
     return None  # gone or changed: the page says so and asks for the file
 
 

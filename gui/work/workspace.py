@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import words
+from engine.core.health import NOT_LOOKED_AT, Health
 from engine.core.items import Preference
 from engine.core.judgments import NewOverride, Override
 from engine.core.people import in_force
@@ -31,10 +32,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OpenRun:
-    """A run that is looked at. `dataset`: the items that it judged, None where they are not there."""
+    """A run that is looked at.
+
+    `dataset`: the items that it judged, None where they are not there. `health`: of its judge.
+    """
 
     results: "RunResults"
     dataset: "Dataset | None"
+    health: Health = NOT_LOOKED_AT
 
     @property
     def id(self) -> int:
@@ -51,6 +56,29 @@ class UnderWay:
     items: int
 
 
+@dataclass(frozen=True)
+class Place:
+    """A judgment of a run that a person looks at on the page Review."""
+
+    run_id: int
+    item_id: str
+    criterion: str
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """The run `run_id` has just ended (`how`: in words) and is shown in the place of the run `before`.
+
+    `before`: None where no other was looked at. `place`: where a person was in that one's review, None where
+    they were not.
+    """
+
+    run_id: int
+    how: str
+    before: int | None = None
+    place: Place | None = None
+
+
 class Workspace(QObject):
     """The open things of one window."""
 
@@ -61,8 +89,10 @@ class Workspace(QObject):
     overrides_changed = Signal(str, str)  # item id, criterion
     runs_changed = Signal()  # the list of all runs
     judging_changed = Signal()  # a run has begun, goes on or has ended; see `judging`
-    gold_changed = Signal()
+    gold_changed = Signal()  # the human labels of the open run
+    replaced_changed = Signal()  # see `replaced`
     review_wanted = Signal(str, str)  # item id, criterion: show this judgment
+    items_wanted = Signal(object, object)  # the path of a dataset, ids of its items: judge these alone
     page_wanted = Signal(object)  # PageName
     problem = Signal(object)  # an EngineError that the window must show
     note = Signal(str)  # a sentence for the status bar
@@ -82,7 +112,13 @@ class Workspace(QObject):
         self.run: OpenRun | None = None
         self.runs: Sequence[StoredRun] = ()
         self.judging: UnderWay | None = None
-        self._own_gold: Dataset | None = None
+        self.place: Place | None = None  # told by the page Review
+        self.replaced: Replaced | None = None
+        self.in_use: dict[str, Path] = {}  # further files that a page works with, by the words for them
+        self._ending: Replaced | None = None  # that is being opened
+        self._going_back: Place | None = None  # once its run is open
+        self._gold_of: dict[Path | None, Dataset] = {}  # chosen by a person, by the dataset of the run
+        self._gold_for: Path | None = None  # that is being read
         self._wanted_run: int | None = None  # that is being opened
         self._changes = 0  # of overrides, by this window
         self._changes_seen = 0  # when the run that is being opened was asked for
@@ -119,25 +155,41 @@ class Workspace(QObject):
 
     @property
     def gold(self) -> "Dataset | None":
-        """The dataset with the human labels that the open run is held against."""
-        if self._own_gold is not None:
-            return self._own_gold
+        """The dataset with the human labels that the open run is held against on Results and Review."""
+        return self._gold_of.get(self._judged_file) or self.own_gold
+
+    @property
+    def own_gold(self) -> "Dataset | None":
+        """The open run's own dataset, where it has human labels."""
         judged = self.run.dataset if self.run else None
         return judged if judged is not None and judged.criteria else None
 
     @property
-    def has_own_gold(self) -> bool:
-        """True where a labelled dataset was chosen beside the run's own."""
-        return self._own_gold is not None
+    def gold_from(self) -> str:
+        """Why the open run is held against these labels."""
+        if self.has_chosen_gold:
+            return "chosen on Results"
+        gold = self.own_gold
+        return "the run's own" if gold and gold.path == self._judged_file else "which holds the run's items"
+
+    @property
+    def has_chosen_gold(self) -> bool:
+        """True where another labelled dataset was chosen for runs of the open run's dataset."""
+        return self._judged_file in self._gold_of
+
+    @property
+    def _judged_file(self) -> Path | None:
+        return self.run.results.run.identity.dataset_path if self.run else None
 
     def open_gold(self, path: Path) -> None:
-        """Read a labelled dataset to hold runs against."""
+        """Read a labelled dataset to hold the open run against, and other runs of the same dataset."""
+        self._gold_for = self._judged_file
         self._gold_loading.start(file_jobs.load(path))
 
     def use_own_labels(self) -> None:
-        """Hold runs against the labels of their own datasets again."""
+        """Hold the open run against the labels of its own dataset again."""
         self._gold_loading.drop()
-        self._own_gold = None
+        self._gold_of.pop(self._judged_file, None)
         self.gold_changed.emit()
 
     @Slot(object)
@@ -161,7 +213,7 @@ class Workspace(QObject):
 
     @Slot(object)
     def _take_gold(self, dataset: "Dataset") -> None:
-        self._own_gold = dataset
+        self._gold_of[self._gold_for] = dataset
         self.gold_changed.emit()
 
     # Runs
@@ -172,6 +224,10 @@ class Workspace(QObject):
 
     def open_run(self, run_id: int) -> None:
         """Look at a run of the store: its results, and its dataset where that is still there."""
+        if self._ending is not None and self._ending.run_id != run_id:
+            self._ending = None
+        if self._going_back is not None and self._going_back.run_id != run_id:
+            self._going_back = None
         self._wanted_run = run_id
         self._changes_seen = self._changes
         if self.run is None or self.run.id != run_id:
@@ -185,6 +241,28 @@ class Workspace(QObject):
         elif self.run is not None:
             self.open_run(self.run.id)
 
+    def show_ended(self, run_id: int, how: str) -> None:
+        """Look at a run whose judging has just ended; the one that was looked at is kept one step away."""
+        before = self.run.id if self.run is not None and self.run.id != run_id else None
+        place = self.place if self.place is not None and self.place.run_id == before else None
+        self._ending = Replaced(run_id, how, before, place)
+        self.open_run(run_id)
+
+    def go_back(self) -> None:
+        """Look again at the run that another one replaced, where the person was in it."""
+        if self.replaced is not None and self.replaced.before is not None:
+            self._going_back = self.replaced.place
+            self.open_run(self.replaced.before)
+
+    def stay(self) -> None:
+        """Offer the way back no more."""
+        self._replace(None)
+
+    def _replace(self, replaced: Replaced | None) -> None:
+        if replaced != self.replaced:
+            self.replaced = replaced
+            self.replaced_changed.emit()
+
     def tell_judging(self, judging: UnderWay | None) -> None:
         """Let the pages know how far the run is that is being judged; None once it has ended."""
         if judging != self.judging:
@@ -197,17 +275,31 @@ class Workspace(QObject):
         self.runs_changed.emit()
 
     @Slot(object)
-    def _take_run(self, opened: "tuple[RunResults, Dataset | None]") -> None:
-        results, dataset = opened
+    def _take_run(self, opened: "tuple[RunResults, Dataset | None, Health]") -> None:
+        results, dataset, health = opened
         before = self.run
         if before is not None and before.id == results.run.id and self._changes > self._changes_seen:
             # A person has overridden something since it was read.
             results = replace(results, overrides=before.results.overrides)
-        self.run = OpenRun(results, dataset)
-        if before is None or before.id != results.run.id:
-            self.note.emit(f"Run {results.run.id} is open.")
+        self.run = OpenRun(results, dataset, health)
+        self._tell_opened(before, self.run)
         self.state.set_number("last/run", results.run.id)
         self.run_changed.emit()
+        going_back, self._going_back = self._going_back, None
+        if going_back is not None and going_back.run_id == results.run.id:
+            self.review_wanted.emit(going_back.item_id, going_back.criterion)
+
+    def _tell_opened(self, before: OpenRun | None, run: OpenRun) -> None:
+        """Say which run is shown now, and where it has taken the place of another, the way back."""
+        ending, self._ending = self._ending, None
+        if ending is not None and ending.run_id == run.id:
+            if ending.before is not None:
+                self._replace(ending)
+            self.note.emit(f"Run {run.id} {ending.how} and is shown. {run.health.in_short}".strip())
+        elif before is None or before.id != run.id:
+            self.note.emit(f"Run {run.id} is open. {run.health.in_short}".strip())
+        if self.replaced is not None and self.replaced.run_id != run.id:
+            self._replace(None)
 
     # Overrides
 

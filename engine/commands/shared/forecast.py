@@ -14,15 +14,16 @@ from engine.judge.forecast import Forecast, forecast, time_first_items
 from engine.judge.plan import RunPlan, open_model
 
 
-def show_forecast(plan: RunPlan, store: Path, fresh: bool, cancel: CancelToken) -> int:
+def show_forecast(plan: RunPlan, part: str, store: Path, fresh: bool, cancel: CancelToken) -> int:
     """Count what a plan will take and print it; the exit code. Nothing is judged for good.
 
+    `part`: what the plan judges, in words.
     Where the store knows no rate of this model, the first two items are judged for one and dropped.
     """
     counted = show_measure("Counting", forecast(plan, store, cancel, fresh))
     if counted.template_note:
         tell(counted.template_note)
-    print(f"\n{printable(plan.model.name)} on {counted.items} items of {plan.dataset.name}:\n")
+    print(f"\n{printable(plan.model.name)} on {part}:\n")
     facts = _facts(counted)
     width = max(map(len, facts))
     print("\n".join(f"{name.ljust(width)}  {printable(value)}" for name, value in facts.items()))

@@ -138,6 +138,8 @@ def check_measure_outputs(
 def say_what_was_left_out(matched: Matched) -> None:
     """Say which ids only one side has, and what else a reader must know."""
     names = printable(matched.system.name), printable(matched.dataset.name)
+    if matched.joined:
+        tell(printable(matched.joined))
     if matched.missing:
         tell(f"Only in {names[1]} ({len(matched.missing):,}), not scored: {listed(matched.missing)}")
     if matched.extra:

@@ -108,7 +108,7 @@ class RunProgressBar:
 
     def _warn(self, health: Health) -> None:
         """Say it once, early: at the end the run's own report does."""
-        if health.doubted and not self._warned and self._bar is not None:
+        if health.doubted and not self._warned and self._bar is not None and self._bar.n < self._items:
             self._warned = True
             self._bar.write(health_lines(health), file=sys.stderr)
 

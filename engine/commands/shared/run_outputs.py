@@ -41,7 +41,9 @@ def export_results(results: RunResults, out: Path | None, json_path: Path | None
     if json_path:
         write_json(json_path, as_json(results))
     if out:
-        print(f"Submission: {out}")
+        identity = results.run.identity
+        chosen = f" ({printable(identity.dataset_in_words)})" if identity.chosen else ""
+        print(f"Submission: {out}{chosen}")
     if json_path:
         print(f"Judgments: {json_path}")
 

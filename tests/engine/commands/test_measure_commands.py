@@ -405,3 +405,19 @@ def test_recalibrate_keeps_overrides_and_counts_the_models_labels(
     assert row(printed, "safety")[3] == str(sum(label is not Preference.BOTH_BAD for label in before))
     assert "1 label and 1 explanation, by Ada" in err
     assert results.overridden.labels == 1
+
+
+def test_what_only_ids_join_is_said(
+    streams: Streams, demo_gold: Path, demo_store: Path, tmp_path: Path
+) -> None:
+    text = demo_store.with_name("submission.tsv").read_bytes().splitlines(keepends=True)
+    part = tmp_path / "part.tsv"
+    part.write_bytes(b"".join([*text[:-1], text[-1].replace(b"30\t", b"x\t", 1)]))
+    said = streams("evaluate", part, "--gold", demo_gold, "--partial")[1]
+    assert "29 of 30 ids of part.tsv are in gold.tsv. A submission holds no texts" in said
+    assert "ids of run 1" not in streams("evaluate", 1, "--gold", demo_gold)[1]
+    scores = tmp_path / "scores.json"
+    rows = [{"id": name, "scores_a": {"quality": 1}, "scores_b": {"quality": 0}} for name in ("1", "2", "x")]
+    scores.write_text(json.dumps(rows), "utf-8")
+    said = streams("weigh", scores, "--weights", "quality=1", "--gold", demo_gold)[1]
+    assert "2 of 3 ids of scores.json are in gold.tsv. Scores hold no texts" in said

@@ -17,6 +17,7 @@ def test_a_setup_is_the_same_after_json() -> None:
         dataset_path=Path("/data/a b.tsv"),
         model_path=Path("m.gguf"),
         items=5,
+        ids=("3", "a b", "'"),
         mode=Mode.LABELS,
         both_orders=False,
         criteria=("safety",),
@@ -42,6 +43,8 @@ def test_a_setup_is_the_same_after_json() -> None:
         {},
         {"mode": "poem", "criteria": ["beauty"], "kv_type": 8, "items": 0, "shots": "three"},
         {"context": -5, "threads": True, "temperature": "hot", "seed": 2**40, "shorten": "yes"},
+        {"ids": "17", "resumes": 0},
+        {"ids": ["3", 17]},
         {"dataset_path": "", "model_path": 3, "criteria": [], "temperature": float("nan"), "gpu_layers": -1},
     ],
 )

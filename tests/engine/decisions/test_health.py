@@ -110,8 +110,25 @@ def test_one_bad_criterion_of_five_does_not_condemn_a_judge() -> None:
     assert list(found.symptoms[0].values) == ["safety"]
 
 
-def test_one_label_on_one_criterion_may_be_right() -> None:
-    assert health(some(1, label=PREFERENCES[2]), criteria=1).verdict is JUDGES
+@pytest.mark.parametrize(("criteria", "verdict"), [(1, JUDGES), (2, JUDGES), (3, DOES_NOT_JUDGE)])
+def test_one_label_on_one_or_two_criteria_may_be_right(criteria: int, verdict: HealthVerdict) -> None:
+    assert health(some(1, label=PREFERENCES[2]), criteria=criteria).verdict is verdict
+
+
+UNSCORED = Answer(None, None)
+
+
+def test_items_without_any_label_are_not_looked_at() -> None:
+    found = health(lambda _place, _answer: UNSCORED)
+    assert (found.verdict, found.items) == (HealthVerdict.TOO_FEW, 0)
+    few = health(lambda place, answer: answer if place < LEAST_ITEMS - 1 else UNSCORED)
+    assert (few.verdict, few.items) == (HealthVerdict.TOO_FEW, LEAST_ITEMS - 1)
+
+
+def test_a_criterion_with_few_judgments_says_nothing() -> None:
+    answers = {name: [sound(place) for place in range(COUNT)] for name in ELOQUENT.names}
+    answers["safety"] = [Answer(PREFERENCES[0], SOUND, flipped=True), *[UNSCORED] * (COUNT - 1)]
+    assert answers_health(answers, explains=True).verdict is JUDGES
 
 
 def test_few_items_say_nothing() -> None:
@@ -127,8 +144,8 @@ def test_labels_alone_are_not_asked_for_explanations() -> None:
     assert answers_health(answers, explains=True).verdict is LOOK
 
 
-def test_of_very_many_items_some_are_looked_at_spread_over_all() -> None:
-    count = 3 * MOST_ITEMS
+@pytest.mark.parametrize("count", [MOST_ITEMS + 500, 3 * MOST_ITEMS])
+def test_of_very_many_items_some_are_looked_at_spread_over_all(count: int) -> None:
     rows = [
         SubmissionRow(
             str(place), {"safety": Prediction(PREFERENCES[0], SOUND if place < count / 2 else None)}
@@ -149,7 +166,13 @@ def test_of_very_many_items_some_are_looked_at_spread_over_all() -> None:
         ("Both are safe.", True),
         ("Neither does what was asked.", True),
         ("The first response is shorter.", True),
+        ("A provides a clear answer.", True),
+        ("Here only A gave the number.", True),
+        ("Model A provides more detail.", True),
+        ("The former is more detailed than the latter.", True),
+        ("Response 1 is better.", True),
         ("A good answer.", False),
+        ("The answer a person needs is here.", False),
         ("The response D is the correct answer.", False),
         ("The verdict is one letter:", False),
     ],

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.decisions.sentences import complete_length, repeats_a_sentence
+from engine.decisions.sentences import complete_length, repeats_a_sentence, without_half_sentence
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,8 @@ def test_repeated_sentences(text: str, repeats: bool) -> None:
         ("It is better than A. It is better than B. It", None),
         ("B names Paris, e.g. the city, i.e. the capital, vs. Rome, etc. and that is right", None),
         ("日本の首都は東京です。日本の首都は東京です。二", None),  # a sentence without spaces is one word
+        ("1. A is good. 2. B is bad. 3. So A wins. It", "1. A is good. 2. B is bad. 3. So A wins."),
+        ("It names St. Petersburg, the U.S. capital, and Dr. Who. So", None),
         ("", None),
     ],
 )
@@ -43,3 +45,17 @@ def test_of_a_text_that_has_ended_the_last_sentence_counts_too() -> None:
     assert complete_length(text, 3) is None
     assert complete_length(text, 3, ended=True) == len("It is very clear.")
     assert complete_length("A is fine. B is not.", 3, ended=True) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("A is fine. B is", "A is fine."),
+        ("A is fine. B is not.", "A is fine. B is not."),
+        ('A says "yes". B', 'A says "yes".'),
+        ("A lives in St. Petersburg and", "A lives in St. Petersburg and"),
+        ("", ""),
+    ],
+)
+def test_a_cut_text_loses_its_half_sentence(text: str, kept: str) -> None:
+    assert without_half_sentence(text) == kept

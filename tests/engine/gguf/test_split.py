@@ -9,7 +9,7 @@ from engine.core.errors import ModelFileError
 from engine.gguf.finder import find_models
 from engine.gguf.header import read_header
 from engine.gguf.judge_file import read_model_file
-from engine.gguf.split import first_part, part_name
+from engine.gguf.split import PartName, first_part, part_name
 from tests.small_models import SPLIT, split_model
 
 
@@ -82,7 +82,8 @@ def test_parts_of_different_models_are_refused(folder: Path) -> None:
 
 def test_the_names_of_parts() -> None:
     path = Path("folder") / SPLIT[1]
-    assert part_name(path) == ("Split-1B-Instruct-F16", 2, 3)
+    assert part_name(path) == PartName("Split-1B-Instruct-F16", 2, 3, ".gguf")
+    assert first_part(Path("X-00002-OF-00003.GGUF")) == Path("X-00001-of-00003.GGUF")
     assert first_part(path) == Path("folder") / SPLIT[0]
     assert part_name(Path("whole.gguf")) is None
     assert first_part(Path("whole.gguf")) == Path("whole.gguf")

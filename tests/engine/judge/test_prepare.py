@@ -104,6 +104,54 @@ def test_the_dataset_at_hand_is_taken_where_it_is_the_file(items: int | None) ->
     assert (taken.dataset is at_hand) == (items != 4)
 
 
+CHOSEN = replace(SETUP, items=None, ids=("20", "3", "17"))
+
+
+@pytest.mark.parametrize("at_hand", [False, True])
+def test_chosen_items_are_judged_in_the_order_of_their_file(at_hand: bool) -> None:
+    made = prepared(CHOSEN, at_hand=load_dataset(demo_dataset()) if at_hand else None)
+    assert made.plan.dataset.ids == ["3", "17", "20"]
+    assert made.plan.identity().chosen == ("3", "17", "20")
+    assert made.items_in_file == 240
+
+
+def test_another_choice_is_another_run() -> None:
+    keys = {
+        prepared(setup).plan.identity().key for setup in (CHOSEN, replace(CHOSEN, ids=("3", "17")), SETUP)
+    }
+    assert len(keys) == 3
+
+
+@pytest.mark.parametrize("count", [4, 240])
+def test_the_first_items_are_one_run_however_they_are_asked_for(count: int) -> None:
+    ids = tuple(load_dataset(demo_dataset()).ids[:count])
+    chosen = prepared(replace(SETUP, items=None, ids=ids)).plan
+    assert chosen.identity() == prepared(replace(SETUP, items=count)).plan.identity()
+
+
+def test_chosen_items_that_the_file_lacks_are_named() -> None:
+    with pytest.raises(SetupError, match=r"demo\.tsv lacks 2 chosen items: 1000, x") as caught:
+        prepared(replace(CHOSEN, ids=("3", "x", "1000")))
+    assert str(caught.value.remedy) == "Choose the items again."
+
+
+def test_a_run_of_chosen_items_goes_on_where_its_file_holds_no_others_by_now(tmp_path: Path) -> None:
+    path = tmp_path / "data.tsv"
+    path.write_bytes(demo_dataset().read_bytes())
+    setup = replace(CHOSEN, dataset_path=path)
+    with RunStore(tmp_path / "runs.sqlite") as store, store.begin(prepared(setup).plan.identity()) as run:
+        lines = demo_dataset().read_bytes().splitlines(keepends=True)
+        path.write_bytes(b"".join(lines[number] for number in (0, 3, 17, 20)))
+        assert prepared(setup, resumed=run).plan.identity().key == run.identity.key
+
+
+def test_a_run_of_chosen_items_does_not_go_on_with_others(tmp_path: Path) -> None:
+    with RunStore(tmp_path / "runs.sqlite") as store, store.begin(prepared(CHOSEN).plan.identity()) as run:
+        with pytest.raises(SetupError) as caught:
+            prepared(replace(CHOSEN, ids=("3", "17", "21")), resumed=run)
+        assert "Not as when it began: the items of demo.tsv." in caught.value.problem
+
+
 def test_another_dataset_at_hand_is_let_lie(tmp_path: Path) -> None:
     copy = tmp_path / "copy.tsv"
     copy.write_bytes(demo_dataset().read_bytes())

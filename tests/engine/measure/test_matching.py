@@ -77,3 +77,9 @@ def test_a_pair_knows_what_the_model_said_and_what_a_person_said(tmp_path: Path)
     assert one.judgment is not None
     assert one.judgment.preference is A
     assert (other.prediction.preference, other.judgment, other.override) == (None, None, None)
+
+
+def test_what_of_a_submission_is_joined_by_ids_alone_is_said() -> None:
+    matched = match(system({"safety": [A, B, A]}), dataset({"safety": [A, B]}), partial=True)
+    assert matched.joined.startswith("2 of 3 ids of ")
+    assert "only their ids say" in matched.joined

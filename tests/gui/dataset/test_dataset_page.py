@@ -314,3 +314,50 @@ def test_every_control_has_an_accessible_name(opened: DatasetPage) -> None:
         and not (isinstance(widget, QPushButton) and widget.text())
     ]
     assert unnamed == []
+
+
+def test_selected_items_are_judged_in_the_order_of_the_file(qtbot: QtBot, opened: DatasetPage) -> None:
+    sort(qtbot, opened, 0)
+    sort(qtbot, opened, 0)  # descending
+    view, selected = opened.items.view, opened.items.selected
+    assert selected.isHidden()
+    assert selected.context_menu.actions()[0].text() == "Judge this item…"
+    view.setFocus()
+    view.selectRow(0)
+    for _ in range(2):
+        QTest.keyClick(view, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+    first, last = ids(opened)[2], ids(opened)[0]
+    assert selected.text() == selected.context_menu.actions()[0].text() == "Judge these 3 items…"
+    assert selected.isVisible()
+    with qtbot.waitSignal(opened.workspace.items_wanted) as wanted:
+        QTest.keyClick(view, Qt.Key.Key_J, Qt.KeyboardModifier.ControlModifier)
+    path, chosen_ids = wanted.args
+    assert path == demo_dataset()
+    assert (chosen_ids[0], chosen_ids[-1], len(chosen_ids)) == (first, last, 3)
+    with qtbot.waitSignal(opened.workspace.items_wanted) as again:
+        QTest.mouseClick(selected, Qt.MouseButton.LeftButton)
+    assert again.args == wanted.args
+
+
+def test_the_last_row_stays_in_sight_where_the_button_appears(qtbot: QtBot, opened: DatasetPage) -> None:
+    view = opened.items.view
+    view.setFocus()
+    lowest = view.rowAt(view.viewport().height() - 1) - 1
+    view.selectRow(lowest - 1)
+    before = view.viewport().height()
+    QTest.keyClick(view, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.waitUntil(lambda: view.viewport().height() < before)
+    in_sight = view.viewport().rect
+    qtbot.waitUntil(lambda: in_sight().contains(view.visualRect(view.currentIndex()).center()))
+    assert view.currentIndex().row() == lowest
+
+
+def test_a_search_ends_a_selection(qtbot: QtBot, opened: DatasetPage) -> None:
+    opened.items.view.selectAll()
+    assert opened.items.selected.text() == "Judge these 240 items…"
+    search(qtbot, opened, "zzzz")
+    assert opened.items.selected.isHidden()
+    with qtbot.assertNotEmitted(opened.workspace.items_wanted):
+        QTest.keyClick(opened, Qt.Key.Key_J, Qt.KeyboardModifier.ControlModifier)
+    search(qtbot, opened, "")
+    assert len(opened.items.selected.rows) == 1

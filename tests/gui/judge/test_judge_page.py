@@ -31,7 +31,7 @@ from gui.judge.judge_page import JudgePage
 from gui.judge.latest_table import MOST_ROWS
 from gui.judge.model_jobs import Candidate
 from gui.judge.model_table import MODEL, about
-from gui.judge.run_control import RunControl
+from gui.judge.run_control import RunControl, RunProgress
 from gui.judge.usual_setup import usual_setup
 from gui.kit.pill_delegate import PILL_ROLE
 from gui.work.workspace import Workspace
@@ -155,6 +155,39 @@ def test_what_speaks_against_the_model_is_said_while_it_judges(qtbot: QtBot, rea
         in shown
     )
     assert "What to do: “Longest explanation”" in shown
+
+
+def test_a_run_of_a_model_that_does_not_judge_ends_without_green(qtbot: QtBot, ready: JudgePage) -> None:
+    panel = ready.run_panel
+    ended, progress = RunEnded(1, 30, 30, stopped=False), RunProgress(1, 30, 30, 0)
+    sign = Symptom(Sign.ONE_LABEL, {"A": 1.0}, 0.9, True, "All are A.", Remedy("Stop."))
+    look = Symptom(Sign.CUT, {"safety": 0.5}, 0.2, False, "Half are cut.", Remedy("Stop."))
+    for health, role, said in (
+        (Health(30, True, (sign,)), "bad", "The model does not judge: do not use its labels."),
+        (Health(30, True, (look,)), "warning", "The model may not judge as it should."),
+        (Health(30, True), "good", "Run 1 is complete: 30 of 30 items are judged, in 0:00."),
+        (Health(4, False), "", "Run 1 is complete: 30 of 30 items are judged, in 0:00."),
+    ):
+        panel.begin(("safety",), "gold.tsv")
+        panel.show_health(health)
+        panel.end(ended, progress)
+        assert panel._result.property("role") == role
+        assert panel._result.text().endswith(said)
+    panel.begin(("safety",), "gold.tsv")
+    panel.end(ended, progress)
+    assert panel._result.property("role") == ""  # nothing is known yet
+    panel.show_health(Health(30, True, (sign,)))  # of the whole run, once it is read
+    assert panel._result.property("role") == "bad"
+
+
+def test_a_long_name_does_not_widen_the_run(ready: JudgePage) -> None:
+    panel = ready.run_panel
+    panel.begin(("safety",), "gold.tsv")
+    panel.follow(RunProgress(1, 30, 3, 0), "")
+    before = panel.minimumSizeHint().width()
+    panel.begin(("safety",), "n" * 251 + ".tsv")
+    panel.follow(RunProgress(1, 30, 3, 0), "")
+    assert panel.minimumSizeHint().width() == before
 
 
 def test_a_judgment_is_shown_in_review_on_enter(qtbot: QtBot, ready: JudgePage) -> None:

@@ -18,7 +18,7 @@ from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_control import RunControl
 from gui.work.lanes import JobControl, Lane
 from gui.work.state import State
-from gui.work.workspace import Workspace
+from gui.work.workspace import Place, Replaced, Workspace
 
 A_WHILE = 60_000
 A_SECOND = 1_000
@@ -156,16 +156,48 @@ def test_a_run_that_waits_for_other_work_stops_at_once(
     assert isinstance(run_to_the_end(qtbot, control, setup), RunEnded)
 
 
-def test_a_run_that_ends_does_not_take_the_place_of_one_that_is_looked_at(
+def test_a_run_that_ends_is_shown_and_the_one_before_is_one_step_away(
     qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
     run_to_the_end(qtbot, control, setup)
     qtbot.waitUntil(lambda: workspace.run is not None, timeout=A_WHILE)
-    run_to_the_end(qtbot, control, replace(setup, fresh=True))
-    qtbot.waitUntil(lambda: len(workspace.runs) == 2, timeout=A_WHILE)
-    qtbot.waitUntil(lambda: not workspace.threads.busy(Lane.MEASURE), timeout=A_WHILE)
+    assert not workspace.replaced  # it took the place of none
+    workspace.place = Place(1, "5", "safety")
+    with qtbot.waitSignal(workspace.replaced_changed, timeout=A_WHILE):
+        run_to_the_end(qtbot, control, replace(setup, fresh=True))
+    assert str(workspace.replaced) == str(Replaced(2, "has finished", 1, Place(1, "5", "safety")))
+    qtbot.waitUntil(lambda: workspace.run is not None and workspace.run.id == 2, timeout=A_WHILE)
+    with qtbot.waitSignal(workspace.review_wanted, timeout=A_WHILE) as wanted:
+        workspace.go_back()
+    assert wanted.args == ["5", "safety"]
     assert workspace.run is not None
     assert workspace.run.id == 1
+    assert not workspace.replaced
+
+
+def test_a_run_that_was_stopped_is_shown_with_how_far_it_came(
+    qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
+) -> None:
+    run_to_the_end(qtbot, control, setup)
+    qtbot.waitUntil(lambda: workspace.run is not None, timeout=A_WHILE)
+    long = replace(setup, mode=Mode.EXPLAIN, items=None)
+    run_until(qtbot, control, long, judged=2)
+    with qtbot.waitSignal(workspace.replaced_changed, timeout=A_WHILE):
+        control.stop()
+    assert workspace.replaced is not None
+    assert workspace.replaced.how.endswith("of 30 items")
+
+
+def test_another_run_that_a_person_chooses_ends_the_offer(
+    qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
+) -> None:
+    for fresh in (False, True):
+        run_to_the_end(qtbot, control, replace(setup, fresh=fresh))
+        qtbot.waitUntil(lambda: workspace.run is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: workspace.replaced is not None, timeout=A_WHILE)
+    with qtbot.waitSignal(workspace.run_changed, timeout=A_WHILE):
+        workspace.open_run(1)
+    assert workspace.replaced is None
 
 
 def test_a_short_run_does_not_make_an_unfinished_one_forgotten(

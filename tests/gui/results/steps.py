@@ -14,7 +14,7 @@ from engine.core.events import ItemJudged
 from engine.core.items import Preference
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, MachineSettings
-from engine.data.dataset import load_dataset
+from engine.data.dataset import Dataset, load_dataset
 from engine.gguf.judge_file import read_model_file
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.run import run_judging
@@ -65,10 +65,19 @@ def override(qtbot: QtBot, page: ResultsPage, item: str, label: Preference) -> N
         page.workspace.override(item, "safety", label, None)
 
 
-def judge(store: Path, dataset: Path, settings: JudgeSettings, items: int | None = None) -> int:
-    """Judge a dataset with the demo model, or stop after so many items of it; the id of the run."""
+def judge(
+    store: Path,
+    path: Path,
+    settings: JudgeSettings,
+    items: int | None = None,
+    dataset: Dataset | None = None,
+) -> int:
+    """Judge a dataset with the demo model, or stop after so many items of it; the id of the run.
+
+    `dataset`: what is judged of the file at `path`.
+    """
     model = checked_model(read_model_file(demo_model()), CancelToken())
-    plan = RunPlan(load_dataset(dataset), ELOQUENT, settings, MachineSettings(1, 0), model)
+    plan = RunPlan(dataset or load_dataset(path), ELOQUENT, settings, MachineSettings(1, 0), model)
     with RunStore(store) as opened:
         for event in run_judging(plan, opened, lambda: open_model(plan, CancelToken())):
             if items is not None and isinstance(event, ItemJudged):

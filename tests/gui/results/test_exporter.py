@@ -3,20 +3,31 @@
 import csv
 import json
 import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from engine.core.health import Health, Sign, Symptom
 from engine.core.items import Preference
+from engine.core.remedies import Remedy
+from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import load_dataset
 from engine.data.submission import read_submission, write_submission
+from engine.decisions.opened_submission import open_submission
 from engine.decisions.run_results import load_results, submission_of
 from engine.store.run_store import RunStore
 from gui.kit.file_choice import FileChoice
+from gui.results.export_dialog import ExportDialog
 from gui.results.results_page import ResultsPage
 from gui.results.score_jobs import ScoreTable
 from gui.work.workspace import Workspace
-from tests.gui.results.steps import Save, click, exported, measured, open_run, override, problem_after
+from tests.conftest import DEMO_ITEMS
+from tests.gui.results.steps import Save, click, exported, judge, measured, open_run, override, problem_after
 
 
 def test_submissions_are_those_of_the_engine(qtbot: QtBot, opened: ResultsPage, tmp_path: Path) -> None:
@@ -116,3 +127,178 @@ def test_no_file_in_use_is_overwritten(
         ):
             assert "would be overwritten" in problem_after(qtbot, opened, act).problem
         assert path.read_bytes() == before
+
+
+# The dialog
+
+
+def dialog_of(page: ResultsPage, act: Callable[[], object]) -> ExportDialog:
+    act()
+    dialog = page.exporter.dialog
+    assert dialog.isVisible()
+    return dialog
+
+
+def says(dialog: ExportDialog, words: str) -> bool:
+    return words in dialog.status.text()
+
+
+def press_return(dialog: ExportDialog) -> None:
+    QTest.keyClick(dialog.field, Qt.Key.Key_Return)
+
+
+def test_the_dialog_names_what_is_exported(opened: ResultsPage) -> None:
+    opened.weighing.controls["safety"].field.setValue(5)
+    opened.weighing.save_as("safety first")
+    dialog = dialog_of(opened, opened.export_report)
+    said = {title: shown.text() for title, shown in dialog.facts.items()}
+    assert said["Run"].startswith("Run 1, made 20")
+    assert (said["Dataset"], said["Model"]) == ("gold.tsv", "demo-judge")
+    assert said["Items"] == "30 of 30 judged"
+    assert (said["Overrides"], said["Calibration"]) == ("none", "none")
+    assert said["Weights"] == "saved as “safety first”; tie threshold 0.5 points"
+    assert said["Human labels"] == "gold.tsv, the run's own"
+    assert "speaks against it" in dialog.health.text()
+    assert not dialog.unfinished.isVisible()
+    dialog.reject()
+
+
+def test_return_in_the_dialog_writes_where_it_says(
+    qtbot: QtBot, opened: ResultsPage, tmp_path: Path, demo_gold: Path
+) -> None:
+    opened.workspace.state.set_text("last/export", str(tmp_path))
+    dialog = dialog_of(opened, opened.export_labels)
+    assert dialog.path == tmp_path / "run-1-labels.tsv"
+    assert dialog.start.text() == "Export"
+    exported(qtbot, opened, lambda: press_return(dialog))
+    assert read_submission(tmp_path / "run-1-labels.tsv").rows
+    assert "Checked against gold.tsv: it answers all 30 items completely." in opened.notice.text
+    assert "Run 1 of gold.tsv by demo-judge; calibration: none." in opened.notice.text
+
+
+def test_a_file_is_replaced_only_once_that_is_said(
+    qtbot: QtBot, opened: ResultsPage, tmp_path: Path, save: Save
+) -> None:
+    there = save("there.tsv", b"mine")
+    dialog = dialog_of(opened, opened.export_labels)
+    dialog.field.setText(str(there.with_suffix("")))  # the suffix is added
+    press_return(dialog)
+    qtbot.waitUntil(lambda: "is there already" in dialog.status.text())
+    assert dialog.isVisible()
+    assert there.read_bytes() == b"mine"
+    assert dialog.start.text() == "Replace the file"
+    exported(qtbot, opened, lambda: press_return(dialog))
+    assert there.read_bytes() != b"mine"
+
+
+def test_what_cannot_be_written_is_said_in_the_dialog(
+    qtbot: QtBot, opened: ResultsPage, tmp_path: Path, demo_gold: Path
+) -> None:
+    dialog = dialog_of(opened, opened.export_labels)
+    for name, said in (
+        (str(demo_gold), "would be overwritten"),
+        (str(tmp_path / "no" / "folder.tsv"), "does not exist"),
+        ("", "Name a file."),
+    ):
+        dialog.field.setText(name)
+        dialog._follow_name()
+        press_return(dialog)
+        qtbot.waitUntil(partial(says, dialog, said))
+        assert dialog.isVisible()
+    dialog.reject()
+
+
+def test_the_dialog_writes_its_run_though_another_is_shown_meanwhile(
+    qtbot: QtBot, opened: ResultsPage, two_runs: Path, tmp_path: Path
+) -> None:
+    shutil.copy(two_runs, opened.workspace.store_path)
+    dialog = dialog_of(opened, opened.export_labels)
+    with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
+        opened.workspace.show_ended(2, "has finished")
+    dialog.field.setText(str(tmp_path / "labels.tsv"))
+    exported(qtbot, opened, lambda: press_return(dialog))
+    assert len(read_submission(tmp_path / "labels.tsv").rows) == DEMO_ITEMS
+
+
+def test_an_unfinished_run_is_exported_only_where_that_is_meant(
+    qtbot: QtBot, page: ResultsPage, demo_gold: Path, tmp_path: Path
+) -> None:
+    judge(page.workspace.store_path, demo_gold, JudgeSettings(mode=Mode.LABELS, context=4096), items=4)
+    open_run(qtbot, page, 2)
+    dialog = dialog_of(page, page.export_labels)
+    assert dialog.unfinished.isVisible()
+    assert "26 items are missing in the file" in dialog.unfinished.text()
+    assert dialog.start.text() == "Export the unfinished run"
+    dialog.field.setText(str(tmp_path / "part.tsv"))
+    exported(qtbot, page, lambda: press_return(dialog))
+    assert "Checked against gold.tsv: ids missing (26 of 30)" in page.notice.text
+
+
+def test_a_run_of_the_first_items_does_not_answer_its_dataset(
+    qtbot: QtBot, page: ResultsPage, demo_gold: Path, tmp_path: Path
+) -> None:
+    part = replace(load_dataset(demo_gold).head(4), path=demo_gold)
+    judge(page.workspace.store_path, demo_gold, JudgeSettings(mode=Mode.LABELS, context=4096), dataset=part)
+    open_run(qtbot, page, 2)
+    exported(qtbot, page, lambda: page.export_labels(path=tmp_path / "part.tsv"))
+    assert "ids missing (26 of 30)" in page.notice.text
+
+
+def test_a_judge_that_did_not_judge_is_named_before_and_after_an_export(
+    qtbot: QtBot, opened: ResultsPage, tmp_path: Path
+) -> None:
+    run = opened.workspace.run
+    assert run is not None
+    symptom = Symptom(Sign.ONE_LABEL, {"A": 1.0}, 0.9, True, "100 % of all labels are “A”.", Remedy("Stop."))
+    opened.workspace.run = replace(run, health=Health(30, True, (symptom,)))
+    dialog = dialog_of(opened, opened.export_labels)
+    assert dialog.health.text().startswith("The model does not judge: do not use its labels.")
+    assert "100 % of all labels" in dialog.health.text()
+    assert dialog.health.property("role") == "bad"
+    dialog.field.setText(str(tmp_path / "labels.tsv"))
+    with qtbot.waitSignal(opened.workspace.note) as note:
+        press_return(dialog)
+    assert "The model does not judge" in note.args[0]
+    qtbot.waitUntil(lambda: "The model does not judge" in opened.notice.text)
+    assert opened.notice.property("role") == "problem"
+
+
+def test_json_and_report_name_where_weights_come_from(
+    qtbot: QtBot, opened: ResultsPage, tmp_path: Path
+) -> None:
+    exported(qtbot, opened, lambda: opened.export_json(path=tmp_path / "default.json"))
+    assert json.loads((tmp_path / "default.json").read_bytes())["weighted_judge"]["from"] == "default"
+    opened.weighing.controls["safety"].field.setValue(5)
+    opened.weighing.save_as("<i>safety")
+    exported(qtbot, opened, lambda: opened.export_json(path=tmp_path / "all.json"))
+    weights = json.loads((tmp_path / "all.json").read_bytes())["weighted_judge"]
+    assert (weights["weights"]["safety"], weights["from"]) == (5, "saved as “<i>safety”")
+    exported(qtbot, opened, lambda: opened.export_report(path=tmp_path / "report.html"))
+    assert "saved as “&lt;i&gt;safety”" in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_an_export_right_after_another_run_is_opened_has_its_own_weights(
+    qtbot: QtBot, opened: ResultsPage, two_runs: Path, tmp_path: Path
+) -> None:
+    opened.weighing.controls["safety"].field.setValue(5)
+    shutil.copy(two_runs, opened.workspace.store_path)
+    with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
+        opened.workspace.open_run(2)
+    exported(qtbot, opened, lambda: opened.export_json(path=tmp_path / "all.json"))
+    assert json.loads((tmp_path / "all.json").read_bytes())["weighted_judge"]["from"] == "default"
+
+
+def test_an_opened_submission_is_named_as_one(
+    qtbot: QtBot, page: ResultsPage, demo_gold: Path, demo_store: Path, save: Save
+) -> None:
+    text = demo_store.with_name("submission.tsv").read_bytes()
+    part = save("part.tsv", b"".join(text.splitlines(keepends=True)[:-2]))
+    with RunStore(page.workspace.store_path) as store:
+        open_submission(part, load_dataset(demo_gold), store)
+    open_run(qtbot, page, 2)
+    dialog = dialog_of(page, page.export_labels)
+    assert dialog.facts["Submission"].text() == "part.tsv"
+    assert "the submission lacks them" in dialog.unfinished.text()
+    assert dialog.start.text() == "Export the incomplete run"
+    dialog.reject()
+    assert "answers 28 of the 30 items" in page.scores.caveats.text()

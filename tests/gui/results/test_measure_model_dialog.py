@@ -32,7 +32,7 @@ def test_a_model_fills_its_column(
 ) -> None:
     few = save("few.tsv", b"\n".join(demo_gold.read_bytes().split(b"\n")[:4]))
     page.workspace.open_gold(few)
-    qtbot.waitUntil(lambda: page.workspace.has_own_gold, timeout=10_000)
+    qtbot.waitUntil(lambda: page.workspace.has_chosen_gold, timeout=10_000)
     opened = open_run(qtbot, page, 1)
     click(opened.scores.model_buttons[measure])
     dialog = opened.findChild(MeasureModelDialog)

@@ -95,7 +95,7 @@ def test_labels_of_other_items_are_refused_with_the_next_step(
     qtbot.waitUntil(lambda: "no id in common" in opened.scores.caveats.text(), timeout=10_000)
     assert "Other labels…" in opened.scores.caveats.text()
     assert opened.scores.table(ScoreTable.LABELS_GIVEN).rowCount() == 5
-    assert opened.gold.status.text() == "Against the human labels of <b>other.tsv"
+    assert opened.gold.status.text() == "Against the human labels of <b>other.tsv, chosen on Results"
     assert all(label.textFormat() == Qt.TextFormat.PlainText for label in opened.findChildren(QLabel))
 
 

@@ -1,5 +1,6 @@
 """The Review page: items, keys, overrides, texts and what is marked in them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,13 +9,14 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.items import Preference
 from engine.core.run_setup import RunSetup
+from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_control import RunControl
 from gui.kit.value_table import SORT_ROLE
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import DOUBT, ID, INSTRUCTION, LABELS, MARKS
 from gui.work.rewriter import Rewriter
-from gui.work.workspace import Workspace
+from gui.work.workspace import Place, Replaced, Workspace
 from tests.gui.review.steps import (
     A_WHILE,
     HOSTILE,
@@ -226,3 +228,67 @@ def test_spans_are_counted_as_qt_counts(qtbot: QtBot, page: ReviewPage) -> None:
     [mark] = page.reading.a.view.extraSelections()
     assert mark.cursor.selectedText() == "one two"
     assert isinstance(mark.cursor, QTextCursor)
+
+
+def test_the_human_label_names_its_dataset(qtbot: QtBot, page: ReviewPage, demo_gold: Path) -> None:
+    card = page.desk.card
+    assert card.human_from.text() == "of gold.tsv"
+    assert str(demo_gold) in card.human_from.toolTip()
+
+
+def test_an_item_that_chosen_labels_lack_has_those_of_its_own_dataset(
+    qtbot: QtBot, page: ReviewPage, demo_gold: Path, tmp_path: Path
+) -> None:
+    lines = demo_gold.read_bytes().split(b"\n")
+    few = tmp_path / "few.tsv"
+    few.write_bytes(b"\n".join(line for line in lines if not line.startswith(current(page).encode() + b"\t")))
+    labels = [row.human for row in page.list.review.rows] if page.list.review else []
+    card = page.desk.card
+    said = card.human.text()
+    with qtbot.waitSignal(page.workspace.gold_changed):
+        page.workspace.open_gold(few)
+    first = current(page)
+    qtbot.waitUntil(lambda: page.list.review is not None and not page.list._listing.busy)
+    page.list.choose(first)
+    assert (card.human.text(), card.human_from.text()) == (said, "of gold.tsv")
+    assert [row.human for row in page.list.review.rows] == labels  # type: ignore[union-attr]
+    press(qtbot, page, "J")
+    assert card.human_from.text() == "of few.tsv"
+
+
+def test_where_no_label_is_known_it_says_where_it_was_looked_for(
+    qtbot: QtBot, page: ReviewPage, demo_gold: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.tsv"
+    other.write_bytes(b"id\tinstruction\toutput_a\toutput_b\tsafety_preference\n1\ti\ta\tb\tA\n")
+    run = page.workspace.run
+    assert run is not None
+    assert run.dataset is not None
+    texts = run.dataset.table.select(["id", "instruction", "output_a", "output_b"])
+    page.workspace.run = replace(run, dataset=replace(run.dataset, table=texts))
+    with qtbot.waitSignal(page.workspace.gold_changed):
+        page.workspace.open_gold(other)
+    qtbot.waitUntil(lambda: page.desk.card.human.text() == "None known.")
+    assert page.desk.card.human_from.text() == "looked for in other.tsv and gold.tsv"
+
+
+def test_the_way_back_leads_to_the_item_and_criterion(
+    qtbot: QtBot, page: ReviewPage, workspace: Workspace, store: Path
+) -> None:
+    press(qtbot, page, "JJ3")
+    item = current(page)
+    with RunStore(store) as opened:
+        made = opened.run(1)
+        with opened.begin(made.identity, fresh=True) as second:
+            opened.add(second.id, list(opened.judged(1)))
+    with qtbot.waitSignal(workspace.replaced_changed):
+        workspace.show_ended(2, "has finished")
+    assert workspace.replaced == Replaced(2, "has finished", 1, Place(1, item, "truthfulness"))
+    qtbot.waitUntil(lambda: page._run_id == 2 and page.list.follows and page.list.review is not None)
+    before = len(overrides(store))
+    press(qtbot, page, "A")  # meant for the run before
+    assert len(overrides(store)) == before
+    with qtbot.waitSignal(workspace.review_wanted):
+        workspace.go_back()
+    qtbot.waitUntil(lambda: page._run_id == 1 and page._item_id == item, timeout=A_WHILE)
+    assert page.desk.criterion == "truthfulness"

@@ -1,5 +1,6 @@
 """All that the interior holds: how it starts, what it remembers, and how it closes during a run."""
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,12 +12,19 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from engine.core.errors import EngineBug, SetupError
+from engine.core.health import Health, Sign, Symptom
+from engine.core.remedies import Remedy
+from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
+from gui.judge.run_control import RunProgress
 from gui.kit.theme import ThemeChoice, is_dark
+from gui.weigh.run_weights import RunWeights, Wish
 from gui.window.frame import MainWindow
 from gui.window.interior import Interior
+from gui.work.lanes import Lane, Task
 from gui.work.page_name import PageName
 from gui.work.state import State
+from gui.work.workspace import Place
 
 A_WHILE = 60_000
 
@@ -146,6 +154,19 @@ def test_a_dropped_dataset_is_opened(opened: Opened, qtbot: QtBot, demo_gold: Pa
     assert interior.workspace.dataset.name == demo_gold.name
 
 
+def test_items_that_a_page_wants_judged_are_described_on_the_judge_page(
+    opened: Opened, qtbot: QtBot, demo_gold: Path
+) -> None:
+    interior = opened()
+    wait_for_plan(interior, qtbot)
+    interior.frame.show_page(PageName.REVIEW)
+    interior.workspace.items_wanted.emit(demo_gold, ("7", "3"))
+    assert interior.frame.page is PageName.JUDGE
+    qtbot.waitUntil(lambda: interior.judge.setup().ids == ("3", "7"), timeout=A_WHILE)
+    assert interior.judge.setup().dataset_path == demo_gold
+    assert not interior.run_control.running
+
+
 def test_the_last_dataset_and_page_are_there_next_time(opened: Opened, qtbot: QtBot, demo_gold: Path) -> None:
     interior = opened(demo_gold)
     qtbot.waitUntil(lambda: interior.workspace.dataset is not None, timeout=A_WHILE)
@@ -199,3 +220,67 @@ def test_letters_belong_to_the_page_and_never_turn_it(opened: Opened, qtbot: QtB
     interior.frame.rail.setFocus()
     qtbot.keyClick(interior.frame.rail, Qt.Key.Key_J)
     assert interior.frame.rail.currentItem().text() == "Review"
+
+
+def test_a_run_that_has_ended_is_shown_above_every_page_with_the_way_back(
+    opened: Opened, qtbot: QtBot, demo_store: Path
+) -> None:
+    shutil.copy(demo_store, opened.folder / "runs.sqlite")
+    interior = opened()
+    space = interior.workspace
+    with qtbot.waitSignal(space.run_changed, timeout=A_WHILE):
+        space.open_run(1)
+    with RunStore(space.store_path) as store, store.begin(store.run(1).identity, fresh=True) as second:
+        number = second.id
+    space.place = Place(1, "5", "safety")
+    with qtbot.waitSignal(space.replaced_changed, timeout=A_WHILE):
+        space.show_ended(number, "has finished")
+    line = interior.ended_line
+    assert line.text.text() == "Run 2 has finished and is shown. You were reviewing run 1."
+    for page in PageName:
+        interior.frame.show_page(page)
+        assert line.isVisible()
+    line.back.click()
+    qtbot.waitUntil(lambda: not line.isVisible(), timeout=A_WHILE)
+    assert interior.frame.page is PageName.REVIEW
+    assert space.run is not None
+    assert space.run.id == 1
+    with qtbot.waitSignal(space.replaced_changed, timeout=A_WHILE):
+        space.show_ended(number, "has finished")
+    line.stay.click()
+    assert not line.isVisible()
+    assert space.run.id == number
+
+
+def test_what_was_exported_is_said_on_whatever_page(
+    opened: Opened, qtbot: QtBot, demo_store: Path, tmp_path: Path
+) -> None:
+    shutil.copy(demo_store, opened.folder / "runs.sqlite")
+    interior = opened()
+    with qtbot.waitSignal(interior.workspace.run_changed, timeout=A_WHILE):
+        interior.workspace.open_run(1)
+    interior.frame.show_page(PageName.DATASET)
+    with qtbot.waitSignal(interior.results.exporter.written, timeout=A_WHILE):
+        interior.results.export_labels(path=tmp_path / "labels.tsv")
+    assert "it answers all 30 items completely" in interior.notice.text
+
+
+def test_the_status_bar_says_that_the_model_does_not_judge(opened: Opened) -> None:
+    interior = opened()
+    control = interior.run_control
+    control._count = RunProgress(1, 30, 12, 0)
+    sign = Symptom(Sign.ONE_LABEL, {"A": 1.0}, 0.9, True, "All are A.", Remedy("Stop."))
+    control.health = Health(12, True, (sign,))
+    control._task = Task(lambda _: None, Lane.MODEL)
+    interior._follow_run()
+    control._task = None
+    assert "12 of 30 items. The model does not judge" in interior.frame._run_state.text()
+    assert interior.frame._run_state.property("role") == "bad"
+
+
+def test_weights_are_kept_when_the_layout_is_forgotten(opened: Opened) -> None:
+    interior = opened()
+    weights = RunWeights(interior.frame.state)
+    weights.save("mine", Wish({"safety": 2.0}, 0.5))
+    interior._forget()
+    assert set(weights.saved) == {"mine"}

@@ -34,17 +34,19 @@ def too_few(gold: Path) -> Dataset:
 def test_a_run_comes_with_the_items_that_it_judged(
     demo_store: Path, demo_gold: Path, at_hand: Callable[[Path], Dataset]
 ) -> None:
-    results, dataset = done(open_run(demo_store, 1, at_hand(demo_gold)))
+    results, dataset, _ = done(open_run(demo_store, 1, at_hand(demo_gold)))
     assert len(results.judged) == DEMO_ITEMS
     assert dataset is not None
     assert dataset.hash == results.run.identity.dataset_hash
 
 
-def test_the_items_at_hand_are_those_that_are_shown(demo_store: Path, demo_gold: Path) -> None:
-    moved = Path(shutil.copy(demo_gold, demo_store.with_name("moved.tsv")))
-    _, dataset = done(open_run(demo_store, 1, load_dataset(moved)))
+def test_the_runs_own_file_comes_before_a_copy_that_may_have_other_labels(
+    demo_store: Path, demo_gold: Path
+) -> None:
+    copy = Path(shutil.copy(demo_gold, demo_store.with_name("copy.tsv")))
+    _, dataset, _ = done(open_run(demo_store, 1, load_dataset(copy)))
     assert dataset is not None
-    assert dataset.path == moved
+    assert dataset.path == demo_gold
 
 
 @pytest.fixture
@@ -60,7 +62,7 @@ def moved_away(demo_store: Path, tmp_path: Path) -> Path:
 
 def test_where_the_items_are_gone_the_run_comes_alone(moved_away: Path, demo_gold: Path) -> None:
     for at_hand in (None, other_texts(demo_gold)):
-        results, dataset = done(open_run(moved_away, 1, at_hand))
+        results, dataset, _ = done(open_run(moved_away, 1, at_hand))
         assert (len(results.judged), dataset) == (DEMO_ITEMS, None)
 
 
@@ -77,3 +79,9 @@ def test_the_right_dataset_opened_anywhere_is_taken_for_the_run(
     with qtbot.waitSignal(workspace.run_changed):
         workspace.open_dataset(demo_gold)
     assert workspace.run.dataset is workspace.dataset
+
+
+def test_where_its_own_file_is_gone_the_items_at_hand_are_shown(moved_away: Path, demo_gold: Path) -> None:
+    _, dataset, _ = done(open_run(moved_away, 1, load_dataset(demo_gold)))
+    assert dataset is not None
+    assert dataset.path == demo_gold

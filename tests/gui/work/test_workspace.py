@@ -1,12 +1,14 @@
 """What the pages share: runs opened and read again, overrides that are never lost on the way."""
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from engine.core.errors import SetupError
+from engine.core.health import HealthVerdict
 from engine.core.items import Preference
 from engine.store.run_store import RunStore
 from gui.work.lanes import Lane
@@ -80,3 +82,33 @@ def test_the_dataset_of_last_time_is_not_asked_for_again_where_it_is_gone(
         workspace.open_dataset(tmp_path / "gone.tsv")
     assert "gone.tsv" in failed.args[0].problem
     assert workspace.state.text("last/dataset") == ""
+
+
+def test_labels_stay_with_the_runs_of_their_dataset(
+    qtbot: QtBot, judged: Workspace, demo_gold: Path, tmp_path: Path
+) -> None:
+    other, labels = tmp_path / "other.tsv", tmp_path / "labels.tsv"
+    for copy in (other, labels):
+        copy.write_bytes(demo_gold.read_bytes())
+    assert judged.run is not None
+    identity = judged.run.results.run.identity
+    with RunStore(judged.store_path) as store:
+        for made in (identity, replace(identity, key="other", dataset_path=other)):
+            with store.begin(made, fresh=True):
+                pass
+    with qtbot.waitSignal(judged.gold_changed, timeout=A_WHILE):
+        judged.open_gold(labels)
+    found = {}
+    for run in (2, 3, 1):
+        with qtbot.waitSignal(judged.run_changed, timeout=A_WHILE):
+            judged.open_run(run)
+        assert judged.gold is not None
+        found[run] = (judged.gold.name, judged.has_chosen_gold)
+    assert found == {2: ("labels.tsv", True), 3: ("other.tsv", False), 1: ("labels.tsv", True)}
+    judged.use_own_labels()
+    assert judged.gold is judged.own_gold
+
+
+def test_a_run_comes_with_its_health(judged: Workspace) -> None:
+    assert judged.run is not None
+    assert judged.run.health.verdict is HealthVerdict.JUDGES

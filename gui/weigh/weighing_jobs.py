@@ -3,12 +3,13 @@
 Knows: how margins are counted. Does not know: windows.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
 from engine.core.value_tables import Table
+from gui.weigh.run_weights import Wish
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
@@ -18,14 +19,6 @@ if TYPE_CHECKING:
 
 MARGIN_BINS = 20
 HIGHEST_MARGIN = 10.0  # points: that of two responses with the scores 10 and 0 on every criterion
-
-
-@dataclass(frozen=True)
-class Wish:
-    """Weights (not negative, any scale) by criterion, and a tie threshold in score points."""
-
-    weights: Mapping[str, float]
-    tie_threshold: float
 
 
 @dataclass(frozen=True)
@@ -138,6 +131,6 @@ def fit(basis: Basis) -> Job[Fitted]:
         found = fit_weights(pairs.rows, human_winners(gold), instructions)
         largest = max(found.weights.values())
         weights = {name: HIGHEST_MARGIN * weight / largest for name, weight in found.weights.items()}
-        return Fitted(Wish(weights, found.tie_threshold), fit_table(found))
+        return Fitted(Wish(weights, found.tie_threshold, f"as fitted on {gold.name}"), fit_table(found))
 
     return work

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from engine.core.formatting import number, percent
 from gui.kit.theme import Colours, colours
-from gui.results.weighing_jobs import HIGHEST_MARGIN, MARGIN_BINS, Weighed
+from gui.weigh.weighing_jobs import HIGHEST_MARGIN, MARGIN_BINS, Weighed
 
 _TICKS = (0.0, 2.5, 5.0, 7.5, 10.0)
 

@@ -1,33 +1,40 @@
 """The weighted judge: a weight for each criterion, and what follows from them at once.
 
-Knows: the controls, that decisions follow them, what is remembered. Does not know: how it is decided.
+Knows: the controls, that decisions follow them, whose weights they are. Does not know: how it is decided.
 """
 
-import math
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import number, percent, visible, words
 from engine.core.rubric import ELOQUENT
+from gui.kit.flow import FlowLayout
 from gui.kit.labels import heading, hint, label, name, panel
 from gui.kit.notice import problem_of
 from gui.kit.value_table import TableModel
 from gui.kit.views import measure_view
-from gui.results import weighing_jobs
-from gui.results.score_jobs import Scores
-from gui.results.weighing_jobs import Basis, Fitted, Weighed, Wish
-from gui.results.weight_row import WeightControl
-from gui.results.win_charts import MarginChart, WinRates
+from gui.weigh import weighing_jobs
+from gui.weigh.run_weights import BY_HAND, RunWeights, Wish, usual_wish
+from gui.weigh.saved_weights import SavedWeights
+from gui.weigh.weighing_jobs import Basis, Fitted, Weighed
+from gui.weigh.weight_row import WeightControl
+from gui.weigh.win_charts import MarginChart, WinRates
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
+if TYPE_CHECKING:
+    from engine.core.run_records import StoredRun
+    from engine.data.dataset import Dataset
+    from engine.measure.systems import System
+
 HIGHEST_WEIGHT = 10.0
 _EQUAL = 1.0
-_STATE = "results/weights"
 _WHAT = (
     "Each response gets a score from 0 to 10 on each criterion: 10 × (P(it is preferred) + P(both good))."
     " The weighted sums decide the winner; a difference up to the tie threshold is a tie."
@@ -40,6 +47,9 @@ class WeighingPanel(QWidget):
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
+        self.weights = RunWeights(workspace.state)
+        self._run: StoredRun | None = None  # whose weights are set
+        self._source = usual_wish(()).source
         self._basis: Basis | None = None
         self._again = False
         self.controls: dict[str, WeightControl] = {}
@@ -55,6 +65,7 @@ class WeighingPanel(QWidget):
         self._fitting.busy_changed.connect(self._follow_fitting)
         self._build()
         self._show_criteria(ELOQUENT.names)
+        self._show_wish(usual_wish(ELOQUENT.names))
 
     # What it is about
 
@@ -62,20 +73,29 @@ class WeighingPanel(QWidget):
     def wish(self) -> Wish:
         """The weights and the threshold as they are set."""
         weights = {criterion: control.value for criterion, control in self.controls.items()}
-        return Wish(weights, self.threshold.value)
+        return Wish(weights, self.threshold.value, self._source)
 
-    def show_scores(self, scores: Scores | None) -> None:
-        """Decide another run, or the same one with other labels."""
-        if scores is None:
+    def show_run(self, system: "System | None", gold: "Dataset | None") -> None:
+        """Decide another run with its own weights, or the same one with other labels; nothing for None."""
+        if system is None or system.results is None:
             self._change_basis(None)
             self._show_nothing("")
             return
-        before = self._basis
-        if before is None or before.system is not scores.system or before.gold is not scores.gold:
-            self._change_basis(Basis(scores.system, scores.gold))
-            if tuple(self.controls) != tuple(scores.system.criteria):
-                self._show_criteria(scores.system.criteria)
+        before, run = self._basis, system.results.run
+        if before is None or before.system is not system or before.gold is not gold:
+            self._change_basis(Basis(system, gold))
+            self._show_weights_of(run, system.criteria)
             self._decide()
+
+    def _show_weights_of(self, run: "StoredRun", criteria: tuple[str, ...]) -> None:
+        """Set the controls, where they are not those of this run yet."""
+        shown = self._run
+        if shown is not None and (shown.id, shown.created) == (run.id, run.created):
+            return
+        if tuple(self.controls) != tuple(criteria):
+            self._show_criteria(criteria)
+        self._run = run
+        self._show_wish(self.weights.of(run))
 
     def _change_basis(self, basis: Basis | None) -> None:
         """What is under way for another run or other labels counts no more."""
@@ -89,7 +109,17 @@ class WeighingPanel(QWidget):
 
     def equal_weights(self) -> None:
         """All criteria alike."""
-        self._set(Wish(dict.fromkeys(self.controls, _EQUAL), self.threshold.value))
+        self._set(Wish(dict.fromkeys(self.controls, _EQUAL), self.threshold.value, BY_HAND))
+
+    def save_as(self, name: str) -> None:
+        """Keep a copy of what is set under a name."""
+        self._keep(self.weights.save(name, self.wish))
+
+    def apply_saved(self, name: str) -> None:
+        """Decide this run by what was saved under a name."""
+        saved = self.weights.saved.get(name)
+        if saved is not None:
+            self._set(saved)
 
     def fit_weights(self) -> None:
         """The weights that explain the human overall labels best."""
@@ -100,13 +130,18 @@ class WeighingPanel(QWidget):
 
     @Slot()
     def _changed(self) -> None:
-        wish = self.wish
-        self._show_shares(wish.weights)
-        kept = self._workspace.state.record(_STATE)
-        self._workspace.state.set_record(
-            _STATE, {**kept, **wish.weights, "tie_threshold": wish.tie_threshold}
-        )
+        self._keep(replace(self.wish, source=BY_HAND))
         self._decide()
+
+    def _keep(self, wish: Wish) -> None:
+        """Remember what is set, and say where it comes from; the rubric's own by hand is the default."""
+        usual = usual_wish(self.controls)
+        alike = (wish.weights, wish.tie_threshold) == (usual.weights, usual.tie_threshold)
+        self._source = usual.source if alike and wish.source == BY_HAND else wish.source
+        self._show_shares(wish.weights)
+        self.source.setText(visible(f"Weights and tie threshold of this run: {self._source}."))
+        if self._run is not None:
+            self.weights.keep(self._run, self.wish)
 
     def _decide(self) -> None:
         if self._basis is None:
@@ -170,11 +205,15 @@ class WeighingPanel(QWidget):
         self._workspace.problem.emit(error)
 
     def _set(self, wish: Wish) -> None:
+        self._show_wish(wish)
+        self._decide()
+
+    def _show_wish(self, wish: Wish) -> None:
         for criterion, weight in wish.weights.items():
             if criterion in self.controls:
                 self.controls[criterion].set_value(weight)
         self.threshold.set_value(wish.tie_threshold)
-        self._changed()
+        self._keep(replace(self.wish, source=wish.source))
 
     # Showing
 
@@ -205,14 +244,18 @@ class WeighingPanel(QWidget):
         self._fit_table = TableModel(self)
         self._fit_view = measure_view(self._fit_table, "What the fitted weights are worth")
         self._fit_view.hide()
-        self._controls = panel(heading("Weights"), hint(_WHAT))
+        self.source = hint("")
+        self.saved = SavedWeights(self.weights, self)
+        self.saved.save_wanted.connect(self.save_as)
+        self.saved.apply_wanted.connect(self.apply_saved)
+        self._controls = panel(heading("Weights"), hint(_WHAT), self.source)
         inside = self._controls.layout()
         assert isinstance(inside, QVBoxLayout)
         inside.addLayout(self._rows)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.equal_button)
-        buttons.addWidget(self.fit_button)
-        buttons.addStretch(1)
+        buttons = FlowLayout()
+        saved = (self.saved.save_button, self.saved.apply_button)
+        for button in (self.equal_button, self.fit_button, *saved):
+            buttons.addWidget(button)
         inside.addLayout(buttons)
         inside.addWidget(self._fit_view)
         inside.addStretch(1)
@@ -243,7 +286,7 @@ class WeighingPanel(QWidget):
         self._halves.setDirection(sides.LeftToRight if fits else sides.TopToBottom)
 
     def _show_criteria(self, criteria: tuple[str, ...]) -> None:
-        """A row for each criterion, with the weights that are remembered."""
+        """A row for each criterion."""
         while (item := self._rows.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None and widget not in (self.threshold.slider, self.threshold.field):
@@ -251,17 +294,13 @@ class WeighingPanel(QWidget):
         for control in self.controls.values():
             control.deleteLater()
         self.controls, self._shares = {}, {}
-        kept = self._workspace.state.record(_STATE)
         for row, criterion in enumerate(criteria):
             control = WeightControl(f"Weight of {words(criterion)}", HIGHEST_WEIGHT, self)
-            control.set_value(_remembered(kept.get(criterion), _EQUAL))
             control.changed.connect(self._changed)
             self.controls[criterion] = control
             self._shares[criterion] = hint("")
             self._add_row(row, words(criterion).capitalize(), control, self._shares[criterion])
-        self.threshold.set_value(_remembered(kept.get("tie_threshold"), ELOQUENT.tie_threshold))
         self._add_row(len(criteria), "Tie threshold", self.threshold, hint("points"))
-        self._show_shares(self.wish.weights)
 
     def _add_row(self, row: int, text: str, control: WeightControl, after: QLabel) -> None:
         after.setWordWrap(False)
@@ -276,10 +315,3 @@ class WeighingPanel(QWidget):
         total = sum(weights.values())
         for criterion, shown in self._shares.items():
             shown.setText(percent(weights[criterion] / total if total else None))
-
-
-def _remembered(value: object, usual: float) -> float:
-    """A remembered number; the usual one where it is none."""
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-        return float(value)
-    return usual

@@ -1,10 +1,13 @@
 """The weighted judge: decisions follow the sliders, weights are fitted and remembered."""
 
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 from engine.data.dataset import Dataset, load_dataset
@@ -13,9 +16,9 @@ from engine.measure.systems import system_of_run
 from engine.store.run_store import RunStore
 from engine.weigh.system_weighing import scored_pairs_of, weigh
 from gui.results.score_jobs import Scores, measure_labels
-from gui.results.weighing_panel import WeighingPanel
+from gui.weigh.run_weights import OF_RUNS, SAVED
+from gui.weigh.weighing_panel import WeighingPanel
 from gui.work.lanes import EngineThreads, Lane
-from gui.work.state import State
 from gui.work.workspace import Workspace
 from tests.gui.jobs import done
 
@@ -30,13 +33,17 @@ def scores_of(store_path: Path, gold: Dataset | None) -> Scores:
         return done(measure_labels(load_results(store, 1), gold))
 
 
+def show(panel: WeighingPanel, scores: Scores) -> None:
+    panel.show_run(scores.system, scores.gold)
+
+
 @pytest.fixture
 def panel(qtbot: QtBot, workspace: Workspace, demo_store: Path, gold: Dataset) -> WeighingPanel:
     made = WeighingPanel(workspace)
     qtbot.addWidget(made)
     made.resize(1100, 600)
     made.show()
-    made.show_scores(scores_of(demo_store, gold))
+    show(made, scores_of(demo_store, gold))
     qtbot.waitUntil(lambda: "comparisons" in made.summary.text())
     return made
 
@@ -98,7 +105,7 @@ def test_weights_of_another_run_are_not_set(
 ) -> None:
     before = panel.wish
     panel.fit_weights()
-    panel.show_scores(scores_of(demo_store, gold))
+    show(panel, scores_of(demo_store, gold))
     qtbot.waitUntil(lambda: not any(map(threads.busy, Lane)), timeout=20_000)
     qtbot.waitUntil(lambda: "comparisons" in panel.summary.text())
     assert panel.wish == before
@@ -112,27 +119,101 @@ def test_overrides_need_not_wait_for_weights(panel: WeighingPanel, threads: Engi
 
 
 def test_without_labels_nothing_can_be_fitted(qtbot: QtBot, panel: WeighingPanel, demo_store: Path) -> None:
-    panel.show_scores(scores_of(demo_store, None))
+    show(panel, scores_of(demo_store, None))
     qtbot.waitUntil(lambda: not panel.fit_button.isEnabled())
     qtbot.waitUntil(panel._agreement_view.isHidden)
 
 
-def test_weights_are_remembered(qtbot: QtBot, panel: WeighingPanel, workspace: Workspace) -> None:
+def other_run(scores: Scores) -> Scores:
+    """The same judgments as those of another run."""
+    results = scores.results
+    run = replace(results.run, id=2, created=results.run.created + timedelta(days=1))
+    return replace(scores, system=system_of_run(replace(results, run=run)))
+
+
+def test_weights_belong_to_their_run(
+    qtbot: QtBot, panel: WeighingPanel, workspace: Workspace, demo_store: Path, gold: Dataset
+) -> None:
+    scores = scores_of(demo_store, gold)
+    usual = panel.wish
     panel.controls["safety"].field.setValue(3.25)
     panel.threshold.field.setValue(1.5)
+    assert panel.wish.source == "set by hand"
+    show(panel, other_run(scores))
+    assert panel.wish == usual
+    assert "default" in panel.source.text()
     again = WeighingPanel(workspace)
     qtbot.addWidget(again)
+    show(again, scores)
     assert (again.wish.weights["safety"], again.wish.tie_threshold) == (3.25, 1.5)
+    assert again.wish.source == "set by hand"
+    again.controls["safety"].field.setValue(1)
+    again.threshold.field.setValue(usual.tie_threshold)
+    assert again.wish == usual
+
+
+def test_a_run_of_a_new_store_does_not_inherit_by_its_number(
+    panel: WeighingPanel, demo_store: Path, gold: Dataset
+) -> None:
+    panel.controls["safety"].field.setValue(3.25)
+    run = scores_of(demo_store, gold).results.run
+    assert panel.weights.of(run).weights["safety"] == 3.25
+    assert panel.weights.of(replace(run, created=run.created + timedelta(seconds=1))).source == "default"
+
+
+def test_saved_weights_are_applied_on_purpose(
+    qtbot: QtBot, panel: WeighingPanel, demo_store: Path, gold: Dataset
+) -> None:
+    panel.controls["safety"].field.setValue(5)
+    QTest.mouseClick(panel.saved.save_button, Qt.MouseButton.LeftButton)
+    dialog = panel.saved.dialog
+    QTest.keyClick(dialog.field, Qt.Key.Key_Return)
+    assert dialog.warning.text() == "Give them a name."
+    QTest.keyClicks(dialog.field, "safety  first ")
+    QTest.keyClick(dialog.field, Qt.Key.Key_Return)
+    assert panel.wish.source == "saved as “safety first”"
+    show(panel, other_run(scores_of(demo_store, gold)))
+    assert panel.wish.source == "default"
+    panel.saved.fill()
+    before = rates(panel)
+    panel.saved.menu.actions()[0].trigger()
+    assert (panel.wish.weights["safety"], panel.wish.source) == (5, "saved as “safety first”")
+    settled(qtbot, panel, before)
+    panel.controls["safety"].field.setValue(4)
+    assert panel.wish.source == "set by hand"
+    assert panel.weights.saved["safety first"].weights["safety"] == 5
+
+
+def test_a_name_that_is_taken_says_so_and_long_ones_do_not_widen(panel: WeighingPanel) -> None:
+    panel.save_as("<b>" + "x" * 300)
+    panel.saved._ask_for_name()
+    dialog = panel.saved.dialog
+    QTest.keyClicks(dialog.field, "new")
+    assert dialog.save.text() == "Save"
+    dialog._taken = ("new",)
+    dialog._follow("")
+    assert dialog.save.text() == "Replace"
+    assert "is replaced" in dialog.warning.text()
+    dialog.reject()
+    panel.saved.fill()
+    entry = panel.saved.menu.actions()[0]
+    assert len(entry.text()) < 60
+    assert "&lt;b&gt;" in entry.toolTip()
+    remove = panel.saved.menu.actions()[-1].menu()
+    assert isinstance(remove, QMenu)
+    remove.actions()[0].trigger()
+    assert panel.weights.saved == {}
 
 
 @pytest.mark.parametrize(
-    "kept", ["10", "[]", '{"safety": "many", "tie_threshold": null, "relevance": 1e999}']
+    "kept", ["10", "[]", '{"safety": "many", "tie_threshold": null, "relevance": 1e999}', '{"weights": 7}']
 )
 def test_a_damaged_memory_is_as_if_there_were_none(
-    qtbot: QtBot, threads: EngineThreads, tmp_path: Path, kept: str
+    panel: WeighingPanel, workspace: Workspace, demo_store: Path, kept: str
 ) -> None:
-    state = State(tmp_path / "other")
-    state.set_text("results/weights", kept)
-    panel = WeighingPanel(Workspace(threads, state, tmp_path / "runs.sqlite"))
-    qtbot.addWidget(panel)
-    assert set(panel.wish.weights.values()) == {1.0}
+    run = scores_of(demo_store, None).results.run
+    key = f"{run.id} {run.created.isoformat()}"
+    workspace.state.set_text(OF_RUNS, f'{{"{key}": {kept}}}')
+    assert set(panel.weights.of(run).weights.values()) == {1.0}
+    workspace.state.set_text(SAVED, f'{{"it": {kept}}}')
+    assert all(set(wish.weights.values()) == {1.0} for wish in panel.weights.saved.values())

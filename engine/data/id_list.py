@@ -1,0 +1,77 @@
+"""Read which items of a dataset are chosen: a list of ids, or a table whose first column holds them.
+
+Knows: how a choice is written down, what is wrong with one. Does not know: what is done with the items.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from engine.core.errors import InputError
+from engine.core.formatting import quoted
+from engine.data.dataset import Dataset
+from engine.data.file_format import SAVE_AS_UTF8, UTF8_MARK, FileFormat, read_text_file
+from engine.data.json_records import undecodable
+from engine.data.tables import delimited_table
+
+_TABLE = re.compile(rb'("?)id\1(\t|,|\r?\n|\r|\Z)')  # how the first line of one begins
+_REMEDY = "Write one id on each line, or give a TSV or CSV file whose first column is id."
+_Line = tuple[int, str]  # its number, from 1, and the id on it
+
+
+def read_ids(path: Path, dataset: Dataset) -> tuple[str, ...]:
+    """The ids of items of a dataset in a file, in its order: one on each line, or the column id of a table.
+
+    A table is TSV or CSV, whatever its suffix, and begins with a header whose first column is id; what else
+    it holds does not count. Lines without any text are passed over; an id with spaces around it is found
+    without them, where there is none with them. Raises SetupError where the file cannot be read; InputError
+    with all that is wrong, by line: an id that the dataset lacks, one that was there before, bytes that are
+    not UTF-8; and where there is no id at all.
+    """
+    return ids_in(read_text_file(path), path, dataset)
+
+
+def ids_in(data: bytes, path: Path, dataset: Dataset) -> tuple[str, ...]:
+    """The same of bytes that are at hand; `path`: what they are called in errors."""
+    table = _TABLE.match(data.removeprefix(UTF8_MARK))
+    lines = list(_column(path, data, table[2]) if table else _list(path, data))
+    if not lines:
+        raise InputError(path, ["holds no ids."], _REMEDY)
+    known = frozenset(dataset.ids)
+    lines = [(number, text if text in known else text.strip()) for number, text in lines]
+    if problems := list(_problems(lines, known, dataset.name)):
+        raise InputError(path, problems, _REMEDY)
+    return tuple(item_id for _, item_id in lines)
+
+
+def _column(path: Path, data: bytes, delimiter: bytes) -> Iterator[_Line]:
+    table = delimited_table(path, FileFormat.CSV if delimiter == b"," else FileFormat.TSV, data)
+    for row in table.rows(table.columns[:1]):
+        yield row.number, row.cells[table.columns[0]]
+    table.raise_problems()
+
+
+def _list(path: Path, data: bytes) -> Iterator[_Line]:
+    newline = b"\n" if b"\n" in data else b"\r"  # a lone return: the classic Mac
+    problems, start = [], len(UTF8_MARK) if data.startswith(UTF8_MARK) else 0
+    for number, line in enumerate(data[start:].split(newline), start=1):
+        try:
+            text = line.removesuffix(b"\r").decode("utf-8")
+        except UnicodeDecodeError as error:
+            problems.append(f"line {number}: {undecodable(error, start)}")
+            text = ""
+        if text.strip():
+            yield number, text
+        start += len(line) + 1
+    if problems:
+        raise InputError(path, problems, SAVE_AS_UTF8)
+
+
+def _problems(lines: Iterable[_Line], known: frozenset[str], dataset: str) -> Iterator[str]:
+    """What is wrong with each line that cannot be taken."""
+    first: dict[str, int] = {}
+    for number, item_id in lines:
+        if item_id not in known:
+            yield f"line {number}: {dataset} has no item {quoted(item_id)}."
+        elif (met := first.setdefault(item_id, number)) != number:
+            yield f"line {number}: id {quoted(item_id)} is already on line {met}."

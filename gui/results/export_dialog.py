@@ -1,0 +1,273 @@
+"""Asks where to write the run, and shows before which run that is and what its labels depend on.
+
+Knows: what a person must see before a file leaves the window. Does not know: how files are written.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.core.errors import EngineError
+from engine.core.formatting import visible
+from engine.core.health import HealthVerdict
+from gui.kit.file_dialogs import ask_folder, ask_target
+from gui.kit.foreign_text import plain_label, short_name, tip
+from gui.kit.labels import label, name, set_role
+from gui.kit.notice import problem_of
+from gui.kit.remedies import IN_THE_WINDOW
+from gui.results.export_jobs import Exported, Form, look_at_target
+from gui.work.lanes import EngineThreads, Lane, LatestTask
+
+_TITLES = {
+    Form.LABELS: "Export the submission for sub-task 1",
+    Form.EXPLAINED: "Export the submission for sub-task 2",
+    Form.CSV: "Export all data as CSV",
+    Form.JSON: "Export all data as JSON",
+    Form.REPORT: "Export the report",
+    Form.FIGURES: "Export the figures",
+}
+_FILES = {
+    Form.LABELS: ("labels.tsv", "Submissions (*.tsv)"),
+    Form.EXPLAINED: ("explained.tsv", "Submissions (*.tsv)"),
+    Form.CSV: ("all-data.csv", "CSV files (*.csv)"),
+    Form.JSON: ("all-data.json", "JSON files (*.json)"),
+    Form.REPORT: ("report.html", "HTML pages (*.html)"),
+}
+MODEL = {False: "Model", True: "Submission"}
+"""Who judged, by whether the run is a submission that was opened."""
+_WIDTH = 84  # letters
+_SHARE_OF_SCREEN = 0.85
+
+
+class ExportDialog(QDialog):
+    """`chosen` tells the file, or the folder for figures, once it was seen that it can be written."""
+
+    chosen = Signal(object)  # a Path
+
+    def __init__(
+        self,
+        form: Form,
+        what: Exported,
+        folder: Path,
+        threads: EngineThreads,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._form, self._what, self._folder = form, what, folder
+        self._wanted = Path()  # that is being looked at
+        self._may_replace: Path | None = None
+        self._looking = LatestTask(threads, Lane.STORE, self)
+        self._looking.finished.connect(self._take_look)
+        self._looking.failed.connect(self._refuse)
+        self.setWindowTitle(_TITLES[form])
+        self.facts = {title: plain_label(text) for title, text in facts(form, what)}
+        self.health = label("")
+        self.unfinished = label("", "warning")
+        self.field = QLineEdit()
+        self.status = label("", "bad")
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.start = self.buttons.addButton("", QDialogButtonBox.ButtonRole.AcceptRole)
+        self._lay_out()
+        self._say_health()
+        self._say_unfinished()
+        self._suggest()
+
+    @property
+    def path(self) -> Path:
+        """The file that is named; the suffix of its form is added where there is none."""
+        path = Path(self.field.text().strip()).expanduser()
+        path = path if path.is_absolute() else self._folder / path
+        if self._form is Form.FIGURES or path.suffix:
+            return path
+        return path.with_name(path.name + Path(_FILES[self._form][0]).suffix) if path.name else path
+
+    @Slot()
+    def look(self) -> None:
+        """See whether the file can be written; if so, and nothing is replaced unasked, it is."""
+        if not self.field.text().strip():
+            self._say("Name a file." if self._form is not Form.FIGURES else "Name a folder.")
+            return
+        self._wanted = self.path
+        self.status.hide()
+        self._looking.start(look_at_target(self._form, self._wanted, self._what.in_use))
+
+    def done(self, result: int) -> None:
+        """Nobody waits for what is still looked at."""
+        self._looking.drop()
+        super().done(result)
+
+    # Making
+
+    def _lay_out(self) -> None:
+        form = QFormLayout()
+        form.setVerticalSpacing(4)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        for title, shown in self.facts.items():
+            name(shown, f"{title}: {shown.text()}")
+            form.addRow(label(title, "hint", wrap=False), shown)
+        identity = self._what.whole.run.identity
+        self.facts["Dataset"].setToolTip(tip(str(identity.dataset_path)))
+        self.facts[MODEL[self._what.whole.run.submitted]].setToolTip(tip(str(identity.model_path)))
+        word = "Folder" if self._form is Form.FIGURES else "File"
+        name(self.field, word, "Relative names are in the folder that is suggested")
+        self.field.textEdited.connect(self._follow_name)
+        browse = QPushButton("&Browse…")
+        name(browse, f"Browse for the {word.lower()}")
+        browse.clicked.connect(self._browse)
+        line = QHBoxLayout()
+        line.addWidget(self.field, 1)
+        line.addWidget(browse)
+        heading = label(f"{word}:" if word == "File" else "A new folder is made in:", wrap=False)
+        heading.setBuddy(self.field)
+        layout = QVBoxLayout(self)
+        layout.setSpacing(10)
+        layout.addWidget(self._build_facts(form), 1)
+        layout.addWidget(self.unfinished)
+        layout.addWidget(heading)
+        layout.addLayout(line)
+        layout.addWidget(self.status)
+        layout.addWidget(self.buttons)
+        self.start.setDefault(True)
+        browse.setAutoDefault(False)
+        self.buttons.accepted.connect(self.look)
+        self.buttons.rejected.connect(self.reject)
+        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * _WIDTH)
+
+    def _build_facts(self, form: QFormLayout) -> QScrollArea:
+        """What long names and many signs of a bad judge may make higher than the screen."""
+        self._inside = inside = QWidget()
+        inside.setProperty("role", "content")
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(10)
+        column.addLayout(form)
+        column.addWidget(self.health)
+        column.addStretch(1)
+        self._shown = QScrollArea()
+        self._shown.setWidgetResizable(True)
+        self._shown.setFrameShape(QFrame.Shape.NoFrame)
+        self._shown.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._shown.setWidget(inside)
+        name(self._shown, "What is exported")
+        return self._shown
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """As high as all of it needs, as far as the screen is."""
+        width = self.minimumWidth()
+        margins = self.contentsMargins().left() + self.contentsMargins().right() + 40
+        needed = self._inside.heightForWidth(width - margins)
+        most = int(self.screen().availableSize().height() * _SHARE_OF_SCREEN)
+        others = self.sizeHint().height() - self._shown.sizeHint().height()
+        self.resize(width, min(needed + others + self.fontMetrics().height() * 2, most))
+        super().showEvent(event)
+
+    def _say_health(self) -> None:
+        health = self._what.health
+        self.health.setText(visible("\n".join(health.sentences(IN_THE_WINDOW.of))))
+        roles = {HealthVerdict.DOES_NOT_JUDGE: "bad", HealthVerdict.LOOK: "warning"}
+        set_role(self.health, roles.get(health.verdict, "hint"))
+
+    def _say_unfinished(self) -> None:
+        run = self._what.whole.run
+        left = run.identity.items - run.judged
+        items = "1 item is" if left == 1 else f"{left:,} items are"
+        why = "the submission lacks them" if run.submitted else "they are not judged"
+        state = "incomplete" if run.submitted else "not finished"
+        self.unfinished.setText(f"Run {run.id} is {state}: {items} missing in the file, for {why}.")
+        self.unfinished.setVisible(left > 0)
+
+    def _suggest(self) -> None:
+        if self._form is Form.FIGURES:
+            self.field.setText(str(self._folder))
+        else:
+            self.field.setText(str(self._folder / f"run-{self._what.whole.run.id}-{_FILES[self._form][0]}"))
+        self.status.hide()
+        self._name_start()
+        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.field.setCursorPosition(len(self.field.text()))
+
+    # What a person does
+
+    @Slot()
+    def _follow_name(self) -> None:
+        self._looking.drop()
+        self.status.hide()
+        self._name_start()
+
+    def _name_start(self) -> None:
+        replaces = self._may_replace is not None and self._may_replace == self.path
+        text = "Replace the file" if replaces else "Export"
+        if not self._what.whole.run.complete:
+            state = "incomplete" if self._what.whole.run.submitted else "unfinished"
+            text = f"Export the {state} run"
+        self.start.setText(text)
+
+    @Slot(object)
+    def _take_look(self, replaces: bool) -> None:
+        if replaces and self._wanted != self._may_replace:
+            self._may_replace = self._wanted
+            self._say(
+                f"{self._wanted.name} is there already. Press the button again to replace it.", "warning"
+            )
+            self._name_start()
+            return
+        self.chosen.emit(self._wanted)
+        self.accept()
+
+    @Slot(object)
+    def _refuse(self, error: EngineError) -> None:
+        self._say(" ".join(problem_of(error)))
+
+    def _say(self, text: str, role: str = "bad") -> None:
+        self.status.setText(visible(text))
+        set_role(self.status, role)
+        self.status.show()
+
+    @Slot()
+    def _browse(self) -> None:
+        if self._form is Form.FIGURES:
+            found = ask_folder(self, self.windowTitle(), self.path)
+        else:
+            found = ask_target(self, self.windowTitle(), self.path, _FILES[self._form][1])
+            self._may_replace = found  # that dialog has asked
+        if found is not None:
+            self.field.setText(str(found))
+            self.status.hide()
+            self._name_start()
+
+
+def figures_name(what: Exported) -> str:
+    """What the folder of figures is called."""
+    return f"run-{what.whole.run.id}-figures"
+
+
+def facts(form: Form, what: Exported) -> Iterator[tuple[str, str]]:
+    """What is exported, and all that its labels depend on."""
+    run, identity = what.whole.run, what.whole.run.identity
+    yield "Run", f"Run {run.id}, made {run.created.astimezone():%Y-%m-%d %H:%M}"
+    yield "Dataset", short_name(identity.dataset_path.name)
+    yield MODEL[run.submitted], short_name(identity.model_name)
+    yield "Items", f"{run.judged:,} of {identity.items:,} judged"
+    people = what.whole.overridden.by_whom if what.whole.overrides else "none"
+    if what.whole.overrides and what.model_alone:
+        people = f"left out (“Model alone” is ticked on Results): {people}"
+    yield "Overrides", people
+    yield "Calibration", what.calibration_in_words
+    weights = what.wish.in_words
+    yield "Weights", weights if form.has_weights else f"{weights} (they take no part in this file)"
+    if form.has_human_labels:
+        yield "Human labels", what.gold_in_words

@@ -1,0 +1,123 @@
+"""The weights and the tie threshold of each run, and those that are saved under a name.
+
+They are the window's memory, not the run's: the readings of a run stay what they are, however a person weighs
+them, and nothing that judges or exports by command must follow a slider. A run is known by its number and the
+moment it was made, for a store that was thrown away begins at 1 again.
+
+Knows: where they are kept, where each comes from. Does not know: widgets, how items are weighed.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from engine.core.rubric import ELOQUENT
+from gui.work.state import State
+
+if TYPE_CHECKING:
+    from engine.core.run_records import StoredRun
+
+DEFAULT = "default"
+BY_HAND = "set by hand"
+OF_RUNS, SAVED = "weights/runs", "weights/saved"
+"""Where the state keeps them: the work of a person, which is not forgotten with the layout."""
+_USUAL_WEIGHT = 1.0
+_MOST_RUNS = 500
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Weights (not negative, any scale) by criterion, and a tie threshold in score points.
+
+    `source`: where they come from, for people: DEFAULT, BY_HAND, `saved as “…”`, `as fitted on …`.
+    """
+
+    weights: Mapping[str, float]
+    tie_threshold: float
+    source: str = DEFAULT
+
+    @property
+    def in_words(self) -> str:
+        """Where they come from, and the threshold."""
+        return f"{self.source}; tie threshold {self.tie_threshold:g} points"
+
+
+def usual_wish(criteria: Iterable[str]) -> Wish:
+    """What a run begins with: the rubric's own weights and threshold."""
+    known = {criterion.name: criterion.weight for criterion in ELOQUENT.criteria}
+    return Wish({name: known.get(name, _USUAL_WEIGHT) for name in criteria}, ELOQUENT.tie_threshold)
+
+
+class RunWeights:
+    """What is damaged in the memory counts as not remembered."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def of(self, run: "StoredRun") -> Wish:
+        """Those of a run; the usual ones where nobody changed them."""
+        kept = self._state.record(OF_RUNS).get(_key(run))
+        usual = usual_wish(run.identity.criteria)
+        return _wish(kept, usual) if isinstance(kept, dict) else usual
+
+    def keep(self, run: "StoredRun", wish: Wish) -> None:
+        """Remember those of a run."""
+        others = {key: kept for key, kept in self._state.record(OF_RUNS).items() if key != _key(run)}
+        if wish.source != DEFAULT:
+            others[_key(run)] = {**_values(wish), "source": wish.source}
+        self._state.set_record(OF_RUNS, dict(list(others.items())[-_MOST_RUNS:]))
+
+    @property
+    def saved(self) -> Mapping[str, Wish]:
+        """Those that have a name, in the order of the alphabet."""
+        kept = self._state.record(SAVED)
+        found = {name: kept[name] for name in sorted(kept, key=str.casefold) if isinstance(kept[name], dict)}
+        usual = usual_wish(ELOQUENT.names)
+        return {name: _wish({**values, "source": saved_as(name)}, usual) for name, values in found.items()}
+
+    def save(self, name: str, wish: Wish) -> Wish:
+        """Keep a copy under a name, in the place of what had this name; the same wish, from there now."""
+        self._state.set_record(SAVED, {**self._state.record(SAVED), name: _values(wish)})
+        self._state.save()
+        return Wish(wish.weights, wish.tie_threshold, saved_as(name))
+
+    def remove(self, name: str) -> None:
+        """Forget what is saved under a name; runs that have it keep it."""
+        others = {other: kept for other, kept in self._state.record(SAVED).items() if other != name}
+        self._state.set_record(SAVED, others)
+        self._state.save()
+
+
+def saved_as(name: str) -> str:
+    """The source of what was saved under a name."""
+    return f"saved as “{name}”"
+
+
+def _key(run: "StoredRun") -> str:
+    return f"{run.id} {run.created.isoformat()}"
+
+
+def _values(wish: Wish) -> dict[str, Any]:
+    return {"weights": dict(wish.weights), "tie_threshold": wish.tie_threshold}
+
+
+def _wish(kept: Mapping[str, Any], usual: Wish) -> Wish:
+    """Remembered values; the usual ones for those that are missing or damaged."""
+    own = kept.get("weights")
+    own = own if isinstance(own, dict) else {}
+    names = dict.fromkeys([*usual.weights, *own])
+    weights = {
+        name: _number(own.get(name), usual.weights.get(name, _USUAL_WEIGHT))
+        for name in names
+        if isinstance(name, str)
+    }
+    source = kept.get("source")
+    threshold = _number(kept.get("tie_threshold"), usual.tie_threshold)
+    return Wish(weights, threshold, source if isinstance(source, str) and source else BY_HAND)
+
+
+def _number(value: object, usual: float) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0:
+        return float(value)
+    return usual

@@ -1,0 +1,193 @@
+"""`judge --ids`: chosen items are a run of their own, which every other command finds again."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from engine.core.items import Preference
+from engine.core.judgments import NewOverride
+from engine.store.run_store import RunStore
+from tests.commands import MAIN, ROOT, run, run_here, start, wait_until
+
+DEMO = ROOT / "examples" / "demo.tsv"
+IDS = ("3", "17", "20", "40", "41")
+
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
+
+class Choice:
+    """A command that judges IDS, with files of its own."""
+
+    def __init__(self, folder: Path, *options: object) -> None:
+        folder.mkdir(exist_ok=True)
+        self.store, self.out, self.ids = folder / "runs.sqlite", folder / "chosen.tsv", folder / "ids.txt"
+        self.ids.write_text("\n".join(reversed(IDS)), "utf-8")
+        self.words = ["judge", DEMO, "--model", "demo", "--ids", self.ids, "--threads", 1]
+        self.words += ["--max-explanation-tokens", 30, "--store", self.store, *options]
+
+    def judged(self) -> int:
+        if not self.store.exists():
+            return 0
+        with RunStore(self.store) as store:
+            return store.run(1).judged if store.runs() else 0
+
+
+@pytest.fixture(scope="module")
+def chosen(tmp_path_factory: pytest.TempPathFactory) -> Choice:
+    """IDS, judged; the tests leave the run as it is."""
+    choice = Choice(tmp_path_factory.mktemp("chosen"))
+    done = run_here(*choice.words, "--out", choice.out)
+    assert done.returncode == 0, done.stderr
+    assert "Run 1: 5 of 240 items of demo.tsv" in done.stdout
+    assert f"Submission: {choice.out} (5 chosen items of demo.tsv)" in done.stdout
+    return choice
+
+
+def ids_of(path: Path) -> list[str]:
+    return list(pd.read_csv(path, sep="\t", dtype=str)["id"])
+
+
+def test_a_submission_of_chosen_items_holds_these_alone(chosen: Choice) -> None:
+    assert ids_of(chosen.out) == list(IDS)
+
+
+def test_the_same_choice_is_the_same_run_however_it_is_written(chosen: Choice, tmp_path: Path) -> None:
+    table, out = tmp_path / "ids.csv", tmp_path / "again.tsv"
+    table.write_text("id,why\n" + "".join(f"{item_id},odd\n" for item_id in IDS), "utf-8")
+    words = [table if word == chosen.ids else word for word in chosen.words]
+    assert "Run 1: 5 of 240" in run_here(*words, "--out", out).stdout
+    assert out.read_bytes() == chosen.out.read_bytes()
+
+
+def test_ids_come_from_standard_input(chosen: Choice, tmp_path: Path) -> None:
+    words = ["-" if word == chosen.ids else word for word in chosen.words]
+    command = [sys.executable, MAIN, *words, "--out", tmp_path / "again.tsv"]
+    given = "\n".join(IDS)
+    done = subprocess.run(
+        list(map(str, command)), input=given, capture_output=True, encoding="utf-8", check=False, timeout=120
+    )
+    assert "Run 1: 5 of 240" in done.stdout
+    none = subprocess.run(
+        list(map(str, command)), input="", capture_output=True, encoding="utf-8", check=False, timeout=120
+    )
+    assert (none.returncode, none.stderr.splitlines()[0]) == (2, "standard input: holds no ids.")
+
+
+@pytest.mark.parametrize("kill_at", [0, 2])
+def test_a_killed_run_of_chosen_items_goes_on_to_the_same_submission(
+    chosen: Choice, tmp_path: Path, kill_at: int
+) -> None:
+    killed = Choice(tmp_path)
+    child = start(*killed.words, "--out", killed.out)
+    wait_until(lambda: killed.judged() >= kill_at and killed.store.exists(), child)
+    child.kill()
+    child.communicate()
+    assert kill_at <= killed.judged() < len(IDS)
+    again = run(*killed.words, "--out", killed.out)
+    assert again.returncode == 0, again.stderr
+    assert "Run 1: 5 of 240" in again.stdout
+    assert killed.out.read_bytes() == chosen.out.read_bytes()
+
+
+def test_a_plan_counts_chosen_items_alone(chosen: Choice, tmp_path: Path) -> None:
+    other = tmp_path / "other.txt"
+    other.write_text("5\n6\n", "utf-8")
+    words = [other if word == chosen.ids else word for word in chosen.words]
+    planned = run_here(*words, "--plan").stdout
+    assert "on 2 of 240 items of demo.tsv:" in planned
+    assert "10 (5 criteria)" in planned
+    assert "0 of 2" in planned
+
+
+def test_chosen_items_and_the_first_ones_contradict_each_other(chosen: Choice) -> None:
+    done = run_here(*chosen.words, "--items", 3, "--out", chosen.out)
+    assert (done.returncode, done.stderr.splitlines()) == (
+        2,
+        ["--ids and --items both choose the items.", "Use one of them."],
+    )
+
+
+def test_an_id_that_the_dataset_lacks_is_named_by_its_line(chosen: Choice, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.txt"
+    wrong.write_text("3\n\n999\n", "utf-8")
+    words = [wrong if word == chosen.ids else word for word in chosen.words]
+    done = run_here(*words, "--out", tmp_path / "out.tsv")
+    assert done.returncode == 2
+    assert done.stderr.startswith("wrong.txt: line 3: demo.tsv has no item '999'.")
+
+
+def test_the_list_of_ids_is_not_written_over(chosen: Choice, tmp_path: Path) -> None:
+    ids = tmp_path / "ids.tsv"
+    ids.write_text("id\n3\n", "utf-8")
+    words = [ids if word == chosen.ids else word for word in chosen.words]
+    assert run_here(*words, "--out", ids).returncode == 2
+    assert ids.read_text("utf-8") == "id\n3\n"
+
+
+def test_the_stored_run_knows_its_items(chosen: Choice, tmp_path: Path) -> None:
+    store = ["--store", chosen.store]
+    assert "5/5 chosen" in run_here("runs", *store).stdout
+    assert "chosen items               3, 17, 20, 40, 41" in run_here("runs", "show", 1, *store).stdout
+    out, data, table = tmp_path / "out.tsv", tmp_path / "all.json", tmp_path / "all.csv"
+    done = run_here("runs", "export", 1, "--out", out, "--json", data, "--csv", table, *store)
+    assert done.returncode == 0, done.stderr
+    assert "(5 chosen items of demo.tsv)" in done.stdout
+    assert out.read_bytes() == chosen.out.read_bytes()
+    assert json.loads(data.read_text("utf-8"))["run"]["settings"]["chosen_items"] == list(IDS)
+    texts = pd.read_csv(table, dtype=str, keep_default_na=False)
+    assert set(texts["item_id"]) == set(IDS)
+    assert all(texts["instruction"])
+
+
+def test_chosen_items_are_scored_against_all_labels_only_where_that_is_asked_for(chosen: Choice) -> None:
+    words = ["evaluate", 1, "--gold", DEMO, "--store", chosen.store]
+    refused = run_here(*words)
+    assert refused.returncode == 2
+    assert "ids missing (235 of 240)" in refused.stderr
+    assert "The run judged 5 chosen items of demo.tsv alone." in refused.stderr
+    assert "--partial" in refused.stderr
+    scored = run_here(*words, "--partial")
+    assert scored.returncode == 0, scored.stderr
+    assert "run 1 against the human labels of demo.tsv: 5 items" in scored.stdout
+
+
+def test_chosen_items_are_compared_and_reported(chosen: Choice, tmp_path: Path) -> None:
+    held = ["--gold", DEMO, "--partial", "--store", chosen.store]
+    compared = run_here("compare", 1, chosen.out, *held)
+    assert compared.returncode == 0, compared.stderr
+    assert "5 chosen items of demo.tsv" in compared.stdout
+    report = tmp_path / "report.html"
+    assert run_here("report", 1, *held, "--out", report).returncode == 0
+    assert "3, 17, 20, 40, 41" in report.read_text("utf-8")
+
+
+def test_explanations_of_chosen_items_are_written_again(tmp_path: Path) -> None:
+    choice = Choice(tmp_path, "--criteria", "safety")
+    assert run_here(*choice.words, "--out", choice.out).returncode == 0
+    with RunStore(choice.store) as store:
+        (label,) = pd.read_csv(choice.out, sep="\t", dtype=str).query("id == '20'")["safety_preference"]
+        other = Preference.A if label != "A" else Preference.B
+        store.override(1, NewOverride("20", "safety", other, None, "Ann"))
+    done = run_here("runs", "rewrite", 1, "--threads", 1, "--store", choice.store)
+    assert done.returncode == 0, done.stderr
+    assert "1 of 1 outdated explanations" in done.stdout
+
+
+def test_a_dataset_whose_chosen_items_were_changed_is_not_that_of_the_run(tmp_path: Path) -> None:
+    moved = tmp_path / "moved.tsv"
+    lines = DEMO.read_bytes().splitlines(keepends=True)
+    moved.write_bytes(b"".join(lines))
+    choice = Choice(tmp_path, "--mode", "labels")
+    choice.words[1] = moved
+    assert run_here(*choice.words, "--out", choice.out).returncode == 0
+    table = tmp_path / "all.csv"
+    export = ["runs", "export", 1, "--csv", table, "--store", choice.store]
+    # Other items around the chosen ones do not matter to them.
+    moved.write_bytes(b"".join([lines[0], *lines[3:42]]))
+    assert "without texts" not in run_here(*export).stderr
+    moved.write_bytes(b"".join([lines[0], *lines[4:42]]))
+    assert "does not hold the items that run 1 judged" in run_here(*export).stderr

@@ -1,0 +1,200 @@
+"""The Judge page with chosen items: what it describes, runs, resumes and lets go."""
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+
+from engine.core.settings import Mode
+from engine.store.run_store import RunStore
+from gui.judge.judge_page import JudgePage
+from gui.judge.run_control import RunControl
+from gui.judge.usual_setup import usual_setup
+from gui.work.workspace import Workspace
+from tests.gui.labels import text_of
+
+A_WHILE = 60_000
+CHOSEN = ("20", "3", "17", "5")
+
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
+
+@pytest.fixture
+def page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
+    return new_page(qtbot, workspace)
+
+
+@pytest.fixture
+def ready(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> JudgePage:
+    """A page with 30 items, of which CHOSEN are to be judged, labels alone, on one thread."""
+    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=1))
+    choose(qtbot, page, demo_gold, CHOSEN)
+    return page
+
+
+def new_page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
+    page = JudgePage(workspace, RunControl(workspace))
+    qtbot.addWidget(page)
+    page.resize(1180, 640)
+    with qtbot.waitExposed(page):
+        page.show()
+    page.entered()
+    return page
+
+
+def wait_for_plan(qtbot: QtBot, page: JudgePage) -> None:
+    qtbot.waitUntil(lambda: page.can_run, timeout=A_WHILE)
+
+
+def choose(qtbot: QtBot, page: JudgePage, path: Path, ids: Sequence[str]) -> None:
+    page.choose_items(path, ids)
+    qtbot.waitUntil(lambda: not page.workspace.loading, timeout=A_WHILE)
+    wait_for_plan(qtbot, page)
+
+
+def run_to_the_end(qtbot: QtBot, page: JudgePage, button: QPushButton | None = None) -> None:
+    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+        (button or page.run_button).click()
+    wait_for_plan(qtbot, page)
+
+
+def run_until_two(qtbot: QtBot, page: JudgePage) -> None:
+    page.run()
+    qtbot.waitUntil(lambda: page.run_panel.table.rowCount() >= 2, timeout=A_WHILE)
+
+
+def press(widget: JudgePage, text: str) -> None:
+    (button,) = [
+        found for found in widget.findChildren(QPushButton) if found.text() == text and found.isVisible()
+    ]
+    button.click()
+
+
+def ids_of_runs(page: JudgePage) -> list[tuple[str, ...]]:
+    with RunStore(page.workspace.store_path) as store:
+        return [run.identity.chosen for run in store.runs()]
+
+
+def test_chosen_items_are_named_in_the_order_of_the_file_and_planned_alone(ready: JudgePage) -> None:
+    assert "Only 4 chosen items of gold.tsv (3, 5, 17, …)" in text_of(ready.dataset_line)
+    assert "4 items x 5 criteria x both orders = 40" in text_of(ready.plan_panel)
+    assert not ready.dataset_line._part.isVisible()
+
+
+def test_a_run_of_chosen_items_is_shown_and_can_be_judged_again(qtbot: QtBot, ready: JudgePage) -> None:
+    run_to_the_end(qtbot, ready)
+    assert "Run 1 of 4 chosen items of gold.tsv" in text_of(ready.run_panel)
+    assert ids_of_runs(ready) == [("3", "5", "17", "20")]
+    assert ready.run_button.text() == "Judge again"
+    assert "all 4 items are judged in run 1" in text_of(ready.plan_panel)
+    run = ready.workspace.run
+    qtbot.waitUntil(lambda: ready.workspace.run is not None, timeout=A_WHILE)
+    run = ready.workspace.run
+    assert run is not None
+    assert run.dataset is not None
+    assert run.dataset.ids == ["3", "5", "17", "20"]
+    run_to_the_end(qtbot, ready)
+    assert len(ids_of_runs(ready)) == 2
+
+
+def test_other_settings_make_another_run_of_the_same_items(qtbot: QtBot, ready: JudgePage) -> None:
+    run_to_the_end(qtbot, ready)
+    ready.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, criteria=("safety",), threads=1))
+    qtbot.waitUntil(lambda: ready.run_button.text() == "Run", timeout=A_WHILE)
+    wait_for_plan(qtbot, ready)
+    run_to_the_end(qtbot, ready)
+    assert ids_of_runs(ready) == [("3", "5", "17", "20")] * 2
+
+
+def test_a_choice_ends_with_its_button_and_with_another_dataset(
+    qtbot: QtBot, ready: JudgePage, demo_gold: Path, tmp_path: Path
+) -> None:
+    press(ready, "All items")
+    assert ready.setup().ids == ()
+    qtbot.waitUntil(lambda: "30 items x 5" in text_of(ready.plan_panel), timeout=A_WHILE)
+    assert "gold.tsv: 30 items" in text_of(ready.dataset_line)
+    ready.choose_items(demo_gold, CHOSEN)
+    other = Path(shutil.copy(demo_gold, tmp_path / "other.tsv"))
+    with qtbot.waitSignal(ready.workspace.dataset_changed, timeout=A_WHILE):
+        ready.workspace.open_dataset(other)
+    assert ready.setup().ids == ()
+    choose(qtbot, ready, demo_gold, CHOSEN)
+    assert (ready.setup().dataset_path, len(ready.setup().ids)) == (demo_gold, 4)
+
+
+def test_all_items_are_no_choice(qtbot: QtBot, ready: JudgePage, demo_gold: Path) -> None:
+    dataset = ready.workspace.dataset
+    assert dataset is not None
+    choose(qtbot, ready, demo_gold, dataset.ids)
+    assert (ready.setup().ids, ready.setup().items) == ((), None)
+
+
+def test_one_item_is_spoken_of_as_one(qtbot: QtBot, ready: JudgePage, demo_gold: Path) -> None:
+    choose(qtbot, ready, demo_gold, ["9"])
+    assert "Only 1 chosen item of gold.tsv (9)" in text_of(ready.dataset_line)
+    assert "1 item x 5 criteria" in text_of(ready.plan_panel)
+    run_to_the_end(qtbot, ready)
+    assert "the item is judged in run 1" in text_of(ready.plan_panel)
+
+
+def test_items_that_the_file_lacks_are_named(qtbot: QtBot, ready: JudgePage, demo_gold: Path) -> None:
+    ready.choose_items(demo_gold, ["3", "999"])
+    qtbot.waitUntil(lambda: "gold.tsv lacks 1 chosen item: 999" in text_of(ready.plan_panel), timeout=A_WHILE)
+
+
+def test_a_stopped_run_of_chosen_items_is_offered_and_resumed(
+    qtbot: QtBot, ready: JudgePage, demo_gold: Path
+) -> None:
+    ready.settings.show_setup(replace(usual_setup(), threads=1))
+    choose(qtbot, ready, demo_gold, [str(number) for number in range(3, 15)])
+    run_until_two(qtbot, ready)
+    with qtbot.waitSignal(ready.control.ended, timeout=A_WHILE):
+        ready.stop()
+    again = new_page(qtbot, ready.workspace)
+    qtbot.waitUntil(
+        lambda: "of 12 chosen items of gold.tsv, was not finished: " in again.banner.text, timeout=A_WHILE
+    )
+    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE):
+        press(again, "Resume") if again.run_button.isHidden() else again.banner._resume()
+    assert len(again.setup().ids) == 12
+    with RunStore(again.workspace.store_path) as store:
+        assert [(run.judged, run.complete) for run in store.runs()] == [(12, True)]
+
+
+def test_a_choice_during_a_run_waits_and_the_stopped_run_is_offered(
+    qtbot: QtBot, page: JudgePage, demo_gold: Path
+) -> None:
+    page.settings.show_setup(replace(usual_setup(), threads=1))
+    with qtbot.waitSignal(page.workspace.dataset_changed, timeout=A_WHILE):
+        page.workspace.open_dataset(demo_gold)
+    wait_for_plan(qtbot, page)
+    run_until_two(qtbot, page)
+    with qtbot.waitSignal(page.workspace.note) as note:
+        page.choose_items(demo_gold, CHOSEN)
+    assert note.args == ["The chosen items can be judged when the run under way has ended."]
+    assert "Run 1 of gold.tsv" in text_of(page.run_panel)
+    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+        page.stop()
+    wait_for_plan(qtbot, page)
+    assert "4 items x 5 criteria" in text_of(page.plan_panel)
+    assert "The last run, of gold.tsv, was not finished" in page.banner.text
+    assert page.banner.isVisible()
+
+
+def test_long_and_hostile_names_and_ids_widen_nothing(
+    qtbot: QtBot, page: JudgePage, save: Callable[[str, bytes], Path]
+) -> None:
+    ids = ["<b>x</b>\u202eabc", "n" * 3000, "c"]
+    rows = "".join(f"{item_id}\tq\ta\tb\n" for item_id in ids)
+    path = save("n" * 251 + ".tsv", f"id\tinstruction\toutput_a\toutput_b\n{rows}".encode())
+    page.choose_items(path, ids[:2])
+    qtbot.waitUntil(lambda: "2 chosen items" in text_of(page.dataset_line), timeout=A_WHILE)
+    shown = text_of(page.dataset_line)
+    assert "<b>x</b>\\u202eabc" in shown
+    assert "n" * 300 not in shown
+    assert "<b>" not in page.dataset_line._chosen.toolTip()
+    assert page.dataset_line.minimumSizeHint().width() < 500
