@@ -43,7 +43,8 @@ def usage() -> str:
             f"Tiebreak {VERSION}: judges pairs of LLM responses with a local model, offline.",
             "",
             f"usage: {program()}                 opens the window",
-            f"       {program()} DATASET         opens the window with a dataset",
+            f"       {program()} FILE            opens the window with a dataset, or a submission to review",
+            f"       {program()} DATASET SUBMISSION   the same with a submission and what it answers",
             f"       {program()} COMMAND ...     works without a window",
             "",
             *lines,
@@ -65,10 +66,10 @@ def main(arguments: list[str]) -> int:
         print(f"Tiebreak {VERSION}")
         return DONE
     if not arguments:
-        return open_window(None)
+        return open_window()
     if arguments[0] not in COMMANDS:
-        if len(arguments) == 1 and Path(arguments[0]).is_file():
-            return open_window(Path(arguments[0]))
+        if len(arguments) <= 2 and all(Path(argument).is_file() for argument in arguments):
+            return open_window(*map(Path, arguments))
         lacking = "no command" if len(arguments) > 1 else "no command and no file"
         raise SetupError(f"There is {lacking} {arguments[0]!r}.", f"\n{usage()}")
     # Only the chosen command is imported: --help need not wait for pyarrow and llama.cpp.
@@ -76,8 +77,8 @@ def main(arguments: list[str]) -> int:
     return int(command.run(command.parser().parse_args(arguments[1:])))
 
 
-def open_window(dataset: Path | None) -> int:
-    """Open the window, with a dataset where one is named. SetupError where the system lacks what it needs."""
+def open_window(*files: Path) -> int:
+    """Open the window, with files where they are named. SetupError where the system lacks what it needs."""
     try:
         screen = import_module("gui.screen")
         screen.check()
@@ -90,7 +91,7 @@ def open_window(dataset: Path | None) -> int:
             f"The window cannot be opened: {error}.",
             f"Install what is missing, or judge without a window: {program()} judge",
         ) from error
-    return int(window.open_window(dataset))
+    return int(window.open_window(*files))
 
 
 if __name__ == "__main__":

@@ -35,8 +35,8 @@ def make_application(arguments: list[str]) -> QApplication:
     return app
 
 
-def open_window(dataset: Path | None = None) -> int:
-    """Open the window, with a dataset where one is given, and stay until it closes; the exit code."""
+def open_window(*files: Path) -> int:
+    """Open the window, with a dataset, a submission or both, and stay until it closes; the exit code."""
     app = make_application([])
     window = MainWindow()
     _report_faults(window, window.show_problem)
@@ -44,7 +44,7 @@ def open_window(dataset: Path | None = None) -> int:
     filled: list[Interior] = []  # before it begins, for then its threads are to be ended, whatever happens
     first_picture = FirstPicture(window)
     first_picture.shown.connect(lambda: filled.append(fill(window)))
-    first_picture.shown.connect(lambda: filled[0].begin(dataset))
+    first_picture.shown.connect(lambda: filled[0].begin(*files))
     code = app.exec()
     window.state.save()
     if not all(interior.end() for interior in filled):

@@ -30,7 +30,7 @@ PAGES = (
 
 MOST_LINES, LONGEST_LINE = 160, 120
 ACTIONS = {"runs": ("add", "show", "export", "recalibrate", "rewrite"), "models": ("check", "cut")}
-PLACEHOLDERS = {"COMMAND", "DATASET"}
+PLACEHOLDERS = {"COMMAND", "DATASET", "FILE"}
 """What stands for the first word after main.py."""
 NUMBERS = {"ID", "N", "K", "T", "RUN"}
 CLONED = "llama.cpp/"

@@ -11,9 +11,8 @@ from engine.commands.shared.console import DONE, command_parser
 from engine.commands.shared.console import table as text_table
 from engine.core.errors import InputError
 from engine.core.items import PREFERENCES
-from engine.data.dataset import REQUIRED_COLUMNS, Dataset, load_dataset
-from engine.data.submission import Submission, check_submission, read_submission
-from engine.data.tables import open_table
+from engine.data.dataset import Dataset, load_dataset
+from engine.data.submission import Submission, check_submission, is_submission, read_submission
 
 
 def parser() -> argparse.ArgumentParser:
@@ -32,7 +31,7 @@ def parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     """Describe the file, or raise with its problems."""
-    if options.against is None and not _is_submission(options.file):
+    if options.against is None and not is_submission(options.file):
         print(_describe_dataset(load_dataset(options.file)))
         return DONE
     submission = read_submission(options.file)
@@ -44,17 +43,6 @@ def run(options: argparse.Namespace) -> int:
             raise InputError(options.file, problems, f"Mend them: {dataset.name} is what it must answer.")
         print(f"It answers {dataset.name} completely: {len(dataset)} items.")
     return DONE
-
-
-def _is_submission(path: Path) -> bool:
-    """Whether the columns are a submission's: none of the texts that a dataset must have."""
-    table = open_table(path)
-    texts = REQUIRED_COLUMNS[1:]
-    return (
-        table.has_header
-        and not any(name in table.columns for name in texts)
-        and any(name.endswith("_preference") for name in table.columns)
-    )
 
 
 def _describe_dataset(dataset: Dataset) -> str:

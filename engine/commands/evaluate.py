@@ -22,6 +22,7 @@ from engine.measure.evaluation import evaluate, official_json
 from engine.measure.matching import match
 from engine.measure.systems import open_system
 from engine.report.measure_tables import accuracy_table, confusion_table, explanation_table, label_table
+from engine.report.people_tables import among_people_table, people_pairs_table
 from engine.system.files import write_json
 
 
@@ -61,6 +62,9 @@ def run(options: argparse.Namespace) -> int:
     print(f"{printable(evaluation.name)} against the human labels of {against}: {matched.items:,} items")
     print(f"{health_lines(system.health)}\n")
     tables = [accuracy_table(evaluation), label_table(evaluation)]
+    if evaluation.people:
+        tables += [among_people_table(evaluation.people)] if evaluation.people.among else []
+        tables.append(people_pairs_table(evaluation.people))
     if evaluation.explanations:
         tables.append(explanation_table(evaluation))
     if options.confusion:

@@ -18,11 +18,11 @@ from engine.commands.shared.run_outputs import (
 )
 from engine.core.errors import SetupError, StoreError
 from engine.core.formatting import value_in_words
-from engine.core.run_records import StoredRun, refuse_submitted
+from engine.core.run_records import StoredRun, refuse_submitted, what_is_joined
 from engine.data.dataset import load_dataset
 from engine.decisions.calibration import judge_of_run, load_calibration
 from engine.decisions.health import run_health
-from engine.decisions.opened_submission import open_submission, what_is_joined
+from engine.decisions.opened_submission import open_submission
 from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import RunResults, load_results

@@ -103,8 +103,14 @@ def visible(text: str) -> str:
 
 
 _LONGEST_SHOWN = 40
+_LONGEST_NAME = 60
 _MOST_LISTED = 10
 _NEEDS_NO_QUOTES = re.compile(r"[\w.:#-]+( [\w.:#-]+)*")
+
+
+def short_name(name: str) -> str:
+    """The name of a file without its middle, where it would push away what a sentence says of it."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[:40]}…{name[-16:]}"
 
 
 def clipped(text: str) -> str:

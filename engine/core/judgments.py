@@ -274,11 +274,15 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Unscored:
-    """A judgment that could not be made, with the reason; never a default label."""
+    """A judgment that could not be made, with the reason; never a default label.
+
+    `text`: the explanation that a submission gives all the same.
+    """
 
     item_id: str
     criterion: str
     reason: str
+    text: str | None = None
 
 
 AnyJudgment = Judgment | SubmittedLabel | Unscored

@@ -104,6 +104,22 @@ class Reviews:
                 labels.setdefault(each.author, {})[each.criterion, each.item_id] = each.preference
         return labels
 
+    def of_item(self, item_id: str) -> "Reviews":
+        """What people said of one item."""
+        return Reviews(
+            tuple(each for each in self.overrides if each.item_id == item_id),
+            tuple(each for each in self.marks if each.item_id == item_id),
+            tuple(each for each in self.confirmations if each.item_id == item_id),
+        )
+
+    def standing(self, criterion: str, item_id: str, author: str | None = None) -> Override | None:
+        """The newest override of a judgment that is not taken back; with `author` of his alone."""
+        for each in reversed(self.overrides):
+            here = (each.criterion, each.item_id) == (criterion, item_id) and each.undone is None
+            if here and author in (None, each.author):
+                return each
+        return None
+
     @property
     def people(self) -> tuple[str, ...]:
         """Everybody who said anything, sorted by name."""

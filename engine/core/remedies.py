@@ -31,6 +31,7 @@ class Step(Enum):
 
     CALIBRATE = "Calibrate a run of this judge."
     CALIBRATE_AGAIN = "Make it again by calibrating a run."
+    CHOOSE_ANSWERED_DATASET = "Choose the dataset that it answers."
     CHOOSE_JUDGED_DATASET = "Choose the dataset that was judged"
     CHOOSE_RUN = "Choose a run."
     CHOOSE_STORE = "Choose the right run store"

@@ -1,19 +1,39 @@
 """What a review list is to hold; apart from engine.review.doubt, which takes long to import.
 
-Knows: which filters there are. Does not know: what passes them.
+Knows: which filters and orders there are, which words a search looks for. Does not know: what passes them.
 """
 
+import re
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from engine.core.items import Preference
 
 LOW_MARGIN = 0.2
+_LONGEST_SEARCH = 1000  # characters
+
+NO_LABEL: Literal["none"] = "none"
+
+LabelWish = Preference | Literal["none"] | None
+"""A label that a row must have, NO_LABEL for none at all; None for whatever it has."""
+
+
+class ListOrder(StrEnum):
+    """How a review list is put in order."""
+
+    DOUBT = "doubt"
+    DATASET = "dataset"
+    DISAGREEMENT = "disagreement"
 
 
 @dataclass(frozen=True)
 class Filters:
     """What a row must be to be listed: all that is set here at once. Nothing set lists every row.
 
-    `low_margin`: below LOW_MARGIN. `text`: what the item's texts must hold; who filters looks it up in the
-    dataset, as `engine.data.item_search.matching_rows` does.
+    `low_margin`: below LOW_MARGIN. `own`, `label`, `human`: the model's own label, the one in force, the
+    dataset's. `ids`: only rows of these items. `text`: what the item's texts must hold; who filters looks it
+    up in the dataset, as `engine.data.item_search.matching_rows` does.
     """
 
     criterion: str | None = None
@@ -23,9 +43,37 @@ class Filters:
     low_margin: bool = False
     overridden: bool = False
     outdated: bool = False
+    own: LabelWish = None
+    label: LabelWish = None
+    human: LabelWish = None
+    ids: frozenset[str] | None = None
     text: str = ""
 
     @property
     def narrows(self) -> bool:
         """True where it leaves anything out."""
         return self != Filters()
+
+
+@dataclass(frozen=True)
+class WantedItems:
+    """Items of a run that are to be listed, because somebody saw how many they are and asks which.
+
+    `words`: what they have in common, `human A, model both good, on relevance`.
+    """
+
+    run_id: int
+    filters: Filters
+    words: str
+
+
+def search_pattern(text: str) -> str:
+    """A regular expression (of `re` and RE2 alike) that finds every word of a search.
+
+    Where one word begins with another, the longer one is found. Empty without a word, and for a search that
+    is longer than any that is typed.
+    """
+    if len(text) > _LONGEST_SEARCH:
+        return ""
+    words = sorted(set(text.split()), key=lambda word: (-len(word), word))
+    return "|".join(map(re.escape, words))

@@ -1,6 +1,6 @@
 """What the store says of a run: what makes it the same run, how far it came, what it cost.
 
-Knows: plain values. Does not know: SQL, how a run is judged.
+Knows: plain values, how a run is called. Does not know: SQL, how a run is judged.
 """
 
 from collections.abc import Mapping
@@ -11,13 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.errors import SetupError
-from engine.core.formatting import counted, listed
+from engine.core.formatting import counted, listed, short_name
 from engine.core.remedies import Remedy, Step
 
 REWRITTEN = "rewritten"
 """In the manifest of a run: when explanations were written again, how many, and with what."""
 CHOSEN = "chosen_items"
 """In the settings of a run: the ids of the items that a person chose; missing where it has the first ones."""
+
+NOT_IN_DATASET = "ids that are not in the dataset"
+"""In the manifest of an opened submission: its rows that answer no item."""
+
+_LONGEST_STEM = 60  # letters: the ends of file names must have room
 
 
 class RunKind(StrEnum):
@@ -86,6 +91,45 @@ class StoredRun:
     def submitted(self) -> bool:
         """True for an opened submission: no model judged it here."""
         return self.identity.kind is RunKind.SUBMITTED
+
+    @property
+    def title(self) -> str:
+        """What it is called: `Run 7`, or `Submission baseline.tsv`; a long name without its middle."""
+        return f"Submission {short_name(self.identity.model_name)}" if self.submitted else f"Run {self.id}"
+
+    @property
+    def called(self) -> str:
+        """The same within a sentence: `run 7`, `the submission baseline.tsv`."""
+        return (
+            f"the submission {short_name(self.identity.model_name)}" if self.submitted else f"run {self.id}"
+        )
+
+    @property
+    def stem(self) -> str:
+        """How the names of files begin that are made of it: `run-7`, `baseline-reviewed`."""
+        return (
+            f"{self.identity.model_path.stem[:_LONGEST_STEM]}-reviewed"
+            if self.submitted
+            else f"run-{self.id}"
+        )
+
+    @property
+    def not_in_dataset(self) -> tuple[str, ...]:
+        """The ids of an opened submission that its dataset lacks: these rows are left out."""
+        return tuple(self.manifest.get(NOT_IN_DATASET, ()))
+
+
+def what_is_joined(run: StoredRun) -> str:
+    """A sentence on which items an opened submission answers: ids are all that joins the two."""
+    identity = run.identity
+    joined = (
+        f"{short_name(identity.model_name)} answers {run.judged:,} of the {identity.items:,} items of"
+        f" {short_name(identity.dataset_path.name)}, joined by their ids."
+    )
+    extra = run.not_in_dataset
+    if not extra:
+        return joined
+    return f"{joined} Left out, because the dataset lacks them ({len(extra):,}): {listed(extra)}."
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ Knows: a dataset's columns of text. Does not know: what the columns mean, how a 
 
 import functools
 import operator
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +43,20 @@ def matching_rows(dataset: Dataset, text: str, cancel: CancelToken | None = None
             cancel.raise_if_requested()
         found.append(start + _rows_with(words, table.slice(start, _ROWS_AT_ONCE)))
     return np.concatenate(found)
+
+
+def count_hits(dataset: Dataset, rows: Sequence[int], pattern: str) -> int:
+    """How often a regular expression is found in ids, instructions and responses of some rows; upper and
+    lower case are the same.
+    """
+    if not len(rows):
+        return 0
+    table = dataset.table.select(REQUIRED_COLUMNS).take(number_array(np.asarray(rows, np.int64)))
+    counts = (
+        pc.sum(pc.count_substring_regex(column, pattern, ignore_case=True)).as_py()
+        for column in table.columns
+    )
+    return sum(count or 0 for count in counts)
 
 
 def sorted_rows(dataset: Dataset, rows: Rows, column: str, descending: bool = False) -> Rows:

@@ -76,6 +76,19 @@ def write_submission(path: Path, submission: Submission) -> None:
     write_whole(path, "".join(f"{line}\n" for line in lines).encode("utf-8"))
 
 
+def is_submission(path: Path) -> bool:
+    """Whether the columns of a file are a submission's: none of the texts that a dataset must have.
+
+    Raises SetupError where it cannot be read.
+    """
+    table = open_table(path)
+    return (
+        table.has_header
+        and not any(name in table.columns for name in _TEXT_COLUMNS)
+        and any(name.endswith(_PREFERENCE) for name in table.columns)
+    )
+
+
 def read_submission(path: Path) -> Submission:
     """The submission in a TSV file, for whichever criteria its columns name; an empty cell is unscored.
 

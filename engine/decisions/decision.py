@@ -60,7 +60,7 @@ def decide_all(
 def _submitted(item: JudgedItem, criterion: str) -> SubmittedLabel | Unscored:
     given = item.given[criterion]
     if given.preference is None:
-        return Unscored(item.item_id, criterion, NO_LABEL)
+        return Unscored(item.item_id, criterion, NO_LABEL, given.explanation)
     return SubmittedLabel(item.item_id, criterion, given.preference, given.explanation)
 
 

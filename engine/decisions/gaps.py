@@ -49,9 +49,9 @@ def incomplete(run: StoredRun, name: str = "The run") -> str:
 
 def gaps(results: RunResults) -> list[Gap]:
     """The gaps of a run in what is judged of it; `incomplete` says the rest."""
-    run, people = f"of run {results.run.id}", f"overridden by people: {results.overridden.by_whom}."
+    run, people = f"of {results.run.called}", f"overridden by people: {results.overridden.by_whom}."
     another = "written for another label than the one in force."
-    wordless = "no explanation: the model wrote no words."
+    wordless = "no explanation" + ("." if results.run.submitted else ": the model wrote no words.")
     found = [
         Gap(
             GapKind.OVERRIDDEN,

@@ -12,14 +12,12 @@ from engine.core.formatting import listed
 from engine.core.items import digest
 from engine.core.judgments import JudgedItem
 from engine.core.remedies import Remedy, Step
-from engine.core.run_records import RunIdentity, RunKind, StoredRun
+from engine.core.run_records import NOT_IN_DATASET, RunIdentity, RunKind, StoredRun
 from engine.core.settings import Mode
 from engine.data.dataset import Dataset
-from engine.data.submission import Submission, SubmissionRow, read_submission
+from engine.data.submission import Submission, SubmissionRow, check_submission, read_submission
+from engine.decisions.run_results import RunResults, submission_of
 from engine.store.run_store import RunStore
-
-NOT_IN_DATASET = "ids that are not in the dataset"
-"""In the manifest of an opened submission: its rows that answer no item."""
 
 
 def open_submission(path: Path, dataset: Dataset, store: RunStore) -> StoredRun:
@@ -34,7 +32,7 @@ def open_submission(path: Path, dataset: Dataset, store: RunStore) -> StoredRun:
     if not answered:
         raise SetupError(
             f"{path.name} answers no item of {dataset.name}: they have no id in common.",
-            Remedy(Step.CHOOSE_JUDGED_DATASET, "."),
+            Remedy(Step.CHOOSE_ANSWERED_DATASET),
         )
     with store.begin(_identity(path, submission, dataset)) as run:
         if not run.judged:
@@ -49,17 +47,16 @@ def share_answered(submission: Submission, ids: Sequence[str] | Container[str]) 
     return sum(row.id in ids for row in submission.rows) / len(submission.rows)
 
 
-def what_is_joined(run: StoredRun) -> str:
-    """A sentence on which items an opened submission answers: ids are all that joins the two."""
-    identity = run.identity
-    joined = (
-        f"{identity.model_name} answers {run.judged:,} of the {identity.items:,} items of"
-        f" {identity.dataset_path.name}, joined by their ids."
+def findings(results: RunResults, dataset: Dataset) -> list[str]:
+    """What keeps a run, with all that people changed, from being the official submission for its dataset.
+
+    Nothing where all is well. Of an opened submission also which of its rows are left out.
+    """
+    extra = results.run.not_in_dataset
+    left_out = (
+        [f"ids that are not in the dataset ({len(extra):,}), left out: {listed(extra)}."] if extra else []
     )
-    extra = run.manifest.get(NOT_IN_DATASET, ())
-    if not extra:
-        return joined
-    return f"{joined} Left out, because the dataset lacks them ({len(extra):,}): {listed(extra)}."
+    return [*check_submission(submission_of(results), dataset), *left_out]
 
 
 def _identity(path: Path, submission: Submission, dataset: Dataset) -> RunIdentity:

@@ -21,6 +21,7 @@ RUN_COLUMNS = (
     *("run", "item_id", "position", "criterion"),
     *("preference", "model_preference", "overridden", "override_author", "override_created"),
     *("review_state", "review_author", "review_created", "labels_by_people"),
+    *("note", "tags"),
     *(f"probability_{label}" for label in PREFERENCES),
     *("flipped", "format_mass"),
     *(f"log_probability_{order}_{label}" for order in Order for label in PREFERENCES),
@@ -45,11 +46,11 @@ def write_results_csv(
     come back exactly. `position` counts from 0. `preference` and `explanation` are those in force,
     `overridden` says which of them is a person's: `label`, `explanation` or `both`. `review_state`: `done` or
     `skipped`, by the person who said so last. `labels_by_people`: those given or confirmed, as a JSON object
-    with the names as keys. Probabilities are the
-    model's own, 0 to 1; `log_probability_BA_A` is what the model gave the label A in the order BA, where A is
-    the response that it saw first. `shortened_a`: characters left out of response A. `seconds`: of the whole
-    item, the same on each of its rows. The cells of the dataset are empty for items that it lacks or has
-    with other texts.
+    with the names as keys. `note`, `tags`: of the item, on each of its rows; the tags as a JSON array.
+    Probabilities are the model's own, 0 to 1; `log_probability_BA_A` is what the model gave the label A in
+    the order BA, where A is the response that it saw first. `shortened_a`: characters left out of response
+    A. `seconds`: of the whole item, the same on each of its rows. The cells of the dataset are empty for
+    items that it lacks or has with other texts.
 
     A NUL, which ends a text for pandas, and half a character are written out: `\x00`, `\ud800`.
     Raises SetupError where the file cannot be written.
@@ -88,6 +89,7 @@ def _run_cells(results: RunResults, item: JudgedItem, judgment: AnyJudgment) -> 
         *_override_cells(results.overrides.get((judgment.criterion, item.item_id))),
         *_review_cells(results, item.item_id),
         _labels_by_people(results, judgment),
+        *_note_cells(results, item),
         *_probability_cells(judgment),
         *_reading_cells(item, judgment.criterion),
         results.explanation(judgment) or "",
@@ -119,6 +121,13 @@ def _labels_by_people(results: RunResults, judgment: AnyJudgment) -> str:
     place = (judgment.criterion, judgment.item_id)
     given = {name: labels[place].value for name, labels in results.reviews.labels.items() if place in labels}
     return json.dumps(given, ensure_ascii=False) if given else ""
+
+
+def _note_cells(results: RunResults, item: JudgedItem) -> tuple[str, ...]:
+    note = results.notes.get(item.content_hash)
+    if note is None:
+        return _EMPTY * 2
+    return note.text, json.dumps(note.tags, ensure_ascii=False) if note.tags else ""
 
 
 def _probability_cells(judgment: AnyJudgment) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ def dataset_of_run(run: StoredRun, path: Path | None = None, cancel: CancelToken
     path = path or run.identity.dataset_path
     if not path.exists():
         raise SetupError(
-            f"Run {run.id} judged {run.identity.dataset_path.name}; {path} is not there.",
+            f"{run.title} is of {run.identity.dataset_path.name}; {path} is not there.",
             Remedy("Put the dataset back there, or ", Step.FIND_DATASET, "."),
         )
     return judged_items(run, load_dataset(path, cancel=cancel))
@@ -36,8 +36,7 @@ def judged_items(run: StoredRun, dataset: Dataset) -> Dataset:
         part = dataset.only(frozenset(chosen)) if chosen else dataset.head(items)
     if part.hash != run.identity.dataset_hash:
         raise SetupError(
-            f"{dataset.name} does not hold the items that run {run.id} judged: ids, texts or their order are"
-            " others.",
+            f"{dataset.name} does not hold the items of {run.called}: ids, texts or their order are others.",
             f"Use the dataset that was judged. Its file was {run.identity.dataset_path}",
         )
     return part

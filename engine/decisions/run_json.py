@@ -24,8 +24,9 @@ def as_json(results: RunResults) -> dict[str, Any]:
     """All that is known of a run, as plain values: how it was made, and every judgment with its readings.
 
     A judgment is the model's own; beside it stand the override in force, or null, and the labels that people
-    gave or confirmed, by name. `all_explanations`: the model's first text, then those that it wrote for other
-    labels later. `reviews`: how far each person is with the item. The `model` of a submission is its file.
+    gave or confirmed, by name. `note` and `tags`: what people noted of the item. `all_explanations`: the
+    model's first text, then those that it wrote for other labels later. `reviews`: how far each person is
+    with the item. The `model` of a submission is its file.
     """
     run = results.run
     identity, columns = run.identity, results.judgments.items()
@@ -55,7 +56,7 @@ def as_json(results: RunResults) -> dict[str, Any]:
 
 
 def _item_json(item: JudgedItem, judgments: Mapping[str, Any], results: RunResults) -> dict[str, Any]:
-    shortening = item.shortening
+    shortening, note = item.shortening, results.notes.get(item.content_hash)
     return {
         "id": item.item_id,
         "position": item.position,
@@ -68,6 +69,8 @@ def _item_json(item: JudgedItem, judgments: Mapping[str, Any], results: RunResul
             {"author": mark.author, "state": mark.state.value, "created": mark.created.isoformat()}
             for mark in results.reviews.marks_of(item.item_id)
         ],
+        "note": note and {"text": note.text, "author": note.author, "created": note.created.isoformat()},
+        "tags": list(note.tags) if note else [],
         "judgments": judgments,
     }
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from engine.core.items import Prediction, Preference
-from engine.core.judgments import AnyJudgment, Explanation, JudgedItem, Override, Unscored
+from engine.core.judgments import AnyJudgment, Explanation, ItemNote, JudgedItem, Override, Unscored
 from engine.core.people import OverrideCount, Reviews, count_overrides, in_force
 from engine.core.run_records import StoredRun
 from engine.core.settings import Mode
@@ -23,7 +23,8 @@ class RunResults:
     """A run with all its judged items, decided; `calibration` is the one that its decisions are made with.
 
     `judgments`: the model's own, by criterion, in the order of `judged`. `overrides`: those in force, by
-    criterion and item id. `reviews`: all that people said of it. A label or explanation is in force where it
+    criterion and item id. `reviews`: all that people said of it. `notes`: on its items, by the hash of their
+    content. A label or explanation is in force where it
     is a person's, or the model's own and no person's stands in its place. Of what the model wrote, the text
     for the label in force counts, and its first one where there is none. For an opened submission the model
     is whoever made it.
@@ -35,6 +36,7 @@ class RunResults:
     calibration: Calibration | None = None
     overrides: Mapping[tuple[str, str], Override] = field(default_factory=dict)
     reviews: Reviews = field(default_factory=Reviews)
+    notes: Mapping[str, ItemNote] = field(default_factory=dict)
 
     def label(self, judgment: AnyJudgment) -> Preference | None:
         """The label in force for one of `judgments`; None where it is unscored and no person gave one."""
@@ -48,6 +50,8 @@ class RunResults:
         override = self._override(judgment)
         if override is not None and override.explanation is not None:
             return override.explanation
+        if isinstance(judgment, Unscored):
+            return judgment.text
         own = self.model_explanation(judgment)
         return own.text if own else None
 
@@ -121,7 +125,9 @@ def load_results(store: RunStore, run_id: int) -> RunResults:
     reviews = load_reviews(store, run_id)
     overrides = in_force(reviews.overrides)
     judged = tuple(store.judged(run_id))
-    return RunResults(run, judged, {}, overrides=overrides, reviews=reviews).calibrated(calibration)
+    notes = store.notes(item.content_hash for item in judged)
+    results = RunResults(run, judged, {}, overrides=overrides, reviews=reviews, notes=notes)
+    return results.calibrated(calibration)
 
 
 def load_reviews(store: RunStore, run_id: int) -> Reviews:

@@ -5,6 +5,7 @@ Knows: which measures there are. Does not know: how each is computed, files, ter
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from engine.core.cancel import CancelToken
@@ -18,6 +19,7 @@ from engine.measure.explanation_measures import (
 )
 from engine.measure.label_measures import UNSCORED, LabelMeasures, measure_labels
 from engine.measure.matching import Matched
+from engine.measure.people_agreement import PeopleAgreement, people_agreement
 
 _LABEL_KEYS = (  # the order in the JSON; what is not named here follows
     *("criterion", "items", "accuracy", "interval", "lead", "kappa", "macro_f1", "confusion", "unscored"),
@@ -38,6 +40,12 @@ class Evaluation:
     def name(self) -> str:
         """The system's name."""
         return self.matched.system.name
+
+    @cached_property
+    def people(self) -> PeopleAgreement | None:
+        """How far the people of a run agree; None where nobody labelled anything, or there is no run."""
+        results = self.matched.system.results
+        return people_agreement(results, self.matched.dataset) if results else None
 
     @property
     def accuracy(self) -> float:
@@ -132,6 +140,7 @@ def _details(evaluation: Evaluation, judge_name: str | None) -> dict[str, Any]:
         "mean_rougeL": evaluation.explanation_mean("rouge_l"),
         "mean_bertscore_f1": evaluation.explanation_mean("bertscore"),
         "mean_agreement": evaluation.explanation_mean("agreement"),
+        "people": evaluation.people and evaluation.people.as_json(),
         "labels": {name: _label_details(measures) for name, measures in evaluation.labels.items()},
         "explanations": {name: asdict(measures) for name, measures in evaluation.explanations.items()},
     }

@@ -12,9 +12,9 @@ from engine.core.items import Gold, Item, Prediction
 from engine.core.judgments import Judgment, Override
 from engine.core.people import count_overrides
 from engine.core.remedies import Remedy, Setting, Step
+from engine.core.run_records import what_is_joined
 from engine.data.dataset import Dataset
 from engine.decisions.gaps import incomplete
-from engine.decisions.opened_submission import what_is_joined
 from engine.measure.systems import System
 
 
@@ -76,7 +76,7 @@ class Matched:
             return []
         caveats = []
         run, calibration = results.run, results.calibration
-        if not run.complete:
+        if not run.complete and not run.submitted:  # of a submission, `joined` says so
             caveats.append(incomplete(run))
         if calibration is not None and calibration.dataset_hash == self.dataset.hash:
             caveats.append(
@@ -129,7 +129,7 @@ def match(system: System, gold: Dataset, partial: bool = False) -> Matched:
 def _remedy(system: System) -> Remedy:
     run = system.results and system.results.run
     share = (", or score what both have with ", Setting.PARTIAL, ".")
-    if run and not run.complete:
+    if run and not run.complete and not run.submitted:
         return Remedy(f"{incomplete(run)} ", Step.RESUME, *share)
     if run and run.identity.chosen:
         judged = f"The run judged {run.identity.dataset_in_words} alone. "

@@ -51,6 +51,12 @@ class System:
         calibrated = f", calibrated on {calibration.dataset}" if calibration else ""
         return f"{identity.model_name} on {identity.dataset_in_words}, {orders}{calibrated}{people}"
 
+    @property
+    def path(self) -> Path | None:
+        """The file of a submission, also of one that was opened to be reviewed; None for a judged run."""
+        run = self.results.run if self.results else None
+        return run.identity.model_path if run is not None and run.submitted else self.submission.path
+
     @cached_property
     def rows(self) -> Mapping[str, SubmissionRow]:
         """Its predictions by item id."""
@@ -99,9 +105,7 @@ def told_apart(systems: Sequence[System]) -> list[System]:
     """The systems, those that share a name and are files named with their folders too."""
     names = Counter(system.name for system in systems)
     return [
-        replace(system, name=str(system.submission.path))
-        if names[system.name] > 1 and system.submission.path
-        else system
+        replace(system, name=str(system.path)) if names[system.name] > 1 and system.path else system
         for system in systems
     ]
 

@@ -33,6 +33,7 @@ from engine.report.figure_style import as_svg
 from engine.report.figures import all_figures
 from engine.report.findings import caveats, figure_in_words, in_short
 from engine.report.measure_tables import accuracy_table, explanation_table, label_table
+from engine.report.people_tables import among_people_table, people_pairs_table
 from engine.report.weighing_tables import (
     overall_agreement_table,
     weighing_table,
@@ -123,6 +124,7 @@ def report_html(report: Report, figures: Mapping[str, Figure] | None = None) -> 
         in_short=[*in_short(evaluation), *caveats(evaluation.matched)],
         accuracy=accuracy_table(evaluation),
         labels=label_table(evaluation),
+        people=_people(evaluation),
         explanations=explanations,
         weighing=report.weighing and _weighing(report.weighing, report.weights_from),
         figures={
@@ -159,6 +161,16 @@ def _written_out(value: object) -> object:
 def _embedded(figure: Figure, alt: str) -> dict[str, str]:
     data = base64.b64encode(as_svg(figure)).decode("ascii")
     return {"src": f"data:image/svg+xml;base64,{data}", "alt": alt}
+
+
+def _people(evaluation: Evaluation) -> dict[str, Any] | None:
+    agreement = evaluation.people
+    if agreement is None:
+        return None
+    return {
+        "among": among_people_table(agreement) if agreement.among else None,
+        "pairs": people_pairs_table(agreement),
+    }
 
 
 def _weighing(weighing: Weighing, source: str) -> dict[str, Any]:

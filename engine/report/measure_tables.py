@@ -9,6 +9,7 @@ from dataclasses import replace
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES
 from engine.core.value_tables import Column, Kind, Partial, Row, Table
+from engine.measure.accuracy import mean
 from engine.measure.baselines import Baselines
 from engine.measure.evaluation import Evaluation, mean_of
 from engine.measure.explanation_measures import ExplanationMeasures
@@ -53,6 +54,16 @@ _ACCURACY = (
         Kind.TEXT,
         "Is the judge better than the most frequent label? “Not surely”: the difference may be 0.",
     ),
+)
+_PEOPLE = (
+    Column(
+        "people",
+        "people",
+        Kind.SHARE,
+        "How often two people who labelled the same item gave the same label, in the mean over each two: no"
+        " judge can agree with all of them more than that.",
+    ),
+    Column("people_kappa", "people's kappa", Kind.NUMBER, "Cohen's kappa of two people, in the mean."),
 )
 _LABELS = (
     CRITERION,
@@ -99,7 +110,10 @@ _EXPLANATIONS = (
 
 
 def accuracy_table(evaluation: Evaluation) -> Table:
-    """Accuracy with its interval, beside trivial judges on the same items."""
+    """Accuracy with its interval, beside trivial judges on the same items.
+
+    Where people labelled the same items of a run, it stands beside how far they agree among themselves.
+    """
     measures = list(evaluation.labels.values())
     rows: list[Row] = [
         [
@@ -116,7 +130,13 @@ def accuracy_table(evaluation: Evaluation) -> Table:
     ]
     means = _baseline_values([measure.baselines for measure in measures])
     rows.append(["mean", "", evaluation.accuracy, "", *means, "", "", ""])
-    return Table(_ACCURACY, rows)
+    among = evaluation.people.among if evaluation.people else {}
+    if not among:
+        return Table(_ACCURACY, rows)
+    found = [among.get(name) for name in evaluation.labels]
+    shares: list[Row] = [[each.equal, each.kappa] if each else [None, None] for each in found]
+    shares.append([mean([each.equal for each in found if each]), ""])
+    return Table((*_ACCURACY, *_PEOPLE), [[*row, *more] for row, more in zip(rows, shares, strict=True)])
 
 
 def _baseline_values(baselines: Iterable[Baselines]) -> list[float | None]:
@@ -151,16 +171,16 @@ def confusion_table(measures: LabelMeasures) -> Table:
 def explanation_table(evaluation: Evaluation) -> Table:
     """The explanations' measures, beside the most typical human explanation."""
     measures = list(evaluation.explanations.values())
-    mean = evaluation.explanation_mean
+    of = evaluation.explanation_mean
     means: Row = [
         "mean",
         "",
-        mean("rouge_l"),
+        of("rouge_l"),
         "",
-        mean("typical"),
-        mean("bertscore"),
-        Partial(mean("agreement")),
-        *map(mean, ("p_yes", "format_mass", "words", "human_words")),
+        of("typical"),
+        of("bertscore"),
+        Partial(of("agreement")),
+        *map(of, ("p_yes", "format_mass", "words", "human_words")),
         sum(measure.unexplained for measure in measures),
     ]
     return Table(_EXPLANATIONS, [*map(_explanation_row, measures), means])

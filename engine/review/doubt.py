@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from engine.core.items import Preference
 from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, SubmittedLabel
-from engine.core.review_filters import LOW_MARGIN, Filters
+from engine.core.review_filters import LOW_MARGIN, NO_LABEL, Filters, LabelWish, ListOrder
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
 from engine.decisions.run_dataset import human_labels
@@ -22,11 +22,12 @@ class ReviewRow:
     """One item and criterion that a run judged.
 
     `position`: place in the run's dataset, from 0. `preference`: the label in force, None for unscored.
-    `human`: the dataset's label. `flipped`, `margin`: of the model's own judgment, whatever is in force; None
-    where there is one order only, or where it is unscored. `margin`: its highest probability minus its
-    second, 0 to 1. `overridden`: whether a person gave the label or the explanation in force. `outdated`:
-    whether the explanation in force is the model's and written for another label. `doubt`: 0 to 1, higher is
-    to be looked at first; see `review_rows`.
+    `own`: the model's label, whatever is in force. `human`: the dataset's label. `flipped`, `margin`: of the
+    model's own judgment, whatever is in force; None where there is one order only, or where it is unscored.
+    `margin`: its highest probability minus its second, 0 to 1. `overridden`: whether a person gave the label
+    or the explanation in force. `outdated`: whether the explanation in force is the model's and written for
+    another label. `doubt`: 0 to 1, higher is to be looked at first; see `review_rows`. `hidden`: whether all
+    but item and criterion was taken out, for a person who labels blind.
     """
 
     position: int
@@ -39,6 +40,8 @@ class ReviewRow:
     overridden: bool
     outdated: bool
     doubt: float
+    own: Preference | None = None
+    hidden: bool = False
 
     @property
     def differs_from_human(self) -> bool:
@@ -48,11 +51,15 @@ class ReviewRow:
 
 @dataclass(frozen=True)
 class ReviewItem:
-    """One item of a review list; `doubt` is the highest of its rows."""
+    """One item of a review list.
+
+    `doubt`: the highest of its rows. `differing`: how many of them differ from the human label.
+    """
 
     position: int
     item_id: str
     doubt: float
+    differing: int = 0
 
 
 def review_rows(
@@ -89,17 +96,30 @@ def filtered(
     ]
 
 
-def by_item(rows: Iterable[ReviewRow], by_doubt: bool = True) -> list[ReviewItem]:
-    """The items of the rows, the most doubtful first, of equal ones the first in the dataset.
-
-    Without `by_doubt`: in the order of the dataset.
+def by_item(rows: Iterable[ReviewRow], order: ListOrder = ListOrder.DOUBT) -> list[ReviewItem]:
+    """The items of the rows: the most doubtful first, in the order of the dataset, or those first that differ
+    from the human labels on the most criteria, of equal ones the most doubtful. Of equal ones the first in
+    the dataset.
     """
-    highest: dict[int, ReviewItem] = {}
+    doubts: dict[tuple[int, str], float] = {}
+    differing: dict[tuple[int, str], int] = {}
     for row in rows:
-        known = highest.get(row.position)
-        if known is None or row.doubt > known.doubt:
-            highest[row.position] = ReviewItem(row.position, row.item_id, row.doubt)
-    return sorted(highest.values(), key=lambda item: (-item.doubt if by_doubt else 0, item.position))
+        key = (row.position, row.item_id)
+        doubts[key] = max(row.doubt, doubts.get(key, 0.0))
+        if row.differs_from_human:
+            differing[key] = differing.get(key, 0) + 1
+    items = [ReviewItem(*key, doubt, differing.get(key, 0)) for key, doubt in doubts.items()]
+    return sorted(items, key=lambda item: _rank(item, order))
+
+
+def _rank(item: ReviewItem, order: ListOrder) -> tuple[float, float, int]:
+    match order:
+        case ListOrder.DOUBT:
+            return -item.doubt, 0, item.position
+        case ListOrder.DISAGREEMENT:
+            return -item.differing, -item.doubt, item.position
+        case ListOrder.DATASET:
+            return 0, 0, item.position
 
 
 def _row(
@@ -111,6 +131,7 @@ def _row(
 ) -> ReviewRow:
     key = (judgment.criterion, item.item_id)
     preference, outdated = results.label(judgment), results.is_outdated(judgment)
+    own = judgment.preference if isinstance(judgment, Judgment | SubmittedLabel) else None
     flipped = margin = None
     if isinstance(judgment, Judgment):
         flipped, margin = judgment.flipped, _margin(judgment.probabilities)
@@ -131,6 +152,7 @@ def _row(
         overridden=overridden,
         outdated=outdated,
         doubt=0.0 if overridden and preference is not None else doubt,
+        own=own,
     )
 
 
@@ -182,5 +204,13 @@ def _passes(row: ReviewRow, filters: Filters) -> bool:
         (filters.low_margin, row.margin is not None and row.margin < LOW_MARGIN),
         (filters.overridden, row.overridden),
         (filters.outdated, row.outdated),
+        (filters.own is not None, _is(row.own, filters.own)),
+        (filters.label is not None, _is(row.preference, filters.label)),
+        (filters.human is not None, _is(row.human, filters.human)),
+        (filters.ids is not None, filters.ids is None or row.item_id in filters.ids),
     )
     return all(holds for asked, holds in wanted if asked)
+
+
+def _is(label: Preference | None, wish: LabelWish) -> bool:
+    return label is None if wish == NO_LABEL else label is wish

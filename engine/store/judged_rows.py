@@ -46,6 +46,17 @@ def judged_positions(db: sqlite3.Connection, run_id: int) -> set[int]:
     return {position for (position,) in rows}
 
 
+def shared_items(db: sqlite3.Connection, run_id: int) -> dict[int, int]:
+    """By the id of each other run, how many items it has judged that this run has judged too."""
+    rows = db.execute(
+        "WITH own AS MATERIALIZED (SELECT item_id, content_hash FROM judged_item WHERE run_id = ?)"
+        " SELECT run_id, count(*) FROM judged_item"
+        " WHERE run_id != ? AND (item_id, content_hash) IN own GROUP BY run_id",
+        (run_id, run_id),
+    )
+    return dict(rows.fetchall())
+
+
 def item_rows(db: sqlite3.Connection, run_id: int) -> Iterator[JudgedItem]:
     """The items of a run, in the order of its dataset."""
     rewritten, given = _rewritten(db, run_id), _given(db, run_id)

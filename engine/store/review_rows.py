@@ -5,6 +5,7 @@ Knows: the tables `review_mark`, `confirmation` and `item_note`. Does not know: 
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 
@@ -100,3 +101,12 @@ def note_rows(db: sqlite3.Connection, content_hashes: Iterable[str]) -> dict[str
                 content_hash, author, text, labels, datetime.fromisoformat(created)
             )
     return {key: note for key, note in found.items() if note.text or note.tags}
+
+
+def tag_rows(db: sqlite3.Connection) -> list[str]:
+    """The tags of the last notes of all items, the most frequent first, of equal ones by the alphabet."""
+    rows = db.execute(
+        "SELECT tags FROM item_note WHERE id IN (SELECT max(id) FROM item_note GROUP BY content_hash)"
+    )
+    counts = Counter(tag for (tags,) in rows for tag in json.loads(tags))
+    return sorted(counts, key=lambda tag: (-counts[tag], tag))

@@ -30,10 +30,10 @@ from engine.core.judgments import (
 )
 from engine.core.remedies import Remedy, Step
 from engine.core.run_records import Effort, RunIdentity, RunKind, StoredRun
-from engine.store.judged_rows import add_items, add_rewritten, item_rows, judged_positions
+from engine.store.judged_rows import add_items, add_rewritten, item_rows, judged_positions, shared_items
 from engine.store.migrations import upgrade
 from engine.store.override_rows import add_override, override_rows, undo_newest
-from engine.store.review_rows import add_note, add_review, confirmation_rows, mark_rows, note_rows
+from engine.store.review_rows import add_note, add_review, confirmation_rows, mark_rows, note_rows, tag_rows
 from engine.system.paths import text_of_path
 
 _BUSY_SECONDS = 10.0
@@ -189,6 +189,11 @@ class RunStore:
         with self._errors("read"):
             return note_rows(self._db, content_hashes)
 
+    def tags(self) -> list[str]:
+        """The tags that items have by their last notes, the most frequent first."""
+        with self._errors("read"):
+            return tag_rows(self._db)
+
     def runs(self) -> list[StoredRun]:
         """All runs, the oldest first."""
         with self._errors("read"):
@@ -259,6 +264,11 @@ class RunStore:
         """The judged items of a run, in the order of its dataset."""
         with self._errors("read"):
             yield from item_rows(self._db, run_id)
+
+    def shared_items(self, run_id: int) -> dict[int, int]:
+        """By the id of each other run that judged items of this one, with the same texts: how many."""
+        with self._errors("read"):
+            return shared_items(self._db, run_id)
 
     def recall(self, keys: Iterable[str]) -> dict[str, tuple[float, ...]]:
         """What was measured before under these keys; keys that are not known are left out."""

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import visible
+from engine.core.review_filters import Filters, WantedItems
 from gui.compare.choice_panel import ChoicePanel
 from gui.compare.compare_jobs import Compared, Comparing, compare_systems, same_labels, save_comparison
 from gui.compare.comparison_view import ComparisonView
@@ -41,11 +42,12 @@ _WHAT = (
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What Review shall show as soon as its run is open."""
+    """What Review shall show as soon as its run is open: one judgment, or a set of `items`."""
 
     run: int
-    item_id: str
-    criterion: str
+    item_id: str = ""
+    criterion: str = ""
+    items: WantedItems | None = None
 
 
 class ComparePage(Page):
@@ -57,7 +59,7 @@ class ComparePage(Page):
         ("Space", "Tick a run or a submission"),
         ("Delete", "Remove a submission from the list"),
         ("/", "Search the items that differ"),
-        ("Return", "Open the item that differs in Review"),
+        ("Return", "Open the item that differs in Review, or list those of two systems"),
     )
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
@@ -174,6 +176,7 @@ class ComparePage(Page):
         self.choosing.compare_wanted.connect(self.compare)
         self.save_button.clicked.connect(self._ask_where_to_save)
         self.view.differences.opened.connect(self._open_in_review)
+        self.view.listed.connect(self._list_in_review)
         self.view.differences.failed.connect(self.notice.show_error)
         space.run_changed.connect(self._go_on_to_review)
         space.problem.connect(self._give_up_review)
@@ -281,19 +284,35 @@ class ComparePage(Page):
     @Slot(str, str, object)
     def _open_in_review(self, item_id: str, criterion: str, system: int | None) -> None:
         """Open an item in the run of a system; else in the run that is open, else in the first one."""
+        run = self._run_of(system)
+        if run is not None:
+            self._open_run(_Wanted(run, item_id, criterion))
+
+    @Slot(object, str)
+    def _list_in_review(self, filters: Filters, words: str) -> None:
+        """List a set of items in the run that is open, else in the first one."""
+        run = self._run_of(None)
+        if run is None:
+            self.workspace.note.emit("Only a run can be opened in Review, and none of these systems is one.")
+        else:
+            self._open_run(_Wanted(run, items=WantedItems(run, filters, words)))
+
+    def _run_of(self, system: int | None) -> int | None:
+        """The run of a system; else the run that is open, else the first one; None without any."""
         systems = self.compared.runs if self.compared else ()
         runs = [run for run in systems if run is not None]
-        if not runs:
-            return
-        opened = self.workspace.run.id if self.workspace.run else None
         chosen = systems[system] if system is not None else None
-        if chosen is None:
-            chosen = opened if opened in runs else runs[0]
-        self._wanted = _Wanted(chosen, item_id, criterion)
-        if opened == chosen:
+        if chosen is not None or not runs:
+            return chosen
+        opened = self.workspace.run.id if self.workspace.run else None
+        return opened if opened in runs else runs[0]
+
+    def _open_run(self, wanted: _Wanted) -> None:
+        self._wanted = wanted
+        if self.workspace.run is not None and self.workspace.run.id == wanted.run:
             self._go_on_to_review()
         else:
-            self.workspace.open_run(chosen)
+            self.workspace.open_run(wanted.run)
 
     @Slot()
     def _go_on_to_review(self) -> None:
@@ -301,7 +320,10 @@ class ComparePage(Page):
         if wanted is not None and run is not None and run.id == wanted.run:
             self._wanted = None
             self.workspace.page_wanted.emit(PageName.REVIEW)
-            self.workspace.review_wanted.emit(wanted.item_id, wanted.criterion)
+            if wanted.items is not None:
+                self.workspace.listing_wanted.emit(wanted.items)
+            else:
+                self.workspace.review_wanted.emit(wanted.item_id, wanted.criterion)
 
     @Slot(object)
     def _give_up_review(self, _error: EngineError) -> None:

@@ -5,9 +5,11 @@ Knows: which table stands where. Does not know: how systems are compared.
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QModelIndex, Signal, Slot
 from PySide6.QtWidgets import QHeaderView, QLabel, QScrollArea, QTableView, QTabWidget, QVBoxLayout, QWidget
 
-from engine.core.formatting import visible
+from engine.core.formatting import visible, words
+from engine.core.review_filters import Filters
 from gui.compare.difference_list import DifferenceList
 from gui.compare.ranked_table import RankedTableModel
 from gui.kit.foreign_text import one_line, plain_label
@@ -23,7 +25,9 @@ _WIDEST_SYSTEM = 32  # letters of a column
 
 
 class ComparisonView(QTabWidget):
-    """The tabs of a comparison."""
+    """The tabs of a comparison. `listed`: Filters of items that are wanted, and what they have in common."""
+
+    listed = Signal(object, str)
 
     def __init__(self, threads: EngineThreads, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -43,6 +47,9 @@ class ComparisonView(QTabWidget):
             measure_view(self.published, "Published systems, for reference"),
         ]
         self.agreement_view = table_view(self.agreement, "Agreement of each two systems")
+        self.agreement_view.activated.connect(self._list_pair)
+        self.differences.listed.connect(self.listed)
+        self._compared: Compared | None = None
         header = self.agreement_view.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.addTab(self._measure_tab(), "Measures")
@@ -52,6 +59,7 @@ class ComparisonView(QTabWidget):
 
     def show_comparison(self, compared: "Compared") -> None:
         """Show another comparison; the tab that is open stays open."""
+        self._compared = compared
         result = compared.comparison
         self.systems.setText(visible("\n".join(compared.descriptions)))
         self.notes.setText(visible("\n".join(compared.notes)))
@@ -75,6 +83,24 @@ class ComparisonView(QTabWidget):
             _limit_columns(view)
         self.agreement_view.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 10)
         self.differences.restyle()
+
+    @Slot(QModelIndex)
+    def _list_pair(self, index: QModelIndex) -> None:
+        """Want the items on which the two systems of a row differ."""
+        if self._compared is None:
+            return
+        result = self._compared.comparison
+        pair = result.agreements[index.row()]
+        one, other = result.systems.index(pair.one), result.systems.index(pair.other)
+        ids = frozenset(
+            difference.item_id
+            for difference in result.differences
+            if difference.criterion == pair.criterion
+            and difference.labels[one] is not difference.labels[other]
+        )
+        systems = f"{one_line(pair.one)} and {one_line(pair.other)}"
+        filters = Filters(criterion=pair.criterion, ids=ids)
+        self.listed.emit(filters, f"{systems} differ, on {words(pair.criterion)}")
 
     def _measure_tab(self) -> QWidget:
         self._measured_on: QLabel = heading("")
@@ -116,7 +142,8 @@ class ComparisonView(QTabWidget):
             hint(
                 "Only one right: items that the one system alone, and the other alone, labels as people do."
                 " McNemar p: how likely that much difference is if neither is more often right; not corrected"
-                " for how many there are."
+                " for how many there are. Enter or a double click lists the items of a row on which the two"
+                " differ in Review."
             )
         )
         layout.addWidget(self.agreement_view, 1)

@@ -20,8 +20,10 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.formatting import words
+from engine.core.review_filters import Filters
 from gui.compare.compare_jobs import DifferenceFilter, filter_differences
 from gui.compare.difference_table import DifferenceTableModel
+from gui.kit.foreign_text import one_line
 from gui.kit.labels import hint, label, name
 from gui.kit.views import table_view
 from gui.work.lanes import EngineThreads, Lane, LatestTask
@@ -34,14 +36,20 @@ _LEAST_WIDTH, _MOST_WIDTH = 16, 32  # of a column, in letters
 
 
 class DifferenceList(QWidget):
-    """The differences of a comparison. `opened`: item id, criterion, and the place of a system or None."""
+    """The differences of a comparison.
+
+    `opened`: item id, criterion, and the place of a system or None. `listed`: Filters of the items that are
+    shown, and what these have in common in words.
+    """
 
     opened = Signal(str, str, object)
+    listed = Signal(object, str)
     failed = Signal(object)
 
     def __init__(self, threads: EngineThreads, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._compared: Compared | None = None
+        self._asked_for = self._shown_for = DifferenceFilter()
         self._filtering = LatestTask(threads, Lane.FILES, self)
         self._filtering.finished.connect(self._show_rows)
         self._filtering.failed.connect(self.failed)
@@ -55,6 +63,7 @@ class DifferenceList(QWidget):
         self.search = QLineEdit()
         self.view = table_view(self.table, "Items on which the systems differ")
         self.open_button = QPushButton("O&pen in Review")
+        self.list_button = QPushButton("List all in Review")
         self._can_open = False
         self._count = label("", wrap=False)
         self._why_not = hint("Only a run can be opened in Review, and none of these systems is one.")
@@ -92,6 +101,7 @@ class DifferenceList(QWidget):
         self.view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         self.view.horizontalHeader().setStretchLastSection(True)
         name(self.open_button, "Open the chosen item in Review")
+        name(self.list_button, "List all items that are shown here in Review")
         filters = QHBoxLayout()
         for widget in (self.criterion, self.one_is_right):
             filters.addWidget(widget)
@@ -100,6 +110,7 @@ class DifferenceList(QWidget):
         below.addWidget(self._count)
         below.addWidget(self._why_not, 1)
         below.addStretch(0)
+        below.addWidget(self.list_button)
         below.addWidget(self.open_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 8, 0, 0)
@@ -116,6 +127,7 @@ class DifferenceList(QWidget):
         self.view.selectionModel().currentChanged.connect(self._follow_current)
         self.table.modelReset.connect(self._follow_current)
         self.open_button.clicked.connect(self._open_current)
+        self.list_button.clicked.connect(self._list_all)
         for key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             shortcut = QShortcut(QKeySequence(key), self.view)
             shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
@@ -139,12 +151,14 @@ class DifferenceList(QWidget):
         wanted = DifferenceFilter(
             self.criterion.currentData(), self.one_is_right.isChecked(), self.search.text()
         )
+        self._asked_for = wanted
         self._filtering.start(filter_differences(self._compared, wanted))
 
     @Slot(object)
     def _show_rows(self, places: Sequence[int]) -> None:
         if self._compared is None:
             return
+        self._shown_for = self._asked_for
         self.table.show_differences(self._compared, places)
         total = len(self._compared.differences)
         of_all = "" if len(places) == total else f" of {total:,}"
@@ -155,6 +169,22 @@ class DifferenceList(QWidget):
     @Slot()
     def _follow_current(self) -> None:
         self.open_button.setEnabled(self._can_open and self.view.currentIndex().isValid())
+        self.list_button.setEnabled(self._can_open and self.table.rowCount() > 0)
+
+    @Slot()
+    def _list_all(self) -> None:
+        """Want the items that are shown, as the filters were when they were found."""
+        ids = frozenset(self.table.difference(row).item_id for row in range(self.table.rowCount()))
+        self.listed.emit(Filters(criterion=self._shown_for.criterion, ids=ids), self._in_words())
+
+    def _in_words(self) -> str:
+        wanted = self._shown_for
+        systems = self._compared.comparison.systems if self._compared else ()
+        parts = [f"{' and '.join(one_line(system) for system in systems)} differ"]
+        parts += [f"on {words(wanted.criterion)}"] if wanted.criterion else []
+        parts += ["exactly one is right"] if wanted.one_is_right else []
+        parts += [f"with “{one_line(wanted.text)}”"] if wanted.text.strip() else []
+        return ", ".join(parts)
 
     @Slot()
     def _open_current(self) -> None:

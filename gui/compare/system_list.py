@@ -235,7 +235,8 @@ def _words_on(run: "StoredRun", is_open: bool) -> str:
     if identity.settings["mode"] == Mode.LABELS:
         parts.append("labels only")
     shown = " (shown)" if is_open else ""
-    return f"Run {run.id}{shown}: {one_line(identity.model_name)}\n{one_line(', '.join(parts))}"
+    model = "" if run.submitted else f": {one_line(identity.model_name)}"
+    return f"{run.title}{shown}{model}\n{one_line(', '.join(parts))}"
 
 
 def _is_file_entry(value: object) -> bool:

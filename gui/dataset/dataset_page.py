@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QShortcut
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFileDialog, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from engine.data.dataset_summary import Summary
 
 _SPLITTER = "dataset/splitter"
-_NO_DATASET = (".gguf", "")  # suffixes of what is dropped for the window to deal with: models, folders
 
 
 class DatasetPage(Page):
@@ -55,7 +54,6 @@ class DatasetPage(Page):
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(workspace, parent)
-        self.setAcceptDrops(True)
         self.items = ItemList(workspace)
         self.preview = ItemPreview()
         self.summary = SummaryPanel()
@@ -207,28 +205,3 @@ class DatasetPage(Page):
     def _end_failure(self) -> None:
         self.notice.hide()
         self.summary.show()
-
-    # Files that are dropped
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Take a file that may be a dataset; models and folders are the window's."""
-        if _dropped(event) is not None:
-            event.acceptProposedAction()
-        else:
-            event.ignore()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        """Open the first file that was dropped."""
-        path = _dropped(event)
-        if path is None:
-            event.ignore()
-            return
-        event.acceptProposedAction()
-        self.workspace.open_dataset(path)
-        if len(event.mimeData().urls()) > 1:
-            self.workspace.note.emit(f"Of the dropped files, {path.name} is opened: one dataset at a time.")
-
-
-def _dropped(event: QDropEvent) -> Path | None:
-    paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
-    return paths[0] if paths and paths[0].suffix.lower() not in _NO_DATASET else None

@@ -18,7 +18,6 @@ from gui.kit.labels import Prose
 
 _LONGEST_TIP = 1500
 _LONGEST_LINE = 240
-_LONGEST_NAME = 60  # letters
 
 
 def plain_label(text: str = "", parent: QWidget | None = None) -> QLabel:
@@ -44,11 +43,6 @@ def one_line(text: str) -> str:
     cut = text[: _LONGEST_LINE + 1]
     line = " ".join(visible(cut).split())
     return f"{line[:_LONGEST_LINE]}…" if len(text) > _LONGEST_LINE else line
-
-
-def short_name(text: str) -> str:
-    """The name of a file without its middle, where it would push away what a sentence says of it."""
-    return text if len(text) <= _LONGEST_NAME else f"{text[:40]}…{text[-16:]}"
 
 
 def markdown_document(text: str, parent: QObject | None = None) -> QTextDocument:

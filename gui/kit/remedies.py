@@ -21,6 +21,7 @@ IN_THE_WINDOW = Wording(
     steps={
         Step.CALIBRATE: "Calibrate a run of this judge on the Results page, under “Calibration”.",
         Step.CALIBRATE_AGAIN: "Make it again on the Results page, under “Calibration”.",
+        Step.CHOOSE_ANSWERED_DATASET: "Open it with the dataset that it answers: File > Open dataset first.",
         Step.CHOOSE_JUDGED_DATASET: "As human labels, choose the dataset that was judged",
         Step.CHOOSE_RUN: "Choose a run on the Results page.",
         Step.CHOOSE_STORE: "Choose a run that is there",

@@ -54,6 +54,7 @@ class Colours:
     label_both_bad: str
     shared_ground: str
     own_ground: str
+    hit_ground: str
     unscored: str
 
     def of_label(self, label: "Preference | None") -> str:
@@ -92,6 +93,7 @@ LIGHT = Colours(
     label_both_bad="#b0609c",
     shared_ground="#fff1b8",
     own_ground="#ffdcb8",
+    hit_ground="#8fe3cf",
     unscored="#9aa3ad",
 )
 
@@ -118,6 +120,7 @@ DARK = Colours(
     label_both_bad="#d78fc6",
     shared_ground="#4a4420",
     own_ground="#5c3c14",
+    hit_ground="#0f6b5c",
     unscored="#737d88",
 )
 

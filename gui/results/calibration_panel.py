@@ -36,6 +36,10 @@ _WARNING = (
     " cross-validated: no instruction is used both to fit and to measure."
 )
 _NOT_CALIBRATED = "This run is decided by the model's own probabilities: it is not calibrated."
+_SUBMITTED = (
+    "This is an opened submission: it holds labels and no probabilities, so there is nothing to calibrate."
+    " Weights and scores work with its labels."
+)
 _PROPOSED = "Proposed, {}. Nothing has changed yet: the run follows once you press “Apply to this run”."
 _APPLIED = "Applied, {}: the run is decided with it now."
 _KIND = "Calibrations (*.json)"
@@ -67,7 +71,8 @@ class CalibrationPanel(QWidget):
         """Another run, the same one decided anew, or other labels."""
         results = self._results
         calibration = results.calibration if results else None
-        self.state.setText(visible(_in_words(calibration) if calibration else _NOT_CALIBRATED))
+        without = _SUBMITTED if results is not None and results.run.submitted else _NOT_CALIBRATED
+        self.state.setText(visible(_in_words(calibration) if calibration else without))
         self._fitting.drop()
         self._show_proposal(self.proposal if self._is_applied else None)
         self._enable()
@@ -152,8 +157,9 @@ class CalibrationPanel(QWidget):
     def _enable(self) -> None:
         results, gold = self._results, self._workspace.gold
         idle = not self._fitting.busy and (self._applying is None or self._applying.done)
+        idle = idle and not (results is not None and results.run.submitted)
         self.fit_button.setEnabled(idle and results is not None and gold is not None)
-        self.needs.setVisible(results is not None and gold is None)
+        self.needs.setVisible(results is not None and gold is None and not results.run.submitted)
         self.load_button.setEnabled(idle and results is not None)
         self.apply_button.setEnabled(idle and self.proposal is not None and not self._is_applied)
         self.save_button.setEnabled(self._savable() is not None)
@@ -264,7 +270,7 @@ class CalibrationPanel(QWidget):
 
     def _ask_where(self) -> None:
         results = self._results
-        suggested = self._folder() / f"run-{results.run.id if results else 0}-calibration.json"
+        suggested = self._folder() / f"{results.run.stem if results else 'run'}-calibration.json"
         path = ask_target(self, "Save the calibration", suggested, _KIND)
         if path is not None:
             self._workspace.state.set_text("last/export", str(path.parent))

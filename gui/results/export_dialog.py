@@ -22,10 +22,10 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.errors import EngineError
-from engine.core.formatting import visible
+from engine.core.formatting import short_name, visible
 from engine.core.health import HealthVerdict
 from gui.kit.file_dialogs import ask_folder, ask_target
-from gui.kit.foreign_text import plain_label, short_name, tip
+from gui.kit.foreign_text import plain_label, tip
 from gui.kit.labels import label, name, set_role
 from gui.kit.notice import problem_of
 from gui.kit.remedies import IN_THE_WINDOW
@@ -187,14 +187,14 @@ class ExportDialog(QDialog):
         items = "1 item is" if left == 1 else f"{left:,} items are"
         why = "the submission lacks them" if run.submitted else "they are not judged"
         state = "incomplete" if run.submitted else "not finished"
-        self.unfinished.setText(f"Run {run.id} is {state}: {items} missing in the file, for {why}.")
+        self.unfinished.setText(f"{run.title} is {state}: {items} missing in the file, for {why}.")
         self.unfinished.setVisible(left > 0)
 
     def _suggest(self) -> None:
         if self._form is Form.FIGURES:
             self.field.setText(str(self._folder))
         else:
-            self.field.setText(str(self._folder / f"run-{self._what.whole.run.id}-{_FILES[self._form][0]}"))
+            self.field.setText(str(self._folder / f"{self._what.whole.run.stem}-{_FILES[self._form][0]}"))
         self.status.hide()
         self._name_start()
         self.field.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -213,7 +213,8 @@ class ExportDialog(QDialog):
         text = "Replace the file" if replaces else "Export"
         if not self._what.whole.run.complete:
             state = "incomplete" if self._what.whole.run.submitted else "unfinished"
-            text = f"Export the {state} run"
+            what = "submission" if self._what.whole.run.submitted else "run"
+            text = f"Export the {state} {what}"
         self.start.setText(text)
 
     @Slot(object)
@@ -252,16 +253,19 @@ class ExportDialog(QDialog):
 
 def figures_name(what: Exported) -> str:
     """What the folder of figures is called."""
-    return f"run-{what.whole.run.id}-figures"
+    return f"{what.whole.run.stem}-figures"
 
 
 def facts(form: Form, what: Exported) -> Iterator[tuple[str, str]]:
     """What is exported, and all that its labels depend on."""
     run, identity = what.whole.run, what.whole.run.identity
-    yield "Run", f"Run {run.id}, made {run.created.astimezone():%Y-%m-%d %H:%M}"
+    yield (
+        "Run",
+        f"{run.title}, {'opened' if run.submitted else 'made'} {run.created.astimezone():%Y-%m-%d %H:%M}",
+    )
     yield "Dataset", short_name(identity.dataset_path.name)
     yield MODEL[run.submitted], short_name(identity.model_name)
-    yield "Items", f"{run.judged:,} of {identity.items:,} judged"
+    yield "Items", f"{run.judged:,} of {identity.items:,} {'answered' if run.submitted else 'judged'}"
     people = what.whole.overridden.by_whom if what.whole.overrides else "none"
     if what.whole.overrides and what.model_alone:
         people = f"left out (“Model alone” is ticked on Results): {people}"

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
+from engine.core.formatting import short_name
 from engine.core.health import NOT_LOOKED_AT, Health
-from gui.kit.foreign_text import short_name
 from gui.results.figure_jobs import save_figures
-from gui.results.score_jobs import Scores
+from gui.results.score_jobs import Scores, with_people
 from gui.weigh.run_weights import Wish
 from gui.weigh.weighing_jobs import Basis, weighed
 from gui.work.lanes import Job, JobControl
@@ -140,7 +140,7 @@ class Exported:
         mark = measured_mark(results, self.gold)
         for scores in self.known:
             if scores.mark == mark and scores.explained and scores.evaluation is not None:
-                return scores.evaluation
+                return with_people(scores, results).evaluation or scores.evaluation
         return evaluate(match(system_of_run(results), self.gold, partial=True))
 
 

@@ -60,8 +60,10 @@ class Exporter(QObject):
         if form is Form.EXPLAINED and not what.whole.explains:
             self._workspace.problem.emit(
                 SetupError(
-                    f"Run {what.whole.run.id} has labels alone: there are no explanations to export.",
-                    "Export it for sub-task 1, or judge again with explanations on the Judge page.",
+                    f"{what.whole.run.title} has labels alone: there are no explanations to export.",
+                    "Export it for sub-task 1."
+                    if what.whole.run.submitted
+                    else "Export it for sub-task 1, or judge again with explanations on the Judge page.",
                 )
             )
             return False

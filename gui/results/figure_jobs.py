@@ -6,17 +6,22 @@ Knows: which figures there are, and when there is nothing to draw. Does not know
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from engine.core.formatting import words
+from engine.core.items import PREFERENCES, Preference
+from gui.kit.label_words import LABEL_WORDS
 from gui.work.lanes import Job, JobControl, Lane
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from engine.measure.evaluation import Evaluation
+    from engine.measure.matching import Pair
 
 DRAWING = Lane.FILES
 """Not the lane of measures: a figure need not wait until all explanations are measured."""
@@ -29,13 +34,30 @@ TITLES = {
 }
 
 
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom, as shares (0 to 1) of a figure's width and height."""
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A place in a figure that stands for items of a criterion; `words`: what these have in common."""
+
+    box: Box
+    criterion: str
+    words: str
+    ids: frozenset[str]
+
+
 @dataclass(frozen=True)
 class Drawn:
-    """A figure. `svg`: as it is shown; `in_words`: for those who do not see it."""
+    """A figure. `svg`: as it is shown; `in_words`: for those who do not see it; `spots`: where it stands for
+    items, those without any left out.
+    """
 
     name: str
     svg: bytes
     in_words: str
+    spots: Sequence[Spot] = ()
 
 
 def draw(evaluation: "Evaluation", dark: bool) -> Job[Sequence[Drawn]]:
@@ -52,11 +74,84 @@ def draw(evaluation: "Evaluation", dark: bool) -> Job[Sequence[Drawn]]:
         for name, figure in all_figures(evaluation, bins, dark=dark).items():
             control.cancel.raise_if_requested()
             svg = _without_empty_glyphs(as_svg(figure))
-            drawn.append(Drawn(name, svg, figure_in_words(name, evaluation, bins)))
+            said = figure_in_words(name, evaluation, bins)
+            drawn.append(Drawn(name, svg, said, spots_of(name, figure, evaluation)))
             control.report(drawn[-1])
         return drawn
 
     return work
+
+
+def spots_of(name: str, figure: "Figure", evaluation: "Evaluation") -> list[Spot]:
+    """The places of a figure that was drawn; none where it does not count items by their labels."""
+    results = evaluation.matched.system.results
+    judge = "judge" if results is not None and results.overrides else "model"
+    spots = []
+    for axes, criterion in zip(figure.axes, evaluation.labels, strict=False):
+        ids = _ids_by_labels(evaluation.matched.pairs[criterion])
+        for (human, label), box in _PLACES[name](axes) if name in _PLACES else ():
+            found = frozenset().union(
+                *(
+                    some
+                    for (gold, given), some in ids.items()
+                    if human in (ANY, gold) and label in (ANY, given)
+                )
+            )
+            parts = [
+                f"{who} {LABEL_WORDS[which]}"
+                for who, which in (("human", human), (judge, label))
+                if which != ANY
+            ]
+            if found:
+                spots.append(Spot(box, criterion, f"{', '.join(parts)}, on {words(criterion)}", found))
+    return spots
+
+
+ANY: Literal["any"] = "any"
+_Wanted = Preference | Literal["any"] | None  # None: unscored
+_Labels = tuple[_Wanted, _Wanted]  # of people and of the judge
+
+
+def _ids_by_labels(pairs: "Sequence[Pair]") -> Mapping[tuple[Preference | None, Preference | None], set[str]]:
+    """The ids of items by the label of people and that of the judge."""
+    ids: dict[tuple[Preference | None, Preference | None], set[str]] = {}
+    for pair in pairs:
+        ids.setdefault((pair.gold.preference, pair.prediction.preference), set()).add(pair.item.id)
+    return ids
+
+
+def _cells(axes: "Axes") -> Iterator[tuple[_Labels, Box]]:
+    """The cells of a matrix: people's labels down, the judge's across, perhaps a last one for unscored."""
+    left, top, right, bottom = _frame(axes)
+    columns = (*PREFERENCES, None)[: round(max(axes.get_xlim()))]
+    wide, high = (right - left) / len(columns), (bottom - top) / len(PREFERENCES)
+    for row, human in enumerate(PREFERENCES):
+        for column, label in enumerate(columns):
+            x, y = left + column * wide, top + row * high
+            yield (human, label), (x, y, x + wide, y + high)
+
+
+def _bars(axes: "Axes") -> Iterator[tuple[_Labels, Box]]:
+    """For each label the bars of people and of the judge, side by side; also the room above a low one."""
+    left, top, right, bottom = _frame(axes)
+    low, high = axes.get_xlim()
+    unit = (right - left) / (high - low)
+    for place, label in enumerate((*PREFERENCES, None)):
+        middle = left + (place - low) * unit
+        if label is not None:
+            yield (label, ANY), (middle - 0.4 * unit, top, middle, bottom)
+        yield (ANY, label), (middle, top, middle + 0.4 * unit, bottom)
+
+
+def _frame(axes: "Axes") -> Box:
+    place = axes.get_position()
+    return place.x0, 1 - place.y1, place.x1, 1 - place.y0
+
+
+_PLACES: Mapping[str, Callable[["Axes"], Iterator[tuple[_Labels, Box]]]] = {
+    "confusion": _cells,
+    "labels": _bars,
+}
 
 
 def _without_empty_glyphs(svg: bytes) -> bytes:

@@ -1,15 +1,20 @@
 """Figures in the window: shown as sharp as the screen allows, saved and copied in the light colours.
 
+Where a figure stands for items, a click or its menu asks for them.
+
 Knows: painting SVG, the menu of a figure. Does not know: what a figure shows, how it is drawn.
 """
 
-from PySide6.QtCore import QByteArray, QRectF, QSize, Qt, Signal
+from collections.abc import Sequence
+
+from PySide6.QtCore import QByteArray, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
     QFocusEvent,
     QKeyEvent,
     QKeySequence,
+    QMouseEvent,
     QPainter,
     QPaintEvent,
     QPen,
@@ -18,9 +23,10 @@ from PySide6.QtGui import (
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy, QWidget
 
-from engine.core.formatting import visible
+from engine.core.formatting import visible, words
 from gui.kit.foreign_text import tip
 from gui.kit.theme import colours
+from gui.results.figure_jobs import Spot
 
 _FRAME = 8  # pixels around a figure, in which the mark of the focus stands
 
@@ -30,18 +36,22 @@ class FigureView(QWidget):
 
     save_wanted = Signal(str, str)  # the figure's name, `png` or `svg`
     copy_wanted = Signal(str)
+    spot_wanted = Signal(object)  # a Spot whose items are to be listed
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.name = name
         self._renderer = QSvgRenderer(self)
+        self._spots: Sequence[Spot] = ()
+        self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
 
-    def show_figure(self, svg: bytes, in_words: str) -> None:
-        """Show another picture; `in_words` says what it shows."""
+    def show_figure(self, svg: bytes, in_words: str, spots: Sequence[Spot] = ()) -> None:
+        """Show another picture; `in_words` says what it shows, `spots` where it stands for items."""
+        self._spots = spots
         self._renderer.load(QByteArray(svg))
         self._renderer.setAspectRatioMode(Qt.AspectRatioMode.KeepAspectRatio)
         self.setAccessibleName(visible(in_words))
@@ -94,13 +104,36 @@ class FigureView(QWidget):
         """Draw the picture, and a frame where it has the focus."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        inner = QRectF(self.rect()).adjusted(_FRAME, _FRAME, -_FRAME, -_FRAME)
         if self.has_figure:
-            self._renderer.render(painter, inner)
+            self._renderer.render(painter, self._inner())
         used = colours(QApplication.palette())
         painter.setPen(QPen(QColor(used.accent if self.hasFocus() else used.border), 1))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), _FRAME, _FRAME)
         painter.end()
+
+    def spot_at(self, place: QPointF) -> Spot | None:
+        """The spot at a place of this widget, None where there is none."""
+        inner = self._inner()
+        x, y = (place.x() - inner.left()) / inner.width(), (place.y() - inner.top()) / inner.height()
+        for spot in self._spots:
+            left, top, right, bottom = spot.box
+            if left <= x < right and top <= y < bottom:
+                return spot
+        return None
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Show where a click leads to items."""
+        spot = self.spot_at(event.position())
+        self.setCursor(Qt.CursorShape.PointingHandCursor if spot else Qt.CursorShape.ArrowCursor)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Want the items of a spot."""
+        spot = self.spot_at(event.position())
+        if spot is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.spot_wanted.emit(spot)
+
+    def _inner(self) -> QRectF:
+        return QRectF(self.rect()).adjusted(_FRAME, _FRAME, -_FRAME, -_FRAME)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Mark it."""
@@ -132,4 +165,18 @@ class FigureView(QWidget):
         menu.addAction("Save as &PNG…").triggered.connect(lambda: self.save_wanted.emit(self.name, "png"))
         menu.addAction("Save as &SVG…").triggered.connect(lambda: self.save_wanted.emit(self.name, "svg"))
         menu.addAction("&Copy").triggered.connect(lambda: self.copy_wanted.emit(self.name))
+        if self._spots:
+            menu.addMenu(self._spot_menu(menu))
+        return menu
+
+    def _spot_menu(self, parent: QMenu) -> QMenu:
+        """All spots, by criterion, for those who use no mouse."""
+        menu = QMenu("Show the &items in Review", parent)
+        of: dict[str, QMenu] = {}
+        for spot in self._spots:
+            if spot.criterion not in of:
+                of[spot.criterion] = menu.addMenu(words(spot.criterion).capitalize())
+            count = f"{len(spot.ids):,} item{'' if len(spot.ids) == 1 else 's'}"
+            entry = of[spot.criterion].addAction(f"{count}: {spot.words}")
+            entry.triggered.connect(lambda _checked=False, wanted=spot: self.spot_wanted.emit(wanted))
         return menu

@@ -12,21 +12,26 @@ from PySide6.QtGui import QGuiApplication, QImage, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
+from engine.core.review_filters import Filters, WantedItems
 from gui.kit.file_dialogs import ask_target
 from gui.kit.labels import heading, hint
 from gui.kit.theme import is_dark
 from gui.results import figure_jobs
-from gui.results.figure_jobs import DRAWING, TITLES, Drawn
+from gui.results.figure_jobs import DRAWING, TITLES, Drawn, Spot
 from gui.results.figure_view import FigureView
 from gui.results.score_jobs import Scores
 from gui.work.files_in_use import files_in_use
 from gui.work.lanes import LatestTask
+from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
     from engine.measure.evaluation import Evaluation
 
-_HINT = "To save or copy a figure: right-click it, or press Enter on it. Files get the light colours."
+_HINT = (
+    "To save or copy a figure: right-click it, or press Enter on it. Files get the light colours."
+    " A click on a bar of labels or on a cell of a matrix lists its items in Review."
+)
 _NOTHING = "Figures need human labels: choose a labelled dataset with “Other labels…”."
 _DRAWING = "Drawing …"
 _FAILED = "The figures could not be drawn. Choose another tab and come back to try again."
@@ -41,6 +46,7 @@ class FiguresPanel(QWidget):
         self._workspace = workspace
         self._evaluation: Evaluation | None = None
         self._name = "run"
+        self._run_id = 0
         self._dark: bool | None = None
         self._drawing = LatestTask(workspace.threads, DRAWING, self)
         self._drawing.progress.connect(self._take)
@@ -54,6 +60,7 @@ class FiguresPanel(QWidget):
         for name, view in self.views.items():
             view.save_wanted.connect(self._ask_where)
             view.copy_wanted.connect(self.copy)
+            view.spot_wanted.connect(self._list_items)
             self._cells[name] = _cell(name, view)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 6, 0)
@@ -68,7 +75,8 @@ class FiguresPanel(QWidget):
         evaluation = scores.evaluation if scores else None
         before, self._evaluation = self._evaluation, evaluation
         if scores is not None:
-            self._name = f"run-{scores.results.run.id}"
+            self._run_id = scores.results.run.id
+            self._name = scores.results.run.stem
         if evaluation is None:
             self._drawing.drop()
             self._hide_all()
@@ -106,6 +114,13 @@ class FiguresPanel(QWidget):
         task.finished.connect(partial(_to_clipboard, self._workspace))
         task.failed.connect(self._workspace.problem)
 
+    @Slot(object)
+    def _list_items(self, spot: Spot) -> None:
+        """List in Review what a place in a figure stands for."""
+        filters = Filters(criterion=spot.criterion, ids=spot.ids)
+        self._workspace.page_wanted.emit(PageName.REVIEW)
+        self._workspace.listing_wanted.emit(WantedItems(self._run_id, filters, spot.words))
+
     @Slot(str, str)
     def _ask_where(self, name: str, form: str) -> None:
         folder = Path(self._workspace.state.text("last/export") or Path.home())
@@ -124,7 +139,7 @@ class FiguresPanel(QWidget):
     @Slot(object)
     def _take(self, drawn: Drawn) -> None:
         if drawn.name in self.views:
-            self.views[drawn.name].show_figure(drawn.svg, drawn.in_words)
+            self.views[drawn.name].show_figure(drawn.svg, drawn.in_words, drawn.spots)
             self._cells[drawn.name].show()
 
     @Slot()

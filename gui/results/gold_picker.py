@@ -8,9 +8,9 @@ from pathlib import Path
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
-from engine.core.formatting import visible
+from engine.core.formatting import short_name, visible
 from gui.kit.file_dialogs import DATASETS, ask_source
-from gui.kit.foreign_text import short_name, tip
+from gui.kit.foreign_text import tip
 from gui.kit.labels import OneLine, name
 from gui.work.workspace import Workspace
 

@@ -116,7 +116,8 @@ class Measurer(QObject):
     @Slot(object)
     def _take_labels(self, scores: Scores) -> None:
         # More may have become known of the same run since the job began.
-        self._take(self._kept.get(scores.mark, scores))
+        known = self._kept.get(scores.mark)
+        self._take(scores if known is None else score_jobs.with_people_of(known, scores))
         self.measure_explanations()
 
     @Slot(object)

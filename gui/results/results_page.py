@@ -51,7 +51,8 @@ if TYPE_CHECKING:
 _DEBOUNCE_MS = 300
 _NO_RUN = (
     "No run yet",
-    "Judge a dataset on the Judge page, or choose a run in the list above. Its results stand here.",
+    "Judge a dataset on the Judge page, choose a run in the list above, or open a submission file there. Its"
+    " results stand here.",
 )
 _TAB = "results/tab"
 
@@ -196,10 +197,11 @@ class ResultsPage(Page):
         """Say of a run under way how far it is; of one that is open and incomplete, what is shown of it."""
         run, judging = self.workspace.run, self.workspace.judging
         goes_on = judging is not None and run is not None and judging.run_id == run.id
-        self.snapshot.setVisible(run is not None and not run.results.run.complete)
-        if run is not None:
-            stored = run.results.run
-            text = f"Run {run.id} after {stored.judged:,} of {stored.identity.items:,} items"
+        stored = run.results.run if run is not None else None
+        # Of a submission, the scores say which items it answers.
+        self.snapshot.setVisible(stored is not None and not stored.complete and not stored.submitted)
+        if stored is not None:
+            text = f"Run {stored.id} after {stored.judged:,} of {stored.identity.items:,} items"
             self._snapshot_text.setText(f"{text}; it goes on." if goes_on else f"{text}.")
         title, what = _NO_RUN
         if judging is not None:
@@ -373,7 +375,7 @@ class ResultsPage(Page):
         space = self.workspace
         space.run_changed.connect(self._follow_run)
         space.judging_changed.connect(self._follow_judging)
-        space.overrides_changed.connect(self._follow_overrides)
+        space.reviewed.connect(self._follow_overrides)
         space.gold_changed.connect(self._follow_choice)
         self.model_alone.toggled.connect(self._follow_choice)
         self._later.timeout.connect(self._measure_if_stale)

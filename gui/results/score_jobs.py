@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.decisions.run_results import RunResults
     from engine.measure.evaluation import Evaluation
+    from engine.measure.people_agreement import PeopleAgreement
     from engine.measure.systems import System
 
 _MOST_UNSCORED = 1000  # in a table on the thread of the window
@@ -30,8 +31,13 @@ class ScoreTable(StrEnum):
     LABELS_GIVEN = "labels given"
     ACCURACY = "accuracy"
     LABELS = "labels"
+    PEOPLE = "people"
+    PAIRS = "pairs of people"
     EXPLANATIONS = "explanations"
     UNSCORED = "unscored"
+
+
+_OF_PEOPLE = (ScoreTable.PEOPLE, ScoreTable.PAIRS)
 
 
 @dataclass(frozen=True)
@@ -89,7 +95,7 @@ def measure_labels(
         mark = measured_mark(results, gold)
         for scores in known:
             if scores.mark == mark:
-                return scores
+                return with_people(scores, results)
         return replace(_measured(results, gold, control), mark=mark)
 
     return work
@@ -141,6 +147,7 @@ def _alone(system: "System", problem: SetupError | None) -> Scores:
     from engine.decisions.gaps import incomplete
     from engine.measure.label_counts import count_run
     from engine.measure.matching import people_caveats
+    from engine.measure.people_agreement import people_agreement
     from engine.report.run_tables import distribution_table
 
     results = system.results
@@ -150,6 +157,7 @@ def _alone(system: "System", problem: SetupError | None) -> Scores:
     tables = {
         ScoreTable.LABELS_GIVEN: distribution_table(count_run(results)),
         ScoreTable.UNSCORED: listed,
+        **_people(people_agreement(results)),
     }
     found = [*caveats, *people_caveats(system)]
     return Scores(system, None, tables, unscored, found, _judges(system), problem=problem)
@@ -184,6 +192,7 @@ def _against_labels(evaluation: "Evaluation", explained: bool) -> Scores:
         ScoreTable.ACCURACY: accuracy_table(evaluation),
         ScoreTable.LABELS: label_table(evaluation),
         ScoreTable.UNSCORED: listed,
+        **_people(evaluation.people),
     }
     return Scores(
         system,
@@ -194,6 +203,44 @@ def _against_labels(evaluation: "Evaluation", explained: bool) -> Scores:
         sentences=[*_judges(system), *in_short(evaluation)],
         explained=explained,
     )
+
+
+def _people(agreement: "PeopleAgreement | None") -> dict[ScoreTable, Table]:
+    from engine.report.people_tables import among_people_table, people_pairs_table
+
+    if agreement is None:
+        return {}
+    among = {ScoreTable.PEOPLE: among_people_table(agreement)} if agreement.among else {}
+    return {**among, ScoreTable.PAIRS: people_pairs_table(agreement)}
+
+
+def with_people(scores: Scores, results: "RunResults") -> Scores:
+    """The same scores with what people say of the run by now, which is all that may differ in `results`."""
+    from engine.measure.people_agreement import people_agreement
+    from engine.report.measure_tables import accuracy_table
+
+    if scores.results.reviews == results.reviews:
+        return scores
+    system = replace(scores.system, results=results)
+    tables = {name: table for name, table in scores.tables.items() if name not in _OF_PEOPLE}
+    if scores.evaluation is None:
+        return replace(scores, system=system, tables=tables | _people(people_agreement(results)))
+    evaluation = replace(scores.evaluation, matched=replace(scores.evaluation.matched, system=system))
+    tables |= {ScoreTable.ACCURACY: accuracy_table(evaluation), **_people(evaluation.people)}
+    return replace(scores, system=system, evaluation=evaluation, tables=tables)
+
+
+def with_people_of(known: Scores, scores: Scores) -> Scores:
+    """What is known of a run, with what people say of it as the newer scores of it have it."""
+    if known.results.reviews == scores.results.reviews:
+        return known
+    tables = {name: table for name, table in known.tables.items() if name not in _OF_PEOPLE}
+    newer = (*_OF_PEOPLE, ScoreTable.ACCURACY)
+    tables |= {name: table for name, table in scores.tables.items() if name in newer}
+    evaluation = known.evaluation
+    if evaluation is not None and scores.evaluation is not None:
+        evaluation = replace(evaluation, matched=scores.evaluation.matched)
+    return replace(known, system=scores.system, evaluation=evaluation, tables=tables)
 
 
 def with_explanations(scores: Scores, evaluation: "Evaluation", explained: bool) -> Scores:

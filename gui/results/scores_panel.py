@@ -185,6 +185,16 @@ _WORDS = {
         "Which labels the judge and people gave. Flipped: the order of the responses alone decided. Format"
         " mass near 1: the model understood what it was asked.",
     ),
+    ScoreTable.PEOPLE: (
+        "People among themselves",
+        "How often people who labelled the same items of this run gave equal labels: no judge can be right"
+        " for two people where they differ.",
+    ),
+    ScoreTable.PAIRS: (
+        "Who agrees with whom",
+        "Each two people, each of them with the model alone, and with the human labels of the dataset. Labels"
+        " that were given blind (on Review) say more than labels that were given in sight of the model's.",
+    ),
     ScoreTable.EXPLANATIONS: (
         "Explanations",
         "Against human ones, all × 100 but items, words and missing. “Most typical” always repeats the most"

@@ -1,5 +1,7 @@
 """A button for each criterion of an item, with its label and marks; one is open.
 
+They stand in one row: where there is little room, the ends of the longest names are left out.
+
 Knows: rows of a review. Does not know: judgments.
 """
 
@@ -7,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QIcon, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QToolButton, QWidget
 
 from engine.core.formatting import words
@@ -20,6 +23,10 @@ if TYPE_CHECKING:
     from engine.review.doubt import ReviewRow
 
 
+_GAP = 4  # pixels between two buttons
+_FEWEST_LETTERS = 2  # of a name; with fewer the number says more
+
+
 class CriterionStrip(QWidget):
     """The criteria of a run, numbered as their keys are."""
 
@@ -27,7 +34,7 @@ class CriterionStrip(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._layout = FlowLayout(self, gap=4)
+        self._layout = FlowLayout(self, gap=_GAP)
         self._group = QButtonGroup(self)
         self._group.setExclusive(True)
         self._group.buttonClicked.connect(self._tell)
@@ -48,13 +55,40 @@ class CriterionStrip(QWidget):
         self._rows = rows
         side = self.fontMetrics().height()
         for button, row, place in zip(self.buttons, rows, range(1, len(rows) + 1), strict=True):
-            title = words(row.criterion).capitalize()
-            button.setText(f" {place} {title} {row_marks(row)}".rstrip())
-            button.setIcon(label_icon(row.preference, self.palette()))
+            button.setIcon(QIcon() if row.hidden else label_icon(row.preference, self.palette()))
             button.setIconSize(QSize(side, side))
             button.setChecked(row.criterion == criterion)
             name(button, f"Criterion {place}, {in_words(row)}")
             button.setToolTip(tip(in_words(row)))
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show as much of the names as there is room for."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Shorten the longest names until all buttons stand in one row."""
+        metrics = self.fontMetrics()
+        names = [words(row.criterion).capitalize() for row in self._rows]
+        for place, title in enumerate(names):
+            self.buttons[place].setText(self._text(place, title))
+        widths = [metrics.horizontalAdvance(title) for title in names]
+        room = self.width() - sum(button.sizeHint().width() + _GAP for button in self.buttons) + _GAP
+        if room >= 0 or not names:
+            return
+        limit = max(widths)
+        fewest = metrics.averageCharWidth() * _FEWEST_LETTERS
+        while limit > fewest and sum(width - min(width, limit) for width in widths) < -room:
+            limit -= 1
+        for place, title in enumerate(names):
+            short = metrics.elidedText(title, Qt.TextElideMode.ElideRight, limit) if limit > fewest else ""
+            self.buttons[place].setText(self._text(place, short))
+
+    def _text(self, place: int, title: str) -> str:
+        """What a button shows: number, name, marks."""
+        parts = (str(place + 1), title, row_marks(self._rows[place]))
+        return f" {' '.join(part for part in parts if part)}"
 
     def restyle(self) -> None:
         """Follow the colours."""
@@ -77,6 +111,7 @@ class CriterionStrip(QWidget):
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             self._group.addButton(button)
             self._layout.addWidget(button)
+            button.show()  # now: else the strip has no height until later, and the card takes too little
         self._criteria = criteria
 
     @Slot(QAbstractButton)

@@ -20,8 +20,10 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.formatting import words
-from engine.core.review_filters import Filters
+from engine.core.items import PREFERENCES, Preference
+from engine.core.review_filters import NO_LABEL, Filters, LabelWish, ListOrder, WantedItems
 from gui.kit.flow import FlowLayout
+from gui.kit.label_words import LABEL_WORDS
 from gui.kit.labels import name
 
 _CHIPS = (
@@ -33,7 +35,16 @@ _CHIPS = (
     ("outdated", "Outdated", "The explanation was written for another label than the one in force"),
 )
 _PAUSE_MS = 250  # after the last key in the search
-_DOUBT, _DATASET = "doubt", "dataset"
+_ORDERS = {
+    ListOrder.DOUBT: "Doubtful first",
+    ListOrder.DATASET: "Dataset order",
+    ListOrder.DISAGREEMENT: "Disagreements first",
+}
+_LABELS = (
+    ("own", "Model", "The model's own label"),
+    ("label", "In force", "The label in force: a person's, else the model's"),
+    ("human", "Human", "The dataset's human label"),
+)
 
 
 class _Search(QLineEdit):
@@ -66,8 +77,8 @@ class FilterBar(QWidget):
         name(self.search, "Search in ids, instructions and responses")
         self.criterion = _narrow_box("Criterion that is listed")
         self.order = _narrow_box("Order of the list")
-        self.order.addItem("Doubtful first", _DOUBT)
-        self.order.addItem("Dataset order", _DATASET)
+        self._ids: frozenset[str] | None = None  # the only items that are to be listed
+        self.labels = {key: _label_box(text, what) for key, text, what in _LABELS}
         self.chips = {key: _chip(text, what) for key, text, what in _CHIPS}
         self.clear_all = QPushButton("Clear")
         name(self.clear_all, "Clear the search and all filters")
@@ -75,6 +86,7 @@ class FilterBar(QWidget):
         self._typing.setSingleShot(True)
         self._typing.setInterval(_PAUSE_MS)
         self._fill_criteria(())
+        self._fill_orders(labelled=False)
         self._lay_out()
         self._connect()
 
@@ -82,6 +94,9 @@ class FilterBar(QWidget):
         boxes = QHBoxLayout()
         boxes.addWidget(self.criterion, 1)
         boxes.addWidget(self.order, 1)
+        labels = QHBoxLayout()
+        for box in self.labels.values():
+            labels.addWidget(box, 1)
         chips = FlowLayout(gap=4)
         for chip in self.chips.values():
             chips.addWidget(chip)
@@ -91,6 +106,7 @@ class FilterBar(QWidget):
         layout.setSpacing(6)
         layout.addWidget(self.search)
         layout.addLayout(boxes)
+        layout.addLayout(labels)
         layout.addLayout(chips)
         self.clear_all.hide()
 
@@ -99,8 +115,8 @@ class FilterBar(QWidget):
         self.search.textChanged.connect(self._typing.start)
         self.search.returnPressed.connect(self._tell)
         self.search.left.connect(self.left)
-        self.criterion.activated.connect(self._tell)
-        self.order.activated.connect(self._tell)
+        for box in (self.criterion, self.order, *self.labels.values()):
+            box.activated.connect(self._tell)
         self.clear_all.clicked.connect(self.clear)
         for chip in self.chips.values():
             chip.clicked.connect(self._tell)
@@ -108,28 +124,73 @@ class FilterBar(QWidget):
     @property
     def wish(self) -> Filters:
         """What is chosen."""
-        switched = {key: chip.isChecked() for key, chip in self.chips.items()}
-        return Filters(criterion=self.criterion.currentData(), text=self.search.text().strip(), **switched)
+        chosen: dict[str, Any] = {key: chip.isChecked() for key, chip in self.chips.items()}
+        chosen |= {key: _wished(box.currentData()) for key, box in self.labels.items()}
+        return Filters(
+            criterion=self.criterion.currentData(),
+            ids=self._ids,
+            text=self.search.text().strip(),
+            **chosen,
+        )
 
     @property
-    def by_doubt(self) -> bool:
-        """True for the most doubtful first."""
-        return bool(self.order.currentData() == _DOUBT)
+    def list_order(self) -> ListOrder:
+        """In which order."""
+        return ListOrder(self.order.currentData())
 
-    def show_criteria(self, criteria: Sequence[str]) -> None:
-        """Offer the criteria of a run; the chosen one stays where it can."""
-        chosen = self.criterion.currentData()
+    def set_blind(self, blind: bool) -> None:
+        """Leave away what would tell something of labels: nobody may learn by it who labels blind."""
+        self.order.setVisible(not blind)
+        for control in (*self.chips.values(), *self.labels.values()):
+            control.setVisible(not blind)
+
+    def choose_order(self, order: ListOrder) -> None:
+        """Another order, as if it were chosen in the box."""
+        self.order.setCurrentIndex(max(0, self.order.findData(order.value)))
+        self._tell()
+
+    def show_run(self, criteria: Sequence[str], labelled: bool) -> None:
+        """Offer what makes sense for a run; what is chosen stays where it can."""
+        criterion, order = self.criterion.currentData(), self.order.currentData()
         self._fill_criteria(criteria)
-        self.criterion.setCurrentIndex(max(0, self.criterion.findData(chosen)))
+        self._fill_orders(labelled)
+        self.criterion.setCurrentIndex(max(0, self.criterion.findData(criterion)))
+        self.order.setCurrentIndex(max(0, self.order.findData(order)))
+        for control in (self.labels["human"], self.chips["differs_from_human"]):
+            control.setEnabled(labelled)
+        if not labelled:
+            self.labels["human"].setCurrentIndex(0)
+            self.chips["differs_from_human"].setChecked(False)
+
+    def show_wanted(self, wanted: WantedItems) -> None:
+        """Choose the filters of a set of items, and no others."""
+        self._choose(wanted.filters)
+        self._tell()
+
+    def _choose(self, wish: Filters) -> None:
+        self._ids = wish.ids
+        self._typing.stop()
+        self.search.blockSignals(True)
+        self.search.setText(wish.text)
+        self.search.blockSignals(False)
+        self.criterion.setCurrentIndex(max(0, self.criterion.findData(wish.criterion)))
+        for key, box in self.labels.items():
+            label = getattr(wish, key)
+            box.setCurrentIndex(0 if label is None else max(0, box.findData(str(label))))
+        for key, chip in self.chips.items():
+            chip.setChecked(getattr(wish, key))
 
     def as_record(self) -> dict[str, Any]:
-        """What is chosen, to be remembered; the search is not."""
-        return {**asdict(self.wish), "text": "", "order": self.order.currentData()}
+        """What is chosen, to be remembered; the search and a set of items are not."""
+        return {**asdict(self.wish), "text": "", "ids": None, "order": self.order.currentData()}
 
     def restore(self, record: Mapping[str, Any], criteria: Sequence[str]) -> None:
         """Choose what was remembered, as far as it makes sense."""
-        self.show_criteria(criteria)
+        self._fill_criteria(criteria)
+        self._fill_orders(labelled=True)  # until the run says more
         self.criterion.setCurrentIndex(max(0, self.criterion.findData(record.get("criterion"))))
+        for key, box in self.labels.items():
+            box.setCurrentIndex(max(0, box.findData(record.get(key))))
         self.order.setCurrentIndex(max(0, self.order.findData(record.get("order"))))
         for key, chip in self.chips.items():
             chip.setChecked(record.get(key) is True)
@@ -138,12 +199,7 @@ class FilterBar(QWidget):
     @Slot()
     def clear(self) -> None:
         """List everything; the order stays."""
-        self.search.blockSignals(True)
-        self.search.clear()
-        self.search.blockSignals(False)
-        self.criterion.setCurrentIndex(0)
-        for chip in self.chips.values():
-            chip.setChecked(False)
+        self._choose(Filters())
         self._tell()
 
     @Slot()
@@ -160,6 +216,28 @@ class FilterBar(QWidget):
         self.criterion.addItem("All criteria", None)
         for criterion in criteria:
             self.criterion.addItem(words(criterion).capitalize(), criterion)
+
+    def _fill_orders(self, labelled: bool) -> None:
+        self.order.clear()
+        for order, text in _ORDERS.items():
+            if labelled or order is not ListOrder.DISAGREEMENT:
+                self.order.addItem(text, order.value)
+
+
+def _wished(data: str | None) -> LabelWish:
+    """The label that an entry of a box stands for."""
+    return NO_LABEL if data == NO_LABEL else Preference(data) if data else None
+
+
+def _label_box(text: str, what: str) -> QComboBox:
+    """A choice of labels; closed it says whose label it is."""
+    box = _narrow_box(f"{what}, that is listed")
+    box.setToolTip(what)
+    box.addItem(f"{text}: any", None)
+    for label in PREFERENCES:
+        box.addItem(f"{text}: {LABEL_WORDS[label]}", label.value)
+    box.addItem(f"{text}: none", NO_LABEL)
+    return box
 
 
 def _narrow_box(accessible: str) -> QComboBox:

@@ -5,16 +5,19 @@ Knows: an item, how its texts are shown and compared. Does not know: judgments.
 
 from enum import StrEnum
 
-from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QColor, QTextCharFormat
+from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
 
 from engine.core.formatting import percent
 from engine.core.items import Item, Preference
 from engine.core.judgments import Shortening
 from gui.kit.foreign_text import tip
+from gui.kit.labels import name
 from gui.kit.theme import colours
+from gui.reading.text_pane import TextPane
 from gui.review.review_jobs import Highlights, compare_wording
-from gui.review.text_pane import TextPane
+from gui.review.search_hits import MOST_MARKED, Search, Spans, hit_style
 from gui.work.lanes import EngineThreads, Lane, LatestTask
 from gui.work.page_splitter import PageSplitter
 
@@ -27,6 +30,35 @@ class Marking(StrEnum):
     SHARED = "shared"
 
 
+_MARKINGS = {
+    Marking.NOTHING: "No highlight",
+    Marking.DIFFERENCES: "Differences",
+    Marking.SHARED: "Shared words",
+}
+
+
+class MarkingBox(QComboBox):
+    """Where a person chooses what is marked."""
+
+    chosen = Signal(object)  # a Marking
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        for marking, words in _MARKINGS.items():
+            self.addItem(words, marking)
+        name(self, "Highlight in the responses", "Highlight what differs or what is shared (D)")
+        self.currentIndexChanged.connect(self._tell)
+
+    @Slot()
+    def choose_next(self) -> None:
+        """The next one."""
+        self.setCurrentIndex((self.currentIndex() + 1) % self.count())
+
+    @Slot()
+    def _tell(self) -> None:
+        self.chosen.emit(Marking(self.currentData()))
+
+
 class ItemReading(QWidget):
     """The three texts of an item."""
 
@@ -37,6 +69,9 @@ class ItemReading(QWidget):
         self.b = TextPane("Response B", Preference.B)
         self._marking = Marking.NOTHING
         self._found: Highlights | None = None
+        self._search = Search()
+        self._notes: dict[TextPane, str] = {}  # what stands beside a heading, but for the hits
+        self._new = False  # its first hit is still to be scrolled to
         self._comparing = LatestTask(threads, Lane.FILES, self)
         self._comparing.finished.connect(self._take)
         # Both responses change at once: they are compared once.
@@ -54,20 +89,22 @@ class ItemReading(QWidget):
         self.above.addWidget(self.instruction)
         self.above.addWidget(self.beside)
         self.above.setStretchFactor(1, 1)
-        self.above.setSizes([90, 260])
+        self.above.setSizes([72, 300])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.above)
 
     def show_item(self, item: Item, shortening: Shortening | None) -> None:
         """Show an item; `shortening`: what the model did not see of it."""
+        self._new = True
         self.instruction.show_text(item.instruction)
         for pane, text, left_out in (
             (self.a, item.output_a, shortening.left_out_a if shortening else 0),
             (self.b, item.output_b, shortening.left_out_b if shortening else 0),
         ):
             count = len(text.split())
-            pane.show_text(text, f"{count:,} word{'' if count == 1 else 's'}")
+            self._notes[pane] = f"{count:,} word{'' if count == 1 else 's'}"
+            pane.show_text(text)
             pane.pill.setVisible(left_out > 0)
             pane.pill.say("shortened", "warning")
             pane.pill.setToolTip(
@@ -83,6 +120,11 @@ class ItemReading(QWidget):
         """Mark what differs, what is shared, or nothing."""
         self._marking = marking
         self._forget()
+
+    def set_search(self, search: Search) -> None:
+        """Mark what is searched for, in whatever else is marked."""
+        self._search, self._new = search, True
+        self._show()
 
     def restyle(self) -> None:
         """Follow the colours."""
@@ -108,14 +150,26 @@ class ItemReading(QWidget):
 
     def _show(self) -> None:
         found, used = self._found, colours(self.palette())
-        if found is None or self._marking is Marking.NOTHING:
-            self.a.mark((), used.shared_ground)
-            self.b.mark((), used.shared_ground)
-            self.instruction.say("")
-            return
-        differences = self._marking is Marking.DIFFERENCES
-        spans, ground = (found.own, used.own_ground) if differences else (found.shared, used.shared_ground)
-        self.a.mark(spans[0], ground)
-        self.b.mark(spans[1], ground)
-        beginning = "" if found.whole else ", of their beginnings"
-        self.instruction.say(f"{percent(found.share)} of the responses' words are shared{beginning}")
+        spans: tuple[Spans, Spans] = ((), ())
+        style = QTextCharFormat()
+        self._notes[self.instruction] = ""
+        if found is not None and self._marking is not Marking.NOTHING:
+            differences = self._marking is Marking.DIFFERENCES
+            spans = found.own if differences else found.shared
+            style.setBackground(QColor(used.own_ground if differences else used.shared_ground))
+            beginning = "" if found.whole else ", of their beginnings"
+            self._notes[self.instruction] = (
+                f"{percent(found.share)} of the responses' words are shared{beginning}"
+            )
+        for pane, marked in ((self.instruction, ()), (self.a, spans[0]), (self.b, spans[1])):
+            self._mark(pane, marked, style)
+        self._new = False
+
+    def _mark(self, pane: TextPane, marked: Spans, style: QTextCharFormat) -> None:
+        """Mark what was compared and what is searched for, and say how often it is there."""
+        hits = self._search.spans(pane.text)
+        pane.mark((marked, style), (hits[:MOST_MARKED], hit_style(self)))
+        counted = f"{len(hits):,} hit{'' if len(hits) == 1 else 's'}" if hits else ""
+        pane.say(", ".join(part for part in (self._notes.get(pane, ""), counted) if part))
+        if hits and self._new:
+            pane.bring_into_view(hits[0][0])

@@ -1,19 +1,26 @@
 """One judgment: the label in force, what the model read in each order, the explanations, the human label.
 
+Folded it is one line, so that the texts have the page.
+
 Knows: how a judgment is shown, which changes a person may want. Does not know: where changes go.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QPushButton,
+    QScrollArea,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
-from engine.core.formatting import percent, visible
-from engine.core.items import PREFERENCES, Gold, Preference
-from engine.core.judgments import AnyJudgment, Judgment, Override, Unscored
+from engine.core.formatting import clipped, number, percent, visible
+from engine.core.items import PREFERENCES, Preference
+from engine.core.judgments import Judgment, SubmittedLabel, Unscored
 from gui.kit.bars import ProbabilityBars
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import one_line, plain_label, tip
@@ -21,34 +28,50 @@ from gui.kit.label_mark import LabelBadge, label_icon
 from gui.kit.label_words import LABEL_WORDS, LETTERS
 from gui.kit.labels import OneLine, heading, hint, name
 from gui.kit.pill import Pill
-from gui.review.explanation_editor import ExplanationEditor
-from gui.review.order_bars import OrderBars
+from gui.people.orders_view import OrdersView
+from gui.people.shown import Shown, by_whom, in_words, is_cut, own_explanation
+from gui.reading.explanation_editor import ExplanationEditor
+from gui.review.order_bars import OrderBars, own_shares
 
 LOW_MASS = 0.5
+_HIDDEN = "Hidden until you have given your own label: A, B, G or X."
+_HIDDEN_PART = "Hidden."
 _NARROW = 84  # letters across: below that the parts stand one below the other
 
 
-@dataclass(frozen=True)
-class Shown:
-    """What a card shows. `label`, `explanation`: in force. `history`: all overrides, the oldest first.
+class _Body(QScrollArea):
+    """What the card shows below its head; scrolled where there is little room."""
 
-    `human_from`: the dataset that the human label is from, or those that have none.
-    """
+    def __init__(self, large: QWidget, columns: QBoxLayout) -> None:
+        """`large`: stands above the columns, where it is shown."""
+        super().__init__()
+        inside = QWidget()
+        inside.setProperty("role", "content")
+        layout = QVBoxLayout(inside)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(large)
+        layout.addLayout(columns, 1)
+        self.setWidgetResizable(True)
+        self.setWidget(inside)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
 
-    judgment: AnyJudgment
-    label: Preference | None
-    explanation: str | None
-    outdated: bool
-    override: Override | None
-    history: Sequence[Override]
-    human: Gold | None
-    human_from: Sequence[Path] = ()
-    draft: bool = False
+    def sizeHint(self) -> QSize:
+        """As high as the probabilities of both orders; longer explanations are scrolled."""
+        return QSize(super().sizeHint().width(), 6 * (self.fontMetrics().height() + 3) + 8)
+
+    def minimumSizeHint(self) -> QSize:
+        """A few lines."""
+        return QSize(100, 3 * self.fontMetrics().lineSpacing())
 
 
 class JudgmentCard(QFrame):
-    """The open judgment, with the buttons that override it."""
+    """The open judgment, with the buttons that override it.
 
+    `body_shown` is emitted when the body appears (True) or vanishes, before others have their new sizes.
+    Folded, it is there only while an explanation is written.
+    """
+
+    body_shown = Signal(bool)
     label_wanted = Signal(object)  # a Preference
     edit_wanted = Signal()
     undo_wanted = Signal()
@@ -56,9 +79,13 @@ class JudgmentCard(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "panel")
+        self._key: tuple[str, str] | None = None
+        self._low_mass = self._folded = False
+        self.fold = QToolButton()
         self.badge = LabelBadge(big=True)
         self.own = hint("")
-        self.flipped, self.mass = Pill(), Pill()
+        self.flipped, self.doubt, self.mass = Pill(), Pill(), Pill()
+        self.beginning = OneLine()
         self.bars, self.orders = ProbabilityBars(), OrderBars()
         self.reason = plain_label()
         self.outdated = Pill()
@@ -68,6 +95,9 @@ class JudgmentCard(QFrame):
         self.by = hint("")
         self.human_badge = LabelBadge()
         self.human = plain_label()
+        self.people = plain_label()
+        self.both = OrdersView()
+        self.both.hide()
         self.human_from = OneLine()
         self.labels = {label: QPushButton() for label in PREFERENCES}
         self.edit = QPushButton("Edit explanation… (E)")
@@ -78,36 +108,55 @@ class JudgmentCard(QFrame):
         self.restyle()
 
     def _lay_out(self) -> None:
-        pills = QHBoxLayout()
-        for pill in (self.flipped, self.mass):
-            pills.addWidget(pill)
-            pill.hide()
-        pills.addStretch(1)
-        self.outdated.hide()
+        for hidden in (self.flipped, self.doubt, self.mass, self.outdated):
+            hidden.hide()
         verdict, why, human = QVBoxLayout(), QVBoxLayout(), QVBoxLayout()
         for column, parts in (
-            (verdict, (self.badge, self.own, self.reason, self.bars, self.orders)),
+            (verdict, (self.reason, self.bars, self.orders)),
             (why, (heading("Explanation"), self.outdated, self.explanation, self.editor, self.by)),
-            (human, (heading("Human label"), self.human_badge, self.human, self.human_from)),
+            (human, (heading("Human label"), self.human_badge, self.people, self.human, self.human_from)),
         ):
             column.setSpacing(5)
             for part in parts:
                 column.addWidget(part)
-        verdict.addLayout(pills)
         for column, share in ((verdict, 5), (why, 6), (human, 5)):
             column.addStretch(1)
             self._parts.addLayout(column, share)
+        self._why = why
+        self._parts.setContentsMargins(0, 0, 0, 0)
         self._parts.setSpacing(18)
-        buttons = FlowLayout()
+        self.body = _Body(self.both, self._parts)
+        self._buttons = QWidget()
+        buttons = FlowLayout(self._buttons)
         for button in (*self.labels.values(), self.edit, self.undo):
             buttons.addWidget(button)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 8, 12, 8)
-        layout.setSpacing(8)
-        layout.addLayout(self._parts, 1)
-        layout.addLayout(buttons)
+        layout.setContentsMargins(10, 4, 10, 6)
+        layout.setSpacing(6)
+        layout.addLayout(self._head())
+        layout.addWidget(self.body, 1)
+        layout.addWidget(self._buttons)
+
+    def _head(self) -> QHBoxLayout:
+        """The line that stays when the card is folded."""
+        self.fold.setAutoRaise(True)
+        self.fold.setArrowType(Qt.ArrowType.DownArrow)
+        name(self.fold, "Fold the judgment to one line", "Fold the judgment to one line, or open it (F)")
+        self.own.setWordWrap(False)
+        self.beginning.hide()
+        marks = QWidget()
+        flow = FlowLayout(marks, gap=8)
+        for part in (self.badge, self.own, self.flipped, self.doubt, self.mass):
+            flow.addWidget(part)
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(self.fold, 0, Qt.AlignmentFlag.AlignTop)
+        head.addWidget(marks)
+        head.addWidget(self.beginning, 1)
+        return head
 
     def _connect(self) -> None:
+        self.fold.clicked.connect(self.toggle_fold)
         for label, button in self.labels.items():
             key = LETTERS[label]
             text = (
@@ -128,37 +177,97 @@ class JudgmentCard(QFrame):
     def show_judgment(self, shown: Shown) -> None:
         """Show a judgment; an editor that is open stays open."""
         judgment = shown.judgment
+        key = (judgment.criterion, judgment.item_id)
+        if key != self._key:
+            self._key = key
+            self.body.verticalScrollBar().setValue(0)
         scored = judgment if isinstance(judgment, Judgment) else None
         self.badge.show_label(shown.label)
-        self._show_own(scored, shown)
-        self.reason.setText(
-            visible(f"Unscored: {judgment.reason}.") if isinstance(judgment, Unscored) else ""
-        )
+        self.badge.setVisible(not shown.hidden)
+        self._show_own(shown)
+        unscored = f"Unscored: {judgment.reason}." if isinstance(judgment, Unscored) else ""
+        self.reason.setText(visible(_HIDDEN if shown.hidden else unscored))
         self.reason.setVisible(isinstance(judgment, Unscored))
+        self._parts.setStretch(0, 0 if isinstance(judgment, SubmittedLabel) else 5)
         self.bars.setVisible(scored is not None)
         self.orders.setVisible(scored is not None)
         self.orders.show_readings(scored.readings if scored else ())
-        if scored is not None:
-            self.bars.show_probabilities(scored.probabilities)
-        self._show_pills(scored)
-        self._show_explanation(scored, shown)
+        self.bars.show_probabilities(scored.probabilities if scored else ())
+        self._show_orders(scored)
+        self._show_pills(scored, shown)
+        self._show_explanation(shown)
+        self._show_parts()
         self._show_human(shown)
         for label, button in self.labels.items():
             button.setChecked(label is shown.label)
-        self.undo.setEnabled(shown.override is not None)
+        self.undo.setEnabled(shown.undoable)
 
     def open_editor(self, text: str, draft: str | None) -> None:
         """Let a person write in the place of the explanation."""
         self.explanation.hide()
         self.editor.show()
+        self._show_parts()
         self.editor.begin(text, draft)
         self.edit.setEnabled(False)
+        # Once it has its place.
+        QTimer.singleShot(0, self.editor, lambda: self.body.ensureWidgetVisible(self.editor))
+
+    def take_editor_back(self) -> None:
+        """Give the field, that was lent to another place, its own again."""
+        self._why.insertWidget(self._why.indexOf(self.explanation) + 1, self.editor)
 
     def close_editor(self) -> None:
         """Show the explanation again."""
         self.editor.hide()
         self.explanation.show()
+        self._show_parts()
         self.edit.setEnabled(True)
+
+    @property
+    def folded(self) -> bool:
+        """True where a person wants one line."""
+        return self._folded
+
+    @property
+    def open(self) -> bool:
+        """True where the body is shown."""
+        return not self.body.isHidden()
+
+    def set_folded(self, folded: bool) -> None:
+        """Show one line, or everything."""
+        self._folded = folded
+        self._show_parts()
+
+    @Slot()
+    def toggle_fold(self) -> None:
+        """The other of the two."""
+        self.set_folded(not self._folded)
+
+    def _show_parts(self) -> None:
+        """Show what belongs to the card as it is: folded, open, or written in."""
+        shown = not self.folded or self.editing
+        if shown != self.open:
+            self.body.setVisible(shown)
+            self._buttons.setVisible(shown)
+            self.fold.setArrowType(Qt.ArrowType.DownArrow if shown else Qt.ArrowType.RightArrow)
+            self.body_shown.emit(shown)
+        self.beginning.setVisible(not shown)
+        self.own.setVisible(shown and bool(self.own.text()))
+        self.mass.setVisible(bool(self.mass.text) and (shown or self._low_mass))
+
+    @Slot()
+    def toggle_orders(self) -> None:
+        """Show what the model read in each order, large, or no longer."""
+        shown = self.both.isHidden() or not self.open
+        if shown:
+            self.set_folded(False)
+        self.both.setVisible(shown)
+        self.body.verticalScrollBar().setValue(0)
+
+    def _show_orders(self, scored: Judgment | None) -> None:
+        readings = scored.readings if scored else ()
+        orders = [(reading.order, tuple(own_shares(reading).values())) for reading in readings]
+        self.both.show_orders(orders, scored.probabilities if scored else ())
 
     @property
     def editing(self) -> bool:
@@ -166,8 +275,10 @@ class JudgmentCard(QFrame):
         return not self.editor.isHidden()
 
     def restyle(self) -> None:
-        """Follow the colours."""
+        """Follow colours and text size."""
+        side = self.fontMetrics().height()
         for label, button in self.labels.items():
+            button.setIconSize(QSize(side, side))
             button.setIcon(label_icon(label, self.palette()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -178,22 +289,28 @@ class JudgmentCard(QFrame):
         if self._parts.direction() != direction:
             self._parts.setDirection(direction)
 
-    def _show_own(self, scored: Judgment | None, shown: Shown) -> None:
+    def _show_own(self, shown: Shown) -> None:
         """What the model said where a person's label is in force."""
         persons = shown.override is not None and shown.override.preference is not None
-        text = f"The model's own: {LABEL_WORDS[scored.preference if scored else None]}"
-        self.own.setText(text)
-        self.own.setVisible(persons)
+        own = shown.judgment.preference if not isinstance(shown.judgment, Unscored) else None
+        text = f"The {shown.maker}'s own: {LABEL_WORDS[own]}"
+        self.own.setText(text if persons else "")
 
-    def _show_pills(self, scored: Judgment | None) -> None:
+    def _show_pills(self, scored: Judgment | None, shown: Shown) -> None:
+        self.doubt.setVisible(shown.doubt is not None)
+        self.doubt.say(f"doubt {number(shown.doubt)}", "plain")
+        self.doubt.setToolTip(
+            tip(
+                "How much a look is worth, from 0 to 1: high where the model is unsure, its orders disagree"
+                " or its labels contradict each other; 0 where a person decided."
+            )
+        )
         self.flipped.setVisible(scored is not None and bool(scored.flipped))
         self.flipped.say("⇄ flipped", "warning")
         self.flipped.setToolTip(tip("The two orders alone would give different labels."))
-        low = scored is not None and scored.format_mass < LOW_MASS
-        self.mass.setVisible(scored is not None)
-        if scored is not None:
-            text = f"format mass {percent(scored.format_mass)}"
-            self.mass.say(f"low {text}" if low else text, "bad" if low else "plain")
+        low = self._low_mass = scored is not None and scored.format_mass < LOW_MASS
+        text = f"format mass {percent(scored.format_mass)}" if scored is not None else ""
+        self.mass.say(f"low {text}" if low else text, "bad" if low else "plain")
         self.mass.setToolTip(
             tip(
                 "The share of all probability that the four labels hold."
@@ -201,17 +318,20 @@ class JudgmentCard(QFrame):
             )
         )
 
-    def _show_explanation(self, scored: Judgment | None, shown: Shown) -> None:
-        own = scored.explanation_for(shown.label) if scored else None
+    def _show_explanation(self, shown: Shown) -> None:
+        own = own_explanation(shown)
         written_for = own.preference if own else None
         self.outdated.setVisible(shown.outdated)
         self.outdated.say(f"written for another label: {LABEL_WORDS[written_for]}", "warning")
-        cut = " (cut at the length limit)" if _is_cut(scored, shown) else ""
+        cut = " (cut at the length limit)" if is_cut(shown) else ""
         nothing = "No explanation." if shown.label else "No label, no explanation."
+        nothing = _HIDDEN_PART if shown.hidden else nothing
         self.explanation.setText(visible(f"{shown.explanation}{cut}" if shown.explanation else nothing))
-        self.by.setText(_by_whom(shown))
+        self.beginning.setText(one_line(shown.explanation or nothing))
+        self.beginning.setToolTip(tip(shown.explanation or ""))
+        self.by.setText(by_whom(shown))
         self.by.setVisible(bool(self.by.text()))
-        self.by.setToolTip(tip("\n".join(_in_words(override) for override in shown.history)))
+        self.by.setToolTip(tip("\n".join(in_words(override) for override in shown.history)))
 
     def _show_human(self, shown: Shown) -> None:
         human = shown.human
@@ -220,7 +340,11 @@ class JudgmentCard(QFrame):
         if label is not None:
             self.human_badge.show_label(label)
         text = (human.explanation if human else None) or ("" if label else "None known.")
-        self.human.setText(visible(text))
+        self.human.setText(visible(_HIDDEN_PART if shown.hidden else text))
+        said = ", ".join(f"{clipped(who)}: {LABEL_WORDS[label]}" for who, label in shown.people)
+        self.people.setText(visible(said))
+        self.people.setToolTip(tip("\n".join(f"{who}: {LABEL_WORDS[label]}" for who, label in shown.people)))
+        self.people.setVisible(bool(said))
         names = [one_line(path.name) for path in shown.human_from]
         source = f"of {names[0]}" if human and names else f"looked for in {' and '.join(names)}"
         self.human_from.setText(source if names else "")
@@ -234,34 +358,3 @@ class JudgmentCard(QFrame):
             # What is in force is shown once it is stored, not when it is wished for.
             button.setChecked(not button.isChecked())
             self.label_wanted.emit(Preference(button.property("preference")))
-
-
-def _is_cut(scored: Judgment | None, shown: Shown) -> bool:
-    own = scored.explanation_for(shown.label) if scored else None
-    return own is not None and own.cut and own.text == shown.explanation
-
-
-def _by_whom(shown: Shown) -> str:
-    """Who overrode what, in a line or two; what the model had written, where it is replaced."""
-    lines = [f"{_in_words(shown.override)}."] if shown.override else []
-    own = shown.judgment.explanation if isinstance(shown.judgment, Judgment) else None
-    if shown.override and shown.override.explanation and own:
-        lines.append(f"The model's own explanation: {own.text}")
-    earlier = len(shown.history) - (1 if shown.override else 0)
-    if earlier:
-        lines.append(f"{earlier} earlier change{'' if earlier == 1 else 's'}.")
-    if shown.draft:
-        lines.append("There is a draft of an explanation: E opens it.")
-    return visible("\n".join(lines))
-
-
-def _in_words(override: Override) -> str:
-    """`Label both good, explanation by Ada, 2026-03-01 14:05, undone 14:07`, in local time."""
-    parts = []
-    if override.preference is not None:
-        parts.append(f"label {LABEL_WORDS[override.preference]}")
-    if override.explanation is not None:
-        parts.append("explanation")
-    text = f"{' and '.join(parts)} by {override.author}, {override.created.astimezone():%Y-%m-%d %H:%M}"
-    undone = f", taken back {override.undone.astimezone():%Y-%m-%d %H:%M}" if override.undone else ""
-    return f"{text[0].upper()}{text[1:]}{undone}"

@@ -3,22 +3,25 @@
 Knows: the open judgment, its overrides and drafts. Does not know: lists, texts of items.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from engine.core.formatting import clipped, visible
 from engine.core.items import Gold, Preference
-from engine.core.judgments import AnyJudgment, Override
+from engine.core.judgments import AnyJudgment, NewReview
+from engine.core.people import Reviews
 from gui.kit.label_words import LABEL_WORDS
-from gui.review import review_jobs
+from gui.people.reviewer import Reviewer
+from gui.people.shown import Shown, hidden, human_label
 from gui.review.criterion_strip import CriterionStrip
 from gui.review.drafts import Drafts
-from gui.review.judgment_card import JudgmentCard, Shown
+from gui.review.judgment_card import JudgmentCard
 from gui.review.review_jobs import Review
-from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Place, Workspace
 
 if TYPE_CHECKING:
@@ -32,17 +35,19 @@ class JudgmentDesk(QWidget):
     """Shows and changes the judgments of the item that it is given."""
 
     criterion_changed = Signal(str)
+    shown = Signal(object)  # the Shown that the card was given
     focus_free = Signal()  # the editor is about to vanish, and keys must go somewhere else
     put_aside = Signal()  # the editor vanishes though nobody closed it: its text is a draft
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, reviewer: Reviewer, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
+        self._blind = reviewer.blind
+        self._named = reviewer.who.then  # does what needs a person's name
         self._run_id = 0
         self._review: Review | None = None
         self._item_id = ""
         self.criterion = ""
-        self._history: Sequence[Override] = ()
         self._drafts = Drafts(workspace.state)
         self._asked: dict[Key, tuple[Preference | None, str | None]] = {}  # not stored yet
         self._saving: Key | None = None
@@ -50,12 +55,9 @@ class JudgmentDesk(QWidget):
         self.card = JudgmentCard()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
+        layout.setSpacing(4)
         layout.addWidget(self.strip)
         layout.addWidget(self.card, 1)
-        self._reading = LatestTask(workspace.threads, Lane.STORE, self)
-        self._reading.finished.connect(self._take_history)
-        self._reading.failed.connect(workspace.problem)
         self.strip.chosen.connect(self.choose_criterion)
         self.card.label_wanted.connect(self.override_label)
         self.card.undo_wanted.connect(self.undo)
@@ -63,7 +65,9 @@ class JudgmentDesk(QWidget):
         self.card.editor.saved.connect(self._save)
         self.card.editor.left.connect(self._leave)
         workspace.overrides_changed.connect(self._follow_override)
+        workspace.reviewed.connect(self._follow_people)
         workspace.problem.connect(self._hear_of_problem)
+        reviewer.blind.changed.connect(self.show_changes)
 
     # What is shown
 
@@ -79,9 +83,6 @@ class JudgmentDesk(QWidget):
             self.finish_writing()
         if run.id != self._run_id:
             self._asked.clear()
-            self._history = ()
-        if run.id != self._run_id or review is not self._review:
-            self._reading.start(review_jobs.history(self._workspace.store_path, run.id))
         self._run_id, self._review, self._item_id = run.id, review, item_id
         self.setEnabled(True)
         self._open(criterion)
@@ -92,10 +93,12 @@ class JudgmentDesk(QWidget):
         self._item_id = ""
         self.setEnabled(False)
 
+    @Slot()
     def show_changes(self) -> None:
         """The rows of the item have changed."""
         if self._review is not None and self._item_id in self._review.places:
             self.strip.show_rows(self._review.of_item(self._item_id), self.criterion)
+            self._show_card()
 
     @Slot(str)
     def choose_criterion(self, criterion: str) -> None:
@@ -109,6 +112,13 @@ class JudgmentDesk(QWidget):
         if self._review is not None and place < len(self._review.criteria):
             self.choose_criterion(self._review.criteria[place])
 
+    def lay_out_now(self) -> None:
+        """At once; else the card still asks for as much room as before."""
+        for widget in (self.strip, self.card, self):
+            layout = widget.layout()
+            if layout is not None:
+                layout.activate()
+
     def restyle(self) -> None:
         """Follow the colours."""
         self.strip.restyle()
@@ -119,29 +129,55 @@ class JudgmentDesk(QWidget):
         self._workspace.place = Place(self._run_id, self._item_id, criterion)
         self.criterion_changed.emit(criterion)
         self.show_changes()
-        self._show_card()
 
     def _show_card(self) -> None:
         run, judgment = self._run, self._judgment()
         if run is None or judgment is None:
             return
         results, key = run.results, self._key
-        human, human_from = self._human()
-        self.card.show_judgment(
-            Shown(
+        if not self._may_show:
+            shown = hidden(self._item_id, self.criterion)
+        else:
+            human, human_from = self._human()
+            said = results.reviews.of_item(self._item_id)
+            shown = Shown(
                 judgment=judgment,
                 label=results.label(judgment),
                 explanation=results.explanation(judgment),
                 outdated=results.is_outdated(judgment),
                 override=results.overrides.get(key),
-                history=[
-                    override for override in self._history if (override.criterion, override.item_id) == key
-                ],
+                history=[override for override in said.overrides if override.criterion == self.criterion],
                 human=human,
                 human_from=human_from,
+                people=[(name, labels[key]) for name, labels in said.labels.items() if key in labels],
+                undoable=self._takes_back(key),
                 draft=not self.writing and self._drafts.of(run.id, *key) is not None,
+                doubt=self._doubt(),
+                maker="submission" if results.run.submitted else "model",
             )
-        )
+        self.card.show_judgment(shown)
+        self.shown.emit(shown)
+
+    @property
+    def _may_show(self) -> bool:
+        return self._blind.shows(self._item_id, self.criterion)
+
+    @property
+    def criteria(self) -> Sequence[str]:
+        """Those of the run that is shown."""
+        return self._review.criteria if self._review is not None else ()
+
+    def labels_in_force(self) -> Mapping[str, Preference]:
+        """By criterion, as a person asked for them last; criteria without a label are left out."""
+        labels = {name: self._label_in_force((name, self._item_id)) for name in self.criteria}
+        return {name: label for name, label in labels.items() if label is not None}
+
+    def _label_in_force(self, key: Key) -> Preference | None:
+        run, review = self._run, self._review
+        if run is None or review is None or key[1] not in review.places:
+            return None
+        asked = self._asked.get(key, (None, None))[0]
+        return asked or run.results.label(run.results.judgments[key[0]][review.places[key[1]]])
 
     @property
     def _key(self) -> Key:
@@ -159,6 +195,11 @@ class JudgmentDesk(QWidget):
             return None
         return run.results.judgments[self.criterion][review.places[self._item_id]]
 
+    def _doubt(self) -> float | None:
+        """That of the open judgment, as the list has it."""
+        rows = self._review.of_item(self._item_id) if self._review is not None else ()
+        return next((row.doubt for row in rows if row.criterion == self.criterion), None)
+
     def _human(self) -> tuple[Gold | None, Sequence[Path]]:
         """What a human said of the open judgment, and the dataset that says so; all that were looked into
         where none has a label: those chosen, then those that the run judged.
@@ -167,49 +208,53 @@ class JudgmentDesk(QWidget):
         if run is None or review is None:
             return None, ()
         judged, gold = run.results.judged[review.places[self._item_id]], self._workspace.gold
-        places = {
-            "chosen": (gold, review.gold_rows.get(self._item_id)),
-            "own": (run.dataset, judged.position),
-        }
-        found: list[tuple[Gold, Path]] = []
-        looked_into: dict[Path, None] = {}
-        for dataset, row in places.values():
-            if dataset is None:
-                continue
-            looked_into[dataset.path] = None
-            item = dataset[row] if row is not None and row < len(dataset) else None
-            same = item is not None and (item.id, item.content_hash) == (judged.item_id, judged.content_hash)
-            if item is not None and same and (human := item.gold.get(self.criterion)):
-                found.append((human, dataset.path))
-        if not found:
-            return None, tuple(looked_into)
-        labelled = [pair for pair in found if pair[0].preference is not None]
-        human, path = (labelled or found)[0]
-        return human, (path,)
+        places = ((gold, review.gold_rows.get(self._item_id)), (run.dataset, judged.position))
+        return human_label(places, judged, self.criterion)
 
     # What a person changes
 
     @Slot(object)
     def override_label(self, preference: Preference) -> None:
-        """Let a person's label stand for the model's; a person's explanation stays."""
-        if self._judgment() is None:
+        """Let a person's label stand for the model's; his own explanation stays."""
+        if self._judgment() is not None:
+            self._named(partial(self._give, self._key, preference))
+
+    def _give(self, key: Key, preference: Preference) -> None:
+        """A label that this person gives blind, or after another one, may be one that he agrees with."""
+        criterion, item_id = key
+        blind = not self._blind.shows(item_id, criterion)
+        if blind:
+            self._blind.give(item_id, criterion)
+        equal = self._label_in_force(key) is preference
+        by = self._author_of(key)
+        if equal and (blind or by not in (None, self._workspace.author)):
+            confirmed = {criterion: preference}
+            self._workspace.review(NewReview(item_id, self._workspace.author, confirmed=confirmed))
+            self._workspace.note.emit(f"You agree: {LABEL_WORDS[preference]}.")
+            self.show_changes()
             return
-        label, explanation = self._persons(self._key)
+        label, explanation = self._persons(key) if by == self._workspace.author else (None, None)
         if label is preference:
-            self._workspace.note.emit(f"The label is {LABEL_WORDS[preference]} by a person already.")
+            self._workspace.note.emit(f"The label is {LABEL_WORDS[preference]} by you already.")
             return
-        self._ask(self._key, preference, explanation)
+        self._ask(key, preference, explanation)
+        if blind:
+            self.show_changes()
 
     @Slot()
     def undo(self) -> None:
-        """Take the last override of the open judgment back."""
+        """Take this person's last override of the open judgment back."""
         run = self._run
         if run is None or self._judgment() is None:
             return
-        if self._persons(self._key) == (None, None):
-            self._workspace.note.emit("There is no override of this judgment to take back.")
-            return
-        self._workspace.undo_override(self._item_id, self.criterion)
+        standing = run.results.reviews.standing(*self._key)
+        if self._takes_back(self._key):
+            self._workspace.undo_override(self._item_id, self.criterion)
+        elif standing is not None and self._may_show:
+            author = visible(clipped(standing.author))
+            self._workspace.note.emit(f"This is {author}'s: only {author} can take it back.")
+        else:
+            self._workspace.note.emit("There is no override of yours to take back.")
 
     @Slot()
     def edit(self) -> None:
@@ -217,8 +262,14 @@ class JudgmentDesk(QWidget):
         if self.writing:
             self.card.editor.go_on()
             return
+        if not self._may_show:
+            self._workspace.note.emit("Give your own label first: A, B, G or X.")
+        elif self._judgment() is not None:
+            self._named(self._write)
+
+    def _write(self) -> None:
         run, judgment = self._run, self._judgment()
-        if run is None or judgment is None:
+        if run is None or judgment is None or self.writing:
             return
         text = run.results.explanation(judgment) or ""
         self.card.open_editor(text, self._drafts.of(run.id, *self._key))
@@ -243,7 +294,7 @@ class JudgmentDesk(QWidget):
             return
         self.keep_draft()
         if self.card.editor.changed:
-            where = f"item {self._item_id} in run {self._run_id}"
+            where = f"item {self._item_id} in the run that was open"
             self._workspace.note.emit(f"Another run is open. What you wrote of {where} is a draft there.")
         self._close_editor()
         self.put_aside.emit()
@@ -265,6 +316,18 @@ class JudgmentDesk(QWidget):
             return self._asked[key]
         override = self._run.results.overrides.get(key) if self._run else None
         return (override.preference, override.explanation) if override else (None, None)
+
+    def _takes_back(self, key: Key) -> bool:
+        """Whether there is an override of this person to take back."""
+        said = self._run.results.reviews if self._run else Reviews()
+        return key in self._asked or said.standing(*key, self._workspace.author) is not None
+
+    def _author_of(self, key: Key) -> str | None:
+        """Who gave what stands for the model's, as asked for last."""
+        if key in self._asked:
+            return self._workspace.author
+        override = self._run.results.overrides.get(key) if self._run else None
+        return override.author if override else None
 
     def _ask(self, key: Key, preference: Preference | None, explanation: str | None) -> None:
         self._asked[key] = (preference, explanation)
@@ -308,9 +371,14 @@ class JudgmentDesk(QWidget):
         if key == self._saving and draft is not None and draft.strip() == stored:
             self._drafts.drop(run.id, *key)
             self._saving = None
-        self._reading.start(review_jobs.history(self._workspace.store_path, run.id))
         if key == self._key:
             self._show_card()
+
+    @Slot(str)
+    def _follow_people(self, item_id: str) -> None:
+        """Others' labels of the item may have come, or what was hidden may be shown."""
+        if item_id == self._item_id:
+            self.show_changes()
 
     @Slot(object)
     def _hear_of_problem(self, _error: object) -> None:
@@ -319,8 +387,3 @@ class JudgmentDesk(QWidget):
         self._asked.clear()
         if saving is not None and saving == self._key:
             self.edit()
-
-    @Slot(object)
-    def _take_history(self, history: Sequence[Override]) -> None:
-        self._history = history
-        self._show_card()

@@ -25,9 +25,12 @@ class NothingToReview(QWidget):
         self._next = hint("")
         self.button = main_button("")
         self.button.clicked.connect(self._go)
+        self.submission = QPushButton("Open submission…")
+        name(self.submission, "Open a submission file", "Review a submission file as a run (Ctrl+Shift+O)")
+        self.submission.clicked.connect(workspace.submission_wanted)
         layout = QVBoxLayout(self)
         layout.addStretch(1)
-        for widget in (self._first, self._next, self.button):
+        for widget in (self._first, self._next, self.button, self.submission):
             layout.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
         layout.addStretch(2)
         self._next.setWordWrap(False)
@@ -44,9 +47,9 @@ class NothingToReview(QWidget):
             self._next.setText("It is opened here when it ends.")
         elif self._workspace.run is None:
             self._first.setText("No run is open.")
-            self._next.setText("Judge a dataset, or choose a run above.")
+            self._next.setText("Judge a dataset, choose a run above, or open a submission file.")
         else:
-            self._first.setText(f"Run {self._workspace.run.id} has judged nothing yet.")
+            self._first.setText("The open run has judged nothing yet.")
             self._next.setText("Its judgments appear here as it goes on.")
 
     @property
@@ -124,11 +127,12 @@ class MissingDataset(QFrame):
             self._looked_for = None
             return
         identity = run.results.run.identity
-        again = "The file that you chose holds other items than this run judged. " if self._looked_for else ""
+        again = "The file that you chose holds other items. " if self._looked_for else ""
         self.text.setText(
             visible(
-                f"{again}The dataset of run {run.id} ({identity.dataset_path}) is gone or has changed."
-                " Its judgments are shown without the texts."
+                f"{again}The dataset of {run.results.run.called} ({identity.dataset_path}) is gone or has"
+                " changed."
+                " The judgments are shown without the texts."
             )
         )
         self._looked_for = None

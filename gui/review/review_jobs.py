@@ -1,19 +1,21 @@
-"""Jobs of the review: the list of judgments to look at, one item of it again, two texts compared, a history.
+"""Jobs of the review: the list of judgments to look at, one item of it again, runs to read beside, two texts
+compared.
 
 Knows: what a person looks at, and in which order. Does not know: windows.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.judgments import Override
-from engine.core.review_filters import Filters
+from engine.core.health import Health
+from engine.core.review_filters import Filters, ListOrder, search_pattern
 from gui.work.gc_pause import many_records
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
+    from engine.core.run_records import StoredRun
     from engine.data.dataset import Dataset
     from engine.decisions.run_results import RunResults
     from engine.review.doubt import ReviewItem, ReviewRow
@@ -21,20 +23,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Review:
-    """All judgments of a run. `rows`: item by item, each in `criteria`.
+    """All judgments of a run. `rows`: item by item, each in `criteria`. `labelled`: whether any has a human
+    label.
 
     By item id: `places`, which of the judged items; `gold_rows`, which row of the dataset with human labels.
+    `shown`: a row as it may be shown, see gui.people.blind; `rows` themselves are for no one's eyes.
     """
 
     criteria: tuple[str, ...]
     rows: "list[ReviewRow]"
     places: Mapping[str, int]
     gold_rows: Mapping[str, int]
+    labelled: bool = False
+    shown: "Callable[[ReviewRow], ReviewRow] | None" = None
 
     def of_item(self, item_id: str) -> "Sequence[ReviewRow]":
-        """The rows of one item."""
+        """The rows of one item, as they may be shown."""
         start = self.places[item_id] * len(self.criteria)
-        return self.rows[start : start + len(self.criteria)]
+        rows = self.rows[start : start + len(self.criteria)]
+        return rows if self.shown is None else [self.shown(row) for row in rows]
 
     def change_item(self, item_id: str, rows: "Sequence[ReviewRow]") -> None:
         """Put other rows in the place of an item's."""
@@ -47,11 +54,15 @@ class Listing:
     """The items that pass. `places`: by item id, the place in `items`.
 
     `passing`: by item id, the criteria of the rows that pass; empty where the wish leaves nothing out.
+    `spread`: how far the doubts of the items lie apart, 0 to 1. `hits`: how often what is searched for occurs
+    in their texts.
     """
 
     items: "list[ReviewItem]"
     places: Mapping[str, int]
     passing: Mapping[str, Sequence[str]]
+    spread: float = 0.0
+    hits: int = 0
 
 
 def review(results: "RunResults", gold: "Dataset | None", own: "Dataset | None" = None) -> Job[Review]:
@@ -65,48 +76,72 @@ def review(results: "RunResults", gold: "Dataset | None", own: "Dataset | None" 
         control.cancel.raise_if_requested()
         places = {item.item_id: place for place, item in enumerate(results.judged)}
         gold_rows = {item_id: row for row, item_id in enumerate(gold.ids if gold is not None else ())}
-        return Review(tuple(results.judgments), rows, places, gold_rows)
+        labelled = any(row.human is not None for row in rows)
+        return Review(tuple(results.judgments), rows, places, gold_rows, labelled)
 
     return work
 
 
-def list_items(of: Review, wish: Filters, by_doubt: bool, dataset: "Dataset | None") -> Job[Listing]:
-    """The items with a judgment that passes; without a dataset the text is looked for in the ids."""
+def list_items(
+    of: Review,
+    wish: Filters,
+    order: ListOrder,
+    dataset: "Dataset | None",
+    only: frozenset[str] | None = None,
+) -> Job[Listing]:
+    """The items with a judgment that passes; without a dataset the text is looked for in the ids.
+
+    `only`: the ids of the items among which they are; None for all.
+    """
 
     def work(control: JobControl) -> Listing:
-        ids = _matching_ids(of, wish.text, dataset, control)
+        from dataclasses import replace
+
+        from engine.data.item_search import count_hits
+
+        found = _matching_ids(of, wish.text, dataset, control)
+        ids = only if found is None else found if only is None else only & found
         with many_records():
-            return _listing(of, wish, by_doubt, ids)
+            listing = _listing(of, wish, order, ids)
+        pattern = search_pattern(wish.text)
+        if not pattern or dataset is None:
+            return listing
+        positions = [item.position for item in listing.items]
+        return replace(listing, hits=count_hits(dataset, positions, pattern))
 
     return work
 
 
-def _listing(of: Review, wish: Filters, by_doubt: bool, ids: Container[str] | None) -> Listing:
+def _listing(of: Review, wish: Filters, order: ListOrder, ids: Container[str] | None) -> Listing:
     from engine.review.doubt import by_item, filtered
 
     rows = of.rows
     passing: dict[str, list[str]] = {}
-    if wish.narrows:
+    if wish.narrows or ids is not None:
         rows = filtered(rows, wish, ids)
         for row in rows:
             passing.setdefault(row.item_id, []).append(row.criterion)
-    items = by_item(rows, by_doubt=False)
-    if by_doubt:
-        items = _most_doubtful_first(items)
-    return Listing(items, {item.item_id: place for place, item in enumerate(items)}, passing)
+    items = _in_order(by_item(rows, ListOrder.DATASET), order)
+    doubts = [item.doubt for item in items]
+    spread = max(doubts, default=0.0) - min(doubts, default=0.0)
+    return Listing(items, {item.item_id: place for place, item in enumerate(items)}, passing, spread)
 
 
-def _most_doubtful_first(items: "list[ReviewItem]") -> "list[ReviewItem]":
-    """The items by their doubt, as engine.review.doubt does it, without keeping the window waiting."""
+def _in_order(items: "list[ReviewItem]", order: ListOrder) -> "list[ReviewItem]":
+    """The items, in the order of the dataset, as engine.review.doubt puts them in order, without keeping the
+    window waiting.
+    """
     import numpy as np
 
-    order = np.argsort([-item.doubt for item in items], kind="stable")
-    return [items[place] for place in order]
+    if order is ListOrder.DATASET:
+        return items
+    keys = [[-item.doubt for item in items]]
+    if order is ListOrder.DISAGREEMENT:
+        keys.append([-float(item.differing) for item in items])  # lexsort: the last key counts most
+    return [items[place] for place in np.lexsort(keys)] if items else items
 
 
-def _matching_ids(
-    of: Review, text: str, dataset: "Dataset | None", control: JobControl
-) -> Container[str] | None:
+def _matching_ids(of: Review, text: str, dataset: "Dataset | None", control: JobControl) -> set[str] | None:
     from engine.data.item_search import matching_rows
 
     words = text.casefold().split()
@@ -149,14 +184,60 @@ def item_again(
     return work
 
 
-def history(store_path: Path, run_id: int) -> Job[Sequence[Override]]:
-    """All overrides of a run, also those that were undone, the oldest first."""
+def judge_health(results: "RunResults") -> Job[Health]:
+    """Whether the model judged at all, by its readings and texts alone."""
 
-    def work(_control: JobControl) -> Sequence[Override]:
+    def work(_control: JobControl) -> Health:
+        from engine.decisions.health import run_health
+
+        return run_health(results)
+
+    return work
+
+
+@dataclass(frozen=True)
+class OtherRun:
+    """A run that answers items of the open one. `places`: of its items, by item id and content hash."""
+
+    results: "RunResults"
+    places: Mapping[tuple[str, str], int]
+
+
+def answering_runs(store_path: Path, run_id: int) -> "Job[Sequence[tuple[StoredRun, int]]]":
+    """The other runs with items of a run, and how many; those with the most first, the newest of them."""
+
+    def work(_control: JobControl) -> "Sequence[tuple[StoredRun, int]]":
         from engine.store.run_store import RunStore
 
         with RunStore(store_path) as store:
-            return store.overrides(run_id)
+            shared = store.shared_items(run_id)
+            found = [(run, shared[run.id]) for run in store.runs()[::-1] if run.id in shared]
+        return sorted(found, key=lambda pair: -pair[1])
+
+    return work
+
+
+def other_runs(store_path: Path, run_ids: Sequence[int]) -> Job[Mapping[int, OtherRun]]:
+    """Runs by their ids, to be read beside the open one; what is not there any more is left out."""
+
+    def work(control: JobControl) -> Mapping[int, OtherRun]:
+        from contextlib import suppress
+
+        from engine.core.errors import StoreError
+        from engine.decisions.run_results import load_results
+        from engine.store.run_store import RunStore
+
+        found = {}
+        with RunStore(store_path) as store, many_records():
+            for run_id in run_ids:
+                control.cancel.raise_if_requested()
+                with suppress(StoreError):
+                    results = load_results(store, run_id)
+                    places = {
+                        (item.item_id, item.content_hash): place for place, item in enumerate(results.judged)
+                    }
+                    found[run_id] = OtherRun(results, places)
+        return found
 
     return work
 
@@ -182,8 +263,8 @@ def compare_wording(a: str, b: str) -> Job[Highlights]:
 
         diff = wording_diff(a, b, control.cancel)
         return Highlights(
-            shared=(_in_units(a, diff.a.shared), _in_units(b, diff.b.shared)),
-            own=(_in_units(a, diff.a.own), _in_units(b, diff.b.own)),
+            shared=(in_units(a, diff.a.shared), in_units(b, diff.b.shared)),
+            own=(in_units(a, diff.a.own), in_units(b, diff.b.own)),
             whole=(diff.a.compared, diff.b.compared) == (len(a), len(b)),
             share=diff.share,
         )
@@ -191,7 +272,7 @@ def compare_wording(a: str, b: str) -> Job[Highlights]:
     return work
 
 
-def _in_units(text: str, spans: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
+def in_units(text: str, spans: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
     """Places in characters as places in UTF-16 units, in which Qt counts."""
     if text.isascii():
         return spans

@@ -4,19 +4,26 @@ Knows: jobs that make the list. Does not know: judgments, what is done with an i
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QModelIndex, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QHeaderView, QPushButton, QTableView, QVBoxLayout, QWidget
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
+from engine.core.review_filters import Filters, ListOrder, WantedItems
 from gui.kit.busy import BusyLine
 from gui.kit.labels import hint, name
 from gui.kit.views import dressed
+from gui.people.person_filter import PersonFilter
+from gui.people.queue_line import QueueLine
+from gui.people.reviewer import Reviewer
 from gui.review import review_jobs
 from gui.review.filter_bar import FilterBar
+from gui.review.list_lines import AlikeLine, WantedLine
 from gui.review.review_jobs import ItemAgain, Listing, Review
-from gui.review.review_table import DOUBT, ID, INSTRUCTION, LABELS, MARKS, LabelsDelegate, ReviewTableModel
+from gui.review.review_table import DOUBT, ItemView, ReviewTableModel
+from gui.review.search_hits import Search
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
@@ -25,21 +32,6 @@ if TYPE_CHECKING:
 
 _STATE = "review/filters"
 _PATIENCE_MS = 300
-
-
-class _ItemView(QTableView):
-    """The items; letters are keys of the page, not the beginning of an id to look for."""
-
-    font_changed = Signal()
-
-    def keyboardSearch(self, _text: str) -> None:
-        """Nothing."""
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Tell of another size of text once this view has it."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self.font_changed.emit()
 
 
 class ReviewList(QWidget):
@@ -53,22 +45,23 @@ class ReviewList(QWidget):
     emptied = Signal()
     listed = Signal()
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, reviewer: Reviewer, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
+        self._blind, self.progress = reviewer.blind, reviewer.progress
+        self.people = PersonFilter(workspace, self.progress, reviewer.blind_button)
+        self.queue = QueueLine(reviewer.queue, reviewer.who)
+        self._to_do_first = False  # the next list that is made is gone on with
         self.review: Review | None = None
         self.kept: Callable[[], str] = str
         self._judged: object = None  # the items of the run as it was when `review` was asked for
         self._wanted: str | None = None  # an item to choose once it is listed
         self._clearing = True
         self.filters = FilterBar()
-        self.table = ReviewTableModel(self)
-        self.view = dressed(_ItemView(), self.table, "Items of the run")
-        self.view.setItemDelegateForColumn(LABELS, LabelsDelegate(self.view))
-        header = self.view.horizontalHeader()
-        header.setStretchLastSection(True)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.table = ReviewTableModel(self.progress.state, self)
+        self.view = dressed(ItemView(), self.table, "Items of the run")
+        self.wanted_line, self.alike = WantedLine(), AlikeLine()
+        self._asked: WantedItems | None = None  # by another page, as long as they are what is listed
         self.view.selectionModel().currentRowChanged.connect(self._tell)
         self._busy = BusyLine()
         self._soon = QTimer(self)  # what is done at once shows no progress
@@ -78,19 +71,26 @@ class ReviewList(QWidget):
         self._nothing = hint("No judgment passes the filters.")
         self._all = QPushButton("Show all items")
         name(self._all, "Clear the search and all filters")
-        self._all.clicked.connect(self.filters.clear)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
-        for widget in (self.filters, self._busy, self._nothing, self._all):
-            layout.addWidget(widget)
-        layout.addWidget(self.view, 1)
-        layout.addStretch(0)  # where the view is hidden, the rest stays above
-        self._show_nothing(False)
+        self._all.clicked.connect(self._list_all)
+        self._lay_out()
         self._reading = LatestTask(workspace.threads, Lane.MEASURE, self)
         self._listing = LatestTask(workspace.threads, Lane.MEASURE, self)
         self._connect()
         self.restyle()
+
+    def _lay_out(self) -> None:
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        for widget in (
+            *(self.wanted_line, self.filters, self.people),
+            *(self._busy, self.alike, self._nothing, self._all),
+        ):
+            layout.addWidget(widget)
+        layout.addWidget(self.view, 1)
+        layout.addWidget(self.queue)
+        layout.addStretch(0)  # where the view is hidden, the rest stays above
+        self._show_nothing(False)
 
     def _connect(self) -> None:
         self._reading.finished.connect(self._take_review)
@@ -103,7 +103,13 @@ class ReviewList(QWidget):
         self._busy.cancelled.connect(self._listing.cancel)
         self.filters.changed.connect(self.list_again)
         self.filters.left.connect(self.take_focus)
+        self.people.changed.connect(self.list_again)
+        self.progress.changed.connect(self._show_progress)
+        self._blind.changed.connect(self._follow_blind)
+        self._follow_blind()
         self.view.font_changed.connect(self.restyle)
+        self.wanted_line.show_all.clicked.connect(self.filters.clear)
+        self.alike.wanted.connect(self.filters.choose_order)
 
     def read_run(self) -> None:
         """Make the list of the open run anew."""
@@ -125,7 +131,7 @@ class ReviewList(QWidget):
             return
         place = self.review.places[item_id]
         labels = self._workspace.gold, run.dataset
-        job = review_jobs.item_again(run.results, labels, place, self.filters.wish)
+        job = review_jobs.item_again(run.results, labels, place, self.wish)
         # No LatestTask: the overrides of two items are both to be seen. They come in their order.
         task = self._workspace.threads.start(Lane.MEASURE, job)
         task.finished.connect(self._take_item)
@@ -148,6 +154,37 @@ class ReviewList(QWidget):
         return self.table.item_at(self.view.currentIndex().row())
 
     @property
+    def wish(self) -> Filters:
+        """What is to be listed. Who labels blind learns nothing by a filter of labels."""
+        wish = self.filters.wish
+        return Filters(criterion=wish.criterion, text=wish.text) if self._blind.on else wish
+
+    @property
+    def _order(self) -> ListOrder:
+        return ListOrder.DATASET if self._blind.on else self.filters.list_order
+
+    def go_on_with_to_do(self) -> None:
+        """Choose the first item that is to do, once the list is made."""
+        self._to_do_first = True
+
+    def go_to_next(self) -> bool:
+        """Choose the next item that is to do, from the top where there is none below; False where none is."""
+        row = self.progress.next_to_do(self._ids, self.view.currentIndex().row())
+        if row is not None:
+            self._go(row)
+        self.take_focus()  # else Space would press a button that was clicked once
+        return row is not None
+
+    @property
+    def _ids(self) -> list[str]:
+        return [item.item_id for item in self.table.listing.items]
+
+    @property
+    def search(self) -> Search:
+        """What is searched for."""
+        return self.view.hits.search
+
+    @property
     def shown(self) -> int:
         """How many items are listed."""
         return self.table.rowCount()
@@ -160,6 +197,16 @@ class ReviewList(QWidget):
         self._wanted, self._clearing = item_id, clearing
         if self.review is not None and self.follows and not self._listing.busy:
             self._choose_wanted()
+
+    def list_wanted(self, wanted: WantedItems) -> None:
+        """List these items and no others, and say which they are; where their run is not read yet, then."""
+        self._asked, self._wanted = wanted, None
+        if self.review is not None and self.follows and self._is_open(wanted):
+            self.filters.show_wanted(wanted)
+
+    def _is_open(self, wanted: WantedItems) -> bool:
+        run = self._workspace.run
+        return run is not None and run.id == wanted.run_id
 
     def step(self, by: int) -> None:
         """Go on by so many items."""
@@ -176,17 +223,7 @@ class ReviewList(QWidget):
     @Slot()
     def restyle(self) -> None:
         """Columns as wide as their texts."""
-        metrics = self.view.fontMetrics()
-        widths = {
-            ID: metrics.horizontalAdvance("0000") + 12,
-            DOUBT: metrics.horizontalAdvance("Doubt") + 22,
-            LABELS: 10 + 5 * (metrics.height() + 3),
-            MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5") + 22,
-            INSTRUCTION: metrics.averageCharWidth() * 8,
-        }
-        for column, width in widths.items():
-            self.view.setColumnWidth(column, width)
-        self.view.verticalHeader().setDefaultSectionSize(metrics.height() + 10)
+        self.view.fit_columns()
 
     @Slot()
     def list_again(self) -> None:
@@ -196,8 +233,12 @@ class ReviewList(QWidget):
         self._soon.start()
         run = self._workspace.run
         dataset = run.dataset if run else None
-        job = review_jobs.list_items(self.review, self.filters.wish, self.filters.by_doubt, dataset)
-        self._listing.start(job)
+        wish = self.wish
+        if self._asked is not None and wish != self._asked.filters:
+            same_items = wish.ids is not None and wish.ids == self._asked.filters.ids
+            self._asked = self._asked if same_items else None
+        only = self.people.passing
+        self._listing.start(review_jobs.list_items(self.review, wish, self._order, dataset, only))
         self._workspace.state.set_record(_STATE, self.filters.as_record())
 
     def restore_filters(self, criteria: tuple[str, ...]) -> None:
@@ -206,9 +247,15 @@ class ReviewList(QWidget):
 
     @Slot(object)
     def _take_review(self, review: Review) -> None:
-        self.review = review
-        self.filters.show_criteria(review.criteria)
-        self.list_again()
+        self.review = replace(review, shown=self._blind.row)
+        self.filters.show_run(review.criteria, review.labelled)
+        asked = self._asked
+        if asked is None:
+            self.list_again()
+        elif self._is_open(asked):
+            self.filters.show_wanted(asked)
+        else:
+            self.filters.clear()
 
     @Slot(object)
     def _take_listing(self, listing: Listing) -> None:
@@ -217,9 +264,17 @@ class ReviewList(QWidget):
         if self.review is None or run is None or not self.follows:
             return
         before, row = self.current, max(0, self.view.currentIndex().row())
-        self.table.show_listing(self.review, listing, run.dataset, self.filters.wish.criterion)
+        wish = self.wish
+        self.view.hits.search = Search(wish.text)
+        self.table.show_listing(self.review, listing, run.dataset, wish.criterion, self.search)
+        self._show_lines(listing)
+        self._show_progress()
         self._show_nothing(not listing.items)
         self.listed.emit()
+        if self._to_do_first and self._wanted is None and listing.items:
+            self._to_do_first = False
+            self._go_on(self.progress.next_to_do(self._ids, -1) or 0)
+            return
         stays = self.kept() or (before.item_id if before is not None else "")
         if self._wanted is None and self.table.row_of(stays) is not None:
             self._wanted, self._clearing = stays, False
@@ -227,6 +282,37 @@ class ReviewList(QWidget):
             self._choose_wanted()
         else:
             self._go_on(row)
+
+    @Slot()
+    def _list_all(self) -> None:
+        self.people.clear()
+        self.filters.clear()
+
+    @Slot()
+    def _follow_blind(self) -> None:
+        """Who labels blind sees neither doubts nor filters of labels, and the order of the dataset.
+
+        That order, and no other one for each person: those who stop early have labelled the same items, so
+        that it can be measured how far they agree.
+        """
+        self.view.setColumnHidden(DOUBT, self._blind.on)
+        self.filters.set_blind(self._blind.on)
+        self.people.set_blind(self._blind.on)
+        self.table.show_again()
+        self.list_again()
+
+    @Slot(str)
+    def _show_progress(self, item_id: str = "") -> None:
+        self.table.show_again(item_id)
+        self.queue.show_progress(self.progress.in_words(self._ids))
+        current = self.current
+        self.queue.show_state(self.progress.state(current.item_id) if current else None)
+
+    def _show_lines(self, listing: Listing) -> None:
+        shown = len(listing.items)
+        self.wanted_line.follow(None if self._blind.on else self._asked, shown)
+        labelled = self.review is not None and self.review.labelled
+        self.alike.follow(self._order, shown, listing.spread, labelled)
 
     @Slot(object)
     def _take_item(self, again: ItemAgain) -> None:
@@ -260,8 +346,8 @@ class ReviewList(QWidget):
             return
         row = self.table.row_of(wanted)
         known = wanted in self.review.places
-        if row is None and known and self._clearing and self.filters.wish.narrows:
-            self.filters.clear()
+        if row is None and known and self._clearing and (self.filters.wish.narrows or self.people.narrows):
+            self._list_all()
             return
         self._wanted = None
         if row is not None:
@@ -297,6 +383,7 @@ class ReviewList(QWidget):
     @Slot(QModelIndex, QModelIndex)
     def _tell(self, now: QModelIndex, _before: QModelIndex) -> None:
         item = self.table.item_at(now.row())
+        self.queue.show_state(self.progress.state(item.item_id) if item else None)
         if item is not None:
             self.chosen.emit(item.item_id)
 

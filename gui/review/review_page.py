@@ -4,44 +4,47 @@ Knows: which parts there are and how a choice in one shows in the others. Does n
 made, stored, put in order or changed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
-from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+from PySide6.QtCore import QEvent, Qt, QTimer, Slot
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QComboBox,
+    QLineEdit,
+    QPlainTextEdit,
     QPushButton,
-    QScrollArea,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
 from engine.core.items import Preference
+from engine.core.review_filters import ListOrder
 from gui.kit.labels import name
-from gui.review.item_reading import ItemReading, Marking
+from gui.people.reviewer import Reviewer
+from gui.review.beside import Beside
+from gui.review.card_room import CardRoom
+from gui.review.health_line import HealthLine
+from gui.review.item_reading import ItemReading, MarkingBox
 from gui.review.judge_again import JudgeAgain
 from gui.review.judgment_desk import JudgmentDesk
 from gui.review.notices import MissingDataset, NothingToReview, PartOfRun
 from gui.review.review_list import ReviewList
 from gui.work.outdated_line import OutdatedLine
 from gui.work.page import Page
+from gui.work.page_keys import PageKeys
 from gui.work.page_name import PageName
-from gui.work.page_splitter import PageSplitter
+from gui.work.page_splitter import PageSplitter, two_parts
 from gui.work.rewriter import Rewriter
 from gui.work.run_picker import RunPicker
 from gui.work.workspace import Workspace
 
 _CHOSEN = "review/chosen"
-_LAYOUTS = ("across", "down", "texts", "responses")
-_MARKINGS = (
-    (Marking.NOTHING, "No highlight"),
-    (Marking.DIFFERENCES, "Differences"),
-    (Marking.SHARED, "Shared words"),
-)
-_PAUSE_MS = 1000  # without a key, after which letters are keys of the page again
+_LAYOUTS = ("across", "texts", "responses")
+_WRITING = (QLineEdit, QPlainTextEdit)  # Enter and Space are their keys
 _LABEL_KEYS = {"A": Preference.A, "B": Preference.B, "G": Preference.BOTH_GOOD, "X": Preference.BOTH_BAD}
 
 
@@ -54,10 +57,17 @@ class ReviewPage(Page):
         ("1 to 5", "Criterion"),
         ("A, B", "Override the label with A, with B"),
         ("G, X", "Override the label with both good, both bad"),
-        ("U", "Take the last override of this judgment back"),
+        ("U", "Take your last override of this judgment back"),
         ("E", "Write another explanation: Ctrl+Enter saves, Esc leaves"),
+        ("V", "Other systems side by side, or the judgment alone"),
         ("M", "Markdown or plain text"),
+        ("F", "Fold the judgment to one line, or open it"),
         ("D", "Highlight differences, shared words, nothing"),
+        ("Enter", "Confirm the item: you agree with all its labels; on to the next one to do"),
+        ("S", "Skip the item; on to the next one to do"),
+        ("T", "Take the item back to to do"),
+        ("Space", "What the model read in each order of the responses, large"),
+        ("N", "Note and tags of the item"),
         ("/", "Search: Enter or Down goes to the list, Esc empties the search"),
         ("Ctrl+J", "Judge this item again, alone or with another model (also: right click in the list)"),
         ("Ctrl+Shift+J", "Judge all listed items"),
@@ -69,17 +79,22 @@ class ReviewPage(Page):
         self._stale = True
         self._run_id: int | None = None
         self._item_id = ""
-        self._wanted_criterion = ""
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(_PAUSE_MS)
-        self.list = ReviewList(workspace)
+        self._wanted = ("", "")  # the item and the criterion that another page wants shown
+        self._look = QTimer(self)
+        self._look.setSingleShot(True)
+        self._look.timeout.connect(self.restyle)
+        self.reviewer = Reviewer(workspace, self)
+        self.keys = PageKeys(self)
+        self.list = ReviewList(workspace, self.reviewer)
         self.list.kept = self._item_in_writing
         self.part = PartOfRun(workspace)
         self.missing = MissingDataset(workspace)
         self.nothing = NothingToReview(workspace)
         self.reading = ItemReading(workspace.threads)
-        self.desk = JudgmentDesk(workspace)
+        self.reading.instruction.put_beside(self.reviewer.note)
+        self.desk = JudgmentDesk(workspace, self.reviewer)
+        self.reviewer.queue.desk, self.reviewer.queue.items = self.desk, self.list
+        self.beside = Beside(workspace, self.desk, self)
         self.judge_again = JudgeAgain(self.list, workspace, self)
         self._make_header()
         self._lay_out()
@@ -91,22 +106,15 @@ class ReviewPage(Page):
         self.markdown = QPushButton("Markdown")
         self.markdown.setCheckable(True)
         name(self.markdown, "Texts as Markdown", "Show the texts as Markdown, without links and images (M)")
-        self.marking = QComboBox()
-        for marking, words in _MARKINGS:
-            self.marking.addItem(words, marking)
-        name(self.marking, "Highlight in the responses", "Highlight what differs or what is shared (D)")
+        self.marking = MarkingBox()
+        self.health = HealthLine(self.workspace)
+        self.header.insertWidget(2, self.reviewer.hidden_when_blind(self.health))
         self.header.addWidget(RunPicker(self.workspace), 4)
-        for widget in (self.marking, self.markdown):
+        for widget in (self.beside.button, self.marking, self.markdown):
             self.header.addWidget(widget)
 
     def _lay_out(self) -> None:
-        self.desk.setProperty("role", "content")
-        self._scroll = QScrollArea()
-        self._scroll.setWidgetResizable(True)
-        self._scroll.setWidget(self.desk)
-        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._down = _splitter(Qt.Orientation.Vertical, self.reading, self._scroll, sizes=(320, 280))
-        self._down.setStretchFactor(1, 0)
+        self._down = CardRoom(self.reading, self.beside.home, self.desk, self.workspace.state)
         right = QWidget()
         column = QVBoxLayout(right)
         column.setContentsMargins(0, 0, 0, 0)
@@ -117,12 +125,14 @@ class ReviewPage(Page):
         below = QVBoxLayout(left)
         below.setContentsMargins(0, 0, 0, 0)
         below.addWidget(self.list, 1)
-        below.addWidget(self.outdated)
-        self._across = _splitter(Qt.Orientation.Horizontal, left, right, sizes=(370, 790))
+        below.addWidget(self.reviewer.hidden_when_blind(self.outdated))
+        self._across = two_parts(Qt.Orientation.Horizontal, left, right)
+        self._across.setSizes([370, 790])
         self._across.setStretchFactor(1, 3)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.nothing)
-        self._stack.addWidget(self._across)
+        self._reviewing = self.beside.below(self._across)
+        self._stack.addWidget(self._reviewing)
         self.body.addWidget(self._stack, 1)
 
     def _connect(self) -> None:
@@ -131,50 +141,49 @@ class ReviewPage(Page):
         workspace.gold_changed.connect(self._refresh)
         workspace.overrides_changed.connect(self._follow_override)
         workspace.review_wanted.connect(self._show_wanted)
+        workspace.listing_wanted.connect(self.list.list_wanted)
         workspace.judging_changed.connect(self._follow_judging)
         workspace.runs_changed.connect(self._follow_judging)
         self.list.chosen.connect(self._choose_item)
         self.list.listed.connect(self._follow_list)
         self.list.emptied.connect(self._show_nothing)
         self.desk.focus_free.connect(self.list.take_focus)
-        self.desk.put_aside.connect(self._pause.start)
+        self.desk.put_aside.connect(self.keys.pause)
         workspace.replaced_changed.connect(self._pause_keys)
         self.part.again.clicked.connect(self.list.take_focus)
-        self.markdown.toggled.connect(self.reading.set_markdown)
-        self.marking.currentIndexChanged.connect(self._mark)
+        for texts in (self.reading, self.beside.columns):
+            self.markdown.toggled.connect(texts.set_markdown)
+        self.list.emptied.connect(self.beside.show_nothing)
+        self.marking.chosen.connect(self.reading.set_marking)
 
     def _add_keys(self) -> None:
         """Keys without Ctrl: a field that is written in keeps them for itself."""
-        self._on_key("J", partial(self.list.step, 1), repeat=True)
-        self._on_key("K", partial(self.list.step, -1), repeat=True)
-        self._on_key("U", self.desk.undo)
-        self._on_key("E", self.desk.edit)
-        self._on_key("M", self.markdown.toggle)
-        self._on_key("D", self._next_marking)
-        self._on_key("/", self._search)
+        add, queue = self.keys.add, self.reviewer.queue
+        add("J", partial(self.list.step, 1), repeat=True)
+        add("K", partial(self.list.step, -1), repeat=True)
+        add("U", self.desk.undo)
+        add("E", self.desk.edit)
+        add("V", self.beside.toggle)
+        add("M", self.markdown.toggle)
+        add("D", self.marking.choose_next)
+        add("F", self.desk.card.toggle_fold)
+        add("/", self._search)
         for place in range(9):
-            self._on_key(str(place + 1), partial(self.desk.choose_place, place))
+            add(str(place + 1), partial(self.desk.choose_place, place))
         for key, label in _LABEL_KEYS.items():
-            self._on_key(key, partial(self.desk.override_label, label))
-
-    def _on_key(self, key: str, do: Callable[[], object], repeat: bool = False) -> None:
-        shortcut = QShortcut(QKeySequence(key), self)
-        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        shortcut.setAutoRepeat(repeat)
-        shortcut.activated.connect(partial(self._obey, do))
-
-    def _obey(self, do: Callable[[], object]) -> None:
-        """Do what a key stands for, unless a person still types what an editor was to get."""
-        if self._pause.isActive():
-            self._pause.start()
-        else:
-            do()
+            add(key, partial(self.desk.override_label, label))
+        add("S", queue.skip)
+        add("T", queue.take_back)
+        add("N", self.reviewer.note.edit)
+        for key in ("Return", "Enter"):
+            add(key, queue.confirm, spares=_WRITING)
+        add("Space", self.desk.card.toggle_orders, spares=(*_WRITING, QComboBox, QAbstractButton))
 
     @Slot()
     def _pause_keys(self) -> None:
         """A key meant for the run that was shown must not change the one that took its place."""
         if self.workspace.replaced is not None and self.isVisible():
-            self._pause.start()
+            self.keys.pause()
 
     def _item_in_writing(self) -> str:
         """The item whose explanation is being written; empty where none is."""
@@ -203,8 +212,10 @@ class ReviewPage(Page):
         self.nothing.follow()
         self.part.follow()
         self.missing.follow()
-        self._stack.setCurrentWidget(self._across if judged else self.nothing)
+        self._stack.setCurrentWidget(self._reviewing if judged else self.nothing)
         self.reading.setVisible(run is not None and run.dataset is not None)
+        if not self._stale:
+            self.health.look_at(run.results if run else None)
         if self._stale or run is None:
             return
         if run.id != self._run_id:
@@ -212,9 +223,13 @@ class ReviewPage(Page):
             remembered = self.workspace.state.record(_CHOSEN)
             if self._run_id is None:
                 self.list.restore_filters(tuple(run.results.judgments))
-                self.desk.criterion = str(remembered.get("criterion", ""))
-                if remembered.get("run") == run.id and not self.list.awaits:
-                    self.list.choose(str(remembered.get("item", "")), clearing=False)
+                begun = self.reviewer.progress.begun
+                if remembered.get("run") == run.id and not self.list.awaits and not begun:
+                    item_id = str(remembered.get("item", ""))
+                    self._wanted = (item_id, str(remembered.get("criterion", "")))
+                    self.list.choose(item_id, clearing=False)
+            if self.reviewer.progress.begun:
+                self.list.go_on_with_to_do()
             self._run_id, self._item_id = run.id, ""
         self.list.read_run()
 
@@ -222,7 +237,11 @@ class ReviewPage(Page):
     def _follow_list(self) -> None:
         run, shown = self.workspace.run, self.list.shown
         total = len(run.results.judged) if run else 0
-        self.context.setText(f"{shown:,} of {total:,} items" if shown != total else f"{total:,} items")
+        hits = self.list.table.listing.hits
+        found = f", {hits:,} hit{'' if hits == 1 else 's'}" if hits else ""
+        some = f"{shown:,} of {total:,} items" if shown != total else f"{total:,} items"
+        self.context.setText(f"{some}{found}")
+        self.reading.set_search(self.list.search)
         self.desk.show_changes()
 
     @Slot()
@@ -233,7 +252,7 @@ class ReviewPage(Page):
 
     @Slot(str, str)
     def _show_wanted(self, item_id: str, criterion: str) -> None:
-        self._wanted_criterion = criterion
+        self._wanted = (item_id, criterion)
         self.list.choose(item_id)
 
     @Slot(str, str)
@@ -252,25 +271,32 @@ class ReviewPage(Page):
         if run.dataset is not None:
             judged = run.results.judged[review.places[item_id]]
             self.reading.show_item(run.dataset[judged.position], judged.shortening)
+        self.reviewer.look_at(review.places[item_id], review.criteria)
         self._down.show()
-        if item_id != self._item_id:
-            self._item_id = item_id
-            self._scroll.verticalScrollBar().setValue(0)
+        self._item_id = item_id
 
     def _criterion_of(self, item_id: str, criteria: Sequence[str]) -> str:
-        """The criterion to open: the one asked for, else the open one, else the most doubtful that passes."""
-        wanted, self._wanted_criterion = self._wanted_criterion, ""
-        if not wanted and item_id == self._item_in_writing():
-            return self.desk.criterion
+        """The criterion to open: the one asked for, of the item that is open the open one, else the reason
+        why the item is where it is.
+        """
+        if self._wanted[0] == item_id:
+            (_, wanted), self._wanted = self._wanted, ("", "")
+            if wanted in criteria:
+                return wanted
         passing = self.list.table.listing.passing.get(item_id, criteria)
-        if wanted in criteria:
-            return wanted
-        if self.desk.criterion in passing or self.list.review is None:
+        open_here = item_id == self._item_id and self.desk.criterion in passing
+        if open_here or item_id == self._item_in_writing():
             return self.desk.criterion
-        if passing is criteria:
-            return criteria[0]
-        rows = [row for row in self.list.review.of_item(item_id) if row.criterion in passing]
-        return max(rows, key=lambda row: row.doubt).criterion
+        return self._reason(item_id, passing)
+
+    def _reason(self, item_id: str, passing: Sequence[str]) -> str:
+        """Of the criteria that pass, the one for which the item is listed where it is."""
+        rows = self.list.review.of_item(item_id) if self.list.review is not None else ()
+        people = self.list.filters.list_order is ListOrder.DISAGREEMENT
+        return max(
+            (row for row in rows if row.criterion in passing),
+            key=lambda row: (people and row.differs_from_human, row.doubt),
+        ).criterion
 
     # How texts are shown
 
@@ -284,25 +310,26 @@ class ReviewPage(Page):
             self.list.take_focus()
 
     @Slot()
-    def _next_marking(self) -> None:
-        self.marking.setCurrentIndex((self.marking.currentIndex() + 1) % self.marking.count())
-
-    @Slot()
-    def _mark(self) -> None:
-        self.reading.set_marking(Marking(self.marking.currentData()))
-
-    @Slot()
     def _search(self) -> None:
         self.list.filters.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.list.filters.search.selectAll()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow colours and text size once all parts have them: the page hears of them first."""
+        super().changeEvent(event)
+        changes = (QEvent.Type.FontChange, QEvent.Type.PaletteChange, QEvent.Type.StyleChange)
+        if event.type() in changes and hasattr(self, "_stack"):
+            self._look.start()
 
     # What is remembered
 
     def keep_layout(self) -> None:
         """Remember the splitters and the chosen item; keep what is being written as a draft."""
         self.desk.keep_draft()
+        self.beside.keep_layout()
         for key, splitter in zip(_LAYOUTS, self._splitters(), strict=True):
             self.keep_splitter(f"review/{key}", splitter)
+        self._down.keep()
         self.workspace.state.set_record(
             _CHOSEN,
             {
@@ -311,6 +338,7 @@ class ReviewPage(Page):
                 "criterion": self.desk.criterion,
                 "markdown": self.markdown.isChecked(),
                 "marking": self.marking.currentData(),
+                "folded": self.desk.card.folded,
             },
         )
 
@@ -328,20 +356,7 @@ class ReviewPage(Page):
         remembered = state.record(_CHOSEN)
         self.markdown.setChecked(remembered.get("markdown") is True)
         self.marking.setCurrentIndex(max(0, self.marking.findData(remembered.get("marking"))))
+        self.desk.card.set_folded(remembered.get("folded") is True)
 
     def _splitters(self) -> tuple[PageSplitter, ...]:
-        return self._across, self._down, self.reading.above, self.reading.beside
-
-
-def _splitter(
-    direction: Qt.Orientation, first: QWidget, second: QWidget, sizes: tuple[int, int]
-) -> PageSplitter:
-    """Two parts that keep their share."""
-    made = PageSplitter(direction)
-    made.addWidget(first)
-    made.addWidget(second)
-    made.setSizes(sizes)
-    made.setStretchFactor(0, 1)
-    made.setStretchFactor(1, 1)
-    made.setHandleWidth(8)
-    return made
+        return self._across, self.reading.above, self.reading.beside

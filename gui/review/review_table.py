@@ -1,4 +1,4 @@
-"""The items of a review as a table: id, doubt, the label of each criterion, marks, the instruction.
+"""The items of a review as a table: state, id, doubt, the label of each criterion, marks, the instruction.
 
 Cells are made when they are shown, so that 100,000 items cost nothing. Those of a dataset that is not there
 are empty.
@@ -6,62 +6,83 @@ are empty.
 Knows: review rows, cells. Does not know: how rows are chosen and put in order, what is done with an item.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QRectF, QSize, Qt
+from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import (
+    QApplication,
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+)
 
 from engine.core.formatting import number, words
 from engine.core.items import Preference
+from engine.core.judgments import ReviewState
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.label_mark import paint_label
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.value_table import SORT_ROLE, Index
+from gui.people.progress import STATE_SIGNS, STATE_WORDS
 from gui.review.review_jobs import ItemAgain, Listing, Review
+from gui.review.search_hits import HitDelegate, Search
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.review.doubt import ReviewItem, ReviewRow
 
-ID, DOUBT, LABELS, MARKS, INSTRUCTION = range(5)
-_HEADERS = ("Id", "Doubt", "Labels", "Marks", "Instruction")
+STATE, ID, DOUBT, LABELS, MARKS, INSTRUCTION = range(6)
+_HEADERS = ("✓", "Id", "Doubt", "Labels", "Marks", "Instruction")
 _TIPS = (
+    "How far you are with the item: ✓ done, » skipped, else to do",
     "The item's id in the dataset",
     "How much a look is worth, from 0 to 1: high where the model is unsure, its two orders disagree, or its"
     " labels contradict each other; the highest of the judgments that pass the filters",
     "The label in force on each criterion: A, B, G both good, X both bad, – unscored",
     "⇄ the orders disagree, ≠ differs from the human label, ✎ overridden, ! explanation outdated;"
     " with how many criteria",
-    "The beginning of the instruction",
+    "The beginning of the instruction; of a search, the first text that it finds, from there on",
 )
+HIDDEN = "hidden"  # in the place of a label
+_TEXTS = (("", "instruction"), ("A: ", "output_a"), ("B: ", "output_b"))
 _NO_TEXT = "the dataset is not at hand"
 
 
 class ReviewTableModel(QAbstractTableModel):
     """The listed items of a review."""
 
-    def __init__(self, parent: Any = None) -> None:
+    def __init__(self, state_of: "Callable[[str], ReviewState]", parent: Any = None) -> None:
         super().__init__(parent)
         self._review: Review | None = None
         self._listing = Listing([], {}, {})
-        self._instructions: Any = None
+        self._texts: dict[str, Any] = {}
+        self._search = Search()
         self._criterion: str | None = None
+        self._state_of = state_of
 
     def show_listing(
-        self, review: Review, listing: Listing, dataset: "Dataset | None", criterion: str | None
+        self,
+        review: Review,
+        listing: Listing,
+        dataset: "Dataset | None",
+        criterion: str | None,
+        search: Search,
     ) -> None:
-        """Show these items; with a `criterion` only its labels and marks."""
+        """Show these items; with a `criterion` only its labels and marks; of a search what it finds."""
         self.beginResetModel()
         self._review, self._listing, self._criterion = review, listing, criterion
-        self._instructions = dataset.texts("instruction") if dataset is not None else None
+        self._search = search
+        self._texts = {name: dataset.texts(name) for _, name in _TEXTS} if dataset is not None else {}
         self.endResetModel()
 
     def clear(self) -> None:
         """Show nothing."""
         self.beginResetModel()
-        self._review, self._listing, self._instructions = None, Listing([], {}, {}), None
+        self._review, self._listing, self._texts = None, Listing([], {}, {}), {}
         self.endResetModel()
 
     @property
@@ -75,6 +96,14 @@ class ReviewTableModel(QAbstractTableModel):
         if row is not None:
             self._listing.items[row] = again.item
             self.dataChanged.emit(self.index(row, 0), self.index(row, INSTRUCTION))
+
+    def show_again(self, item_id: str = "") -> None:
+        """Show the cells of an item again, or all: how far it is, or what may be shown of it, has changed."""
+        row = self._listing.places.get(item_id) if item_id else None
+        if row is not None:
+            self.dataChanged.emit(self.index(row, 0), self.index(row, INSTRUCTION))
+        elif not item_id and self._listing.items:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self._listing.items) - 1, INSTRUCTION))
 
     def item_at(self, row: int) -> "ReviewItem | None":
         """The item of a row."""
@@ -122,27 +151,39 @@ class ReviewTableModel(QAbstractTableModel):
     def _value(self, item: "ReviewItem", column: int) -> Any:
         """What a cell stands for, for sorting and drawing."""
         if column == LABELS:
-            return [row.preference for row in self._rows(item)]
+            return [HIDDEN if row.hidden else row.preference for row in self._rows(item)]
         return item.doubt if column == DOUBT else self._text(item, column)
 
     def _text(self, item: "ReviewItem", column: int) -> str:
+        if column == STATE:
+            return STATE_SIGNS[self._state_of(item.item_id)]
         if column == ID:
             return one_line(item.item_id)
         if column == DOUBT:
             return number(item.doubt)
         if column == MARKS:
             return _marks(self._rows(item))
-        if column == INSTRUCTION and self._instructions is not None:
-            return one_line(self._instructions[item.position].as_py())
+        if column == INSTRUCTION and self._texts:
+            return one_line(self._found_in(item.position))
         return ""
+
+    def _found_in(self, position: int) -> str:
+        """The first of an item's texts that a search finds, from there on; else the instruction."""
+        if self._search:
+            for whose, name in _TEXTS:
+                found = self._search.from_hit(self._texts[name][position].as_py())
+                if found is not None:
+                    return f"{whose}{found}"
+        return str(self._texts["instruction"][position])
 
     def _text_of(self, item: "ReviewItem", column: int) -> str:
         """A cell in words, for a tool tip and for a reader."""
         if column in (LABELS, MARKS):
             return "\n".join(in_words(row) for row in self._rows(item))
         if column == INSTRUCTION:
-            known = self._instructions is not None
-            return str(self._instructions[item.position]) if known else _NO_TEXT
+            return str(self._texts["instruction"][item.position]) if self._texts else _NO_TEXT
+        if column == STATE:
+            return STATE_WORDS[self._state_of(item.item_id)]
         return item.item_id if column == ID else f"doubt {number(item.doubt)}"
 
 
@@ -165,6 +206,8 @@ def row_marks(row: "ReviewRow") -> str:
 
 def in_words(row: "ReviewRow") -> str:
     """`relevance: A, flipped, differs from the human label B`."""
+    if row.hidden:
+        return f"{words(row.criterion)}: hidden until you have given your label"
     parts = [LABEL_WORDS[row.preference]]
     parts += ["the orders disagree"] if row.flipped else []
     parts += [f"differs from the human label {LABEL_WORDS[row.human]}"] if row.differs_from_human else []
@@ -182,16 +225,63 @@ class LabelsDelegate(QStyledItemDelegate):
         self.initStyleOption(shown, index)
         style = shown.widget.style() if shown.widget else QApplication.style()
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, shown, painter, shown.widget)
-        labels: Sequence[Preference | None] = index.data(SORT_ROLE) or ()
+        labels: Sequence[Preference | str | None] = index.data(SORT_ROLE) or ()
         side = shown.fontMetrics.height()
         top = shown.rect.center().y() - side / 2 + 1
         for place, label in enumerate(labels):
             left = shown.rect.left() + 4 + place * (side + 3)
-            if left + side <= shown.rect.right() + 1:
-                paint_label(painter, QRectF(left, top, side, side), label, shown.palette)
+            if left + side > shown.rect.right() + 1:
+                continue
+            if label == HIDDEN:
+                painter.setPen(shown.palette.placeholderText().color())
+                painter.drawRect(QRectF(left + 1, top + 1, side - 3, side - 3))
+            else:
+                known = None if label is None else Preference(label)
+                paint_label(painter, QRectF(left, top, side, side), known, shown.palette)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Room for all squares."""
         labels = index.data(SORT_ROLE) or ()
         side = option.fontMetrics.height()
         return QSize(8 + len(labels) * (side + 3), super().sizeHint(option, index).height())
+
+
+class ItemView(QTableView):
+    """The items; letters are keys of the page, not the beginning of an id to look for."""
+
+    font_changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hits = HitDelegate(self)
+        self.setItemDelegateForColumn(LABELS, LabelsDelegate(self))
+        for column in (ID, INSTRUCTION):
+            self.setItemDelegateForColumn(column, self.hits)
+
+    def fit_columns(self) -> None:
+        """Columns as wide as their texts."""
+        header = self.horizontalHeader()
+        header.setStretchLastSection(True)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        metrics = self.fontMetrics()
+        widths = {
+            STATE: metrics.horizontalAdvance("✓") + 16,
+            ID: metrics.horizontalAdvance("0000") + 12,
+            DOUBT: metrics.horizontalAdvance("Doubt") + 22,
+            LABELS: 10 + 5 * (metrics.height() + 3),
+            MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5") + 22,
+            INSTRUCTION: metrics.averageCharWidth() * 8,
+        }
+        for column, width in widths.items():
+            self.setColumnWidth(column, width)
+        self.verticalHeader().setDefaultSectionSize(metrics.height() + 10)
+
+    def keyboardSearch(self, _text: str) -> None:
+        """Nothing."""
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Tell of another size of text once this view has it."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.font_changed.emit()

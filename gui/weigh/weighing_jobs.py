@@ -82,6 +82,27 @@ def weighed(basis: Basis, wish: Wish) -> "Weighing":
     return weigh(_scored_pairs(basis, tuple(weights)), weights, wish.tie_threshold, basis.gold, system)
 
 
+def decided_items(
+    basis: Basis, wish: Wish, winner: str | None, margins: tuple[float, float] | None = None
+) -> Job[frozenset[str]]:
+    """The ids of the items with a winner (`A`, `B` or `tie`; None for any) and a margin from the first of
+    two on, below the second; the highest bin holds all above it too.
+    """
+
+    def work(_control: JobControl) -> frozenset[str]:
+        low, high = margins or (0.0, HIGHEST_MARGIN)
+        last = high >= HIGHEST_MARGIN
+        return frozenset(
+            decision["id"]
+            for decision in weighed(basis, wish).result["results"]
+            if winner in (None, decision["winner"])
+            and low <= decision["margin"]
+            and (last or decision["margin"] < high)
+        )
+
+    return work
+
+
 def _scored_pairs(basis: Basis, criteria: tuple[str, ...]) -> "ScoredPairs":
     from engine.weigh.system_weighing import scored_pairs_of
 

@@ -9,10 +9,20 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QGridLayout,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import number, percent, visible, words
+from engine.core.review_filters import Filters, WantedItems
 from engine.core.rubric import ELOQUENT
 from gui.kit.flow import FlowLayout
 from gui.kit.labels import heading, hint, label, name, panel
@@ -26,6 +36,7 @@ from gui.weigh.weighing_jobs import Basis, Fitted, Weighed
 from gui.weigh.weight_row import WeightControl
 from gui.weigh.win_charts import MarginChart, WinRates
 from gui.work.lanes import Lane, LatestTask
+from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -59,6 +70,10 @@ class WeighingPanel(QWidget):
         )  # short: sliders are followed at once
         self._weighing.finished.connect(self._take)
         self._weighing.failed.connect(self._tell)
+        self._finding = LatestTask(workspace.threads, Lane.FILES, self)
+        self._finding.finished.connect(self._list_items)
+        self._finding.failed.connect(self._tell_fit)
+        self._wanted_words = ""
         self._fitting = LatestTask(workspace.threads, Lane.MEASURE, self)
         self._fitting.finished.connect(self._take_fit)
         self._fitting.failed.connect(self._tell_fit)
@@ -101,8 +116,8 @@ class WeighingPanel(QWidget):
         """What is under way for another run or other labels counts no more."""
         self._basis = basis
         self._again = False
-        self._fitting.drop()
-        self._weighing.drop()
+        for task in (self._fitting, self._weighing, self._finding):
+            task.drop()
         self._fit_table.clear()
         self._fit_view.hide()
         self._follow_fitting(False)
@@ -215,6 +230,29 @@ class WeighingPanel(QWidget):
         self.threshold.set_value(wish.tie_threshold)
         self._keep(replace(self.wish, source=wish.source))
 
+    # Items
+
+    @Slot(str)
+    def _find_winner(self, winner: str) -> None:
+        self._find("tie" if winner == "tie" else f"{winner} wins", winner)
+
+    @Slot(float, float)
+    def _find_margins(self, low: float, high: float) -> None:
+        self._find(f"margin from {low:g} to {high:g} points", None, (low, high))
+
+    def _find(self, what: str, winner: str | None, margins: tuple[float, float] | None = None) -> None:
+        if self._basis is not None:
+            self._wanted_words = f"{what} by the weighted judge"
+            self._finding.start(weighing_jobs.decided_items(self._basis, self.wish, winner, margins))
+
+    @Slot(object)
+    def _list_items(self, ids: frozenset[str]) -> None:
+        results = self._basis.system.results if self._basis else None
+        if results is not None:
+            wanted = WantedItems(results.run.id, Filters(ids=ids), self._wanted_words)
+            self._workspace.page_wanted.emit(PageName.REVIEW)
+            self._workspace.listing_wanted.emit(wanted)
+
     # Showing
 
     def _build(self) -> None:
@@ -266,14 +304,37 @@ class WeighingPanel(QWidget):
         self._agreement_view = measure_view(self._agreement, "Agreement with the human overall label")
         self._agreement_view.hide()
         self.rates, self.margins = WinRates(), MarginChart()
+        self.rates.wanted.connect(self._find_winner)
+        self.margins.wanted.connect(self._find_margins)
         self.summary = label("", "hint")
         self._decided = panel(
-            heading("Decisions"), self.rates, self.summary, self.margins, self._agreement_view
+            heading("Decisions"),
+            self.rates,
+            self._items_button(),
+            self.summary,
+            self.margins,
+            self._agreement_view,
         )
         below = self._decided.layout()
         assert isinstance(below, QVBoxLayout)
         below.addStretch(1)
         return self._decided
+
+    def _items_button(self) -> QToolButton:
+        """What a click on a bar does, for those who use no mouse."""
+        self.items_button = QToolButton()
+        self.items_button.setText("Show in Review")
+        self.items_button.setProperty("role", "button")
+        self.items_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        name(
+            self.items_button, "Show the items of a winner in Review", "A click on a bar shows its items too"
+        )
+        menu = QMenu(self.items_button)
+        for winner, text in (("A", "&A wins"), ("tie", "&Tie"), ("B", "&B wins")):
+            entry = menu.addAction(text)
+            entry.triggered.connect(lambda _checked=False, wanted=winner: self._find_winner(wanted))
+        self.items_button.setMenu(menu)
+        return self.items_button
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Side by side where both halves have room, else one below the other."""

@@ -1,12 +1,14 @@
 """The decisions of the weighted judge painted: who wins how often, and by which margins.
 
+A click on a bar asks for its items.
+
 Knows: painting. Does not know: how decisions are made.
 """
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from engine.core.formatting import number, percent
@@ -22,6 +24,8 @@ def _winner_colours(used: Colours) -> tuple[str, str, str]:
 
 class WinRates(QWidget):
     """One bar cut by the shares of A, tie and B, with the numbers above it."""
+
+    wanted = Signal(str)  # the winner whose items are asked for: `A`, `tie` or `B`
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -66,6 +70,15 @@ class WinRates(QWidget):
             )
         painter.end()
 
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Ask for the items of a part of the bar."""
+        x = event.position().x() / max(1, self.width())
+        for winner, (_, share, _) in zip(("A", "tie", "B"), self._parts(), strict=False):
+            if 0 <= x < share:
+                self.wanted.emit(winner)
+                return
+            x -= share
+
     def _parts(self) -> list[tuple[str, float, str]]:
         if self._weighed is None:
             return []
@@ -79,6 +92,8 @@ class WinRates(QWidget):
 
 class MarginChart(QWidget):
     """A histogram of the margins in score points, by winner, and the tie threshold."""
+
+    wanted = Signal(float, float)  # margins between which items are asked for
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -113,11 +128,7 @@ class MarginChart(QWidget):
         """Draw bars, axis and threshold."""
         painter = QPainter(self)
         used = colours(self.palette())
-        metrics = self.fontMetrics()
-        side = metrics.horizontalAdvance("00,000") + 6
-        place = QRectF(
-            side, metrics.height(), self.width() - side - 12, self.height() - 3.4 * metrics.height()
-        )
+        place = self._place()
         bins: Sequence[tuple[int, int, int]] = self._weighed.bins if self._weighed else ()
         highest = max((sum(counts_in_bin) for counts_in_bin in bins), default=0)
         self._draw_axes(painter, place, used, highest)
@@ -125,6 +136,23 @@ class MarginChart(QWidget):
         if self._weighed:
             self._draw_threshold(painter, place, used, self._weighed.wish.tie_threshold)
         painter.end()
+
+    def _place(self) -> QRectF:
+        """Where the bars stand."""
+        metrics = self.fontMetrics()
+        side = metrics.horizontalAdvance("00,000") + 6
+        return QRectF(
+            side, metrics.height(), self.width() - side - 12, self.height() - 3.4 * metrics.height()
+        )
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Ask for the items of a bar, wherever above it the click is."""
+        place = self._place()
+        number_of_bin = int((event.position().x() - place.left()) * MARGIN_BINS / max(1.0, place.width()))
+        bins = self._weighed.bins if self._weighed else ()
+        if place.contains(event.position()) and number_of_bin < len(bins) and any(bins[number_of_bin]):
+            width = HIGHEST_MARGIN / MARGIN_BINS
+            self.wanted.emit(number_of_bin * width, (number_of_bin + 1) * width)
 
     def _draw_axes(self, painter: QPainter, place: QRectF, used: Colours, highest: int) -> None:
         height = self.fontMetrics().height()

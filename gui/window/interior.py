@@ -14,6 +14,8 @@ from PySide6.QtGui import QCloseEvent, QDesktopServices
 from PySide6.QtWidgets import QMessageBox
 
 from engine.core.errors import EngineError, SetupError
+from engine.core.formatting import short_name
+from engine.core.run_records import what_is_joined
 from engine.system.paths import data_folder, demo_dataset, environment_of_the_system, log_folder
 from gui.compare.compare_page import ComparePage
 from gui.dataset.dataset_page import DatasetPage
@@ -28,6 +30,7 @@ from gui.review.drafts import DRAFTS
 from gui.review.review_page import ReviewPage
 from gui.weigh.run_weights import OF_RUNS, SAVED
 from gui.window.about_dialog import AboutDialog
+from gui.window.check_dialog import CheckDialog
 from gui.window.ended_line import EndedLine
 from gui.window.frame import MainWindow
 from gui.window.icons import icon, window_icon
@@ -35,6 +38,8 @@ from gui.window.keys_dialog import KeysDialog
 from gui.window.menus import MenuActions, Menus
 from gui.window.self_test_dialog import SelfTestDialog
 from gui.window.settings_dialog import SettingsDialog
+from gui.window.submission_jobs import Answered
+from gui.window.submission_opener import SubmissionOpener
 from gui.work.lanes import EngineThreads
 from gui.work.page import Page
 from gui.work.page_name import PageName
@@ -61,6 +66,7 @@ class Interior(QObject):
         self.results = ResultsPage(space, self.rewriter)
         self.review = ReviewPage(space, self.rewriter)
         self.compare = ComparePage(space)
+        self.submissions = SubmissionOpener(space, frame)
         self.menus = Menus(frame.menuBar(), self._menu_actions(), frame)
         frame.setWindowIcon(window_icon())
         self.ended_line = EndedLine(space)
@@ -74,11 +80,15 @@ class Interior(QObject):
         """All pages in the order of the rail."""
         return (self.dataset, self.judge, self.results, self.review, self.compare)
 
-    def begin(self, dataset: Path | None = None) -> None:
-        """Open what was open last, or `dataset`; on the very first start the demo."""
+    def begin(self, *files: Path) -> None:
+        """Open what was open last, on the very first start the demo; or a dataset, a submission, or both."""
         state = self.frame.state
         last = state.text("last/dataset")
-        self.workspace.open_dataset(dataset or (Path(last) if last else demo_dataset()))
+        dataset = Path(last) if last else demo_dataset()
+        if files:
+            self.submissions.open_files(files, otherwise=dataset)
+        else:
+            self.workspace.open_dataset(dataset)
         self.workspace.refresh_runs()
         last_run = state.number("last/run", 0)
         if last_run and self.workspace.store_path.exists():
@@ -105,6 +115,8 @@ class Interior(QObject):
         frame, space = self.frame, self.workspace
         return MenuActions(
             open_dataset=self.dataset.choose_file,
+            open_submission=self.submissions.ask,
+            check_submission=self._show_check,
             open_demo=lambda: space.open_dataset(demo_dataset()),
             recent_datasets=lambda: space.state.recent("datasets"),
             open_recent=space.open_dataset,
@@ -136,6 +148,8 @@ class Interior(QObject):
         space, control = self.workspace, self.run_control
         space.problem.connect(self.show_problem)
         space.note.connect(self.frame.show_note)
+        space.check_wanted.connect(self._show_check)
+        self.submissions.opened.connect(self._tell_findings)
         space.page_wanted.connect(self.frame.show_page)
         space.review_wanted.connect(self._show_review)
         space.items_wanted.connect(self._show_choice)
@@ -176,14 +190,13 @@ class Interior(QObject):
 
     @Slot(object)
     def _take_files(self, paths: Sequence[Path]) -> None:
-        """Open the dataset, or choose the model, that was dropped."""
+        """Open the dataset or submission, or choose the model, that was dropped."""
         first = paths[0]
         if first.is_dir() or first.suffix.lower() == _MODEL_SUFFIX:
             self.judge.choose_model(first)
             self.frame.show_page(PageName.JUDGE)
         else:
-            self.workspace.open_dataset(first)
-            self.frame.show_page(PageName.DATASET)
+            self.submissions.open_files(paths, show_dataset=True)
 
     @Slot()
     def _set_title(self) -> None:
@@ -219,6 +232,28 @@ class Interior(QObject):
         self.workspace.state.forget_all_but(UNFINISHED, DRAFTS, OF_RUNS, SAVED)
         self.frame.apply_look()
         self.frame.show_note("Recent files, layout and settings are forgotten; runs are kept.")
+
+    @Slot()
+    def _show_check(self) -> None:
+        run = self.workspace.run
+        if run is None:
+            return
+        dialog = CheckDialog(self.workspace, run, self.frame)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        path = run.results.run.identity.model_path
+        dialog.other_wanted.connect(lambda: self.submissions.ask_dataset(path))
+        dialog.open()
+
+    @Slot(object)
+    def _tell_findings(self, opened: Answered) -> None:
+        """Say what is wrong with a submission that was just opened, and by which name it is known."""
+        run = opened.run
+        lines = list(opened.findings)
+        if opened.path.absolute() != run.identity.model_path:
+            known = short_name(run.identity.model_name)
+            lines.insert(0, f"It holds what {known} holds, which was opened before, and is called so.")
+        if lines:
+            self.notice.show_note("\n".join([what_is_joined(run), *lines]))
 
     def _show_keys(self) -> None:
         """Show all keys: those of the page that is open, those that work everywhere, the other pages'."""

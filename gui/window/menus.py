@@ -35,6 +35,8 @@ class MenuActions:
     """What the entries of the menus do. `recent_datasets` gives the newest first."""
 
     open_dataset: Action
+    open_submission: Action
+    check_submission: Action
     open_demo: Action
     recent_datasets: Callable[[], Sequence[Path]]
     open_recent: Callable[[Path], object]
@@ -103,12 +105,14 @@ class Menus(QObject):
 
     def _fill_file(self, menu: QMenu) -> None:
         self._add(menu, Entry("&Open dataset…", self._do.open_dataset, (QKeySequence.StandardKey.Open,)))
+        self._add(menu, Entry("Open s&ubmission…", self._do.open_submission, ("Ctrl+Shift+O",)))
         self._recent = menu.addMenu("Open &recent")
         self._recent.aboutToShow.connect(self._fill_recent)
         self._add(menu, Entry("Open the &demo dataset", self._do.open_demo))
         menu.addSeparator()
         export = menu.addMenu("&Export")
-        self._exports = [self._add(export, entry) for entry in self._do.exports]
+        check = self._add(menu, Entry("&Check the submission…", self._do.check_submission))
+        self._exports = [*(self._add(export, entry) for entry in self._do.exports), check]
         self.enable_exports(False)
         menu.addSeparator()
         self._add(menu, Entry("&Settings…", self._do.show_settings, ("Ctrl+,",)))

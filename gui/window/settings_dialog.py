@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from engine.system.paths import text_of_path
 from gui.kit.labels import hint, label, name
 from gui.kit.theme import TEXT_SIZES, ThemeChoice
-from gui.work.workspace import Workspace
+from gui.work.workspace import LONGEST_NAME, Workspace
 
 _THEMES = {
     ThemeChoice.SYSTEM: "As the system",
@@ -41,9 +41,10 @@ class SettingsDialog(QDialog):
         form = QFormLayout()
         form.setVerticalSpacing(10)
         self._author = QLineEdit()
-        name(self._author, "Your name", "Stands beside every label and explanation that you override")
+        name(self._author, "Your name", "Stands beside every label that you give or confirm")
         self._author.editingFinished.connect(self._keep_author)
-        form.addRow("Your name, for overrides", self._author)
+        self._author.setMaxLength(LONGEST_NAME)
+        form.addRow("Your name, for labels", self._author)
         self._theme = QComboBox()
         name(self._theme, "Theme")
         for choice, words in _THEMES.items():
@@ -83,7 +84,7 @@ class SettingsDialog(QDialog):
 
     def _keep_author(self) -> None:
         if self._author.isModified():
-            self._state.set_text("author", self._author.text().strip())
+            self._workspace.set_author(self._author.text())
 
     def _keep_look(self) -> None:
         self._state.set_text("theme", str(self._theme.currentData()))

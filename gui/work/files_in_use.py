@@ -25,7 +25,9 @@ def files_in_use(workspace: Workspace, widget: QWidget) -> dict[str, Path]:
     if workspace.gold is not None:
         found["dataset with the human labels"] = workspace.gold.path
     if workspace.run is not None:
-        identity = workspace.run.results.run.identity
-        found[f"dataset of run {workspace.run.id}"] = identity.dataset_path
-        found[f"model of run {workspace.run.id}"] = identity.model_path
+        run = workspace.run.results.run
+        found[f"dataset of {run.called}"] = run.identity.dataset_path
+        found["submission that is open" if run.submitted else f"model of {run.called}"] = (
+            run.identity.model_path
+        )
     return found

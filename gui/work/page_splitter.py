@@ -5,7 +5,7 @@ Knows: whether they were ever on the screen. Does not know: where sizes are reme
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QSplitter
+from PySide6.QtWidgets import QSplitter, QWidget
 
 
 class PageSplitter(QSplitter):
@@ -23,3 +23,14 @@ class PageSplitter(QSplitter):
         """Its parts have their sizes now."""
         super().showEvent(event)
         self.seen = True
+
+
+def two_parts(direction: Qt.Orientation, first: QWidget, second: QWidget) -> PageSplitter:
+    """Two parts that keep their share."""
+    made = PageSplitter(direction)
+    made.addWidget(first)
+    made.addWidget(second)
+    made.setStretchFactor(0, 1)
+    made.setStretchFactor(1, 1)
+    made.setHandleWidth(8)
+    return made

@@ -28,7 +28,7 @@ class Rewriter(QObject):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self._workspace = workspace
-        self.outdated = 0
+        self.outdated = 0  # explanations of the open run that its model could write again
         self.progress: MeasureProgress | None = None
         self._run_id = 0  # of the run that is written, or was last
         self._counted_id = 0
@@ -62,8 +62,6 @@ class Rewriter(QObject):
         run = self._workspace.run
         if run is None:
             return "No run is open."
-        if run.results.run.submitted:
-            return "This is an opened submission: edit the explanations yourself (E on the Review page)."
         if self._workspace.judging is not None:
             return "A run is being judged; this can start when it has ended."
         if run.dataset is None:
@@ -94,7 +92,7 @@ class Rewriter(QObject):
         if run is None or run.id != self._counted_id:
             self.outdated = 0
         self._counting.drop()
-        if run is not None:
+        if run is not None and not run.results.run.submitted:  # nobody has the model of a submission
             self._counted_id = run.id
             self._counting.start(rewrite_jobs.count_outdated(run.results))
         self.changed.emit()

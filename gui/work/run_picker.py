@@ -1,15 +1,18 @@
 """The list of all runs of the store, to choose the one that is looked at.
 
-Knows: the workspace's runs. Does not know: what is shown of a run.
+Knows: the workspace's runs, and that a submission may be opened as one. Does not know: what is shown of one.
 """
 
 from PySide6.QtCore import QEvent, Qt, Slot
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
 
+from engine.core.formatting import short_name
+from engine.core.run_records import StoredRun
 from gui.kit.foreign_text import one_line, tip
 from gui.work.workspace import Workspace
 
+OPEN_SUBMISSION, CHECK = "Open submission…", "Check the open run as a submission…"
 _NARROWEST, _WIDEST = 23, 96  # characters that the closed box shows
 
 
@@ -54,26 +57,43 @@ class RunPicker(QComboBox):
         self.blockSignals(True)
         self.clear()
         for run in self._workspace.runs:
-            identity = run.identity
-            items = "chosen items" if identity.chosen else "items"
-            text = (
-                f"Run {run.id}: {identity.dataset_path.name}, {identity.model_name},"
-                f" {run.judged:,}/{identity.items:,} {items}, {run.created.astimezone():%Y-%m-%d %H:%M}"
-            )
-            self.addItem(one_line(text), run.id)
-            self.setItemData(self.count() - 1, tip(text), Qt.ItemDataRole.ToolTipRole)
-        self._show_open()
+            self.addItem(one_line(_in_words(run)), run.id)
+            self.setItemData(self.count() - 1, tip(_in_words(run, whole=True)), Qt.ItemDataRole.ToolTipRole)
         self.setPlaceholderText("Choose a run" if self.count() else "No runs yet")
-        self.setEnabled(self.count() > 0)
-        self.setToolTip(tip(self.currentText()))
+        if self.count():
+            self.insertSeparator(self.count())
+        self.addItem(OPEN_SUBMISSION)
+        if self._workspace.run is not None:
+            self.addItem(CHECK)
+        self._show_open()
+        self.setToolTip(str(self.currentData(Qt.ItemDataRole.ToolTipRole) or ""))
         self.blockSignals(False)
 
     @Slot(int)
     def _choose(self, index: int) -> None:
-        self._workspace.open_run(self.itemData(index))
+        run_id = self.itemData(index)
+        if self.itemText(index) == OPEN_SUBMISSION:
+            self._workspace.submission_wanted.emit()
+        elif self.itemText(index) == CHECK:
+            self._workspace.check_wanted.emit()
+        else:
+            self._workspace.open_run(run_id)
         # Named once it is there: until then, and where it cannot be opened, the other one is looked at.
         self._show_open()
 
     def _show_open(self) -> None:
         run = self._workspace.run
         self.setCurrentIndex(self.findData(run.id) if run else -1)
+
+
+def _in_words(run: StoredRun, whole: bool = False) -> str:
+    """An entry: what the run is of, how far it is, when it was made; `whole`: with long names as they are."""
+    identity = run.identity
+    dataset, model = (
+        name if whole else short_name(name) for name in (identity.dataset_path.name, identity.model_name)
+    )
+    what = "chosen items" if identity.chosen else "items"
+    items = f"{run.judged:,} of {identity.items:,} {what}, {run.created.astimezone():%Y-%m-%d %H:%M}"
+    if run.submitted:
+        return f"Submission {model} on {dataset}, {items}"
+    return f"Run {run.id}: {dataset}, {model}, {items}"

@@ -1,18 +1,20 @@
-"""Jobs on the run store: which runs there are, one run with its dataset, overrides.
+"""Jobs on the run store: which runs there are, one run with its dataset, what people say of it.
 
-Knows: what a run is opened with, who overrides. Does not know: windows.
+Knows: what a run is opened with, what an account is called. Does not know: windows.
 """
 
 import getpass
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.health import Health
-from engine.core.judgments import NewOverride, Override
+from engine.core.judgments import ItemNote, NewOverride, NewReview
+from engine.core.people import Reviews
 from gui.work.gc_pause import many_records
 from gui.work.lanes import Job, JobControl
 
@@ -20,8 +22,18 @@ if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
     from engine.data.dataset import Dataset
     from engine.decisions.run_results import RunResults
+    from engine.store.run_store import RunStore
 
-OverrideJob = Job[Sequence[Override]]
+ReviewsJob = Job[Reviews]
+"""Changes what people say of a run, and gives all that is said of it then."""
+
+
+@dataclass(frozen=True)
+class NotedItem:
+    """What is noted of an item now; `note` is None where nothing is."""
+
+    content_hash: str
+    note: ItemNote | None
 
 
 def list_runs(store_path: Path) -> "Job[Sequence[StoredRun]]":
@@ -73,28 +85,56 @@ def _judged_items(run: "StoredRun", at_hand: "Dataset | None", cancel: CancelTok
     return None  # gone or changed: the page says so and asks for the file
 
 
-def override(store_path: Path, run_id: int, new: NewOverride) -> OverrideJob:
-    """Store an override; the run's whole history."""
+def override(store_path: Path, run_id: int, new: NewOverride) -> ReviewsJob:
+    """Store an override."""
+    return _said(store_path, run_id, lambda store: store.override(run_id, new))
 
-    def work(_control: JobControl) -> Sequence[Override]:
+
+def undo_override(store_path: Path, run_id: int, item_id: str, criterion: str, author: str) -> ReviewsJob:
+    """Take a person's last override of a judgment back."""
+    return _said(
+        store_path, run_id, lambda store: store.undo_override(run_id, item_id, criterion, author=author)
+    )
+
+
+def review(store_path: Path, run_id: int, new: NewReview) -> ReviewsJob:
+    """Store how far a person is with an item, and what he confirms."""
+    return _said(store_path, run_id, lambda store: store.review(run_id, new))
+
+
+def _said(store_path: Path, run_id: int, change: "Callable[[RunStore], object]") -> ReviewsJob:
+    def work(_control: JobControl) -> Reviews:
+        from engine.decisions.run_results import load_reviews
         from engine.store.run_store import RunStore
 
-        with RunStore(store_path) as store:
-            store.override(run_id, new)
-            return store.overrides(run_id)
+        with RunStore(store_path) as store, many_records():
+            change(store)
+            return load_reviews(store, run_id)
 
     return work
 
 
-def undo_override(store_path: Path, run_id: int, item_id: str, criterion: str) -> OverrideJob:
-    """Take the last override of a judgment back; the run's whole history."""
+def note(store_path: Path, content_hash: str, text: str, tags: Sequence[str], author: str) -> Job[NotedItem]:
+    """Note something of an item."""
 
-    def work(_control: JobControl) -> Sequence[Override]:
+    def work(_control: JobControl) -> NotedItem:
         from engine.store.run_store import RunStore
 
         with RunStore(store_path) as store:
-            store.undo_override(run_id, item_id, criterion)
-            return store.overrides(run_id)
+            store.note(content_hash, text, tags, author)
+            return NotedItem(content_hash, store.notes([content_hash]).get(content_hash))
+
+    return work
+
+
+def known_tags(store_path: Path) -> Job[Sequence[str]]:
+    """The tags in use, the most frequent first."""
+
+    def work(_control: JobControl) -> Sequence[str]:
+        from engine.store.run_store import RunStore
+
+        with RunStore(store_path) as store:
+            return store.tags()
 
     return work
 

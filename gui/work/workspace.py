@@ -14,15 +14,18 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from engine.core.errors import EngineError, SetupError
-from engine.core.formatting import words
+from engine.core.formatting import visible, words
 from engine.core.health import NOT_LOOKED_AT, Health
 from engine.core.items import Preference
-from engine.core.judgments import NewOverride, Override
-from engine.core.people import in_force
+from engine.core.judgments import NewOverride, NewReview
+from engine.core.people import Reviews, in_force
+from engine.core.run_records import what_is_joined
 from engine.system.paths import default_store
 from gui.work import file_jobs, store_jobs
 from gui.work.lanes import EngineThreads, Lane, LatestTask
 from gui.work.state import State
+
+LONGEST_NAME = 255  # letters of a person's name
 
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
@@ -87,11 +90,17 @@ class Workspace(QObject):
     dataset_failed = Signal(object)  # an EngineError: shown on the Dataset page
     run_changed = Signal()  # another run is open, or it was read again
     overrides_changed = Signal(str, str)  # item id, criterion
+    reviewed = Signal(str)  # item id: what people say of it has changed, be it an override, a mark or a label
+    noted = Signal(str)  # content hash of an item
+    author_changed = Signal()
     runs_changed = Signal()  # the list of all runs
     judging_changed = Signal()  # a run has begun, goes on or has ended; see `judging`
     gold_changed = Signal()  # the human labels of the open run
+    submission_wanted = Signal()  # a person is to be asked for a submission file to open
+    check_wanted = Signal()  # the open run is to be checked as a submission
     replaced_changed = Signal()  # see `replaced`
     review_wanted = Signal(str, str)  # item id, criterion: show this judgment
+    listing_wanted = Signal(object)  # a WantedItems: list just these in Review
     items_wanted = Signal(object, object)  # the path of a dataset, ids of its items: judge these alone
     page_wanted = Signal(object)  # PageName
     problem = Signal(object)  # an EngineError that the window must show
@@ -120,7 +129,7 @@ class Workspace(QObject):
         self._gold_of: dict[Path | None, Dataset] = {}  # chosen by a person, by the dataset of the run
         self._gold_for: Path | None = None  # that is being read
         self._wanted_run: int | None = None  # that is being opened
-        self._changes = 0  # of overrides, by this window
+        self._changes = 0  # of what people say, by this window
         self._changes_seen = 0  # when the run that is being opened was asked for
         self._loading = LatestTask(threads, Lane.FILES, self)
         self._loading.progress.connect(self.dataset_loading)
@@ -222,8 +231,11 @@ class Workspace(QObject):
         """Read the list of runs again."""
         self._listing.start(store_jobs.list_runs(self.store_path))
 
-    def open_run(self, run_id: int) -> None:
-        """Look at a run of the store: its results, and its dataset where that is still there."""
+    def open_run(self, run_id: int, at_hand: "Dataset | None" = None) -> None:
+        """Look at a run of the store: its results, and its items out of a dataset `at_hand`.
+
+        That is the open one where none is given; else its file is read again, where it is still there.
+        """
         if self._ending is not None and self._ending.run_id != run_id:
             self._ending = None
         if self._going_back is not None and self._going_back.run_id != run_id:
@@ -231,8 +243,9 @@ class Workspace(QObject):
         self._wanted_run = run_id
         self._changes_seen = self._changes
         if self.run is None or self.run.id != run_id:
-            self.note.emit(f"Opening run {run_id} …")
-        self._opening.start(store_jobs.open_run(self.store_path, run_id, self.dataset))
+            called = next((run.called for run in self.runs if run.id == run_id), "the run")
+            self.note.emit(f"Opening {called} …")
+        self._opening.start(store_jobs.open_run(self.store_path, run_id, at_hand or self.dataset))
 
     def read_run_again(self) -> None:
         """Read the open run again, because it was judged further or calibrated."""
@@ -279,8 +292,9 @@ class Workspace(QObject):
         results, dataset, health = opened
         before = self.run
         if before is not None and before.id == results.run.id and self._changes > self._changes_seen:
-            # A person has overridden something since it was read.
-            results = replace(results, overrides=before.results.overrides)
+            # A person has said something since it was read.
+            said = before.results
+            results = replace(results, overrides=said.overrides, reviews=said.reviews, notes=said.notes)
         self.run = OpenRun(results, dataset, health)
         self._tell_opened(before, self.run)
         self.state.set_number("last/run", results.run.id)
@@ -297,46 +311,87 @@ class Workspace(QObject):
                 self._replace(ending)
             self.note.emit(f"Run {run.id} {ending.how} and is shown. {run.health.in_short}".strip())
         elif before is None or before.id != run.id:
-            self.note.emit(f"Run {run.id} is open. {run.health.in_short}".strip())
+            stored = run.results.run
+            opened = what_is_joined(stored) if stored.submitted else f"{stored.title} is open."
+            self.note.emit(f"{opened} {run.health.in_short}".strip())
         if self.replaced is not None and self.replaced.run_id != run.id:
             self._replace(None)
 
-    # Overrides
+    # What people say
+
+    @property
+    def author(self) -> str:
+        """Who labels: as the settings say, else the name of the user's account."""
+        return self.state.text("author") or store_jobs.account_name()
+
+    @property
+    def knows_author(self) -> bool:
+        """True once a person has said who labels."""
+        return bool(self.state.text("author"))
+
+    def set_author(self, name: str) -> None:
+        """Let a person of this name label from now on; what cannot be printed is left out of it."""
+        name = "".join(letter for letter in name if letter.isprintable()).strip()
+        if name != self.state.text("author"):
+            self.state.set_text("author", name)
+            self.author_changed.emit()
 
     def override(
         self, item_id: str, criterion: str, preference: Preference | None, explanation: str | None
     ) -> None:
         """Let a person's label, explanation or both stand for the model's."""
-        if self.run is None:
-            return
-        new = NewOverride(item_id, criterion, preference, explanation, self.author)
-        self._change_overrides(store_jobs.override(self.store_path, self.run.id, new), item_id, criterion)
+        if self.run is not None:
+            new = NewOverride(item_id, criterion, preference, explanation, self.author)
+            self._say(store_jobs.override(self.store_path, self.run.id, new), item_id, criterion)
 
     def undo_override(self, item_id: str, criterion: str) -> None:
-        """Take the last override of a judgment back."""
+        """Take this person's last override of a judgment back."""
         if self.run is not None:
-            job = store_jobs.undo_override(self.store_path, self.run.id, item_id, criterion)
-            self._change_overrides(job, item_id, criterion)
+            place = self.run.id, item_id, criterion
+            self._say(store_jobs.undo_override(self.store_path, *place, self.author), item_id, criterion)
 
-    @property
-    def author(self) -> str:
-        """Who overrides: as the settings say, else the name of the user's account."""
-        return self.state.text("author") or store_jobs.account_name()
+    def review(self, new: NewReview) -> None:
+        """Keep how far a person is with an item, and which labels he confirms."""
+        if self.run is not None:
+            self._say(store_jobs.review(self.store_path, self.run.id, new), new.item_id)
 
-    def _change_overrides(self, job: store_jobs.OverrideJob, item_id: str, criterion: str) -> None:
+    def note_item(self, content_hash: str, text: str, tags: Sequence[str]) -> None:
+        """Note something of an item, for all runs."""
+        job = store_jobs.note(self.store_path, content_hash, text, tags, self.author)
+        task = self.threads.start(Lane.STORE, job, must_end=True)
+        task.finished.connect(self._take_note)
+        task.failed.connect(self.problem)
+
+    @Slot(object)
+    def _take_note(self, noted: store_jobs.NotedItem) -> None:
+        if self.run is None:
+            return
+        self._changes += 1
+        notes = {**self.run.results.notes}
+        notes.pop(noted.content_hash, None)
+        if noted.note is not None:
+            notes[noted.content_hash] = noted.note
+        self.run = replace(self.run, results=replace(self.run.results, notes=notes))
+        self.noted.emit(noted.content_hash)
+
+    def _say(self, job: store_jobs.ReviewsJob, item_id: str, criterion: str = "") -> None:
+        """Change what people say of an item; with a `criterion` an override."""
         task = self.threads.start(Lane.STORE, job, must_end=True)
         run_id = self.run.id if self.run else 0
 
-        def take(history: Sequence[Override]) -> None:
+        def take(reviews: Reviews) -> None:
             if self.run is None or self.run.id != run_id:
                 return
             self._changes += 1
-            results = replace(self.run.results, overrides=in_force(history))
+            results = replace(self.run.results, overrides=in_force(reviews.overrides), reviews=reviews)
             self.run = replace(self.run, results=results)
-            self.overrides_changed.emit(item_id, criterion)
+            if criterion:
+                self.overrides_changed.emit(item_id, criterion)
+            self.reviewed.emit(item_id)
 
         def tell(error: EngineError) -> None:
-            lost = f"Item {item_id}, {words(criterion)}: what you decided is not stored."
+            place = f"{item_id}, {words(criterion)}" if criterion else item_id
+            lost = f"Item {visible(place)}: what you decided is not stored."
             if isinstance(error, SetupError):
                 error = SetupError(f"{lost} {error.problem}", error.remedy)
             self.problem.emit(error)

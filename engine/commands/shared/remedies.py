@@ -19,6 +19,7 @@ OPTIONS = Wording(
     steps={
         Step.CALIBRATE: f"Calibrate a run of this judge: {program()} calibrate RUN --gold LABELLED-DATASET",
         Step.CALIBRATE_AGAIN: "Make it again with the command calibrate.",
+        Step.CHOOSE_ANSWERED_DATASET: "Name the dataset that it answers with --dataset.",
         Step.CHOOSE_JUDGED_DATASET: "Name the dataset that was judged",
         Step.CHOOSE_RUN: f"Name the id of a run: see {program()} runs",
         Step.CHOOSE_STORE: "Name the right store with --store",

@@ -12,7 +12,7 @@ import pytest
 from engine.commands import calibrate, compare, evaluate, judge, report, runs, weigh
 from engine.core.errors import SetupError
 from engine.core.items import Preference
-from engine.core.judgments import AnyJudgment, Judgment, NewOverride
+from engine.core.judgments import AnyJudgment, Judgment, NewOverride, NewReview
 from engine.data.dataset import load_dataset
 from engine.decisions.run_results import load_results, submission_of
 from engine.store.run_store import RunStore
@@ -74,6 +74,26 @@ def test_evaluate_prints_each_accuracy_beside_trivial_judges(command: Command, d
     assert "most frequent  always A  longer  random" in printed
     assert row(printed, "safety")[1] == str(ITEMS)
     assert sum(map(int, row(printed, "human both_good", 3)[2:])) > 0
+
+
+def test_evaluate_says_how_far_people_agree(
+    demo_store: Path, demo_gold: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = tmp_path / "runs.sqlite", tmp_path / "scores.json"
+    shutil.copy(demo_store, path)
+    with RunStore(path) as store:
+        for author, label in (("Ada", Preference.A), ("Ben\n", Preference.B)):
+            store.review(1, NewReview("1", author, confirmed={"safety": label}))
+            store.review(1, NewReview("2", author, confirmed={"safety": Preference.A}))
+    words = ["1", "--gold", str(demo_gold), "--store", str(path), "--json", str(out)]
+    assert evaluate.run(evaluate.parser().parse_args(words)) == 0
+    printed = capsys.readouterr().out
+    assert row(printed, "safety")[-3:] == ["50.0", "%", "0.00"]  # beside the accuracy
+    assert row(printed, "safety", 2)[1:] == ["2", "2", "50.0", "%", "0.00", "0.00"]
+    assert row(printed, "Ada")[1:] == ["Ben", "safety", "2", "50.0", "%", "0.00"]
+    assert "the human labels" in printed
+    details = json.loads(out.read_text("utf-8"))["details"]
+    assert details["people"]["among_people"][0]["equal"] == 0.5
 
 
 def test_partial_says_what_is_left_out(
@@ -372,7 +392,10 @@ def test_an_override_changes_the_accuracy_unless_the_model_is_alone(
     streams: Streams, command: Command, demo_gold: Path
 ) -> None:
     of_model = command("evaluate", 1, "--gold", demo_gold)
-    assert streams("evaluate", 1, "--gold", demo_gold, "--model-alone")[0] == of_model
+    # Who labelled anything stands beside the model's scores, for which it makes no difference.
+    scores, _, of_people = streams("evaluate", 1, "--gold", demo_gold, "--model-alone")[0].partition("\nwho ")
+    assert of_model.startswith(scores.rstrip())
+    assert "\nAda         the model " in of_people
     with_person = streams("evaluate", 1, "--gold", demo_gold)[0]
     accuracies = [float(row(text, "safety")[2]) for text in (with_person, of_model)]
     assert accuracies[1] - accuracies[0] == pytest.approx(100 / ITEMS, abs=0.06)

@@ -8,7 +8,7 @@ import pytest
 
 from engine.core.cancel import Cancelled, CancelToken
 from engine.data.dataset import Dataset, load_dataset
-from engine.data.item_search import matching_rows, sorted_rows
+from engine.data.item_search import count_hits, matching_rows, sorted_rows
 from engine.system.paths import demo_dataset
 from tests.judged import A, B, dataset, text_table, with_texts
 
@@ -109,3 +109,11 @@ def test_ids_sort_as_numbers_where_all_are_numbers(ids: list[str], in_order: lis
 def test_one_word_among_all_ids_makes_them_texts_even_if_it_is_not_shown() -> None:
     gold = with_ids("10", "9", "x")
     assert sorted_rows(gold, np.array([1, 0]), "id").tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "rows", "hits"),
+    [("tell", [1, 2], 2), ("tell|joke", [1], 3), ("a", [0, 3], 5), ("café", [0, 1, 2, 3], 1), ("a", [], 0)],
+)
+def test_hits_are_counted_in_all_texts_of_the_rows(pattern: str, rows: list[int], hits: int) -> None:
+    assert count_hits(GOLD, rows, pattern) == hits

@@ -16,6 +16,7 @@ from engine.data.submission import (
     Submission,
     SubmissionRow,
     check_submission,
+    is_submission,
     read_submission,
     write_submission,
 )
@@ -304,3 +305,18 @@ def test_an_official_sample_is_clean_and_written_again_byte_for_byte(
     assert check_submission(submission, load_dataset(shared_data / "eloquent" / "validation.tsv")) == []
     write_submission(scratch, submission)
     assert scratch.read_bytes() == sample.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("header", "answers"),
+    [
+        ("id\tsafety_preference", True),
+        ("id\tsafety_preference\tinstruction", False),
+        ("id\tinstruction\toutput_a\toutput_b\tsafety_preference", False),
+        ("id\tnote", False),
+    ],
+)
+def test_a_submission_is_known_by_its_columns(tmp_path: Path, header: str, answers: bool) -> None:
+    path = tmp_path / "x.tsv"
+    path.write_text(f"{header}\n", encoding="utf-8")
+    assert is_submission(path) is answers

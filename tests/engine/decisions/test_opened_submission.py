@@ -10,19 +10,19 @@ from engine.core.errors import SetupError
 from engine.core.health import Sign
 from engine.core.items import Prediction
 from engine.core.judgments import NewOverride, SubmittedLabel, Unscored
-from engine.core.run_records import RunKind
+from engine.core.run_records import RunKind, what_is_joined
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import read_submission, write_submission
 from engine.decisions.decision import NO_LABEL
 from engine.decisions.gaps import incomplete
 from engine.decisions.health import run_health
-from engine.decisions.opened_submission import open_submission, share_answered, what_is_joined
+from engine.decisions.opened_submission import findings, open_submission, share_answered
 from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_json import as_json
 from engine.decisions.run_results import load_results, submission_of
 from engine.measure.evaluation import evaluate
 from engine.measure.matching import match
-from engine.measure.systems import System, system_of_run
+from engine.measure.systems import System, system_of_run, told_apart
 from engine.review.doubt import review_rows
 from engine.store.run_store import RunStore
 from engine.weigh.system_weighing import scored_pairs_of
@@ -88,6 +88,13 @@ def test_ids_alone_join_and_what_is_left_out_is_said(
     )
     assert incomplete(kept) == "judge.tsv answers 1 of the 3 items of gold.tsv."
     assert share_answered(read_submission(path), set(answered.ids)) == 0.5
+
+
+def test_an_explanation_without_a_label_is_kept(store: RunStore, answered: Dataset, tmp_path: Path) -> None:
+    path = file_of(tmp_path, system({"safety": [None, A, B]}, {"safety": ["No label.", "A.", "B."]}))
+    results = load_results(store, open_submission(path, answered, store).id)
+    assert submission_of(results).rows[0].predictions["safety"] == Prediction(None, "No label.")
+    assert results.unscored == 1
 
 
 def test_no_id_in_common_is_refused_and_nothing_is_kept(
@@ -191,3 +198,44 @@ def test_the_commands_take_it_and_refuse_what_needs_a_model(shared_data: Path, t
         assert "holds labels and no probabilities" in answer.stderr
     assert not calibrated.exists()
     assert "submission, explain" in run_here("runs", *store).stdout
+
+
+def test_findings_are_of_what_an_export_would_hold_now(
+    store: RunStore, answered: Dataset, tmp_path: Path
+) -> None:
+    path = file_of(tmp_path, system({"safety": [A, None]}, ids=["2", "3"]))
+    rows = path.read_text(encoding="utf-8")
+    path.write_text(f"{rows}9\tA\n", encoding="utf-8")
+    kept = open_submission(path, answered, store)
+    found = findings(load_results(store, kept.id), answered)
+    assert found[0].startswith("official columns are missing: relevance_preference,")
+    assert found[1:] == [
+        "ids missing (1 of 3): 1.",
+        "empty cells in safety_preference (1): ids 3.",
+        "ids that are not in the dataset (1), left out: 9.",
+    ]
+    store.override(kept.id, NewOverride("3", "safety", GOOD, None, "Ada"))
+    assert "empty cells" not in "".join(findings(load_results(store, kept.id), answered))
+
+
+def test_runs_share_items_with_the_same_texts(store: RunStore, answered: Dataset, tmp_path: Path) -> None:
+    first = open_submission(file_of(tmp_path, system(LABELS, TEXTS)), answered, store)
+    part = open_submission(file_of(tmp_path, system({"safety": [A]}, ids=["2"])), answered, store)
+    others = dataset({"safety": [A, A]}, instructions=["other", "texts"])
+    alien = open_submission(file_of(tmp_path, system({"safety": [A, A]})), others, store)
+    assert store.shared_items(first.id) == {part.id: 1}
+    assert store.shared_items(part.id) == {first.id: 1}
+    assert store.shared_items(alien.id) == {}
+
+
+def test_two_opened_files_of_one_name_are_told_apart_by_their_folders(
+    store: RunStore, answered: Dataset, tmp_path: Path
+) -> None:
+    (tmp_path / "other").mkdir()
+    files = [
+        file_of(tmp_path, system(LABELS)),
+        file_of(tmp_path / "other", system({"safety": [B, B, B]})),
+    ]
+    kept = [open_submission(path, answered, store) for path in files]
+    systems = told_apart([system_of_run(load_results(store, run.id)) for run in kept])
+    assert [each.name for each in systems] == [str(path) for path in files]

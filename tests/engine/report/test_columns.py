@@ -1,6 +1,8 @@
 """What holds of every table: its columns have meanings, and the values fit their kinds."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
 from inspect import get_annotations, getmembers, isfunction
 from pathlib import Path
 from typing import Any
@@ -9,19 +11,28 @@ import numpy as np
 import pytest
 
 from engine.calibrate.cross_validation import AS_READ, CalibrationReport, Quality
-from engine.core.judgments import CriterionCalibration
+from engine.core.judgments import Confirmation, CriterionCalibration
+from engine.core.people import Reviews
 from engine.core.value_tables import Kind, Table
 from engine.measure.accuracy import run_accuracy
 from engine.measure.comparison import compare, match_all
 from engine.measure.evaluation import evaluate
 from engine.measure.label_counts import count_run
 from engine.measure.matching import match
-from engine.report import calibration_tables, comparison_tables, measure_tables, run_tables, weighing_tables
+from engine.measure.people_agreement import people_agreement
+from engine.report import (
+    calibration_tables,
+    comparison_tables,
+    measure_tables,
+    people_tables,
+    run_tables,
+    weighing_tables,
+)
 from engine.weigh.system_weighing import scored_pairs_of, weigh
 from engine.weigh.weight_fit import WeightFit
 from tests.judged import BAD, GOOD, RATHER_A, SURE_A, SURE_GOOD, A, B, dataset, stored_run, system
 
-MODULES = (calibration_tables, comparison_tables, measure_tables, run_tables, weighing_tables)
+MODULES = (calibration_tables, comparison_tables, measure_tables, people_tables, run_tables, weighing_tables)
 GOLD = dataset({"safety": [A, B], "overall_quality": [GOOD, BAD]}, {"safety": ["fine", "b is rude"]})
 ONE = system({"safety": [A, None], "overall_quality": [A, B]}, {"safety": ["fine", ""]}, name="one.tsv")
 OTHER = system({"safety": [B, B], "overall_quality": [A, B]}, {"safety": ["fine", "no"]}, name="other.tsv")
@@ -59,6 +70,9 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     yield measure_tables.label_table, evaluation
     yield measure_tables.explanation_table, evaluation
     yield measure_tables.confusion_table, evaluation.labels["safety"]
+    agreement = people_agreement(replace(results, reviews=reviews()), GOLD)
+    yield people_tables.among_people_table, agreement
+    yield people_tables.people_pairs_table, agreement
     yield comparison_tables.measure_table, comparison
     yield comparison_tables.borda_table, comparison
     yield comparison_tables.agreement_table, comparison
@@ -73,6 +87,14 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     yield weighing_tables.overall_agreement_table, weighing.agreement
     yield weighing_tables.winner_table, weighing.agreement
     yield weighing_tables.fit_table, WeightFit({"safety": 1.0}, 0.5, 2, 0.5, 0.5, 0.5)
+
+
+def reviews() -> Reviews:
+    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    given = (("1", A, "Ada"), ("1", B, "Ben"), ("2", B, "Ada"), ("2", B, "Ben"))
+    return Reviews(
+        confirmations=tuple(Confirmation(item, "safety", label, who, noon) for item, label, who in given)
+    )
 
 
 def report(strength: float | None) -> CalibrationReport:

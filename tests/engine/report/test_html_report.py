@@ -11,8 +11,9 @@ import pytest
 
 from engine.calibrate.run_calibration import calibrate_run
 from engine.core.formatting import visible
-from engine.core.judgments import Agreement
+from engine.core.judgments import Agreement, NewReview
 from engine.data.dataset import Dataset
+from engine.decisions.run_results import load_results
 from engine.measure.bootstrap import Interval
 from engine.measure.evaluation import Evaluation, evaluate
 from engine.measure.explanation_measures import ModelScores
@@ -21,6 +22,7 @@ from engine.measure.matching import Matched, match
 from engine.measure.systems import System, system_of_run
 from engine.report.figure_style import as_svg
 from engine.report.html_report import Report, gather, judged_model, reliability_of, report_html
+from engine.store.run_store import RunStore
 from engine.weigh.system_weighing import scored_pairs_of, weigh
 from tests.commands import ROOT
 from tests.judged import (
@@ -419,3 +421,20 @@ def test_the_same_run_gives_the_same_page_with_the_figures_given(tmp_path: Path)
     for figure in figures.values():
         as_svg(figure)
     assert report_html(report) == report_html(report, figures)
+
+
+def test_people_among_themselves_stand_beside_the_judge(tmp_path: Path) -> None:
+    gold = dataset({"safety": [A, B]})
+    stored_run(tmp_path, gold, {"safety": [SURE_A, SURE_A]})
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        for author, label in (("Ada", A), (HOSTILE[0] + "x" * 255, B)):
+            store.review(1, NewReview("1", author, confirmed={"safety": label}))
+        found = match(system_of_run(load_results(store, 1)), gold)
+    shown = Page(report_html(gather(evaluate(found))))
+    assert "People among themselves" in shown.text
+    accuracy = shown.tables[0]
+    assert accuracy[0][-2:] == ["people", "people's kappa"]
+    assert accuracy[1][-2:] == ["0.0 %", "0.00"]
+    assert ["Ada", "the model", "safety", "1", "100.0 %", "-"] in shown.tables[3]
+    assert "x" * 21 not in shown.text
+    assert not {tag for tag, _ in shown.elements} - PLAIN

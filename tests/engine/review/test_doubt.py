@@ -10,7 +10,7 @@ import pytest
 
 from engine.core.items import Preference
 from engine.core.judgments import Judgment, NewOverride
-from engine.core.review_filters import Filters
+from engine.core.review_filters import NO_LABEL, Filters, ListOrder
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
 from engine.decisions.run_results import RunResults, load_results
@@ -183,6 +183,13 @@ def rows(tmp_path: Path) -> list[ReviewRow]:
         (Filters(overridden=True), "1"),
         (Filters(outdated=True), "5"),
         (Filters(outdated=True, flipped=True), ""),
+        (Filters(criterion="safety", human=B), "2"),
+        (Filters(criterion="safety", human=NO_LABEL), "3"),
+        (Filters(criterion="safety", label=B), "5"),
+        (Filters(criterion="safety", label=NO_LABEL), "3"),
+        (Filters(criterion="safety", own=A, human=GOOD), "4"),
+        (Filters(criterion="safety", ids=frozenset({"2", "5", "9"})), "25"),
+        (Filters(criterion="safety", ids=frozenset()), ""),
         (Filters(), "1122334455"),
     ],
 )
@@ -197,9 +204,28 @@ def test_matching_ids_are_asked_too(rows: list[ReviewRow]) -> None:
 
 def test_an_item_is_as_doubtful_as_its_most_doubtful_judgment(rows: list[ReviewRow]) -> None:
     assert [row.item_id for row in by_item(rows)] == ["3", "4", "2", "5", "1"]
-    assert [row.item_id for row in by_item(rows, by_doubt=False)] == list("12345")
+    assert [row.item_id for row in by_item(rows, ListOrder.DATASET)] == list("12345")
     assert by_item(rows)[0] == ReviewItem(2, "3", 1.0)
     assert by_item([]) == []
+
+
+def test_items_that_differ_most_from_people_come_first(rows: list[ReviewRow]) -> None:
+    listed = by_item(rows, ListOrder.DISAGREEMENT)
+    assert [(item.item_id, item.differing) for item in listed] == [
+        ("4", 1),
+        ("2", 1),
+        ("5", 1),
+        ("3", 0),
+        ("1", 0),
+    ]
+
+
+def test_the_models_own_label_is_asked_though_a_person_overrode_it(tmp_path: Path) -> None:
+    judged(tmp_path, {"safety": [SURE_A, SURE_GOOD, None, SURE_A, SURE_B]})
+    rows = review_rows(overridden(tmp_path, "1", preference=B), GOLD)
+    assert [row.item_id for row in filtered(rows, Filters(own=A))] == ["1", "4"]
+    assert [row.item_id for row in filtered(rows, Filters(label=B))] == ["1", "5"]
+    assert [row.item_id for row in filtered(rows, Filters(own=NO_LABEL))] == ["3"]
 
 
 def test_a_run_of_the_demo_model_is_listed_whole(demo_store: Path, demo_gold: Path) -> None:

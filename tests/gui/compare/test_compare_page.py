@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.formatting import words
 from engine.core.items import Preference
+from engine.core.review_filters import WantedItems
 from engine.report.comparison_tables import borda_table, measure_table
 from engine.store.run_store import RunStore
 from gui.compare.compare_page import ComparePage
@@ -171,6 +172,45 @@ def test_return_opens_a_difference_in_review(
     assert space.run.id == 1
 
 
+def wanted_in_review(qtbot: QtBot, space: Workspace, act: Callable[[], object]) -> WantedItems:
+    """The set of items that Review is asked for after an act."""
+    with qtbot.waitSignal(space.listing_wanted, timeout=10_000) as asked:
+        act()
+    wanted = asked.args[0]
+    assert isinstance(wanted, WantedItems)
+    return wanted
+
+
+def test_all_items_that_differ_are_listed_in_review(
+    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
+) -> None:
+    choose(qtbot, page, demo_gold, worse)
+    compare(qtbot, page)
+    found = page.view.differences
+    found.criterion.setCurrentIndex(found.criterion.findData("safety"))
+    rows = differences(qtbot, page)
+    wanted = wanted_in_review(qtbot, space, found.list_button.click)
+    assert (wanted.run_id, wanted.filters.criterion) == (1, "safety")
+    assert set(wanted.filters.ids or ()) == {row[0] for row in rows}
+    assert wanted.words.endswith(" differ, on safety")
+    assert "worse" in wanted.words
+
+
+def test_a_row_of_the_agreement_lists_where_its_two_systems_differ(
+    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
+) -> None:
+    choose(qtbot, page, demo_gold, worse)
+    compare(qtbot, page)
+    view = page.view.agreement_view
+    page.view.setCurrentIndex(1)
+    view.setCurrentIndex(page.view.agreement.index(1, 0))
+    assert page.compared is not None
+    pair = page.compared.comparison.agreements[1]
+    wanted = wanted_in_review(qtbot, space, lambda: press(view, Qt.Key.Key_Return))
+    assert wanted.filters.criterion == pair.criterion
+    assert len(wanted.filters.ids or ()) == round(pair.items * (1 - pair.same)) > 0
+
+
 def test_two_submissions_cannot_be_opened_in_review(
     qtbot: QtBot, page: ComparePage, demo_store: Path, demo_gold: Path, worse: Path
 ) -> None:
@@ -179,6 +219,7 @@ def test_two_submissions_cannot_be_opened_in_review(
     assert compare(qtbot, page) == ""
     assert differences(qtbot, page)
     assert not page.view.differences.open_button.isEnabled()
+    assert not page.view.differences.list_button.isEnabled()
 
 
 def test_other_ids_are_refused_unless_only_shared_items_are_wanted(

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QPlainTextEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
@@ -279,23 +279,6 @@ def test_recent_files_that_are_gone_are_marked_and_can_be_removed(
     assert state.recent("datasets") == [demo_dataset()]
     with qtbot.waitSignal(page.workspace.dataset_changed):
         page.recent.menu_of_files.actions()[0].trigger()
-
-
-@pytest.mark.parametrize(("name", "taken"), [("new.tsv", True), ("model.gguf", False), ("folder", False)])
-def test_a_dropped_file_is_opened_but_models_and_folders_are_the_windows(
-    qtbot: QtBot, page: DatasetPage, save: Save, name: str, taken: bool
-) -> None:
-    path = save(name, f"{HEAD}\n1\tx\ty\tz\n".encode())
-    mime = QMimeData()
-    mime.setUrls([QUrl.fromLocalFile(str(path))])
-    how = (Qt.DropAction.CopyAction, mime, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
-    drop = QDropEvent(QPointF(5, 5), *how)
-    page.dropEvent(drop)
-    assert page.acceptDrops()
-    assert drop.isAccepted() is taken
-    assert page.workspace.loading is taken
-    if taken:
-        qtbot.waitUntil(lambda: page.workspace.dataset is not None)
 
 
 def test_the_main_button_leads_to_the_judge_page(qtbot: QtBot, opened: DatasetPage) -> None:

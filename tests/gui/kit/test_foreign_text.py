@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from gui.kit.foreign_text import markdown_document, one_line, plain_label, tip
-from gui.review.text_pane import CUT_AFTER, TextPane
+from gui.reading.text_pane import CUT_AFTER, TextPane
 
 HOSTILE = '<b>x</b><img src="file:///etc/passwd"><a href="http://x.y">z</a> <|eot_id|> \u202eabc\x1b[31m'
 SHOWN = '<b>x</b><img src="file:///etc/passwd"><a href="http://x.y">z</a> <|eot_id|> \\u202eabc\\x1b[31m'

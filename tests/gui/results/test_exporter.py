@@ -299,6 +299,6 @@ def test_an_opened_submission_is_named_as_one(
     dialog = dialog_of(page, page.export_labels)
     assert dialog.facts["Submission"].text() == "part.tsv"
     assert "the submission lacks them" in dialog.unfinished.text()
-    assert dialog.start.text() == "Export the incomplete run"
+    assert dialog.start.text() == "Export the incomplete submission"
     dialog.reject()
     assert "answers 28 of the 30 items" in page.scores.caveats.text()

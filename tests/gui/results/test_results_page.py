@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QAbstractSlide
 from pytestqt.qtbot import QtBot
 
 from engine.core.items import Preference
-from engine.core.judgments import Explanation
+from engine.core.judgments import Explanation, NewReview
 from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import load_dataset
 from engine.decisions.run_results import load_results
@@ -304,3 +304,28 @@ def test_tabs_and_menu_open_by_key(qtbot: QtBot, opened: ResultsPage) -> None:
     again = ResultsPage(opened.workspace, Rewriter(opened.workspace))
     qtbot.addWidget(again)
     assert again.tabs.currentIndex() == 1
+
+
+def test_people_among_themselves_stand_beside_the_judge_at_once(qtbot: QtBot, opened: ResultsPage) -> None:
+    assert opened.scores.table(ScoreTable.PAIRS).rowCount() == 0
+    before = opened.measurer.scores
+    for author, label in (("Ada", Preference.A), ("W" * 255, Preference.B)):
+        new = NewReview("1", author, confirmed={"safety": label})
+        with qtbot.waitSignal(opened.workspace.reviewed):
+            opened.workspace.review(new)
+    measured(qtbot, opened)
+    people = opened.scores.table(ScoreTable.PEOPLE).as_text().split("\n")
+    assert people[1] == "safety\t2\t1\t0.0 %\t0.00\t0.00"
+    pairs = opened.scores.table(ScoreTable.PAIRS).as_text()
+    assert f"Ada\t{'W' * 20}…\tsafety\t1\t0.0 %" in pairs
+    assert "\tthe model\t" in pairs
+    assert "\tthe human labels\t" in pairs
+    accuracy = opened.scores.table(ScoreTable.ACCURACY).as_text().split("\n")
+    assert accuracy[0].endswith("\tpeople\tpeople's kappa")
+    after = opened.measurer.scores
+    assert before is not None
+    assert after is not None
+    assert before.evaluation is not None
+    assert after.evaluation is not None
+    assert after.evaluation.labels is before.evaluation.labels  # nothing is measured again
+    assert after.explained

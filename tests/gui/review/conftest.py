@@ -24,6 +24,7 @@ def open_page(qtbot: QtBot, workspace: Workspace) -> Open:
     """Opens run 1 on a page that is shown, and waits for its first item."""
 
     def open_page() -> ReviewPage:
+        workspace.set_author(workspace.state.text("author") or "Ada")
         page = ReviewPage(workspace, Rewriter(workspace))
         qtbot.addWidget(page)
         page.resize(1180, 640)

@@ -130,7 +130,7 @@ def test_another_run_keeps_what_is_being_written_as_a_draft_and_takes_no_letters
     assert focused is page.list.view
     for letter in "bag x":
         qtbot.keyClick(focused, letter)
-    qtbot.waitUntil(lambda: not page._pause.isActive())
+    qtbot.waitUntil(lambda: not page.keys.pausing)
     with RunStore(store) as opened:
         assert [opened.overrides(1), opened.overrides(2)] == [[], []]
     assert page.desk._drafts.of(1, *key) == "a good reas"

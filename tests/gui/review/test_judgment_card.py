@@ -5,7 +5,8 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.items import Order, Preference
 from engine.core.judgments import Explanation, Judgment, Reading
-from gui.review.judgment_card import JudgmentCard, Shown
+from gui.people.shown import Shown
+from gui.review.judgment_card import JudgmentCard
 
 A, B, GOOD, _ = Preference
 

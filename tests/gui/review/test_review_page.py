@@ -8,6 +8,7 @@ from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
 from engine.core.items import Preference
+from engine.core.review_filters import ListOrder
 from engine.core.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
@@ -49,7 +50,7 @@ def test_items_are_listed_by_doubt_with_texts_and_judgment(page: ReviewPage) -> 
     item = next(item for item in run.dataset if item.id == current(page))
     assert (page.reading.instruction.text, page.reading.a.text) == (item.instruction, item.output_a)
     card = page.desk.card
-    human = item.gold["relevance"]
+    human = item.gold[page.desk.criterion]
     assert card.human.text() == human.explanation
     assert card.explanation.text()
     assert len(table.index(0, LABELS).data(SORT_ROLE)) == 5
@@ -64,10 +65,41 @@ def test_keys_go_through_items_and_criteria(qtbot: QtBot, page: ReviewPage) -> N
     assert current(page) == first
     press(qtbot, page, "3")
     assert page.desk.criterion == "truthfulness"
-    press(qtbot, page, "J")
-    assert page.desk.criterion == "truthfulness"
     press(qtbot, page, "9")
     assert page.desk.criterion == "truthfulness"
+
+
+def test_each_item_opens_with_the_criterion_that_put_it_there(qtbot: QtBot, page: ReviewPage) -> None:
+    review = page.list.review
+    assert review is not None
+    opened = set()
+    for _ in range(page.list.shown):
+        item = page.list.current
+        assert item is not None
+        [row] = [row for row in review.of_item(item.item_id) if row.criterion == page.desk.criterion]
+        assert row.doubt == item.doubt
+        opened.add(row.criterion)
+        press(qtbot, page, "1J")
+    assert len(opened) > 1
+
+
+def test_the_open_criterion_stays_while_its_item_does(qtbot: QtBot, page: ReviewPage) -> None:
+    criteria = page.list.review.criteria if page.list.review else ()
+    other = next(place for place, name in enumerate(criteria) if name != page.desk.criterion)
+    press(qtbot, page, str(other + 1))
+    with qtbot.waitSignal(page.list.listed):
+        page.list.list_again()
+    assert page.desk.criterion == criteria[other]
+
+
+def test_a_person_stays_on_a_criterion_by_the_filter(qtbot: QtBot, page: ReviewPage) -> None:
+    box = page.list.filters.criterion
+    box.setCurrentIndex(box.findData("safety"))
+    with qtbot.waitSignal(page.list.listed):
+        box.activated.emit(box.currentIndex())
+    for _ in range(page.list.shown):
+        assert page.desk.criterion == "safety"
+        press(qtbot, page, "J")
 
 
 @pytest.mark.parametrize(
@@ -78,10 +110,11 @@ def test_a_key_overrides_the_label_and_u_takes_it_back(
     qtbot: QtBot, page: ReviewPage, store: Path, key: str, label: Preference
 ) -> None:
     page.workspace.state.set_text("author", "Ada")
+    criterion = page.desk.criterion
     item_id, row, own = current(page), page.list.view.currentIndex().row(), page.desk.card.badge.text
     wait_for_override(qtbot, page, lambda: press(qtbot, page, key))
     [override] = overrides(store)
-    assert (override.item_id, override.criterion, override.preference) == (item_id, "relevance", label)
+    assert (override.item_id, override.criterion, override.preference) == (item_id, criterion, label)
     assert (override.author, override.explanation) == ("Ada", None)
     assert page.desk.card.badge.text.lower().replace(" ", "_") == label.value.lower()
     assert page.desk.card.own.text() == f"The model's own: {own[0] if len(own) == 1 else own.lower()}"
@@ -148,7 +181,7 @@ def test_what_was_chosen_is_remembered(
     again = open_page()
     assert (current(again), again.desk.criterion) == (item_id, "safety")
     assert again.markdown.isChecked()
-    assert not again.list.filters.by_doubt
+    assert again.list.filters.list_order is ListOrder.DATASET
     press(qtbot, again, "E")
     assert again.desk.card.editor.text == "not saved"
 

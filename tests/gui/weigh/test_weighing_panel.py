@@ -1,15 +1,18 @@
 """The weighted judge: decisions follow the sliders, weights are fitted and remembered."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
+from engine.core.review_filters import WantedItems
 from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.run_results import load_results
 from engine.measure.systems import system_of_run
@@ -17,6 +20,7 @@ from engine.store.run_store import RunStore
 from engine.weigh.system_weighing import scored_pairs_of, weigh
 from gui.results.score_jobs import Scores, measure_labels
 from gui.weigh.run_weights import OF_RUNS, SAVED
+from gui.weigh.weighing_jobs import MARGIN_BINS, weighed
 from gui.weigh.weighing_panel import WeighingPanel
 from gui.work.lanes import EngineThreads, Lane
 from gui.work.workspace import Workspace
@@ -217,3 +221,55 @@ def test_a_damaged_memory_is_as_if_there_were_none(
     assert set(panel.weights.of(run).weights.values()) == {1.0}
     workspace.state.set_text(SAVED, f'{{"it": {kept}}}')
     assert all(set(wish.weights.values()) == {1.0} for wish in panel.weights.saved.values())
+
+
+# The way to Review
+
+
+def wanted_after(qtbot: QtBot, panel: WeighingPanel, act: Callable[[], object]) -> WantedItems:
+    with qtbot.waitSignal(panel._workspace.listing_wanted) as asked:
+        act()
+    wanted = asked.args[0]
+    assert isinstance(wanted, WantedItems)
+    return wanted
+
+
+def decided(panel: WeighingPanel) -> list[dict[str, Any]]:
+    basis = panel._basis
+    assert basis is not None
+    return list(weighed(basis, panel.wish).result["results"])
+
+
+def test_a_click_on_the_bar_lists_the_items_of_a_winner(qtbot: QtBot, panel: WeighingPanel) -> None:
+    right = QPoint(panel.rates.width() - 2, panel.rates.height() - 2)
+    for act in (
+        lambda: QTest.mouseClick(panel.rates, Qt.MouseButton.LeftButton, pos=right),
+        panel.items_button.menu().actions()[2].trigger,
+    ):
+        wanted = wanted_after(qtbot, panel, act)
+        assert set(wanted.filters.ids or ()) == {
+            found["id"] for found in decided(panel) if found["winner"] == "B"
+        }
+        assert (wanted.run_id, wanted.words) == (1, "B wins by the weighted judge")
+
+
+def test_a_click_on_a_bar_of_margins_lists_its_items(qtbot: QtBot, panel: WeighingPanel) -> None:
+    place = panel.margins._place()
+    seen: set[str] = set()
+    for number in range(MARGIN_BINS):
+        low, high = number / 2, (number + 1) / 2
+        ids = {found["id"] for found in decided(panel) if low <= found["margin"] < high}
+        where = QPoint(
+            int(place.left() + (number + 0.5) * place.width() / MARGIN_BINS), int(place.center().y())
+        )
+        if not ids:
+            QTest.mouseClick(panel.margins, Qt.MouseButton.LeftButton, pos=where)
+            assert not panel._finding.busy
+            continue
+
+        def click(at: QPoint = where) -> None:
+            QTest.mouseClick(panel.margins, Qt.MouseButton.LeftButton, pos=at)
+
+        assert set(wanted_after(qtbot, panel, click).filters.ids or ()) == ids
+        seen |= ids
+    assert len(seen) == len(decided(panel))

@@ -41,7 +41,7 @@ class Opened:
         frame = MainWindow(State(self.folder / "state"))
         frame.show()
         interior = Interior(frame, self.folder / "runs.sqlite")
-        interior.begin(dataset)
+        interior.begin(*([dataset] if dataset else []))
         self.interiors.append(interior)
         return interior
 
@@ -148,10 +148,11 @@ def test_a_dropped_dataset_is_opened(opened: Opened, qtbot: QtBot, demo_gold: Pa
         Qt.KeyboardModifier.NoModifier,
     )
     interior.frame.dropEvent(event)
-    qtbot.waitUntil(lambda: interior.workspace.dataset is not None, timeout=A_WHILE)
+    space = interior.workspace
+    qtbot.waitUntil(
+        lambda: space.dataset is not None and space.dataset.name == demo_gold.name, timeout=A_WHILE
+    )
     assert interior.frame.rail.currentItem().text() == "Dataset"
-    assert interior.workspace.dataset is not None
-    assert interior.workspace.dataset.name == demo_gold.name
 
 
 def test_items_that_a_page_wants_judged_are_described_on_the_judge_page(

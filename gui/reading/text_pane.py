@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QEvent, Qt, QUrl, Signal, Slot
-from PySide6.QtGui import QColor, QResizeEvent, QTextCharFormat, QTextCursor, QTextDocument
+from PySide6.QtGui import QResizeEvent, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QTextBrowser, QTextEdit, QVBoxLayout, QWidget
 
 from engine.core.formatting import visible
@@ -48,12 +48,22 @@ class TextBrowser(QTextBrowser):
 
 
 class TextPane(QWidget):
-    """A heading and a text that can be scrolled, selected and copied."""
+    """A heading and a text that can be scrolled, selected and copied.
+
+    Without a `title` there is no heading. `line_height`: in percent of the font's.
+    """
 
     changed = Signal()  # another text is shown, or the same in another way
 
-    def __init__(self, title: str, mark: Preference | None = None, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        title: str,
+        mark: Preference | None = None,
+        parent: QWidget | None = None,
+        line_height: int = 100,
+    ) -> None:
         super().__init__(parent)
+        self._line_height, self._titled = line_height, bool(title)
         self._text = ""
         self._markdown = False
         self._whole = False
@@ -73,7 +83,10 @@ class TextPane(QWidget):
             head.addWidget(LabelSquare(mark))
         for widget in (heading(title), self._note, self.pill):
             head.addWidget(widget)
+            if not title:
+                widget.hide()
         head.addStretch(1)
+        self._head = head
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
@@ -82,6 +95,11 @@ class TextPane(QWidget):
         layout.addWidget(self._more)
         self.setMinimumWidth(80)
         self._render()
+
+    def put_beside(self, widget: QWidget) -> None:
+        """Let something else stand in the line of the heading, at its right."""
+        self._head.setStretch(self._head.count() - 1, 0)
+        self._head.addWidget(widget, 1)
 
     @property
     def text(self) -> str:
@@ -110,20 +128,28 @@ class TextPane(QWidget):
             self._markdown = on
             self._render()
 
-    def mark(self, spans: Sequence[tuple[int, int]], ground: str) -> None:
-        """Colour the ground of these stretches of the text as it is shown."""
-        style = QTextCharFormat()
-        style.setBackground(QColor(ground))
-        marks = []
+    def mark(self, *marks: tuple[Sequence[tuple[int, int]], QTextCharFormat]) -> None:
+        """Show stretches of the text, as it is shown, in styles; the last is above the others."""
+        selections = []
         length = self.view.document().characterCount() - 1
-        for start, end in spans:
-            selection = QTextEdit.ExtraSelection()
-            cursor = QTextCursor(self.view.document())
-            cursor.setPosition(min(start, length))
-            cursor.setPosition(min(end, length), QTextCursor.MoveMode.KeepAnchor)
-            selection.cursor, selection.format = cursor, style
-            marks.append(selection)
-        self.view.setExtraSelections(marks)
+        for spans, style in marks:
+            for start, end in spans:
+                selection = QTextEdit.ExtraSelection()
+                cursor = QTextCursor(self.view.document())
+                cursor.setPosition(min(start, length))
+                cursor.setPosition(min(end, length), QTextCursor.MoveMode.KeepAnchor)
+                selection.cursor, selection.format = cursor, style
+                selections.append(selection)
+        self.view.setExtraSelections(selections)
+
+    def bring_into_view(self, place: int) -> None:
+        """Scroll to a place of the text as it is shown, if it is not to be seen."""
+        cursor = QTextCursor(self.view.document())
+        cursor.setPosition(min(place, self.view.document().characterCount() - 1))
+        where, height = self.view.cursorRect(cursor), self.view.viewport().height()
+        if where.top() < 0 or where.bottom() > height:
+            bar = self.view.verticalScrollBar()
+            bar.setValue(bar.value() + where.top() - height // 3)
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow the size of the text."""
@@ -147,7 +173,13 @@ class TextPane(QWidget):
             document.setUndoRedoEnabled(False)
             document.setPlainText(visible(shown))
         document.setDefaultFont(self.font())
-        document.setDocumentMargin(8)
+        document.setDocumentMargin(8 if self._titled else 2)
+        if self._line_height != 100:
+            spread = QTextBlockFormat()
+            spread.setLineHeight(self._line_height, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+            whole = QTextCursor(document)
+            whole.select(QTextCursor.SelectionType.Document)
+            whole.mergeBlockFormat(spread)
         self.view.setExtraSelections([])
         self.view.setDocument(document)
         self._document = document  # the view does not keep it

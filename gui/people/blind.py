@@ -1,0 +1,97 @@
+"""Blind labelling: what the model and others said is hidden until a person has given his own label.
+
+The one place that says whether a judgment may be shown. Who shows anything of a judgment (a label, a
+probability, an explanation, a doubt, another person's label, the human label) asks `shows`, also for tips and
+accessible names.
+
+Knows: who labels, which labels he has given. Does not know: what is shown where.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from engine.core.items import Preference
+from gui.work.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.review.doubt import ReviewRow
+
+_STATE = "review/blind"
+
+
+class Blind(QObject):
+    """Whether this person labels blind, and what he may see. The choice is remembered."""
+
+    changed = Signal()  # it was switched, or another person labels
+
+    def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self._on = workspace.state.text(_STATE) == "on"
+        self._given: set[tuple[str, str]] = set()  # not stored yet
+        workspace.author_changed.connect(self._start_anew)
+        workspace.reviewed.connect(self._settle)
+        workspace.run_changed.connect(self._drop)
+        workspace.problem.connect(self._drop)
+
+    @property
+    def on(self) -> bool:
+        """True while labels are given blind."""
+        return self._on
+
+    @Slot(bool)
+    def switch(self, on: bool) -> None:
+        """Hide or show."""
+        if on != self._on:
+            self._on = on
+            self._workspace.state.set_text(_STATE, "on" if on else "")
+            self.changed.emit()
+
+    def shows(self, item_id: str, criterion: str) -> bool:
+        """True where the judgment may be shown: not blind, or this person has given his own label."""
+        return not self._on or self.own(item_id, criterion) is not None or self._gives(item_id, criterion)
+
+    def own(self, item_id: str, criterion: str) -> Preference | None:
+        """The label that this person gave or confirmed."""
+        run = self._workspace.run
+        labels = run.results.reviews.labels.get(self._workspace.author, {}) if run else {}
+        return labels.get((criterion, item_id))
+
+    def give(self, item_id: str, criterion: str) -> None:
+        """This person gives his label now: it is on its way to the store."""
+        self._given.add((item_id, criterion))
+
+    @Slot()
+    def _settle(self) -> None:
+        """What was on its way and is stored now is the store's to say."""
+        self._given = {place for place in self._given if self.own(*place) is None}
+
+    def row(self, row: "ReviewRow") -> "ReviewRow":
+        """A row as it may be shown: one that is hidden says nothing but its item and criterion."""
+        if self.shows(row.item_id, row.criterion):
+            return row
+        return replace(
+            row,
+            preference=None,
+            human=None,
+            flipped=None,
+            margin=None,
+            overridden=False,
+            outdated=False,
+            doubt=0.0,
+            hidden=True,
+        )
+
+    def _gives(self, item_id: str, criterion: str) -> bool:
+        return (item_id, criterion) in self._given
+
+    @Slot()
+    def _drop(self) -> None:
+        self._given.clear()
+
+    @Slot()
+    def _start_anew(self) -> None:
+        self._given.clear()
+        self.changed.emit()

@@ -1,0 +1,142 @@
+"""Who labels: asked once before the first label, changed in the page's head.
+
+Knows: names of people. Does not know: labels.
+"""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QMenu, QToolButton, QVBoxLayout, QWidget
+
+from engine.core.formatting import visible
+from gui.kit.foreign_text import tip
+from gui.kit.labels import heading, hint, name
+from gui.work.workspace import LONGEST_NAME, Workspace
+
+_SHOWN = 16  # letters of a name on the button
+_MOST_LISTED = 12
+
+
+class WhoDialog(QDialog):
+    """Asks for a name; `chosen` is what was written, empty where it was left."""
+
+    def __init__(self, suggested: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Who labels?")
+        self.field = QLineEdit(suggested)
+        self.field.setMaxLength(LONGEST_NAME)
+        self.field.selectAll()
+        name(self.field, "Your name")
+        self._buttons = QDialogButtonBox(
+            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
+        )
+        self._buttons.accepted.connect(self.accept)
+        self._buttons.rejected.connect(self.reject)
+        self.field.textChanged.connect(self._check)
+        layout = QVBoxLayout(self)
+        layout.setSpacing(10)
+        layout.addWidget(heading("Your name"))
+        layout.addWidget(self.field)
+        layout.addWidget(
+            hint(
+                "It stands beside every label that you give or confirm, here and in exports. You can change"
+                " it at any time."
+            )
+        )
+        layout.addWidget(self._buttons)
+        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 56)
+        self._check()
+
+    @property
+    def chosen(self) -> str:
+        """What can be printed of it."""
+        return "".join(letter for letter in self.field.text() if letter.isprintable()).strip()
+
+    @Slot()
+    def _check(self) -> None:
+        self._buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(bool(self.chosen))
+
+
+class WhoButton(QToolButton):
+    """`You are Ada ▾`: everybody who labelled the open run, and another name.
+
+    `then` does what needs a name, once there is one.
+    """
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self._wish: Callable[[], object] | None = None
+        self.dialog: WhoDialog | None = None
+        self.setProperty("role", "button")
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._menu = QMenu(self)
+        self._menu.aboutToShow.connect(self._fill)
+        self.setMenu(self._menu)
+        workspace.author_changed.connect(self.follow)
+        self.follow()
+
+    def then(self, wish: Callable[[], object]) -> None:
+        """Do what needs a name: at once, or after a person has said his; never where he leaves that."""
+        if self._workspace.knows_author:
+            wish()
+        else:
+            self._wish = wish
+            self.ask()
+
+    @Slot()
+    def ask(self) -> None:
+        """Ask for a name."""
+        if self.dialog is not None:
+            return
+        self.dialog = WhoDialog(self._workspace.author, self.window())
+        self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.dialog.finished.connect(self._take)
+        self.dialog.open()
+
+    @Slot()
+    def follow(self) -> None:
+        """Show who it is."""
+        author = visible(self._workspace.author)
+        self.setText(f"You are {self._short(author)}".replace("&", "&&"))
+        name(self, f"You are {author}: choose who labels")
+        self.setToolTip(tip(f"You are {author}. Your labels are kept apart from those of others."))
+
+    def minimumSizeHint(self) -> QSize:
+        """A few letters: a head with little room cuts it."""
+        return QSize(self.fontMetrics().averageCharWidth() * 14, super().minimumSizeHint().height())
+
+    def _short(self, person: str) -> str:
+        room = self.fontMetrics().averageCharWidth() * _SHOWN
+        return self.fontMetrics().elidedText(person, Qt.TextElideMode.ElideRight, room)
+
+    @Slot(int)
+    def _take(self, result: int) -> None:
+        dialog, self.dialog = self.dialog, None
+        wish, self._wish = self._wish, None
+        if dialog is not None and result == QDialog.DialogCode.Accepted:
+            self._workspace.set_author(dialog.chosen)
+            if wish is not None:
+                wish()
+
+    @Slot()
+    def _fill(self) -> None:
+        self._menu.clear()
+        run = self._workspace.run
+        people = {*(run.results.reviews.people if run else ()), self._workspace.author}
+        for person in sorted(people)[:_MOST_LISTED]:
+            action = QAction(self._short(visible(person)).replace("&", "&&"), self._menu)
+            action.setData(person)
+            action.setCheckable(True)
+            action.setChecked(person == self._workspace.author)
+            action.triggered.connect(self._choose)
+            self._menu.addAction(action)
+        self._menu.addSeparator()
+        self._menu.addAction("&Another name…", self.ask)
+
+    @Slot()
+    def _choose(self) -> None:
+        action = self.sender()
+        if isinstance(action, QAction):
+            self._workspace.set_author(str(action.data()))

@@ -1,0 +1,137 @@
+"""What is noted of the item that is looked at: a line with its tags, and the way to change it.
+
+Knows: notes of the open run's items. Does not know: judgments.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+
+from engine.core.formatting import clipped, visible
+from engine.core.judgments import ItemNote
+from gui.kit.foreign_text import one_line, tip
+from gui.kit.labels import OneLine, name
+from gui.kit.pill import Pill
+from gui.people.note_dialog import NoteDialog
+from gui.work import store_jobs
+from gui.work.lanes import Lane, LatestTask
+from gui.work.workspace import Workspace
+
+_MOST_PILLS = 4
+_LONGEST_PILL = 18
+
+
+class NoteLine(QWidget):
+    """`Note… (N)`, the tags as pills, and the beginning of the note.
+
+    `hides`: whether the notes of others are hidden, as while a person labels blind.
+    """
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self._content_hash = ""
+        self._hides = False
+        self.dialog: NoteDialog | None = None
+        self.button = QPushButton("Note… (N)")
+        self.button.setProperty("compact", True)
+        name(self.button, "Note something of the item, key N")
+        self.button.clicked.connect(self.edit)
+        self.pills = [Pill() for _ in range(_MOST_PILLS)]
+        self.text = OneLine()
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        for widget in (self.button, *self.pills):
+            layout.addWidget(widget)
+        layout.addWidget(self.text, 1)
+        self._tags = LatestTask(workspace.threads, Lane.STORE, self)
+        self._tags.finished.connect(self._take_tags)
+        workspace.noted.connect(self._follow)
+        self.show_item("", False)
+
+    def show_item(self, content_hash: str, hides: bool) -> None:
+        """Show the note of an item; `hides`: not that of another person."""
+        self._content_hash, self._hides = content_hash, hides
+        self.setEnabled(bool(content_hash))
+        note = self.note
+        tags = note.tags if note else ()
+        for place, pill in enumerate(self.pills):
+            pill.setVisible(place < len(tags))
+            if place < len(tags):
+                last = place == _MOST_PILLS - 1 and len(tags) > _MOST_PILLS
+                tag = tags[place]
+                short = tag if len(tag) <= _LONGEST_PILL else f"{tag[:_LONGEST_PILL]}…"
+                pill.say(visible(f"{len(tags) - place} more tags" if last else short), "plain")
+                pill.setToolTip(tip("\n".join(tags[place:]) if last else tag))
+        self.text.setText(one_line(note.text) if note else "")
+        said = f"{note.text}\nBy {note.author}, {note.created.astimezone():%Y-%m-%d %H:%M}" if note else ""
+        self.text.setToolTip(tip(said))
+        self.text.setAccessibleName(f"Note: {visible(clipped(note.text))}" if note else "No note")
+
+    @property
+    def note(self) -> ItemNote | None:
+        """What is shown of the item, if anything is."""
+        found = self._found
+        return None if self._hidden(found) else found
+
+    @Slot()
+    def edit(self) -> None:
+        """Let a person write."""
+        if self.dialog is not None or not self._content_hash:
+            return
+        if self._hidden(self._found):
+            self._workspace.note.emit("Somebody else's note is shown once you have labelled all criteria.")
+            return
+        note = self.note
+        self.dialog = NoteDialog(
+            note.text if note else "", note.tags if note else (), self._known_tags(), self.window()
+        )
+        self.dialog.setProperty("content_hash", self._content_hash)
+        self.dialog.saved.connect(self._save)
+        self.dialog.finished.connect(self._end)
+        self.dialog.open()
+        self._tags.start(store_jobs.known_tags(self._workspace.store_path))
+
+    @property
+    def _found(self) -> ItemNote | None:
+        run = self._workspace.run
+        return run.results.notes.get(self._content_hash) if run else None
+
+    def _hidden(self, note: ItemNote | None) -> bool:
+        return note is not None and self._hides and note.author != self._workspace.author
+
+    def _known_tags(self) -> Sequence[str]:
+        run = self._workspace.run
+        return tags_of(run.results.notes.values()) if run else ()
+
+    @Slot(object)
+    def _take_tags(self, tags: Sequence[str]) -> None:
+        if self.dialog is not None:
+            self.dialog.show_known(tags)
+
+    @Slot(str, object)
+    def _save(self, text: str, tags: Sequence[str]) -> None:
+        note = self.note
+        if (text, tuple(tags)) != ((note.text, note.tags) if note else ("", ())):
+            assert self.dialog is not None
+            self._workspace.note_item(str(self.dialog.property("content_hash")), text, tags)
+
+    @Slot()
+    def _end(self) -> None:
+        dialog, self.dialog = self.dialog, None
+        if dialog is not None:
+            dialog.deleteLater()
+
+    @Slot(str)
+    def _follow(self, content_hash: str) -> None:
+        if content_hash == self._content_hash:
+            self.show_item(content_hash, self._hides)
+
+
+def tags_of(notes: Iterable[ItemNote]) -> list[str]:
+    """The tags of notes, the most frequent first, of equal ones by the alphabet."""
+    counts = Counter(tag for note in notes for tag in note.tags)
+    return sorted(counts, key=lambda tag: (-counts[tag], tag))

@@ -1,0 +1,318 @@
+"""Labels and explanations of several systems for one judgment, a column each; a person's own is the last.
+
+Each column is scrolled by itself, so that the longest explanation can be read to its end.
+
+Knows: how columns look, what one says of a judgment. Does not know: which are chosen, where changes go.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QFrame,
+    QPushButton,
+    QScrollArea,
+    QSplitter,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.core.formatting import percent, short_name, visible
+from engine.core.items import PREFERENCES, Gold, Preference
+from engine.core.judgments import AnyJudgment, Judgment, Override, Unscored
+from engine.core.run_records import StoredRun
+from gui.kit.flow import FlowLayout
+from gui.kit.foreign_text import one_line, plain_label, tip
+from gui.kit.label_mark import LabelBadge, label_icon
+from gui.kit.label_words import LABEL_WORDS, LETTERS
+from gui.kit.labels import OneLine, name, set_role
+from gui.kit.pill import Pill
+from gui.reading.explanation_editor import ExplanationEditor
+from gui.reading.text_pane import TextPane
+
+_LEAST_LETTERS = 24  # across, of a column
+_LINE_HEIGHT = 125  # percent
+_EQUAL = 1000  # pixels, of which each column gets its share
+
+
+@dataclass(frozen=True)
+class ColumnText:
+    """What a column shows. `whole`: of its system's name. `said`: False where nothing is known of the item.
+
+    `marks`: short words with their kind and tool tip. `remark`: a sentence above the explanation.
+    """
+
+    system: str
+    whole: str
+    said: bool
+    label: Preference | None
+    text: str | None
+    marks: Sequence[tuple[str, str, str]] = ()
+    remark: str = ""
+
+
+def column_of(run: StoredRun, judgment: AnyJudgment, override: Override | None) -> ColumnText:
+    """What a run itself says; that a person overrode it is said beside."""
+    remarks = []
+    marks: list[tuple[str, str, str]] = []
+    label = text = None
+    if isinstance(judgment, Unscored):
+        remarks.append(f"Unscored: {judgment.reason}.")
+    else:
+        label, explanation = judgment.preference, judgment.explanation
+        if explanation is None:
+            remarks.append("No explanation.")
+        else:
+            text = f"{explanation.text} (cut at the length limit)" if explanation.cut else explanation.text
+    if isinstance(judgment, Judgment):
+        share = judgment.probabilities[PREFERENCES.index(judgment.preference)]
+        marks.append((percent(share), "plain", "The probability of this label"))
+        if judgment.flipped:
+            marks.append(("⇄ flipped", "warning", "The two orders alone would give different labels."))
+    if override is not None:
+        given = LABEL_WORDS[override.preference] if override.preference else "another explanation"
+        remarks.append(f"Overridden: {given}, by {override.author}.")
+    return ColumnText(
+        system_name(run),
+        whole_name(run),
+        said=True,
+        label=label,
+        text=text,
+        marks=marks,
+        remark=visible(" ".join(remarks)),
+    )
+
+
+def silent_column(system: str, whole: str, why: str) -> ColumnText:
+    """A system of which nothing is known here."""
+    return ColumnText(system, whole, said=False, label=None, text=None, remark=visible(why))
+
+
+def human_column(human: Gold | None, gold: Path) -> ColumnText:
+    """What the human labels say of the open judgment; `gold`: their file."""
+    label = human.preference if human else None
+    text = human.explanation if human else None
+    remark = "" if text else "No explanation." if label else "None known."
+    return ColumnText(
+        "Human labels", str(gold), said=label is not None, label=label, text=text, remark=remark
+    )
+
+
+def own_column(author: str, label: Preference | None, text: str | None, draft: bool) -> ColumnText:
+    """What the person gave who looks, as it stands; `draft`: whether an explanation was begun."""
+    remark = "" if text or label else "Nothing yet: A, B, G or X gives a label, E writes an explanation."
+    if draft:
+        remark = f"{remark} There is a draft of an explanation: E opens it.".strip()
+    return ColumnText(
+        f"You ({author})", author, said=label is not None, label=label, text=text, remark=visible(remark)
+    )
+
+
+def system_name(run: StoredRun) -> str:
+    """What a column is headed with."""
+    model = short_name(run.identity.model_name)
+    return model if run.submitted else f"Run {run.id}: {model}"
+
+
+def whole_name(run: StoredRun) -> str:
+    """All that tells a run from others."""
+    identity = run.identity
+    what = f"Submission {identity.model_path}" if run.submitted else f"Run {run.id}: {identity.model_name}"
+    made = f"{run.created.astimezone():%Y-%m-%d %H:%M}"
+    return f"{what}\n{identity.dataset_path.name}, {run.judged:,} of {identity.items:,} items, {made}"
+
+
+class _Column(QFrame):
+    """The name of a system, its label, and its explanation in full."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "panel")
+        self.shown: ColumnText | None = None
+        self.title = OneLine()
+        set_role(self.title, "heading")
+        self.badge = LabelBadge()
+        self.marks: list[Pill] = []
+        self.remark = plain_label()
+        set_role(self.remark, "hint")
+        self.text = TextPane("", line_height=_LINE_HEIGHT)
+        self.text.view.setProperty("role", "flat")
+        self._head = QWidget()
+        self._flow = FlowLayout(self._head, gap=6)
+        self._flow.addWidget(self.badge)
+        self.layout_ = QVBoxLayout(self)
+        self.layout_.setContentsMargins(8, 4, 8, 6)
+        self.layout_.setSpacing(4)
+        for widget in (self.title, self._head, self.remark):
+            self.layout_.addWidget(widget)
+        self.layout_.addWidget(self.text, 1)
+        self._filler = QWidget()
+        self.layout_.addWidget(self._filler, 1)
+        self._filler.hide()
+
+    def show_text(self, shown: ColumnText) -> None:
+        """Show it; the same once more stays where it is scrolled to."""
+        before, self.shown = self.shown, shown
+        if shown == before:
+            return
+        self.title.setText(one_line(shown.system))
+        self.title.setToolTip(tip(shown.whole))
+        self.setAccessibleName(one_line(f"{shown.system}: {LABEL_WORDS[shown.label]}"))
+        self.badge.setVisible(shown.said)
+        if shown.said:
+            self.badge.show_label(shown.label)
+        self._show_marks(shown.marks)
+        self._head.setVisible(shown.said or bool(shown.marks))
+        self.remark.setText(shown.remark)
+        self.remark.setVisible(bool(shown.remark))
+        self.text.setVisible(bool(shown.text))
+        self._filler.setVisible(not shown.text)
+        if before is None or (shown.text, shown.system) != (before.text, before.system):
+            self.text.show_text(shown.text or "")
+        name(self.text.view, f"Explanation of {one_line(shown.system)}")
+
+    def _show_marks(self, marks: Sequence[tuple[str, str, str]]) -> None:
+        while len(self.marks) < len(marks):
+            self.marks.append(Pill())
+            self._flow.addWidget(self.marks[-1])
+        for place, pill in enumerate(self.marks):
+            pill.setVisible(place < len(marks))
+            if place < len(marks):
+                word, kind, more = marks[place]
+                pill.say(word, kind)
+                pill.setToolTip(tip(more))
+
+
+class OwnColumn(_Column):
+    """What the person gave who looks, with the buttons and the field to change it."""
+
+    label_wanted = Signal(object)  # a Preference
+    edit_wanted = Signal()
+    undo_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.labels = {label: QToolButton() for label in PREFERENCES}
+        for label, button in self.labels.items():
+            button.setProperty("role", "button")
+            button.setProperty("compact", True)
+            button.setProperty("preference", label.value)
+            button.setCheckable(True)
+            key = LETTERS[label]
+            name(button, f"Your label: {LABEL_WORDS[label]}", f"Your label: {LABEL_WORDS[label]} ({key})")
+            button.clicked.connect(self._want_label)
+        self.edit, self.undo = QPushButton("Edit (E)"), QPushButton("Undo (U)")
+        name(self.edit, "Write your explanation, key E")
+        self.edit.clicked.connect(self.edit_wanted)
+        name(self.undo, "Take the last override of this judgment back, key U")
+        self.undo.clicked.connect(self.undo_wanted)
+        buttons = QWidget()
+        flow = FlowLayout(buttons, gap=4)
+        for widget in (*self.labels.values(), self.edit, self.undo):
+            flow.addWidget(widget)
+        self.layout_.insertWidget(1, buttons)
+        self.restyle()
+
+    def show_own(self, shown: ColumnText, writing: bool, undoable: bool) -> None:
+        """Show what is the person's own; while it is written, the field stands in its place."""
+        self.show_text(shown)
+        self.badge.hide()  # the buttons say it
+        self._head.setVisible(bool(shown.marks))
+        for label, button in self.labels.items():
+            button.setChecked(label is shown.label)
+        self.undo.setEnabled(undoable)
+        self.edit.setEnabled(not writing)
+        self.text.setVisible(not writing and bool(shown.text))
+        self._filler.setVisible(not writing and not shown.text)
+
+    def take_editor(self, editor: ExplanationEditor) -> None:
+        """Give the field a place."""
+        self.layout_.addWidget(editor, 1)
+
+    def restyle(self) -> None:
+        """Follow colours and text size."""
+        side = self.fontMetrics().height()
+        for label, button in self.labels.items():
+            button.setIconSize(QSize(side, side))
+            button.setIcon(label_icon(label, self.palette()))
+
+    @Slot()
+    def _want_label(self) -> None:
+        button = self.sender()
+        if isinstance(button, QToolButton):
+            button.setChecked(not button.isChecked())  # shown once it is stored
+            self.label_wanted.emit(Preference(button.property("preference")))
+
+
+class SideBySide(QWidget):
+    """All columns, at first as wide as each other; a person can make some wider.
+
+    They are scrolled across where there is too little room for their texts.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.own = OwnColumn()
+        self.systems: list[_Column] = []
+        self._markdown = False
+        self._row = QSplitter(Qt.Orientation.Horizontal)
+        self._row.setChildrenCollapsible(False)
+        self._row.setProperty("role", "content")
+        self._row.setHandleWidth(8)
+        self._row.addWidget(self.own)
+        self._area = QScrollArea()
+        self._area.setWidgetResizable(True)
+        self._area.setWidget(self._row)
+        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._area)
+        self._size()
+
+    @property
+    def texts(self) -> Sequence[ColumnText]:
+        """What the columns of systems show, from the left."""
+        return [column.shown for column in self.systems if column.shown is not None and not column.isHidden()]
+
+    def show_systems(self, texts: Sequence[ColumnText]) -> None:
+        """Show a column for each system."""
+        before = sum(not column.isHidden() for column in self.systems)
+        while len(self.systems) < len(texts):
+            column = _Column()
+            column.text.set_markdown(self._markdown)
+            self._row.insertWidget(len(self.systems), column)
+            self.systems.append(column)
+            self._size()
+        for place, column in enumerate(self.systems):
+            column.setVisible(place < len(texts))
+            if place < len(texts):
+                column.show_text(texts[place])
+        if before != len(texts):
+            self._row.setSizes([_EQUAL] * self._row.count())
+
+    def set_markdown(self, on: bool) -> None:
+        """Show all texts as Markdown, or as they are."""
+        self._markdown = on
+        for column in (*self.systems, self.own):
+            column.text.set_markdown(on)
+
+    def restyle(self) -> None:
+        """Follow colours and text size."""
+        self.own.restyle()
+        self._size()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow colours and text size."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.PaletteChange) and hasattr(self, "_area"):
+            self.restyle()
+
+    def _size(self) -> None:
+        least = self.fontMetrics().averageCharWidth() * _LEAST_LETTERS
+        for column in (*self.systems, self.own):
+            column.setMinimumWidth(least)
+        self._area.setMinimumHeight(self.fontMetrics().lineSpacing() * 8)

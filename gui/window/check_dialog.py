@@ -1,0 +1,101 @@
+"""What keeps the open run from being the official submission for its dataset, as a list that can be copied.
+
+Knows: how findings are shown. Does not know: what is looked for.
+"""
+
+from PySide6.QtCore import QSize, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+
+from engine.core.errors import EngineError
+from engine.core.formatting import counted, short_name, visible
+from engine.core.run_records import what_is_joined
+from gui.kit.foreign_text import plain_label
+from gui.kit.labels import hint, name, set_role
+from gui.kit.notice import problem_of
+from gui.window import submission_jobs
+from gui.work.lanes import Lane, LatestTask
+from gui.work.workspace import OpenRun, Workspace
+
+
+class CheckDialog(QDialog):
+    """Checks a run when it opens; `other_wanted`: another dataset is to be answered."""
+
+    other_wanted = Signal()
+
+    def __init__(self, workspace: Workspace, run: OpenRun, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Check the submission")
+        stored = run.results.run
+        self._what = plain_label(
+            what_is_joined(stored)
+            if stored.submitted
+            else f"{stored.title} has judged {stored.judged:,} of the {stored.identity.items:,} items of"
+            f" {short_name(stored.identity.dataset_path.name)}."
+        )
+        self.outcome = plain_label("Checking …")
+        set_role(self.outcome, "heading")
+        self.list = QPlainTextEdit()
+        self.list.setReadOnly(True)
+        self.list.setTabChangesFocus(True)
+        name(self.list, "What was found")
+        self.list.hide()
+        against = hint(
+            "Checked is what an export would hold now, with what people changed: columns and their order, ids"
+            " that are missing or too many, empty cells."
+        )
+        buttons = self._buttons(stored.submitted)
+        layout = QVBoxLayout(self)
+        for widget in (self._what, self.outcome, self.list, against, buttons):
+            layout.addWidget(widget)
+        layout.setStretchFactor(self.list, 1)
+        wanted = QSize(self.fontMetrics().averageCharWidth() * 90, self.fontMetrics().height() * 20)
+        self.resize(wanted.boundedTo(self.screen().availableSize() * 0.9))
+        self._check = LatestTask(workspace.threads, Lane.MEASURE, self)
+        self._check.finished.connect(self._show)
+        self._check.failed.connect(self._tell)
+        self.finished.connect(self._check.drop)
+        if run.dataset is None:
+            self.outcome.setText("Its dataset is not at hand, so nothing can be checked.")
+        else:
+            self._check.start(submission_jobs.find_gaps(run.results, run.dataset))
+
+    def _buttons(self, submitted: bool) -> QDialogButtonBox:
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        self.copy = QPushButton("&Copy all")
+        self.copy.clicked.connect(self._copy)
+        buttons.addButton(self.copy, QDialogButtonBox.ButtonRole.ActionRole)
+        self.other = QPushButton("&Other dataset…")
+        name(self.other, "Other dataset", "Open the submission with another dataset, that it answers")
+        self.other.clicked.connect(self._want_other)
+        self.other.setVisible(submitted)
+        buttons.addButton(self.other, QDialogButtonBox.ButtonRole.ActionRole)
+        buttons.rejected.connect(self.reject)
+        return buttons
+
+    @property
+    def text(self) -> str:
+        """All that it says."""
+        return "\n".join([self._what.text(), self.outcome.text(), *self.list.toPlainText().splitlines()])
+
+    @Slot(object)
+    def _show(self, findings: list[str]) -> None:
+        self.list.setVisible(bool(findings))
+        self.list.setPlainText(visible("\n".join(findings)))
+        found = counted(len(findings), "finding", "findings")
+        self.outcome.setText(
+            f"{found}: an official scorer may refuse it." if findings else "Nothing is wrong: it is complete."
+        )
+        set_role(self.outcome, "warning" if findings else "good")
+
+    @Slot(object)
+    def _tell(self, error: EngineError) -> None:
+        self.outcome.setText(visible("\n".join(problem_of(error))))
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.text)
+        self.copy.setText("Copied")
+
+    def _want_other(self) -> None:
+        self.accept()
+        self.other_wanted.emit()

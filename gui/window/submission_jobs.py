@@ -1,0 +1,172 @@
+"""Jobs on submission files: what dropped files are, a submission kept with the dataset that it answers.
+
+Knows: where a dataset is looked for. Does not know: windows.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.core.errors import SetupError
+from engine.core.formatting import short_name
+from gui.work.gc_pause import many_records
+from gui.work.lanes import Job, JobControl
+
+if TYPE_CHECKING:
+    from engine.core.run_records import StoredRun
+    from engine.data.dataset import Dataset
+    from engine.data.submission import Submission
+    from engine.decisions.run_results import RunResults
+
+_DATASETS_ALONE = (".json", ".jsonl", ".ndjson", ".parquet")  # a submission is in none of these formats
+
+
+@dataclass(frozen=True)
+class Told:
+    """The first dataset and the first submission among some files; `others`: how many more there were."""
+
+    dataset: Path | None
+    submission: Path | None
+    others: int
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A submission that is kept with its dataset; `findings`: what keeps it from being the official one.
+
+    `path`: the file that was opened; the store may know the same content by another name.
+    """
+
+    path: Path
+    run: "StoredRun"
+    dataset: "Dataset"
+    findings: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Unanswered:
+    """A submission of `items` items; no dataset at hand has all their ids, `best` has `shared` of them."""
+
+    path: Path
+    items: int
+    best: Path | None
+    shared: int
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where a dataset is looked for: the open one, then the files that were opened last.
+
+    `named`: the file that a person chose; then no other is looked at.
+    """
+
+    at_hand: "Dataset | None"
+    recent: Sequence[Path] = ()
+    named: Path | None = None
+
+
+def tell_apart(paths: Sequence[Path]) -> Job[Told]:
+    """What some files are, by their columns. What cannot be read counts as a dataset: reading it says why."""
+
+    def work(_control: JobControl) -> Told:
+        from engine.data.submission import is_submission
+
+        dataset = submission = None
+        for path in paths:
+            found = False
+            with suppress(SetupError):
+                found = path.suffix.lower() not in _DATASETS_ALONE and is_submission(path)
+            if found:
+                submission = submission or path
+            else:
+                dataset = dataset or path
+        return Told(dataset, submission, len(paths) - (dataset is not None) - (submission is not None))
+
+    return work
+
+
+def open_submission(store_path: Path, path: Path, places: Places) -> Job[Answered | Unanswered]:
+    """Keep a submission with the dataset that it answers; reports the name of each file that is looked into.
+
+    SetupError where it is no submission, or has no id in common with the dataset that was named.
+    """
+
+    def work(control: JobControl) -> Answered | Unanswered:
+        from engine.data.submission import check_submission, read_submission
+        from engine.decisions.opened_submission import open_submission as keep
+        from engine.store.run_store import RunStore
+
+        submission = read_submission(path)
+        with RunStore(store_path) as store, many_records():
+            found = _dataset_of(submission, _with_earlier(places, path, store), control)
+            if isinstance(found, Unanswered):
+                return found
+            run = keep(path, found, store)
+        return Answered(path, run, found, check_submission(submission, found))
+
+    return work
+
+
+def find_gaps(results: "RunResults", dataset: "Dataset") -> Job[list[str]]:
+    """What keeps a run, as it is now, from being the official submission for its dataset."""
+
+    def work(_control: JobControl) -> list[str]:
+        from engine.decisions.opened_submission import findings
+
+        return findings(results, dataset)
+
+    return work
+
+
+def _with_earlier(places: Places, path: Path, store: object) -> Places:
+    """The dataset with which the same submission was opened before is the first to be looked into."""
+    from dataclasses import replace
+    from hashlib import sha256
+
+    from engine.store.run_store import RunStore
+
+    assert isinstance(store, RunStore)
+    file_hash = sha256(path.read_bytes()).hexdigest()
+    earlier = [
+        run.identity.dataset_path
+        for run in reversed(store.runs())
+        if run.submitted and run.identity.model_hash == file_hash
+    ]
+    return replace(places, recent=tuple(dict.fromkeys([*earlier, *places.recent])))
+
+
+def _dataset_of(submission: "Submission", places: Places, control: JobControl) -> "Dataset | Unanswered":
+    """The dataset that was named, else the first that has all ids of a submission."""
+    from engine.data.dataset import load_dataset
+    from engine.decisions.opened_submission import share_answered
+
+    at_hand = places.at_hand
+    if places.named is not None:
+        if at_hand is not None and at_hand.path.absolute() == places.named.absolute():
+            return at_hand
+        return load_dataset(places.named, cancel=control.cancel)
+    best, shared = None, 0.0
+    for dataset in _datasets(at_hand, places.recent, control):
+        share = share_answered(submission, set(dataset.ids))
+        if share == 1:
+            return dataset
+        if share > shared:
+            best, shared = dataset.path, share
+    assert submission.path is not None
+    count = len(submission.rows)
+    return Unanswered(submission.path, count, best, round(shared * count))
+
+
+def _datasets(at_hand: "Dataset | None", paths: Iterable[Path], control: JobControl) -> "Iterator[Dataset]":
+    """The datasets that can be read, one after the other."""
+    from engine.data.dataset import load_dataset
+
+    if at_hand is not None:
+        yield at_hand
+    for path in paths:
+        if at_hand is None or path.absolute() != at_hand.path.absolute():
+            control.report(short_name(path.name))
+            with suppress(SetupError):
+                yield load_dataset(path, cancel=control.cancel)

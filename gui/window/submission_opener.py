@@ -1,0 +1,193 @@
+"""Opens submissions: asks for the file, finds the dataset that it answers or asks for it, shows it in Review.
+
+Knows: what is asked in which order. Does not know: how a dataset is found, what Review shows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+
+from engine.core.errors import EngineError
+from engine.core.formatting import counted, short_name, visible
+from gui.kit.file_dialogs import ALL_FILES, DATASETS
+from gui.window import submission_jobs
+from gui.window.submission_jobs import Answered, Places, Told, Unanswered
+from gui.work.lanes import Lane, LatestTask
+from gui.work.page_name import PageName
+from gui.work.workspace import Workspace
+
+SUBMISSIONS = "Submissions (*.tsv)"
+_FOLDER = "last/submission"
+
+
+@dataclass(frozen=True)
+class _Wish:
+    """A submission to open. `dataset`: the one that it must answer, None where it is to be found."""
+
+    path: Path
+    dataset: Path | None
+
+
+class SubmissionOpener(QObject):
+    """`opened` tells of a submission that is kept now, and will be the open run."""
+
+    opened = Signal(object)  # Answered
+
+    def __init__(self, workspace: Workspace, window: QWidget) -> None:
+        super().__init__(window)
+        self._workspace = workspace
+        self._window = window
+        self._waiting: _Wish | None = None  # for the dataset that is being read
+        self._otherwise: Path | None = None
+        self._show_dataset = False
+        self._awaited: int | None = None  # the run that is to be shown in Review
+        self.question: QMessageBox | None = None
+        # Not on the lane of files: what was dropped need not wait for a dataset that it takes the place of.
+        self._telling = LatestTask(workspace.threads, Lane.STORE, self)
+        self._telling.finished.connect(self._take_told)
+        self._telling.failed.connect(workspace.problem)
+        self._opening = LatestTask(workspace.threads, Lane.FILES, self)
+        self._opening.progress.connect(self._tell_progress)
+        self._opening.finished.connect(self._take)
+        self._opening.failed.connect(workspace.problem)
+        workspace.submission_wanted.connect(self.ask)
+        workspace.run_changed.connect(self._show)
+        workspace.dataset_loading.connect(self._follow_loading)
+        workspace.dataset_failed.connect(self._give_up)
+
+    @Slot()
+    def ask(self) -> None:
+        """Ask for a submission file, and open it."""
+        self._ask("Open submission", self._folder, SUBMISSIONS, self.open)
+
+    def ask_dataset(self, path: Path) -> None:
+        """Ask for the dataset that a submission answers, and open it with that."""
+        recent = self._workspace.state.recent("datasets")
+        folder = recent[0].parent if recent else path.parent
+        title = f"Open the dataset that {short_name(path.name)} answers"
+        self._ask(title, folder, DATASETS, lambda dataset: self.open(path, dataset))
+
+    def open(self, path: Path, dataset: Path | None = None) -> None:
+        """Open a submission with the dataset that it answers: `dataset`, else the open or a recent one."""
+        self._workspace.state.set_text(_FOLDER, str(path.absolute().parent))
+        self._waiting = _Wish(path, dataset)
+        self._workspace.note.emit(f"Opening the submission {short_name(path.name)} …")
+        self._go_on()
+
+    def open_files(
+        self, paths: Sequence[Path], otherwise: Path | None = None, show_dataset: bool = False
+    ) -> None:
+        """Open what was dropped or named: a dataset, a submission, or a submission with its dataset.
+
+        `otherwise`: a dataset to open where there is none among them. `show_dataset`: on its page.
+        """
+        self._otherwise, self._show_dataset = otherwise, show_dataset
+        self._telling.start(submission_jobs.tell_apart(paths))
+
+    @property
+    def _folder(self) -> Path:
+        kept = self._workspace.state.text(_FOLDER)
+        recent = self._workspace.state.recent("datasets")
+        return Path(kept) if kept else recent[0].parent if recent else Path()
+
+    def _ask(self, title: str, folder: Path, kind: str, take: object) -> None:
+        dialog = QFileDialog(self._window, visible(title), str(folder), f"{kind};;{ALL_FILES}")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        assert callable(take)
+        dialog.fileSelected.connect(lambda chosen: take(Path(chosen)))
+        dialog.open()
+
+    @Slot(object)
+    def _take_told(self, told: Told) -> None:
+        dataset = told.dataset or self._otherwise
+        if dataset is not None:
+            self._workspace.open_dataset(dataset)
+        if told.dataset is not None and self._show_dataset:
+            self._workspace.page_wanted.emit(PageName.DATASET)
+        if told.submission is not None:
+            self.open(told.submission, told.dataset)
+        if told.others:
+            opened = [short_name(path.name) for path in (told.dataset, told.submission) if path is not None]
+            were = "is" if len(opened) == 1 else "are"
+            self._workspace.note.emit(
+                f"Of these files, {' and '.join(opened)} {were} opened: one of a kind at a time."
+            )
+
+    # Opening
+
+    @Slot(object)
+    def _follow_loading(self, loading: object) -> None:
+        if loading is None:
+            # Not at once: the end of the reading is told before what came of it.
+            QTimer.singleShot(0, self._go_on)
+
+    @Slot(object)
+    def _give_up(self, _error: EngineError) -> None:
+        """The dataset cannot be read, which the window says: a submission that names it is not opened."""
+        if self._waiting is not None and self._waiting.dataset is not None:
+            self._waiting = None
+
+    @Slot()
+    def _go_on(self) -> None:
+        wish, space = self._waiting, self._workspace
+        if wish is None or space.loading:
+            return
+        self._waiting = None
+        places = Places(space.dataset, tuple(space.state.recent("datasets")), wish.dataset)
+        self._opening.start(submission_jobs.open_submission(space.store_path, wish.path, places))
+
+    @Slot(object)
+    def _tell_progress(self, looked_into: str) -> None:
+        self._workspace.note.emit(f"Looking for the dataset that it answers: {looked_into} …")
+
+    @Slot(object)
+    def _take(self, found: Answered | Unanswered) -> None:
+        if isinstance(found, Unanswered):
+            self._ask_which(found)
+            return
+        space = self._workspace
+        space.state.add_recent("datasets", found.dataset.path)
+        self._awaited = found.run.id
+        space.open_run(found.run.id, found.dataset)
+        space.refresh_runs()
+        self.opened.emit(found)
+
+    @Slot()
+    def _show(self) -> None:
+        """Show it in Review once it is the open run, so that the keys go to its items."""
+        run = self._workspace.run
+        if run is not None and run.id == self._awaited:
+            self._awaited = None
+            self._workspace.page_wanted.emit(PageName.REVIEW)
+
+    def _ask_which(self, found: Unanswered) -> None:
+        """Say why the dataset must be chosen, and let a person choose it."""
+        name, items = short_name(found.path.name), counted(found.items, "item", "items")
+        box = QMessageBox(self._window)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle("Which dataset does it answer?")
+        box.setText(
+            visible(f"{name} answers {items}. No dataset that is open or was open lately has all their ids.")
+        )
+        box.setInformativeText(
+            visible(
+                f"{short_name(found.best.name)} has {found.shared:,} of them."
+                if found.best is not None
+                else "Choose the one with these ids: its texts and human labels are shown beside."
+            )
+        )
+        choose = box.addButton("Choose dataset…", QMessageBox.ButtonRole.AcceptRole)
+        choose.clicked.connect(lambda: self.ask_dataset(found.path))
+        if (best := found.best) is not None:  # its ids may be enough
+            use = box.addButton(visible(f"Use {short_name(best.name)}"), QMessageBox.ButtonRole.ActionRole)
+            use.clicked.connect(lambda: self.open(found.path, best))
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setDefaultButton(choose)
+        self.question = box
+        box.open()

@@ -1,0 +1,118 @@
+"""What people say of a run's items: states, confirmed labels, notes; store and exports."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from engine.core.errors import SetupError, StoreError
+from engine.core.judgments import NewOverride, NewReview, ReviewState
+from engine.decisions.run_csv import write_results_csv
+from engine.decisions.run_json import as_json
+from engine.decisions.run_results import RunResults, load_results
+from engine.store.run_store import RunStore
+from tests.judged import GOOD, SURE_A, A, B, dataset, stored_run
+
+GOLD = dataset({"safety": [A, A, GOOD], "relevance": [A, B, None]})
+LONG = "ß" * 255
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[RunStore]:
+    """Run 1 says A of three items on two criteria."""
+    stored_run(tmp_path, GOLD, {"safety": [SURE_A] * 3, "relevance": [SURE_A] * 3})
+    with RunStore(tmp_path / "runs.sqlite") as opened:
+        yield opened
+
+
+def results(store: RunStore) -> RunResults:
+    return load_results(store, 1)
+
+
+def hash_of(store: RunStore, item_id: str) -> str:
+    return next(item.content_hash for item in store.judged(1) if item.item_id == item_id)
+
+
+def test_the_last_state_of_each_person_counts(store: RunStore) -> None:
+    for author, state in (
+        ("Ada", ReviewState.DONE),
+        ("Ben", ReviewState.SKIPPED),
+        ("Ada", ReviewState.TO_DO),
+        (LONG, ReviewState.DONE),
+    ):
+        store.review(1, NewReview("1", author, state))
+    found = results(store).reviews
+    assert found.state("1", "Ada") is ReviewState.TO_DO
+    assert found.state("1", "Ben") is ReviewState.SKIPPED
+    assert found.state("2", "Ben") is ReviewState.TO_DO
+    assert {mark.author for mark in found.marks_of("1")} == {"Ben", LONG}
+    assert found.people == ("Ada", "Ben", LONG)
+
+
+def test_a_confirmation_is_a_label_of_its_person_and_no_override(store: RunStore) -> None:
+    confirmed = {"safety": A, "relevance": A}
+    store.review(1, NewReview("1", "Ada", ReviewState.DONE, confirmed))
+    store.override(1, NewOverride("1", "safety", B, explanation=None, author="Ben"))
+    found = results(store)
+    assert found.reviews.labels == {
+        "Ada": {("safety", "1"): A, ("relevance", "1"): A},
+        "Ben": {("safety", "1"): B},
+    }
+    assert list(found.overrides) == [("safety", "1")]
+    assert found.reviews.of_item("1").labels == found.reviews.labels
+    assert found.reviews.of_item("2").labels == {}
+
+
+def test_each_takes_back_only_his_own(store: RunStore) -> None:
+    store.override(1, NewOverride("1", "safety", B, explanation=None, author="Ben"))
+    store.override(1, NewOverride("1", "safety", GOOD, explanation=None, author="Ada"))
+    assert store.undo_override(1, "1", "safety", author="Cy") is None
+    store.undo_override(1, "1", "safety", author="Ben")
+    assert results(store).reviews.labels == {"Ada": {("safety", "1"): GOOD}}
+
+
+@pytest.mark.parametrize(("item", "author", "error"), [("9", "Ada", StoreError), ("1", " ", SetupError)])
+def test_what_cannot_be_a_review_is_refused(
+    store: RunStore, item: str, author: str, error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        store.review(1, NewReview(item, author, ReviewState.DONE, {"safety": A}))
+    assert results(store).reviews.marks == ()
+
+
+def test_a_note_is_found_again_by_the_content_of_its_item(store: RunStore) -> None:
+    key = hash_of(store, "2")
+    store.note(key, " odd, \n see B ", ["mt", "odd", "mt", " "], "Ada")
+    store.note(hash_of(store, "1"), "", [LONG, "odd"], "Ben")
+    note = results(store).notes[key]
+    assert (note.text, note.tags, note.author) == ("odd, \n see B", ("mt", "odd"), "Ada")
+    assert store.tags() == ["odd", "mt", LONG]
+    store.note(key, "", [], "Ben")
+    assert key not in results(store).notes
+    assert store.tags() == ["odd", LONG]
+
+
+def test_json_holds_states_labels_and_notes(store: RunStore) -> None:
+    store.review(1, NewReview("1", "Ada", ReviewState.DONE, {"safety": A}))
+    store.note(hash_of(store, "1"), "why?", ["odd"], "Ben")
+    first, second, _ = json.loads(json.dumps(as_json(results(store))))["items"]
+    assert [(mark["author"], mark["state"]) for mark in first["reviews"]] == [("Ada", "done")]
+    assert first["judgments"]["safety"]["people"] == {"Ada": "A"}
+    assert (first["note"]["text"], first["note"]["author"], first["tags"]) == ("why?", "Ben", ["odd"])
+    assert (second["reviews"], second["note"], second["tags"]) == ([], None, [])
+
+
+def test_csv_holds_states_labels_and_notes(store: RunStore, tmp_path: Path) -> None:
+    store.review(1, NewReview("1", "Ada", ReviewState.DONE, {"safety": A}))
+    store.override(1, NewOverride("1", "safety", B, explanation=None, author=LONG))
+    store.note(hash_of(store, "1"), 'a "note",\nwith lines', ["odd, very", "ß"], "Ben")
+    write_results_csv(tmp_path / "all.csv", results(store))
+    table = pd.read_csv(tmp_path / "all.csv", dtype=str, keep_default_na=False)
+    first, other = table.iloc[0], table.iloc[2]
+    assert (first.review_state, first.review_author, other.review_state) == ("done", "Ada", "")
+    assert json.loads(first.labels_by_people) == {"Ada": "A", LONG: "B"}
+    assert first.note == 'a "note",\nwith lines'
+    assert json.loads(first.tags) == ["odd, very", "ß"]
+    assert (other.note, other.tags) == ("", "")

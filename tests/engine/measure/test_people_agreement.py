@@ -1,0 +1,143 @@
+"""How far people agree: among themselves, with the model alone, with the dataset's labels."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import krippendorff
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.core.items import Preference
+from engine.core.judgments import NewOverride, NewReview
+from engine.decisions.run_results import RunResults, load_results
+from engine.measure.people_agreement import HUMAN, MODEL, SharedLabels, _alpha, people_agreement
+from engine.store.run_store import RunStore
+from tests.judged import BAD, GOOD, SURE_A, SURE_GOOD, A, B, dataset, stored_run
+
+GOLD = dataset({"safety": [A, A, GOOD, GOOD], "relevance": [A, A, None, None]})
+Given = Mapping[str, Mapping[str, Sequence[Preference | None]]]
+
+
+def run_of(folder: Path, given: Given) -> RunResults:
+    """A run that says A, A, both good, both good on safety; by person and criterion the confirmed labels."""
+    safety = [SURE_A, SURE_A, SURE_GOOD, SURE_GOOD]
+    results = stored_run(folder, GOLD, {"safety": safety, "relevance": [SURE_A] * 4}).results
+    assert results is not None
+    with RunStore(folder / "runs.sqlite") as store:
+        for author, criteria in given.items():
+            for criterion, labels in criteria.items():
+                for number, label in enumerate(labels):
+                    if label is not None:
+                        confirmed = {criterion: label}
+                        store.review(results.run.id, NewReview(str(number + 1), author, None, confirmed))
+        return load_results(store, results.run.id)
+
+
+def pair(results: RunResults, one: str, other: str, criterion: str | None) -> SharedLabels:
+    found = people_agreement(results, GOLD)
+    assert found is not None
+    [pair] = [
+        each for each in found.pairs if (each.one, each.other, each.criterion) == (one, other, criterion)
+    ]
+    return pair
+
+
+def test_where_nobody_labelled_anything_there_is_nothing_to_say(tmp_path: Path) -> None:
+    results = run_of(tmp_path, {})
+    assert people_agreement(results, GOLD) is None
+
+
+def test_two_people_the_model_and_the_human_labels(tmp_path: Path) -> None:
+    results = run_of(
+        tmp_path,
+        {"Ada": {"safety": [A, A, GOOD, None], "relevance": [A]}, "Ben": {"safety": [A, B, GOOD, BAD]}},
+    )
+    together = pair(results, "Ada", "Ben", "safety")
+    # Expected by chance: (2 A x 1 A + 1 good x 1 good) / 9 = 3 / 9.
+    assert (together.items, together.equal, together.between_people) == (3, 2 / 3, True)
+    assert together.kappa == pytest.approx((2 / 3 - 3 / 9) / (1 - 3 / 9))
+    assert pair(results, "Ada", MODEL, "safety").equal == 1
+    assert pair(results, "Ada", MODEL, None).items == 4
+    assert pair(results, "Ben", HUMAN, "safety").equal == 0.5
+    found = people_agreement(results, GOLD)
+    assert found is not None
+    assert not [each for each in found.pairs if {each.one, each.other} == {MODEL, HUMAN}]
+    assert [each.between_people for each in found.pairs[:2]] == [True, True]
+    assert list(found.among) == ["safety", None]  # on relevance nobody shares an item with anybody
+    assert (found.among["safety"].pairs, found.among["safety"].items) == (1, 3)
+
+
+def test_the_ceiling_is_the_mean_of_pairs_of_people(tmp_path: Path) -> None:
+    results = run_of(
+        tmp_path,
+        {
+            "Ada": {"safety": [A, A, A, A]},
+            "Ben": {"safety": [A, A, A, A]},
+            "Cy": {"safety": [A, A, B, B]},
+            "Dee": {"relevance": [B]},
+        },
+    )
+    found = people_agreement(results)
+    assert found is not None
+    among = found.among["safety"]
+    assert (among.people, among.pairs, among.items) == (3, 3, 4)
+    assert among.equal == pytest.approx((1 + 0.5 + 0.5) / 3)
+    assert among.kappa == 0  # of Ada and Ben there is none: both know A only
+    assert HUMAN not in {each.other for each in found.pairs}
+
+
+def test_the_model_is_held_against_people_as_it_judged(tmp_path: Path) -> None:
+    results = run_of(tmp_path, {})
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        store.override(1, NewOverride("1", "safety", B, explanation=None, author="Ada"))
+        results = load_results(store, 1)
+    assert pair(results, "Ada", MODEL, "safety").equal == 0
+    assert pair(results.model_alone(), "Ada", MODEL, "safety").equal == 0
+
+
+def test_a_person_called_as_the_model_is_a_person(tmp_path: Path) -> None:
+    results = run_of(tmp_path, {MODEL: {"safety": [B]}, "Ada": {"safety": [A]}})
+    found = people_agreement(results)
+    assert found is not None
+    named = [each for each in found.pairs if each.criterion is None]
+    assert [(each.one, each.other, each.equal, each.between_people) for each in named] == [
+        ("Ada", MODEL, 0, True),
+        ("Ada", MODEL, 1, False),
+        (MODEL, MODEL, 0, False),
+    ]
+
+
+PUBLISHED = ("123321412", "12332241253", "3332342251", "12332441251")
+"""Krippendorff (2011), example C: four observers, five labels; the units' numbers of each are in SEEN."""
+SEEN = (range(9), (*range(10), 11), (1, *range(2, 11)), range(11))
+
+
+def test_alpha_is_that_of_the_paper() -> None:
+    counts = [[0] * 5 for _unit in range(12)]
+    for labels, units in zip(PUBLISHED, SEEN, strict=True):
+        for label, unit in zip(labels, units, strict=True):
+            counts[unit][int(label) - 1] += 1
+    assert _alpha([row for row in counts if sum(row) > 1]) == pytest.approx(0.743, abs=0.0005)
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [([[2, 0], [0, 2]], 1.0), ([[1, 1], [1, 1]], -0.5), ([[2, 0], [2, 0]], None)],
+)
+def test_alpha_of_complete_agreement_of_none_and_of_one_label(
+    counts: list[list[int]], expected: float | None
+) -> None:
+    assert _alpha(counts) == expected
+
+
+ITEMS = st.lists(st.integers(0, 3), min_size=2, max_size=5)
+"""The labels of one item, by two to five people."""
+
+
+@given(st.lists(ITEMS, min_size=1, max_size=20))
+def test_alpha_is_that_of_the_reference(items: list[list[int]]) -> None:
+    counts = [[labels.count(label) for label in range(4)] for labels in items]
+    different = len({label for labels in items for label in labels}) > 1
+    reference = krippendorff.alpha(value_counts=counts, level_of_measurement="nominal") if different else None
+    assert _alpha(counts) == (reference if reference is None else pytest.approx(reference))

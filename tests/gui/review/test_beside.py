@@ -1,0 +1,224 @@
+"""Several systems beside the open run: which can be chosen, what columns say, the person's own column."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QListWidgetItem
+from pytestqt.qtbot import QtBot
+
+from engine.core.items import Prediction, Preference
+from engine.data.dataset import load_dataset
+from engine.data.submission import read_submission, write_submission
+from engine.decisions.opened_submission import open_submission
+from engine.store.run_store import RunStore
+from gui.review.beside import MOST_BESIDE
+from gui.review.review_page import ReviewPage
+from gui.work.workspace import Workspace
+from tests.gui.review.steps import Open, current, press, save, wait_for_override
+
+LONG_TEXT = " ".join(f"word{number}" for number in range(400))
+A, B, GOOD, BAD = Preference
+
+
+@pytest.fixture
+def add(store: Path, demo_gold: Path, demo_store: Path, tmp_path: Path) -> Callable[..., int]:
+    """Keeps a submission in the store that answers the demo items with one label; the id of its run."""
+
+    def add(name: str, label: Preference | None = B, text: str = LONG_TEXT, items: int = 30) -> int:
+        whole = read_submission(demo_store.with_name("submission.tsv"))
+        said = {criterion: Prediction(label, text or None) for criterion in whole.criteria}
+        rows = tuple(replace(row, predictions=said) for row in whole.rows[:items])
+        path = tmp_path / name
+        write_submission(path, replace(whole, rows=rows, with_explanations=bool(text)))
+        with RunStore(store) as opened:
+            return open_submission(path, load_dataset(demo_gold), opened).id
+
+    return add
+
+
+def listed(page: ReviewPage, run: int) -> list[QListWidgetItem]:
+    """The entry of a run in the list of what can be read beside."""
+    view = page.beside.button.list
+    entries = [view.item(row) for row in range(view.count())]
+    return [entry for entry in entries if entry.data(Qt.ItemDataRole.UserRole) == run]
+
+
+def _is_listed(page: ReviewPage, run: int) -> bool:
+    return bool(listed(page, run))
+
+
+def tick(qtbot: QtBot, page: ReviewPage, *runs: int) -> None:
+    """Tick runs in the list of what can be read beside."""
+    page.beside._list()
+    for run in runs:
+        qtbot.waitUntil(partial(_is_listed, page, run))
+        listed(page, run)[0].setCheckState(Qt.CheckState.Checked)
+    qtbot.waitUntil(lambda: not page.beside._reading.busy)
+
+
+def systems(page: ReviewPage) -> list[str]:
+    return [text.system for text in page.beside.columns.texts]
+
+
+def test_v_shows_the_open_run_the_human_label_and_the_own_column(qtbot: QtBot, page: ReviewPage) -> None:
+    assert page.beside.panel.isHidden()
+    press(qtbot, page, "V")
+    assert page.beside.panel.isVisible()
+    assert not page.desk.card.isVisible()
+    assert page.desk.strip.isVisible()
+    run, human = page.beside.columns.texts
+    assert run.system.startswith("Run 1: ")
+    assert run.text == page.desk.card.explanation.text()
+    assert run.marks[0][0].endswith(" %")
+    assert human.text == page.desk.card.human.text()
+    press(qtbot, page, "V")
+    assert page.desk.card.isVisible()
+    assert page.beside.panel.isHidden()
+
+
+def test_ticked_systems_stand_beside_and_follow_items_and_criteria(
+    qtbot: QtBot, page: ReviewPage, add: Callable[..., int]
+) -> None:
+    bad = add("bad.tsv", BAD)
+    short = add("labels only.tsv", GOOD, text="", items=1)
+    tick(qtbot, page, bad)
+    assert systems(page)[1:] == ["Human labels", "bad.tsv"]
+    page.beside.button.ticked.emit(0, False)
+    tick(qtbot, page, short)
+    assert systems(page)[1:] == ["bad.tsv", "labels only.tsv"]
+    shown = page.beside.columns.texts[1]
+    assert (shown.label, shown.text, shown.marks) == (BAD, LONG_TEXT, [])
+    page.list.choose("1")
+    qtbot.waitUntil(lambda: current(page) == "1")
+    assert page.beside.columns.texts[2].label is GOOD
+    assert page.beside.columns.texts[2].remark == "No explanation."
+    press(qtbot, page, "J")
+    if current(page) == "1":
+        press(qtbot, page, "K")
+    assert page.beside.columns.texts[2].remark == "Does not answer this item."
+
+
+def test_the_human_label_is_that_of_the_criterion(qtbot: QtBot, page: ReviewPage) -> None:
+    press(qtbot, page, "V")
+    press(qtbot, page, "3")
+    human = page.desk._human()[0]
+    assert page.desk.criterion == "truthfulness"
+    assert human is not None
+    assert page.beside.columns.texts[1].text == human.explanation
+
+
+def test_a_long_explanation_can_be_read_to_its_end(
+    qtbot: QtBot, page: ReviewPage, add: Callable[..., int]
+) -> None:
+    tick(qtbot, page, add("long.tsv"))
+    column = page.beside.columns.systems[2]
+    qtbot.waitUntil(lambda: column.text.view.verticalScrollBar().maximum() > 0)
+    assert column.text.text.endswith("word399")
+    assert column.text.view.horizontalScrollBar().maximum() == 0
+    column.text.view.verticalScrollBar().setValue(50)
+    page.desk.show_changes()
+    assert column.text.view.verticalScrollBar().value() == 50
+    press(qtbot, page, "J")
+    press(qtbot, page, "K")
+
+
+def test_no_more_can_be_ticked_than_there_is_room_for(
+    qtbot: QtBot, page: ReviewPage, add: Callable[..., int]
+) -> None:
+    ids = [add(f"{label}.tsv", label) for label in (A, B, GOOD)]
+    tick(qtbot, page, *ids[: MOST_BESIDE - 1])  # the human labels are another
+    chooser = page.beside.button.list
+    states = {
+        chooser.item(row).text().split(",")[0]: bool(chooser.item(row).flags() & Qt.ItemFlag.ItemIsEnabled)
+        for row in range(chooser.count())
+    }
+    assert states == {
+        "Human labels of gold.tsv": True,
+        "A.tsv": True,
+        "B.tsv": False,
+        "both_good.tsv": False,
+    }
+    assert len(systems(page)) == 1 + MOST_BESIDE
+
+
+def test_what_is_beside_is_remembered_for_the_dataset(
+    qtbot: QtBot, page: ReviewPage, add: Callable[..., int], open_page: Open, workspace: Workspace
+) -> None:
+    tick(qtbot, page, add("bad.tsv", BAD))
+    page.keep_layout()
+    page.hide()
+    again = open_page()
+    qtbot.waitUntil(lambda: systems(again)[1:] == ["Human labels", "bad.tsv"])
+    assert again.beside.panel.isVisible()
+    assert workspace.state.record("review/beside")
+
+
+def test_the_own_column_is_written_with_the_same_keys(
+    qtbot: QtBot, page: ReviewPage, store: Path, workspace: Workspace
+) -> None:
+    workspace.state.set_text("author", "Ada")
+    press(qtbot, page, "V")
+    own = page.beside.columns.own
+    assert own.shown is not None
+    assert own.shown.remark.startswith("Nothing yet")
+    wait_for_override(qtbot, page, lambda: press(qtbot, page, "G"))
+    qtbot.waitUntil(own.labels[GOOD].isChecked)
+    press(qtbot, page, "E")
+    editor = page.desk.card.editor
+    assert own.isAncestorOf(editor)
+    assert editor.isVisible()
+    assert editor.field.hasFocus()
+    editor.field.setPlainText("Mine.")
+    wait_for_override(qtbot, page, lambda: save(qtbot, editor.field))
+    qtbot.waitUntil(lambda: own.text.text == "Mine.")
+    assert not editor.isVisible()
+    assert page.beside.columns.texts[0].label is not GOOD or page.beside.columns.texts[0].text != "Mine."
+    wait_for_override(qtbot, page, lambda: press(qtbot, page, "U"))
+    wait_for_override(qtbot, page, own.undo.click)
+    qtbot.waitUntil(lambda: not own.labels[GOOD].isChecked())
+    with RunStore(store) as opened:
+        assert {override.author for override in opened.overrides(1)} == {"Ada"}
+
+
+def test_the_buttons_of_the_own_column_give_labels(qtbot: QtBot, page: ReviewPage) -> None:
+    press(qtbot, page, "V")
+    own = page.beside.columns.own
+    wait_for_override(qtbot, page, own.labels[BAD].click)
+    qtbot.waitUntil(own.labels[BAD].isChecked)
+
+
+def test_what_is_being_written_moves_with_the_field(qtbot: QtBot, page: ReviewPage) -> None:
+    press(qtbot, page, "E")
+    page.desk.card.editor.field.setPlainText("half a thou")
+    page.beside.toggle()
+    assert page.desk.writing
+    assert page.beside.columns.own.isAncestorOf(page.desk.card.editor)
+    page.beside.toggle()
+    assert page.desk.writing
+    assert page.desk.card.isAncestorOf(page.desk.card.editor)
+    assert page.desk.card.editor.text == "half a thou"
+
+
+def test_what_others_gave_is_no_label_of_the_person_who_looks(
+    qtbot: QtBot, page: ReviewPage, workspace: Workspace
+) -> None:
+    workspace.state.set_text("author", "Ada")
+    press(qtbot, page, "V")
+    wait_for_override(qtbot, page, lambda: press(qtbot, page, "X"))
+    workspace.state.set_text("author", "Ben")
+    page.desk.show_changes()
+    own = page.beside.columns.own
+    assert not own.labels[BAD].isChecked()
+    assert "Overridden: both bad, by Ada." in page.beside.columns.texts[0].remark
+
+
+def test_markdown_is_for_the_columns_too(qtbot: QtBot, page: ReviewPage, add: Callable[..., int]) -> None:
+    tick(qtbot, page, add("marked.tsv", text="**bold** words"))
+    column = page.beside.columns.systems[2]
+    assert column.text.text == "**bold** words"
+    press(qtbot, page, "M")
+    assert column.text.text == "bold words"

@@ -1,0 +1,404 @@
+"""Several people on the Review page: states, confirmed labels, names, blind labels, notes and tags."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QWidget
+from pytestqt.qtbot import QtBot
+
+from engine.core.items import PREFERENCES, Preference
+from engine.core.judgments import NewReview, ReviewState
+from engine.core.people import Reviews
+from engine.decisions.run_json import as_json
+from engine.decisions.run_results import load_results, load_reviews
+from engine.store.run_store import RunStore
+from gui.kit.value_table import SORT_ROLE
+from gui.people.naming import WhoDialog
+from gui.review.review_page import ReviewPage
+from gui.review.review_table import DOUBT, HIDDEN, LABELS, MARKS, STATE
+from gui.work.workspace import Workspace
+from tests.gui.review.steps import Open, current, overrides, press
+
+LONG = "W" * 255
+
+
+def reviews(store: Path) -> Reviews:
+    with RunStore(store) as opened:
+        return load_reviews(opened, 1)
+
+
+def say(qtbot: QtBot, page: ReviewPage, act: Callable[[], object]) -> None:
+    """Do what changes what people say, and wait until the window knows."""
+    with qtbot.waitSignal(page.workspace.reviewed):
+        act()
+    qtbot.waitUntil(lambda: not page.workspace.threads.busy(page.list._reading._lane))
+
+
+def enter(qtbot: QtBot, page: ReviewPage) -> None:
+    say(qtbot, page, lambda: qtbot.keyClick(page, Qt.Key.Key_Return))
+
+
+def state_sign(page: ReviewPage, item_id: str) -> str:
+    row = page.list.table.row_of(item_id)
+    assert row is not None
+    return str(page.list.table.index(row, STATE).data())
+
+
+def labels(page: ReviewPage, item_id: str) -> list[str]:
+    row = page.list.table.row_of(item_id)
+    assert row is not None
+    return list(page.list.table.index(row, LABELS).data(SORT_ROLE))
+
+
+def choose_state(page: ReviewPage, state: ReviewState | None) -> None:
+    box = page.list.people.state
+    box.setCurrentIndex(box.findData(state and state.value))
+    box.activated.emit(box.currentIndex())
+
+
+# States and confirmations
+
+
+def test_enter_confirms_all_labels_in_force_and_goes_on(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
+    first = current(page)
+    in_force = dict(page.desk.labels_in_force())
+    other = next(label for label in PREFERENCES if label is not in_force[page.desk.criterion])
+    criterion = page.desk.criterion
+    press(qtbot, page, {"A": "A", "B": "B", "both_good": "G", "both_bad": "X"}[other.value])
+    enter(qtbot, page)  # at once: the label that was asked for is the one that is confirmed
+    qtbot.waitUntil(lambda: len(reviews(store).confirmations) == 5)
+    given = reviews(store).labels["Ada"]
+    assert {name: given[name, first] for name in in_force} == {**in_force, criterion: other}
+    assert len(overrides(store)) == 1
+    assert reviews(store).state(first, "Ada") is ReviewState.DONE
+    assert current(page) != first
+    assert state_sign(page, first) == "✓"
+    assert page.list.queue.text.text() == "1 of 30 done, 29 left"
+
+
+def test_s_skips_and_t_takes_back(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
+    first = current(page)
+    say(qtbot, page, lambda: press(qtbot, page, "S"))
+    assert (state_sign(page, first), page.list.queue.text.text()) == ("»", "0 of 30 done, 1 skipped, 29 left")
+    assert reviews(store).confirmations == ()
+    press(qtbot, page, "K")
+    assert current(page) == first
+    assert not page.list.queue.again.isHidden()
+    say(qtbot, page, lambda: press(qtbot, page, "T"))
+    assert (state_sign(page, first), page.list.queue.text.text()) == ("", "0 of 30 done, 30 left")
+    assert current(page) == first
+
+
+def test_the_queue_ends_and_says_so(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
+    page.list.filters.search.setText(current(page))
+    page.list.filters.search.returnPressed.emit()
+    qtbot.waitUntil(lambda: page.list.shown < 30)
+    shown = page.list.shown
+    page.list.take_focus()
+    for left in range(shown - 1, 0, -1):
+        enter(qtbot, page)
+        assert page.list.queue.text.text().endswith(f"{left} left by this filter")
+    with qtbot.waitSignal(page.workspace.note, check_params_cb=lambda text: "No item is left" in text):
+        qtbot.keyClick(page, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: len(reviews(store).marks) == shown)
+
+
+def test_the_list_is_filtered_by_state(qtbot: QtBot, page: ReviewPage) -> None:
+    first = current(page)
+    enter(qtbot, page)
+    second = current(page)
+    choose_state(page, ReviewState.DONE)
+    qtbot.waitUntil(lambda: page.list.shown == 1)
+    assert page.list.table.row_of(first) == 0
+    choose_state(page, ReviewState.TO_DO)
+    qtbot.waitUntil(lambda: page.list.shown == 29)
+    page.list.choose(second)
+    enter(qtbot, page)
+    assert page.list.shown == 29  # it stays in its place until the list is made again
+    assert page.list.queue.text.text() == "2 of 30 done, 28 left by this filter"
+
+
+def test_opened_again_it_goes_on_at_the_first_item_to_do(
+    qtbot: QtBot, page: ReviewPage, open_page: Open
+) -> None:
+    page.list.filters.order.setCurrentIndex(1)
+    page.list.filters.order.activated.emit(1)
+    qtbot.waitUntil(lambda: page.list.table.row_of("1") == 0)
+    page.list.choose("1")
+    enter(qtbot, page)
+    enter(qtbot, page)
+    press(qtbot, page, "JJJ")
+    choose_state(page, ReviewState.TO_DO)
+    qtbot.waitUntil(lambda: page.list.shown == 28)
+    page.keep_layout()
+    page.hide()
+    again = open_page()
+    qtbot.waitUntil(lambda: again.list.shown == 28)
+    assert (current(again), again.list.view.currentIndex().row()) == ("3", 0)
+
+
+def test_enter_belongs_to_the_search_and_space_to_a_button(
+    qtbot: QtBot, page: ReviewPage, store: Path
+) -> None:
+    page.activateWindow()
+    qtbot.waitUntil(page.isActiveWindow)
+    page.list.filters.search.setFocus()
+    qtbot.keyClick(page.list.filters.search, Qt.Key.Key_Return)
+    page.desk.card.fold.setFocus()
+    qtbot.keyClick(page.desk.card.fold, Qt.Key.Key_Space)
+    assert reviews(store).marks == ()
+    assert page.desk.card.folded
+    assert page.desk.card.both.isHidden()
+
+
+def test_space_shows_both_orders_large(qtbot: QtBot, page: ReviewPage) -> None:
+    page.list.take_focus()
+    qtbot.keyClick(page, Qt.Key.Key_Space)
+    assert not page.desk.card.both.isHidden()
+    assert page.desk.card.both.titles == ["A shown first", "B shown first", "Both together"]
+    qtbot.keyClick(page, Qt.Key.Key_Space)
+    assert page.desk.card.both.isHidden()
+
+
+# Names
+
+
+def asked(page: ReviewPage) -> WhoDialog:
+    dialog = page.reviewer.who.dialog
+    assert dialog is not None
+    return dialog
+
+
+def test_a_name_is_asked_once_and_what_was_wished_is_done_then(
+    qtbot: QtBot, store: Path, workspace: Workspace, open_page: Open
+) -> None:
+    page = open_page()
+    workspace.set_author("")
+    who = page.reviewer.who
+    qtbot.keyClick(page, Qt.Key.Key_Return)
+    dialog = asked(page)
+    assert dialog.field.text() == workspace.author  # that of the account
+    dialog.reject()
+    assert reviews(store).marks == ()
+    press(qtbot, page, "X")
+    dialog = asked(page)
+    dialog.field.setText(f"{LONG}\u202e ")
+    say(qtbot, page, dialog.accept)
+    assert [override.author for override in overrides(store)] == ["W" * 255]
+    assert who.width() < page.list.width()
+    page.activateWindow()
+    qtbot.waitUntil(page.isActiveWindow)
+    enter(qtbot, page)
+    assert who.dialog is None
+    assert page.width() == 1180
+
+
+def test_each_takes_back_only_his_own(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
+    workspace = page.workspace
+    say(qtbot, page, lambda: press(qtbot, page, "X"))
+    workspace.set_author("Ben & Co")
+    with qtbot.waitSignal(
+        workspace.note, check_params_cb=lambda text: text == "This is Ada's: only Ada can take it back."
+    ):
+        press(qtbot, page, "U")
+    say(qtbot, page, lambda: press(qtbot, page, "A"))
+    assert page.desk.card.people.text() == "Ada: both bad, Ben & Co: A"
+    say(qtbot, page, lambda: press(qtbot, page, "U"))
+    assert [(each.author, each.undone is None) for each in overrides(store)] == [
+        ("Ada", True),
+        ("Ben & Co", False),
+    ]
+    assert page.desk.card.badge.text == "Both bad"
+
+
+def test_who_agrees_with_anothers_override_confirms_it(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
+    say(qtbot, page, lambda: press(qtbot, page, "X"))
+    page.workspace.set_author("Ben")
+    say(qtbot, page, lambda: press(qtbot, page, "X"))
+    assert len(overrides(store)) == 1
+    [confirmed] = reviews(store).confirmations
+    assert (confirmed.author, confirmed.preference) == ("Ben", Preference.BOTH_BAD)
+
+
+def test_an_explanation_does_not_become_another_persons(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
+    press(qtbot, page, "E")
+    page.desk.card.editor.field.setPlainText("Ada's words.")
+    say(qtbot, page, lambda: page.desk.card.editor.saved.emit("Ada's words."))
+    page.workspace.set_author("Ben")
+    say(qtbot, page, lambda: press(qtbot, page, "X"))
+    assert (overrides(store)[-1].author, overrides(store)[-1].explanation) == ("Ben", None)
+
+
+# Blind
+
+
+def everything_said(widget: QWidget) -> str:
+    """All that a widget and what is in it shows or tells: texts, tips, accessible names."""
+    found = [widget, *widget.findChildren(QWidget)]
+    parts = []
+    for each in found:
+        if not each.isVisibleTo(widget):
+            continue
+        parts += [each.toolTip(), each.accessibleName(), each.accessibleDescription()]
+        parts.append(each.text() if isinstance(each, QLabel) else "")
+    return "\n".join(parts)
+
+
+def test_blind_nothing_is_told_before_the_own_label(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
+    item, card = current(page), page.desk.card
+    explanation, human = card.explanation.text(), card.human.text()
+    page.reviewer.blind_button.click()
+    qtbot.waitUntil(lambda: page.list.table.row_of("1") == 0)  # the order of the dataset
+    page.list.choose(item)
+    press(qtbot, page, "1")
+    assert page.list.view.isColumnHidden(DOUBT)
+    assert labels(page, item) == [HIDDEN] * 5
+    row = page.list.table.row_of(item)
+    assert row is not None
+    assert page.list.table.index(row, MARKS).data() == ""
+    tip = page.list.table.index(row, LABELS).data(Qt.ItemDataRole.ToolTipRole)
+    assert tip.count("hidden until you have given your label") == 5
+    qtbot.keyClick(page, Qt.Key.Key_Space)
+    told = everything_said(page.desk)
+    assert explanation not in told
+    assert human not in told
+    assert "%" not in told.replace("<p style", "")
+    assert not [word for word in ("Unscored", "flipped", "Probabilities: A", "shown first:") if word in told]
+    assert not any(button.isChecked() for button in card.labels.values())
+    assert page.list.filters.order.isHidden()
+    assert all(chip.isHidden() for chip in page.list.filters.chips.values())
+    assert all(box.isHidden() for box in page.list.filters.labels.values())
+    press(qtbot, page, "E")
+    assert not page.desk.writing
+
+
+def test_a_blind_label_confirms_or_overrides_and_shows_its_criterion_alone(
+    qtbot: QtBot, page: ReviewPage, store: Path
+) -> None:
+    in_force = page.desk.labels_in_force()
+    keys = {"A": "A", "B": "B", "both_good": "G", "both_bad": "X"}
+    page.reviewer.blind_button.click()
+    press(qtbot, page, "1")
+    item = current(page)
+    in_force = page.desk.labels_in_force()
+    say(qtbot, page, lambda: press(qtbot, page, keys[in_force["relevance"].value]))
+    assert overrides(store) == []
+    [confirmed] = reviews(store).confirmations
+    assert (confirmed.criterion, confirmed.preference) == ("relevance", in_force["relevance"])
+    assert page.desk.card.explanation.text() not in ("", "Hidden.")
+    assert labels(page, item) == [in_force["relevance"], *[HIDDEN] * 4]
+    press(qtbot, page, "2")
+    assert page.desk.card.explanation.text() == "Hidden."
+    other = next(label for label in PREFERENCES if label is not in_force["naturalness"])
+    say(qtbot, page, lambda: press(qtbot, page, keys[other.value]))
+    [override] = overrides(store)
+    assert (override.criterion, override.preference) == ("naturalness", other)
+    assert page.desk.card.badge.text.lower().replace(" ", "_") == other.value.lower()
+
+
+def test_blind_enter_waits_for_all_labels_and_keeps_them(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
+    page.reviewer.blind_button.click()
+    item = current(page)
+    press(qtbot, page, "1X2X3X4X")
+    with qtbot.waitSignal(page.workspace.note, check_params_cb=lambda text: "overall quality" in text):
+        qtbot.keyClick(page, Qt.Key.Key_Return)
+    assert (page.desk.criterion, current(page)) == ("overall_quality", item)
+    press(qtbot, page, "X")
+    qtbot.keyClick(page, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: reviews(store).state(item, "Ada") is ReviewState.DONE)
+    given = reviews(store).labels["Ada"]
+    assert {given[name, item] for name in page.desk.criteria} == {Preference.BOTH_BAD}
+    assert current(page) != item
+
+
+def test_blind_is_for_each_person_and_is_remembered(qtbot: QtBot, page: ReviewPage, open_page: Open) -> None:
+    item = current(page)
+    enter(qtbot, page)
+    page.reviewer.blind_button.click()
+    assert HIDDEN not in labels(page, item)
+    page.workspace.set_author("Ben")
+    assert labels(page, item) == [HIDDEN] * 5
+    page.list.choose(item)
+    assert page.desk.card.people.text() == ""  # not what Ada said
+    page.hide()
+    assert open_page().reviewer.blind.on
+
+
+def test_side_columns_are_blind_too(qtbot: QtBot, page: ReviewPage) -> None:
+    human = page.desk.card.human.text()
+    page.beside.set_on(True)
+    qtbot.waitUntil(page.beside.panel.isVisible)
+    assert human in "".join(text.text or "" for text in page.beside.columns.texts)
+    page.reviewer.blind_button.click()
+    assert [text.text for text in page.beside.columns.texts] == [None] * len(page.beside.columns.texts)
+    assert all(text.label is None for text in page.beside.columns.texts)
+
+
+# Notes
+
+
+def note(qtbot: QtBot, page: ReviewPage, text: str, *tags: str) -> None:
+    press(qtbot, page, "N")
+    dialog = page.reviewer.note.dialog
+    assert dialog is not None
+    qtbot.waitUntil(dialog.isActiveWindow)
+    dialog.field.setPlainText(text)
+    for tag in tags:
+        dialog.tag.setFocus()
+        dialog.tag.setText(tag)
+        qtbot.keyClick(dialog.tag, Qt.Key.Key_Return)
+    with qtbot.waitSignal(page.workspace.noted):
+        qtbot.keyClick(dialog.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert page.reviewer.note.dialog is None
+    page.activateWindow()
+    qtbot.waitUntil(page.isActiveWindow)
+
+
+def test_notes_and_tags_are_kept_shown_filtered_and_exported(
+    qtbot: QtBot, page: ReviewPage, store: Path
+) -> None:
+    item, width = current(page), page.width()
+    note(qtbot, page, "<b>odd</b> wording", "odd", LONG, "odd")
+    line = page.reviewer.note
+    assert line.text.text() == "<b>odd</b> wording"
+    assert [pill.text for pill in line.pills if not pill.isHidden()] == ["odd", f"{'W' * 18}…"]
+    assert page.width() == width
+    box = page.list.people.tag
+    box.setCurrentIndex(box.findData(LONG))
+    box.activated.emit(box.currentIndex())
+    qtbot.waitUntil(lambda: page.list.shown == 1)
+    assert current(page) == item
+    with RunStore(store) as opened:
+        exported = json.loads(json.dumps(as_json(load_results(opened, 1))))
+    [noted] = [each for each in exported["items"] if each["note"]]
+    assert (noted["id"], noted["tags"], noted["note"]["author"]) == (item, ["odd", LONG], "Ada")
+    press(qtbot, page, "N")
+    assert line.dialog is not None
+    completer = line.dialog.tag.completer()
+    assert completer is not None
+    qtbot.waitUntil(lambda: line.dialog is not None and line.dialog.tag.completer().completionCount() == 2)
+    line.dialog.reject()
+
+
+def test_blind_the_notes_of_others_are_hidden(qtbot: QtBot, page: ReviewPage) -> None:
+    note(qtbot, page, "A is better", "a-wins")
+    page.workspace.set_author("Ben")
+    page.reviewer.blind_button.click()
+    line = page.reviewer.note
+    assert (line.note, line.text.text(), line.text.toolTip()) == (None, "", "")
+    assert page.list.people.tag.isHidden()
+    press(qtbot, page, "N")
+    assert line.dialog is None
+
+
+def test_what_is_not_stored_is_said_and_taken_back(
+    qtbot: QtBot, page: ReviewPage, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    item = current(page)
+    page.workspace.store_path = store.parent  # no store at all
+    with qtbot.waitSignal(page.workspace.problem):
+        page.workspace.review(NewReview(item, "Ada", ReviewState.DONE))
+    assert state_sign(page, item) == ""

@@ -1,0 +1,161 @@
+"""How the Review page shares its height: texts first, a card that folds; both follow theme and text size."""
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtGui import QFont, QImage, QPalette
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from gui.kit.theme import DARK, LIGHT, ThemeChoice, apply_theme
+from gui.review.review_page import ReviewPage
+from gui.work.workspace import Workspace
+from tests.gui.review.steps import Open, press, wait_for_override
+
+PAGE = (1167, 661)  # what a window of 1280 x 720 leaves for a page
+
+
+@pytest.fixture
+def look() -> Iterator[float]:
+    """The window's look, light at first; the points of its text. Afterwards as it was."""
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    style, font, palette = app.styleSheet(), QFont(app.font()), QPalette(app.palette())
+    points = font.pointSizeF()
+    apply_theme(app, ThemeChoice.LIGHT, 100, points)
+    yield points
+    app.setStyleSheet(style)
+    app.setFont(font)
+    app.setPalette(palette)
+
+
+@pytest.fixture
+def small(look: float, page: ReviewPage, qtbot: QtBot) -> ReviewPage:
+    """The page in a window of 1280 x 720."""
+    assert look
+    page.resize(*PAGE)
+    qtbot.waitUntil(lambda: page._down.settled)
+    return page
+
+
+def share(page: ReviewPage) -> float:
+    """Of the page's height, that of the lower of the two responses."""
+    return min(pane.view.height() for pane in (page.reading.a, page.reading.b)) / page.height()
+
+
+def test_the_responses_have_most_of_a_small_window(qtbot: QtBot, small: ReviewPage) -> None:
+    assert share(small) >= 0.35
+    press(qtbot, small, "F")
+    qtbot.waitUntil(lambda: share(small) >= 0.55)
+    press(qtbot, small, "F")
+    qtbot.waitUntil(lambda: 0.35 <= share(small) < 0.55)
+
+
+def test_the_criteria_stand_in_one_row_whatever_their_marks(qtbot: QtBot, small: ReviewPage) -> None:
+    for _ in range(small.list.shown):
+        assert len({button.y() for button in small.desk.strip.buttons}) == 1
+        small.list.step(1)
+    last = small.desk.strip.buttons[-1]
+    assert last.geometry().right() <= small.desk.strip.width()
+    assert "Overall quality" in last.text()
+    small.resize(800, PAGE[1])
+    qtbot.waitUntil(lambda: "Overall quality" not in last.text())
+    assert last.text().split()[0] == "5"
+    qtbot.waitUntil(lambda: len({button.y() for button in small.desk.strip.buttons}) == 1)
+    assert "overall quality" in last.toolTip()
+
+
+def test_a_folded_card_says_the_judgment_in_a_line(qtbot: QtBot, page: ReviewPage) -> None:
+    card = page.desk.card
+    explanation = card.explanation.text()
+    page.window().setFocus()
+    card.fold.click()
+    assert not card.body.isVisible()
+    assert not card.labels[next(iter(card.labels))].isVisible()
+    assert card.badge.isVisible()
+    assert card.doubt.text.startswith("doubt ")
+    assert (card.beginning.isVisible(), card.beginning.text()) == (True, explanation)
+    wait_for_override(qtbot, page, lambda: press(qtbot, page, "X"))
+    assert card.badge.text == "Both bad"
+    assert not card.open
+    press(qtbot, page, "F")
+    assert card.body.isVisible()
+
+
+def test_writing_opens_a_folded_card_until_it_is_saved(qtbot: QtBot, page: ReviewPage) -> None:
+    press(qtbot, page, "F")
+    press(qtbot, page, "E")
+    card = page.desk.card
+    assert card.editor.field.isVisible()
+    assert card.editor.field.hasFocus()
+    card.editor.field.setPlainText("So.")
+    wait_for_override(qtbot, page, lambda: card.editor.saved.emit("So."))
+    assert not card.open
+    assert card.beginning.text() == "So."
+
+
+def test_a_fold_is_remembered_and_the_height_of_the_card_with_it(
+    qtbot: QtBot, page: ReviewPage, workspace: Workspace, open_page: Open
+) -> None:
+    qtbot.waitUntil(lambda: page._down.settled)
+    page._down.moveSplitter(page._down.height() - 170, 1)  # as a drag does
+    given = page._down.sizes()[1]
+    press(qtbot, page, "F")
+    page.keep_layout()
+    page.hide()
+    again = open_page()
+    assert not again.desk.card.open
+    press(qtbot, again, "F")
+    qtbot.waitUntil(lambda: again._down.sizes()[1] == given)
+    again.keep_layout()
+    again.hide()
+    assert open_page().desk.card.open
+
+
+def test_a_folded_card_shows_a_low_format_mass_only(qtbot: QtBot, page: ReviewPage) -> None:
+    card = page.desk.card
+    assert card.mass.isVisible()
+    press(qtbot, page, "F")
+    assert not card.mass.isVisible()
+    card._low_mass = True
+    card._show_parts()
+    assert card.mass.isVisible()
+
+
+def still(qtbot: QtBot, page: ReviewPage) -> QImage:
+    """The page, in whose texts something is marked, once nothing in it moves any more."""
+
+    def settled() -> bool:
+        under_way = page.reading._soon.isActive() or page.reading._comparing.busy or not page._down.settled
+        return not under_way and bool(page.reading.a.view.extraSelections())
+
+    seen = [page.grab().toImage()]
+    while len(seen) < 3 or not seen[-3] == seen[-2] == seen[-1]:
+        qtbot.waitUntil(settled)
+        qtbot.wait(100)
+        seen.append(page.grab().toImage())
+    return seen[-1]
+
+
+def test_marked_markdown_follows_theme_and_text_size_at_once(
+    qtbot: QtBot, look: float, small: ReviewPage
+) -> None:
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    small.take_focus()  # no cursor blinks in the search
+    press(qtbot, small, "MDF")
+    small.reading.a.show_text("# Title\n\n- one `code`\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |")
+    seen = [still(qtbot, small)]
+    for theme, size in ((ThemeChoice.DARK, 100), (ThemeChoice.DARK, 150), (ThemeChoice.LIGHT, 100)):
+        apply_theme(app, theme, size, look)
+        seen.append(still(qtbot, small))
+        assert small.reading.a.view.extraSelections()
+        small.reading.a._render()  # as the item opened again
+        small.desk.restyle()
+        assert still(qtbot, small) == seen[-1], (theme, size)
+        [ground] = {
+            mark.format.background().color().name() for mark in small.reading.a.view.extraSelections()
+        }
+        assert ground == (DARK if theme is ThemeChoice.DARK else LIGHT).own_ground
+    assert seen[0] == seen[-1]
+    assert seen[1] != seen[0]

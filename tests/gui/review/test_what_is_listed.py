@@ -1,0 +1,314 @@
+"""What the list of the Review page holds: labels, sets that other pages want, hits of a search, an order."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QComboBox
+from pytestqt.qtbot import QtBot
+
+from engine.core.items import Preference
+from engine.core.judgments import Judgment
+from engine.core.review_filters import Filters, ListOrder, WantedItems
+from engine.review.doubt import ReviewRow
+from gui.kit.theme import DARK, LIGHT, Colours
+from gui.review.review_page import ReviewPage
+from gui.review.review_table import ID, INSTRUCTION
+from gui.review.search_hits import Search
+from gui.work.rewriter import Rewriter
+from gui.work.workspace import Workspace
+from tests.gui.review.steps import Open, current, judge_hostile_items, press
+
+A, B, GOOD, BAD = Preference
+
+
+def rows_of(page: ReviewPage) -> list[ReviewRow]:
+    assert page.list.review is not None
+    return page.list.review.rows
+
+
+def listed(page: ReviewPage) -> set[str]:
+    return {item.item_id for item in page.list.table.listing.items}
+
+
+def after_listing(qtbot: QtBot, page: ReviewPage, act: Callable[[], object]) -> None:
+    with qtbot.waitSignal(page.list.listed):
+        act()
+
+
+def pick(box: QComboBox, data: str) -> None:
+    box.setCurrentIndex(box.findData(data))
+    assert box.currentData() == data
+    box.activated.emit(box.currentIndex())
+
+
+# Labels
+
+
+@pytest.mark.parametrize("whose", ["own", "label", "human"])
+def test_a_label_is_filtered_on_any_criterion_and_on_one(qtbot: QtBot, page: ReviewPage, whose: str) -> None:
+    field = {"own": "own", "label": "preference", "human": "human"}[whose]
+    having = [row for row in rows_of(page) if getattr(row, field) is B]
+    after_listing(qtbot, page, lambda: pick(page.list.filters.labels[whose], "B"))
+    assert listed(page) == {row.item_id for row in having}
+    for _ in range(page.list.shown):
+        assert (page.desk.criterion, current(page)) in {(row.criterion, row.item_id) for row in having}
+        press(qtbot, page, "J")
+    after_listing(qtbot, page, lambda: pick(page.list.filters.criterion, "safety"))
+    assert listed(page) == {row.item_id for row in having if row.criterion == "safety"}
+
+
+def test_labels_that_are_filtered_are_remembered(qtbot: QtBot, page: ReviewPage, open_page: Open) -> None:
+    after_listing(qtbot, page, lambda: pick(page.list.filters.labels["own"], "none"))
+    page.list._all.click()
+    after_listing(qtbot, page, lambda: pick(page.list.filters.labels["human"], "both_good"))
+    page.keep_layout()
+    page.hide()
+    again = open_page()
+    assert again.list.filters.wish == Filters(human=GOOD)
+
+
+# Sets
+
+
+def test_a_set_of_filters_is_listed_said_and_left(qtbot: QtBot, page: ReviewPage) -> None:
+    press(qtbot, page, "/")
+    page.list.filters.search.setText("the")
+    wanted = Filters(criterion="relevance", human=A, label=A)
+    expected = {
+        row.item_id
+        for row in rows_of(page)
+        if (row.criterion, row.human, row.preference) == ("relevance", A, A)
+    }
+    after_listing(
+        qtbot,
+        page,
+        lambda: page.workspace.listing_wanted.emit(WantedItems(1, wanted, "human A, judge A, on relevance")),
+    )
+    assert listed(page) == expected
+    assert page.list.filters.search.text() == ""
+    line = page.list.wanted_line
+    assert line.isVisible()
+    assert line.text.text() == f"{len(expected)} items: human A, judge A, on relevance"
+    assert page.desk.criterion == "relevance"
+    after_listing(qtbot, page, line.show_all.click)
+    assert (line.isVisible(), page.list.shown) == (False, 30)
+
+
+def test_items_by_id_are_listed_and_narrowed(qtbot: QtBot, page: ReviewPage) -> None:
+    ids = frozenset({"3", "7", "9", "no such item"})
+    wanted = WantedItems(1, Filters(ids=ids), "<b>where two systems differ</b>")
+    after_listing(qtbot, page, lambda: page.workspace.listing_wanted.emit(wanted))
+    assert listed(page) == {"3", "7", "9"}
+    line = page.list.wanted_line
+    assert line.text.text() == "3 of 4 items: <b>where two systems differ</b>"
+    chip = page.list.filters.chips["unscored"]
+    after_listing(qtbot, page, chip.click)
+    assert (page.list.shown, line.isVisible()) == (0, True)
+    after_listing(qtbot, page, page.list._all.click)
+    assert (page.list.shown, line.isVisible()) == (30, False)
+
+
+def test_a_set_is_left_by_another_filter_and_not_remembered(
+    qtbot: QtBot, page: ReviewPage, open_page: Open
+) -> None:
+    wanted = WantedItems(1, Filters(criterion="safety"), "on safety")
+    after_listing(qtbot, page, lambda: page.workspace.listing_wanted.emit(wanted))
+    after_listing(qtbot, page, page.list.filters.chips["flipped"].click)
+    assert not page.list.wanted_line.isVisible()
+    ids = WantedItems(1, Filters(ids=frozenset({"3"})), "one")
+    after_listing(qtbot, page, lambda: page.workspace.listing_wanted.emit(ids))
+    page.keep_layout()
+    page.hide()
+    again = open_page()
+    assert again.list.shown == 30
+
+
+def test_a_set_that_is_wanted_before_the_page_was_shown_is_listed_then(
+    qtbot: QtBot, store: Path, workspace: Workspace
+) -> None:
+    page = ReviewPage(workspace, Rewriter(workspace))
+    qtbot.addWidget(page)
+    with qtbot.waitSignal(workspace.run_changed):
+        workspace.open_run(1)
+    workspace.listing_wanted.emit(WantedItems(1, Filters(criterion="safety", ids=frozenset("12")), "two"))
+    page.show()
+    qtbot.waitUntil(lambda: page.list.shown == 2)
+    assert page.list.filters.criterion.currentData() == "safety"
+    assert page.list.wanted_line.text.text() == "2 items: two"
+
+
+def test_a_set_of_one_run_is_no_set_of_the_next(
+    qtbot: QtBot, page: ReviewPage, store: Path, tmp_path: Path
+) -> None:
+    judge_hostile_items(tmp_path / "hostile.tsv", store)
+    wanted = WantedItems(1, Filters(ids=frozenset({"3"})), "one")
+    after_listing(qtbot, page, lambda: page.workspace.listing_wanted.emit(wanted))
+    page.workspace.open_run(2)
+    qtbot.waitUntil(lambda: page.desk._run_id == 2)
+    qtbot.waitUntil(lambda: page.list.shown == 2)
+    assert not page.list.wanted_line.isVisible()
+
+
+# Order
+
+
+def test_where_all_doubts_are_alike_another_order_is_offered(qtbot: QtBot, page: ReviewPage) -> None:
+    alike = page.list.alike
+    assert not alike.isVisible()
+    rows = rows_of(page)
+    rows[:] = [replace(row, doubt=0.995 + 0.004 * (row.position % 2)) for row in rows]
+    after_listing(qtbot, page, page.list.list_again)
+    assert alike.isVisible()
+    assert "All doubts are alike" in alike.text.text()
+    after_listing(qtbot, page, alike.by_people.click)
+    assert page.list.filters.list_order is ListOrder.DISAGREEMENT
+    assert not alike.isVisible()
+    differing = [item.differing for item in page.list.table.listing.items]
+    assert differing == sorted(differing, reverse=True)
+    assert differing[0] > 0
+    first = page.list.table.item_at(0)
+    assert first is not None
+    page.list.step(-30)
+    page.list._go(0)
+    [row] = [row for row in rows if (row.item_id, row.criterion) == (first.item_id, page.desk.criterion)]
+    assert row.differs_from_human
+    pick(page.list.filters.order, "doubt")
+    qtbot.waitUntil(alike.isVisible)
+    after_listing(qtbot, page, alike.by_dataset.click)
+    assert [item.position for item in page.list.table.listing.items] == list(range(30))
+
+
+def test_without_human_labels_nothing_is_offered_that_needs_them(
+    qtbot: QtBot, workspace: Workspace, open_page: Open, tmp_path: Path
+) -> None:
+    judge_hostile_items(tmp_path / "hostile.tsv", workspace.store_path)
+    page = open_page()
+    assert not page.list.filters.labels["human"].isEnabled()
+    assert page.list.filters.order.findData("disagreement") < 0
+    page.list.alike.follow(ListOrder.DOUBT, 10, 0.0, labelled=False)
+    assert page.list.alike.isVisible()
+    assert not page.list.alike.by_people.isVisible()
+
+
+# Hits
+
+
+def hits_in(page: ReviewPage) -> list[str]:
+    return [
+        selection.cursor.selectedText().casefold()
+        for pane in (page.reading.instruction, page.reading.a, page.reading.b)
+        for selection in pane.view.extraSelections()
+        if selection.format.fontUnderline()
+    ]
+
+
+@pytest.mark.parametrize("keys", ["", "M", "D", "MD"])
+def test_hits_are_marked_in_the_texts_and_counted(qtbot: QtBot, page: ReviewPage, keys: str) -> None:
+    press(qtbot, page, keys)
+    after_listing(qtbot, page, lambda: page.list.filters.search.setText("the opposite"))
+    qtbot.waitUntil(lambda: bool(hits_in(page)))
+    assert set(hits_in(page)) == {"the", "opposite"}
+    shown = sum(
+        sum(pane.text.casefold().count(word) for word in ("the", "opposite"))
+        for pane in (page.reading.instruction, page.reading.a, page.reading.b)
+    )
+    assert len(hits_in(page)) == shown
+    assert "hit" in page.reading.instruction.note + page.reading.a.note + page.reading.b.note
+    assert page.context.text().endswith(" hits")
+    page.list.filters.clear_all.click()
+    qtbot.waitUntil(lambda: not hits_in(page))
+    assert "hit" not in page.reading.a.note
+
+
+def test_the_list_shows_the_text_from_the_hit_on(qtbot: QtBot, page: ReviewPage) -> None:
+    run = page.workspace.run
+    assert run is not None
+    assert run.dataset is not None
+    item = run.dataset[4]
+    word = item.output_b.split()[-1].strip(".!?")
+    search = Search(f"{word}")
+    after_listing(qtbot, page, lambda: page.list.filters.search.setText(word))
+    row = page.list.table.row_of(item.id)
+    assert row is not None
+    cell = page.list.table.index(row, INSTRUCTION).data()
+    assert search.spans(cell)
+    assert search.spans(cell)[0][0] <= 12
+
+
+@pytest.mark.parametrize("used", [LIGHT, DARK])
+def test_a_hit_has_a_ground_of_its_own_on_which_text_is_read(used: Colours) -> None:
+    grounds = [used.hit_ground, used.own_ground, used.shared_ground, used.selection, used.field]
+    assert len(set(grounds)) == len(grounds)
+
+    def luminance(colour: str) -> float:
+        def linear(part: float) -> float:
+            return part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4
+
+        parts = QColor(colour)
+        red, green, blue = map(linear, (parts.redF(), parts.greenF(), parts.blueF()))
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    low, high = sorted((luminance(used.hit_ground), luminance(used.text)))
+    assert (high + 0.05) / (low + 0.05) >= 4.5
+
+
+def test_hits_are_painted_in_the_list(qtbot: QtBot, page: ReviewPage) -> None:
+    after_listing(qtbot, page, lambda: page.list.filters.search.setText("the"))
+    view = page.list.view
+    ground = QColor(LIGHT.hit_ground if view.palette().base().color().lightness() > 127 else DARK.hit_ground)
+
+    def painted() -> bool:
+        picture = view.viewport().grab().toImage()
+        place = view.visualRect(page.list.table.index(1, INSTRUCTION))
+        return any(
+            picture.pixelColor(x, y) == ground
+            for x in range(place.left(), min(place.right(), picture.width()))
+            for y in range(place.top(), place.bottom())
+        )
+
+    qtbot.waitUntil(painted)
+    after_listing(qtbot, page, page.list.filters.clear)
+    qtbot.waitUntil(lambda: not painted())
+
+
+def test_a_search_of_ids_marks_ids(qtbot: QtBot, page: ReviewPage) -> None:
+    after_listing(qtbot, page, lambda: page.list.filters.search.setText("17"))
+    assert page.list.table.index(0, ID).data() == "17"
+    assert page.list.search.spans("17") == [(0, 2)]
+
+
+def test_spans_are_counted_as_qt_counts_and_words_may_hold_each_other() -> None:
+    assert Search("an a").spans("😀 An a") == [(3, 5), (6, 7)]
+    assert Search("").spans("text") == []
+    assert Search("x").from_hit("text") == "text"
+    assert Search("x").from_hit("a text") == "a text"
+    assert Search("x").from_hit("a long text") == "…xt"
+    assert Search("x").from_hit("none") is None
+
+
+# Health
+
+
+def test_the_head_says_that_the_judge_is_not_to_be_trusted(qtbot: QtBot, page: ReviewPage) -> None:
+    run = page.workspace.run
+    assert run is not None
+    qtbot.waitUntil(lambda: not page.health._looking.busy)
+    assert page.health.isHidden()
+    flipped = {
+        name: tuple(
+            replace(judgment, flipped=True, format_mass=0.1)
+            for judgment in column
+            if isinstance(judgment, Judgment)
+        )
+        for name, column in run.results.judgments.items()
+    }
+    page.health.look_at(replace(run.results, judgments=flipped))
+    qtbot.waitUntil(page.health.isVisible)
+    assert page.health.text() == "⚠ The model does not judge"
+    assert "change when the responses change places" in page.health.toolTip()
+    assert page.health.property("role") == "bad"
+    page.health.look_at(run.results)
+    assert page.health.isHidden()

@@ -1,0 +1,310 @@
+"""Submissions in the window: opened with the dataset that they answer, refused, checked, not written over."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QPushButton
+from pytestqt.qtbot import QtBot
+
+from engine.core.items import Preference
+from engine.data.submission import read_submission
+from engine.store.run_store import RunStore
+from gui.window.check_dialog import CheckDialog
+from gui.window.frame import MainWindow
+from gui.window.interior import Interior
+from gui.work.page_name import PageName
+from gui.work.run_picker import CHECK, OPEN_SUBMISSION
+from gui.work.state import State
+
+A_WHILE = 60_000
+LONG = "n" * 251 + ".tsv"
+
+
+@pytest.fixture
+def interior(qtbot: QtBot, tmp_path: Path, demo_gold: Path) -> Iterator[Interior]:
+    """A window with the labelled items that `submission` answers."""
+    frame = MainWindow(State(tmp_path / "state"))
+    qtbot.addWidget(frame)
+    frame.resize(1280, 720)
+    frame.show()
+    made = Interior(frame, tmp_path / "runs.sqlite")
+    made.begin(demo_gold)
+    qtbot.waitUntil(lambda: made.workspace.dataset is not None, timeout=A_WHILE)
+    yield made
+    assert made.end()
+
+
+@pytest.fixture
+def submission(demo_store: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "baseline.tsv"
+    path.write_bytes(demo_store.with_name("submission.tsv").read_bytes())
+    return path
+
+
+def with_lines(path: Path, *lines: str) -> Path:
+    """A submission of labels for one criterion."""
+    path.write_text("\n".join(["id\tsafety_preference", *lines, ""]), encoding="utf-8")
+    return path
+
+
+def is_open(interior: Interior) -> str:
+    """What is open, by its title; empty where no run is."""
+    run = interior.workspace.run
+    return run.results.run.title if run else ""
+
+
+def wait_for(qtbot: QtBot, interior: Interior, title: str) -> None:
+    qtbot.waitUntil(lambda: is_open(interior) == title, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: interior.frame.page is PageName.REVIEW)
+
+
+def press(widget: QPushButton | None) -> None:
+    assert widget is not None
+    widget.click()
+
+
+def button(parent: object, text: str) -> QPushButton | None:
+    assert hasattr(parent, "findChildren")
+    buttons = parent.findChildren(QPushButton)
+    return next((each for each in buttons if each.text().replace("&", "") == text), None)
+
+
+def test_it_is_opened_with_the_open_dataset_and_shown_in_review(
+    qtbot: QtBot, interior: Interior, submission: Path
+) -> None:
+    notes: list[str] = []
+    interior.workspace.note.connect(notes.append)
+    interior.submissions.open(submission)
+    wait_for(qtbot, interior, "Submission baseline.tsv")
+    qtbot.waitUntil(lambda: bool(interior.review.desk.card.badge.text))
+    assert any("baseline.tsv answers 30 of the 30 items of gold.tsv, joined by" in note for note in notes)
+    assert interior.notice.isHidden()
+    assert interior.review.reading.a.text
+    picker = interior.results.picker
+    qtbot.waitUntil(lambda: "Submission baseline.tsv on gold.tsv, 30 of 30 items" in picker.currentText())
+
+
+def test_nobody_calls_it_a_run_by_its_number(qtbot: QtBot, interior: Interior, submission: Path) -> None:
+    few = submission.with_name("few.tsv")
+    few.write_bytes(b"\n".join(submission.read_bytes().split(b"\n")[:21]) + b"\n")
+    said: list[str] = []
+    interior.workspace.note.connect(said.append)
+    interior.submissions.open(few)
+    wait_for(qtbot, interior, "Submission few.tsv")
+    said.append(interior.notice.text)
+    assert "few.tsv answers 20 of the 30 items of gold.tsv" in interior.notice.text
+    assert "ids missing (10 of 30)" in interior.notice.text
+    interior.frame.show_page(PageName.RESULTS)
+    qtbot.waitUntil(lambda: interior.results.measurer.scores is not None, timeout=A_WHILE)
+    assert interior.results.snapshot.isHidden()
+    assert "no probabilities" in interior.results.calibration.state.text()
+    assert not interior.results.calibration.fit_button.isEnabled()
+    assert not interior.results.calibration.load_button.isEnabled()
+    assert not [text for text in said if "run 1" in text.lower()]
+
+
+def test_a_recent_dataset_is_found_that_has_its_ids(
+    qtbot: QtBot, interior: Interior, submission: Path, tmp_path: Path, demo_gold: Path
+) -> None:
+    other = tmp_path / "other.tsv"
+    other.write_text("id\tinstruction\toutput_a\toutput_b\n1\tq\ta\tb\n", encoding="utf-8")
+    interior.workspace.open_dataset(other)
+    interior.submissions.open(submission)  # while another dataset is read
+    wait_for(qtbot, interior, "Submission baseline.tsv")
+    run = interior.workspace.run
+    assert run is not None
+    assert run.dataset is not None
+    assert run.dataset.path == demo_gold
+
+
+def test_where_no_dataset_has_its_ids_it_says_so_and_asks(
+    qtbot: QtBot, interior: Interior, tmp_path: Path
+) -> None:
+    interior.submissions.open(with_lines(tmp_path / "few.tsv", "1\tA", "2\tB", "x9\tA"))
+    qtbot.waitUntil(lambda: interior.submissions.question is not None)
+    box = interior.submissions.question
+    assert box is not None
+    assert "few.tsv answers 3 items." in box.text()
+    assert "gold.tsv has 2 of them." in box.informativeText()
+    assert is_open(interior) == ""
+    assert not interior.workspace.runs
+    press(button(box, "Use gold.tsv"))
+    wait_for(qtbot, interior, "Submission few.tsv")
+    assert "ids that are not in the dataset (1): x9." in interior.notice.text
+
+
+def test_the_dataset_may_be_chosen(qtbot: QtBot, interior: Interior, tmp_path: Path) -> None:
+    other = tmp_path / "other.tsv"
+    other.write_text("id\tinstruction\toutput_a\toutput_b\nx9\tq\ta\tb\n", encoding="utf-8")
+    interior.submissions.open(with_lines(tmp_path / "few.tsv", "x9\tA"))
+    qtbot.waitUntil(lambda: interior.submissions.question is not None)
+    press(button(interior.submissions.question, "Choose dataset…"))
+    qtbot.waitUntil(lambda: bool(interior.frame.findChildren(QFileDialog)))
+    [dialog] = interior.frame.findChildren(QFileDialog)
+    assert "few.tsv answers" in dialog.windowTitle()
+    dialog.fileSelected.emit(str(other))
+    dialog.close()
+    wait_for(qtbot, interior, "Submission few.tsv")
+    assert other in interior.workspace.state.recent("datasets")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("data.tsv", b"id\tinstruction\toutput_a\toutput_b\n1\tq\ta\tb\n", "looks like a dataset"),
+        ("damaged.tsv", b"id\tsafety_preference\n1\tC\n", "C"),
+        ("gone.tsv", None, "gone.tsv"),
+    ],
+)
+def test_a_wrong_file_is_refused_and_nothing_is_kept(
+    qtbot: QtBot, interior: Interior, tmp_path: Path, name: str, data: bytes | None, said: str
+) -> None:
+    path = tmp_path / name
+    if data is not None:
+        path.write_bytes(data)
+    interior.submissions.open(path)
+    qtbot.waitUntil(lambda: said in interior.notice.text)
+    assert is_open(interior) == ""
+    assert interior.submissions.question is None
+    if interior.workspace.store_path.exists():
+        with RunStore(interior.workspace.store_path) as store:
+            assert store.runs() == []
+
+
+def test_no_id_in_common_with_the_dataset_that_was_named(
+    qtbot: QtBot, interior: Interior, tmp_path: Path, demo_gold: Path
+) -> None:
+    interior.submissions.open(with_lines(tmp_path / "few.tsv", "x9\tA"), demo_gold)
+    qtbot.waitUntil(lambda: "few.tsv answers no item of gold.tsv" in interior.notice.text)
+    assert "Open it with the dataset that it answers" in interior.notice.text
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_dataset_and_its_submission_are_opened_together(
+    qtbot: QtBot, tmp_path: Path, demo_gold: Path, submission: Path, swapped: bool
+) -> None:
+    frame = MainWindow(State(tmp_path / "fresh"))
+    qtbot.addWidget(frame)
+    frame.show()
+    interior = Interior(frame, tmp_path / "runs.sqlite")
+    try:
+        interior.begin(*([submission, demo_gold] if swapped else [demo_gold, submission]))
+        wait_for(qtbot, interior, "Submission baseline.tsv")
+        assert interior.workspace.dataset is not None
+        assert interior.workspace.dataset.path == demo_gold
+    finally:
+        assert interior.end()
+
+
+def test_a_dropped_submission_is_opened_as_one(qtbot: QtBot, interior: Interior, submission: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(submission))])
+    how = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    interior.frame.dropEvent(QDropEvent(QPointF(5, 5), *how))
+    wait_for(qtbot, interior, "Submission baseline.tsv")
+
+
+def test_a_name_of_255_letters_widens_nothing(qtbot: QtBot, interior: Interior, submission: Path) -> None:
+    long = submission.rename(submission.with_name(LONG))
+    least = interior.frame.minimumSizeHint().width()
+    interior.submissions.open(long)
+    qtbot.waitUntil(lambda: is_open(interior).startswith("Submission nnn"), timeout=A_WHILE)
+    for page in PageName:
+        interior.frame.show_page(page)
+        qtbot.wait(50)
+    assert interior.frame.minimumSizeHint().width() == least
+
+
+def test_the_same_content_by_another_name_is_said(qtbot: QtBot, interior: Interior, submission: Path) -> None:
+    copy = submission.with_name("copy.tsv")
+    copy.write_bytes(submission.read_bytes())
+    interior.submissions.open(submission)
+    wait_for(qtbot, interior, "Submission baseline.tsv")
+    interior.submissions.open(copy)
+    qtbot.waitUntil(lambda: "holds what baseline.tsv holds" in interior.notice.text)
+
+
+def test_keys_and_the_list_of_runs_lead_to_the_question_for_a_file(qtbot: QtBot, interior: Interior) -> None:
+    keys = interior.menus.keys()
+    assert ("Ctrl+Shift+O", "Open submission") in keys
+    picker = interior.results.picker
+    assert picker.itemText(picker.count() - 1) == OPEN_SUBMISSION
+    wanted: list[Callable[[], object]] = [
+        partial(picker.activated.emit, picker.findText(OPEN_SUBMISSION)),
+        interior.review.nothing.submission.click,
+    ]
+    for ask in wanted:
+        ask()
+        qtbot.waitUntil(lambda: bool(interior.frame.findChildren(QFileDialog)))
+        [dialog] = interior.frame.findChildren(QFileDialog)
+        assert dialog.windowTitle().startswith("Open submission")
+        dialog.close()
+        qtbot.waitUntil(lambda: not interior.frame.findChildren(QFileDialog))
+
+
+def test_the_check_lists_what_an_export_would_lack_and_copies_it(
+    qtbot: QtBot, interior: Interior, tmp_path: Path, demo_gold: Path
+) -> None:
+    interior.submissions.open(with_lines(tmp_path / "few.tsv", "1\tA", "2\t", "x9\tA"), demo_gold)
+    wait_for(qtbot, interior, "Submission few.tsv")
+    interior.results.picker.activated.emit(interior.results.picker.findText(CHECK))
+    [dialog] = interior.frame.findChildren(CheckDialog)
+    qtbot.waitUntil(lambda: "findings" in dialog.outcome.text())
+    assert "empty cells in safety_preference (1): ids 2." in dialog.list.toPlainText()
+    assert "left out: x9" in dialog.list.toPlainText()
+    dialog.copy.click()
+    assert QGuiApplication.clipboard().text() == dialog.text
+    dialog.other.click()
+    qtbot.waitUntil(lambda: bool(interior.frame.findChildren(QFileDialog)))
+    interior.frame.findChildren(QFileDialog)[0].close()
+
+
+def test_it_is_reviewed_and_exported_but_never_written_over(
+    qtbot: QtBot, interior: Interior, submission: Path, tmp_path: Path
+) -> None:
+    before = submission.read_bytes()
+    interior.workspace.set_author("Ada")
+    interior.submissions.open(submission)
+    wait_for(qtbot, interior, "Submission baseline.tsv")
+    card = interior.review.desk.card
+    qtbot.waitUntil(lambda: bool(card.badge.text))
+    assert card.bars.isHidden()
+    assert card.orders.isHidden()
+    assert card.mass.isHidden()
+    own = card.badge.text
+    item, criterion = interior.review.desk.item_id, interior.review.desk.criterion
+    with qtbot.waitSignal(interior.workspace.overrides_changed):
+        interior.workspace.override(item, criterion, None, "Because I say so.")
+    qtbot.waitUntil(lambda: card.explanation.text() == "Because I say so.")
+    assert "The submission's own explanation:" in card.by.text()
+    other = Preference.BOTH_BAD if own != "Both bad" else Preference.BOTH_GOOD
+    interior.review.desk.override_label(other)
+    qtbot.waitUntil(lambda: card.own.text().startswith("The submission's own: "))
+    interior.results.export_explained(path=submission)
+    qtbot.waitUntil(lambda: "would be overwritten" in interior.notice.text)
+    assert "submission that is open" in interior.notice.text
+    assert submission.read_bytes() == before
+    again = tmp_path / "again.tsv"
+    interior.results.export_explained(path=again)
+    qtbot.waitUntil(again.exists, timeout=A_WHILE)
+    [row] = [row for row in read_submission(again).rows if row.id == item]
+    assert row.predictions[criterion].explanation == "Because I say so."
+    same = [row for row in read_submission(submission).rows if row.id != item]
+    assert [row for row in read_submission(again).rows if row.id != item] == same
+
+
+def test_nobody_offers_to_write_its_explanations_again(
+    qtbot: QtBot, interior: Interior, submission: Path
+) -> None:
+    interior.submissions.open(submission)
+    wait_for(qtbot, interior, "Submission baseline.tsv")
+    desk = interior.review.desk
+    qtbot.waitUntil(lambda: desk.item_id != "", timeout=A_WHILE)
+    checked = [label for label, button in desk.card.labels.items() if button.isChecked()]
+    desk.override_label(next(label for label in Preference if label not in checked))
+    qtbot.waitUntil(lambda: not desk.card.outdated.isHidden(), timeout=A_WHILE)
+    assert interior.review.outdated.isHidden()
