@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 # Control characters but tab and line feed, halves of characters, marks of direction.
-_HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def percent(share: float | None) -> str:
@@ -99,7 +99,7 @@ def visible(text: str) -> str:
 
     Line breaks and tabs stay; a Windows line break becomes a plain one.
     """
-    return _HIDDEN.sub(lambda found: repr(found[0])[1:-1], text.replace("\r\n", "\n"))
+    return HIDDEN.sub(lambda found: repr(found[0])[1:-1], text.replace("\r\n", "\n"))
 
 
 _LONGEST_SHOWN = 40

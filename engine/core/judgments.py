@@ -74,13 +74,17 @@ class JudgedItem:
     given: Mapping[str, Prediction] = field(default_factory=dict)
 
 
+LARGEST_FACTOR = 1e6
+"""What a calibration may multiply by or add at most: fitted ones stay far below."""
+
+
 @dataclass(frozen=True)
 class CriterionCalibration:
     """How the averaged log-probabilities of one criterion become calibrated: scale x log-probability + bias.
 
-    `scale`: 0 or more. `biases`: in the order of `PREFERENCES`, natural-log units. `strength`: how strongly
-    it was shrunk towards the class frequencies, None for these alone (scale 0), 0 for readings as they are
-    (scale 1, nothing fitted). `items`: how many labels it was fitted on.
+    `scale`: 0 or more. `biases`: in the order of `PREFERENCES`, natural-log units. Neither is beyond
+    LARGEST_FACTOR. `strength`: how strongly it was shrunk towards the class frequencies, None for these
+    alone (scale 0), 0 for readings as they are (scale 1, nothing fitted). `items`: labels it was fitted on.
     """
 
     scale: float
@@ -89,7 +93,8 @@ class CriterionCalibration:
     items: int
 
     def __post_init__(self) -> None:
-        if not all(map(math.isfinite, (self.scale, *self.biases))) or self.scale < 0:
+        numbers = (self.scale, *self.biases)
+        if not all(abs(number) <= LARGEST_FACTOR for number in numbers) or self.scale < 0:
             raise SetupError(
                 f"A calibration with scale {self.scale} and biases {self.biases} cannot be applied.",
                 Remedy(Step.CALIBRATE_AGAIN),

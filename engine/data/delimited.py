@@ -2,10 +2,9 @@ r"""Cut the bytes of a TSV or CSV file into rows of cells.
 
 The rules are those of RFC 4180 and of Python's csv module in its strict mode: a cell that begins with
 a quote ends at its closing quote and may hold anything, `""` inside it is one quote; in any other cell
-quotes are plain characters. Two things differ, so that text comes back as it was written. A file has
-one line end, that of its first line, and other carriage returns outside quotes are text (csv.writer
-leaves a lone `\r` unquoted before Python 3.13). And cells stay bytes with their offsets, so that a
-wrong byte can be named by place and memory holds the file once.
+quotes are plain characters. Outside quotes each of `\n`, `\r\n` and `\r` ends a row, also where a file
+mixes them. Cells stay bytes with their offsets, so that a wrong byte can be named by place and memory
+holds the file once.
 
 Knows: delimiters, quotes, line ends, line numbers. Does not know: files, columns, what a cell means.
 """
@@ -30,10 +29,14 @@ class Cell(NamedTuple):
 
 
 class Record(NamedTuple):
-    """One row: the number of the line on which it begins (from 1) and its cells."""
+    """One row: the number of the line on which it begins (from 1) and its cells.
+
+    `split`: True where a lone carriage return ends it, as none ends the first row: it may have been text.
+    """
 
     line: int
     cells: list[Cell]
+    split: bool = False
 
 
 class QuotingError(Exception):
@@ -53,26 +56,30 @@ class Splitter:
         self._data = data
         self._start = start
         self._delimiter = delimiter
-        # Only files of the classic Mac end their lines with a lone carriage return.
-        self._newline = b"\n" if b"\n" in data else b"\r"
-        first_line = data[: data.find(self._newline) + 1]
-        self._strip_return = first_line.endswith(b"\r\n")
         self._quoted = re.compile(rb'"([^"]*+(?:""[^"]*+)*+)"')
-        self._plain = re.compile(rb"[^%s%s]*" % (delimiter, self._newline))
-        self._cell_end = re.compile(rb"%s|\r?%s|\Z" % (delimiter, self._newline))
+        self._plain = re.compile(rb"[^%s\r\n]*" % delimiter)
+        self._cell_end = re.compile(rb"%s|\r\n|\n|\r|\Z" % delimiter)
 
     def records(self) -> Iterator[Record]:
         """Every row in order, blank lines left out. QuotingError ends them: no row after it is sure."""
         position, line = self._start, 1
+        first_end: bytes | None = None
         while position < len(self._data):
-            cells, after = self._cut_record(position, line)
+            cells, end, after = self._cut_record(position, line)
+            if first_end is None:
+                first_end = end
             if len(cells) > 1 or cells[0].raw or cells[0].quoted:
-                yield Record(line, cells)
-            line += self._data.count(self._newline, position, after)
+                yield Record(line, cells, split=end == b"\r" != first_end)
+            line += self._lines(position, after)
             position = after
 
-    def _cut_record(self, position: int, line: int) -> tuple[list[Cell], int]:
-        """The cells of the row at `position`, and the position after its line end."""
+    def _lines(self, start: int, end: int) -> int:
+        """How many lines end between two places."""
+        ends = self._data.count(b"\n", start, end) + self._data.count(b"\r", start, end)
+        return ends - self._data.count(b"\r\n", start, end)
+
+    def _cut_record(self, position: int, line: int) -> tuple[list[Cell], bytes, int]:
+        """The cells of the row at `position`, its line end, and the position after that."""
         data, start = self._data, position
         cells: list[Cell] = []
         while True:
@@ -85,16 +92,13 @@ class Splitter:
                 cells.append(Cell(match.group(quoted), match.start(quoted), quoted))
                 position = end.end()
                 continue
-            raw = match.group(quoted)
-            if self._strip_return and not quoted and end.group():
-                raw = raw.removesuffix(b"\r")
-            cells.append(Cell(raw, match.start(quoted), quoted))
-            return cells, end.end()
+            cells.append(Cell(match.group(quoted), match.start(quoted), quoted))
+            return cells, end.group(), end.end()
 
     def _quoting_error(
         self, start: int, opened: int, line: int, cell: int, match: re.Match[bytes] | None
     ) -> QuotingError:
-        opened_on = line + self._data.count(self._newline, start, opened)
+        opened_on = line + self._lines(start, opened)
         if match is None:
             return QuotingError(opened_on, cell, None)
-        return QuotingError(opened_on, cell, opened_on + match.group().count(self._newline))
+        return QuotingError(opened_on, cell, opened_on + self._lines(match.start(), match.end()))

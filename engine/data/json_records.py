@@ -5,21 +5,17 @@ Does not know: files, columns, which keys a record should have.
 """
 
 import json
-from collections import Counter
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
+
+from engine.core.formatting import quoted
 
 
 class JsonNumber(str):
     """A number as it stands in the file: `7`, `1.0`, `1e5`, `NaN`. float() reads it."""
 
     __slots__ = ()
-
-
-class JsonObject(dict[str, object]):
-    """An object that names a key twice; `twice` says which. Other objects are plain dicts."""
-
-    twice: tuple[str, ...] = ()
 
 
 class JsonRecord(NamedTuple):
@@ -35,6 +31,10 @@ class JsonProblem(Exception):
 
 class NotUtf8(JsonProblem):
     """Bytes that are no text to begin with."""
+
+
+class _RepeatedKey(Exception):
+    """An object names a key twice; Python's json would keep the last value alone."""
 
 
 def read_json(data: bytes, start: int = 0) -> list[JsonRecord]:
@@ -66,6 +66,9 @@ def parse_json(data: bytes, start: int = 0) -> object:
     """The value that the bytes from `start` on spell; JsonProblem names the line and column of an error."""
     try:
         return _DECODER.decode(data[start:].decode("utf-8"))
+    except _RepeatedKey as error:
+        line, key = _repeated_key(data[start:].decode("utf-8"))
+        raise JsonProblem(f"line {line}: an object names the key {quoted(key)} twice.") from error
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         if error.msg == "Extra data":
@@ -102,6 +105,9 @@ def _record_of_line(line: bytes, number: int, offset: int) -> JsonRecord | JsonP
         return JsonProblem(f"line {number}, column {error.colno}: invalid JSON ({error.msg}).")
     except UnicodeDecodeError as error:
         return NotUtf8(f"line {number}: {undecodable(error, offset)}")
+    except _RepeatedKey:
+        _, key = _repeated_key(line.decode("utf-8"))
+        return JsonProblem(f"line {number}: an object names the key {quoted(key)} twice.")
     except RecursionError:
         return JsonProblem(f"line {number}: lists or objects are nested too deeply.")
 
@@ -133,13 +139,30 @@ def _dump(value: object) -> str:
 
 def _object(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     members = dict(pairs)
-    if len(members) == len(pairs):
-        return members
-    twofold = JsonObject(members)
-    twofold.twice = tuple(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-    return twofold
+    if len(members) < len(pairs):
+        raise _RepeatedKey
+    return members
 
 
+def _repeated_key(text: str) -> tuple[int, str]:
+    """The line of the first key that its object has named before, and the key; the text has one."""
+    open_objects: list[set[str] | None] = []  # the keys so far; None for a list
+    for found in _STRUCTURE.finditer(text):
+        mark = found[0]
+        if mark in "{[":
+            open_objects.append(set() if mark == "{" else None)
+        elif mark in "}]":
+            open_objects.pop()
+        elif (keys := open_objects[-1] if open_objects else None) is not None and found["key"]:
+            key = json.loads(found["key"])
+            if key in keys:
+                return text.count("\n", 0, found.start()) + 1, key
+            keys.add(key)
+    raise AssertionError("no key is named twice")
+
+
+_STRING = r'"(?:[^"\\]|\\.)*"'
+_STRUCTURE = re.compile(rf"[{{}}\[\]]|(?P<key>{_STRING})(?=\s*:)|{_STRING}", re.DOTALL)
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_object, parse_float=JsonNumber, parse_int=JsonNumber, parse_constant=JsonNumber
 )

@@ -9,6 +9,7 @@ Does not know: which columns a table should have, what a cell means.
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
 
@@ -16,11 +17,10 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from engine.core.errors import InputError
-from engine.core.formatting import listed, named, quoted
+from engine.core.formatting import named
 from engine.data.delimited import Cell, QuotingError, Record, Splitter
 from engine.data.file_format import SAVE_AS_UTF8, UTF8_MARK, FileFormat, read_data_file
 from engine.data.json_records import (
-    JsonObject,
     JsonProblem,
     JsonRecord,
     NotUtf8,
@@ -31,6 +31,9 @@ from engine.data.json_records import (
 )
 
 _PARQUET_ROWS_AT_ONCE = 1024
+# What pyarrow raises where it makes Python objects of what a file holds.
+_ARROW_FAILURES = (pa.ArrowException, OSError, ValueError, ArithmeticError)
+_SPLIT = " A carriage return ends this line: a cell that holds one must stand in quotes."
 _MEND = "Mend what is named above, then load the file again."
 _SAVE_AS_UTF8 = f"{SAVE_AS_UTF8} Then load it again."
 
@@ -143,7 +146,8 @@ class _DelimitedTable(SourceTable):
         places = {name: place for place, name in enumerate(self.columns) if wanted is None or name in wanted}
         while record := self._next_record():
             if len(record.cells) != width:
-                self.report(record.line, f"cells found: {len(record.cells)}; the header has {width}.")
+                why = _SPLIT if record.split else ""
+                self.report(record.line, f"cells found: {len(record.cells)}; the header has {width}.{why}")
                 continue
             before = len(self.problems)
             cells = {name: self._text(record.line, record.cells[at], name) for name, at in places.items()}
@@ -202,10 +206,6 @@ class _JsonTable(SourceTable):
             if len(known) > len(self.columns):
                 self.columns = list(known)
             before = len(self.problems)
-            if isinstance(record.value, JsonObject):
-                self.report(
-                    record.number, f"names {listed(record.value.twice, shown=quoted)} more than once."
-                )
             cells = {
                 name: self._text(record.number, name, value)
                 for name, value in record.value.items()
@@ -240,7 +240,7 @@ class _ParquetTable(SourceTable):
         try:
             self._file = parquet.ParquetFile(pa.BufferReader(data))
             self.columns = list(self._file.schema_arrow.names)
-        except (pa.ArrowException, OSError) as error:
+        except _ARROW_FAILURES as error:
             raise self._damaged(error) from error
 
     def rows(self, wanted: Collection[str] | None = None) -> Iterator[SourceRow]:
@@ -256,21 +256,30 @@ class _ParquetTable(SourceTable):
                     cells = {name: self._text(number, name, value) for name, value in named}
                     if len(self.problems) == before:
                         yield SourceRow(number, cells)
-        except (pa.ArrowException, OSError) as error:
+        except _ARROW_FAILURES as error:
             raise self._damaged(error) from error
 
     def _text(self, number: int, name: str, value: object) -> str:
-        if not isinstance(value, bytes):
-            return _parquet_text(value)
         try:
-            return value.decode("utf-8")
+            if isinstance(value, _Unreadable):
+                raise value.error
+            return _parquet_text(value)
         except UnicodeDecodeError as error:
             self.report(number, undecodable(error, 0), name)
-            return ""
+        except _ARROW_FAILURES as error:
+            self.report(number, f"its value cannot be read ({error}).", name)
+        return ""
 
     def _damaged(self, error: Exception) -> InputError:
         found = f"the Parquet file is damaged ({error})."
         return InputError(self.path, [found], "Download or export it again.")
+
+
+@dataclass(frozen=True)
+class _Unreadable:
+    """A value that pyarrow holds and Python cannot: bad UTF-8, a day after the year 9999."""
+
+    error: Exception
 
 
 def _parquet_values(column: pa.Array) -> list[object]:
@@ -279,13 +288,27 @@ def _parquet_values(column: pa.Array) -> list[object]:
         column = column.dictionary_decode()
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         column = column.cast(pa.large_binary())
-    values: list[object] = column.to_pylist()
+    try:
+        values: list[object] = column.to_pylist()
+    except _ARROW_FAILURES:
+        values = [_parquet_value(scalar) for scalar in column]
     return values
 
 
+def _parquet_value(scalar: pa.Scalar) -> object:
+    try:
+        value: object = scalar.as_py()
+    except _ARROW_FAILURES as error:
+        return _Unreadable(error)
+    return value
+
+
 def _parquet_text(value: object) -> str:
+    """A value as the text of a cell. UnicodeDecodeError for bytes that are none."""
     if value is None:
         return ""
+    if isinstance(value, bytes):
+        return value.decode("utf-8")
     if isinstance(value, bool | list | dict):
-        return json.dumps(value, ensure_ascii=False, default=str)
+        return json.dumps(value, ensure_ascii=False, default=_parquet_text)
     return str(value)

@@ -4,11 +4,12 @@ Knows: the JSON form, and which runs a calibration fits. Does not know: how one 
 """
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NoReturn
 
 from engine.core.errors import InputError, SetupError
 from engine.core.items import PREFERENCES, digest
@@ -169,11 +170,25 @@ def load_calibration(path: Path) -> Calibration:
     """The calibration in a file that `save_calibration` wrote. SetupError where it is none."""
     _, data = read_data_file(path)
     try:
-        return calibration_of(json.loads(data))
+        return calibration_of(json.loads(data, parse_constant=_no_number, parse_float=_finite))
     except KeyError as error:
         raise InputError(path, [f"is not a calibration: {error} is missing."], _MAKE_AGAIN) from error
+    except RecursionError as error:
+        problem = "is not a calibration: its lists or objects are nested too deeply."
+        raise InputError(path, [problem], _MAKE_AGAIN) from error
     except (AttributeError, OverflowError, TypeError, ValueError) as error:
         raise InputError(path, [f"is not a calibration: {error}."], _MAKE_AGAIN) from error
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        _no_number(text)
+    return value
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text} stands in the place of a number")
 
 
 def save_calibration(path: Path, calibration: Calibration) -> None:

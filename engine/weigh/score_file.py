@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.errors import InputError
-from engine.core.formatting import clipped, listed, quoted
-from engine.data.json_records import JsonNumber, JsonObject
+from engine.core.formatting import clipped, quoted
+from engine.data.json_records import JsonNumber
 from engine.data.tables import read_json_records
 from engine.weigh.weighted_judge import LARGEST_SCORE
 
@@ -42,8 +42,6 @@ def load_comparisons(path: Path, criteria: Sequence[str]) -> list[dict[str, Any]
             problems.append(f"{place}: no id, or one that is neither text nor a number.")
         elif (first := first_records.setdefault(item_id, number)) != number:
             problems.append(f"{place}: the id is already that of record {first}.")
-        if isinstance(value, JsonObject):
-            problems.append(f"{place}: names {listed(value.twice, shown=quoted)} more than once.")
         scores = {key: _scores(value, key, criteria, place, problems) for key in ("scores_a", "scores_b")}
         comparisons.append({"id": item_id, **scores})
     if problems:
@@ -66,8 +64,6 @@ def _scores(
     if not isinstance(given, dict):
         problems.append(f"{place}: {key!r} is {'missing' if key not in record else 'not an object'}.")
         return {}
-    if isinstance(given, JsonObject):
-        problems.append(f"{place}: {key} names {listed(given.twice, shown=quoted)} more than once.")
     scores = {}
     for name in criteria:
         value = given.get(name)

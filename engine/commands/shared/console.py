@@ -12,10 +12,12 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
+from typing import Any, TextIO
 
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import SetupError
+from engine.core.formatting import HIDDEN
 from engine.core.value_tables import Table
 from engine.system.paths import default_store, program
 
@@ -156,11 +158,39 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
+class SafeStream:
+    """A text stream to which foreign text can be printed: its control characters are written out.
+
+    All that the commands print goes through one, so that no file can move the cursor or change the title of a
+    terminal. `stream`: the one below, for what moves the cursor itself. Everything but `write` is its own.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        """Write a text; what is written out is valid in JSON, too."""
+        self.stream.write(HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+def raw_stderr() -> TextIO:
+    """The stream for a progress bar, which goes back to the beginning of its line."""
+    stream = sys.stderr
+    return stream.stream if isinstance(stream, SafeStream) else stream
+
+
 def _prepare_streams() -> None:
     """Text of any script can be printed, also on a Windows console, and closed streams take it quietly."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
+        if isinstance(stream, SafeStream):
+            continue
         if stream is None:
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - for good
+            stream = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for good
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
+        setattr(sys, name, SafeStream(stream))

@@ -11,7 +11,7 @@ from typing import NoReturn, TypeVar
 
 from tqdm import tqdm
 
-from engine.commands.shared.console import tell
+from engine.commands.shared.console import raw_stderr, tell
 from engine.commands.shared.run_outputs import health_lines
 from engine.core.events import (
     HealthSeen,
@@ -57,7 +57,7 @@ def _bar(total: int, initial: int, shape: str) -> "tqdm[NoReturn]":
     return tqdm(
         total=total,
         initial=initial,
-        file=sys.stderr,
+        file=raw_stderr(),
         bar_format=shape,
         mininterval=_SECONDS_ON_SCREEN if sys.stderr.isatty() else _SECONDS_IN_A_LOG,
     )

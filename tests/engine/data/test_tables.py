@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -58,9 +58,11 @@ def parquet_bytes(columns: dict[str, object]) -> bytes:
         (b'a\tb\n"x\r\ny\tz"\t""\r\n', [(2, "x\r\ny\tz", "")]),
         (b'a\tb\n5" disk\tsay "hi"\n', [(2, '5" disk', 'say "hi"')]),
         (b'a\tb\n"say ""hi"""\t""""\n', [(2, 'say "hi"', '"')]),
-        (b"a\tb\nx\ry\tz\r\n", [(2, "x\ry", "z\r")]),
-        (b"a\tb\r\nx\ry\tz\r\r\n", [(2, "x\ry", "z\r")]),
-        (b"a\tb\r\n1\tz\r", [(2, "1", "z\r")]),
+        (b'a\tb\r1\t"x\ny"\r3\t4\r', [(2, "1", "x\ny"), (4, "3", "4")]),
+        (b"a\tb\n1\t2\r\n3\t4\r\n", [(2, "1", "2"), (3, "3", "4")]),
+        (b"a\tb\r\n1\t2\r3\t4\n", [(2, "1", "2"), (3, "3", "4")]),
+        (b'a\tb\n"x\ry"\t"z\r"\r\n', [(2, "x\ry", "z\r")]),
+        (b"a\tb\r\n1\tz\r", [(2, "1", "z")]),
         (b"a\tb\n 1 \tNA\n", [(2, " 1 ", "NA")]),
         (b"a\tb\n\0\tx\0y\n", [(2, "\0", "x\0y")]),
         ("a\tb\né\u2028\t\ufeff日\n".encode(), [(2, "é\u2028", "\ufeff日")]),
@@ -73,20 +75,33 @@ def test_tsv_cells_and_line_numbers(save: Save, data: bytes, rows: list[tuple[in
     assert table.problems == []
 
 
-@given(st.lists(st.lists(CELLS, min_size=2, max_size=4), min_size=1), st.sampled_from("\t,"))
-def test_what_the_csv_module_writes_is_cut_into_the_same_cells(rows: list[list[str]], delimiter: str) -> None:
+@given(
+    st.lists(st.lists(CELLS, min_size=2, max_size=4), min_size=1),
+    st.sampled_from("\t,"),
+    st.sampled_from(["\n", "\r\n", "\r"]),
+)
+def test_what_the_csv_module_writes_is_cut_into_the_same_cells(
+    rows: list[list[str]], delimiter: str, end: str
+) -> None:
     text = io.StringIO()
-    csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows([["first", "line"], *rows])
+    # Before Python 3.13 it leaves lone carriage returns unquoted, unless it quotes everything.
+    if any("\r" in cell for row in rows for cell in row):
+        writer = csv.writer(text, delimiter=delimiter, lineterminator=end, quoting=csv.QUOTE_ALL)
+    else:
+        writer = csv.writer(text, delimiter=delimiter, lineterminator=end)
+    writer.writerows([["first", "line"], *rows])
     _, *records = Splitter(text.getvalue().encode(), delimiter.encode()).records()
     assert [[cell.text for cell in record.cells] for record in records] == rows
 
 
-@given(st.text('a\n\t"', max_size=30))
-def test_the_csv_module_in_strict_mode_agrees_on_text_without_carriage_returns(text: str) -> None:
+@settings(max_examples=500)
+@given(st.text('a\n\r\t"', max_size=30))
+def test_the_csv_module_in_strict_mode_agrees_on_any_text(text: str) -> None:
     expected: list[list[str]] | None = None
     found: list[list[str]] | None = None
     with suppress(csv.Error):
-        expected = [row for row in csv.reader(io.StringIO(text), delimiter="\t", strict=True) if row]
+        lines = io.StringIO(text, newline="")
+        expected = [row for row in csv.reader(lines, delimiter="\t", strict=True) if row]
     with suppress(QuotingError):
         found = [[cell.text for cell in row.cells] for row in Splitter(text.encode(), b"\t").records()]
     assert found == expected
@@ -98,6 +113,13 @@ def test_the_csv_module_in_strict_mode_agrees_on_text_without_carriage_returns(t
         (
             b"a\tb\n1\n1\t2\n1\t2\t3\n",
             ["line 2: cells found: 1; the header has 2.", "line 4: cells found: 3"],
+        ),
+        (
+            b"a\tb\nx\ry\tz\n1\n",
+            [
+                "line 2: cells found: 1; the header has 2. A carriage return ends this line: a cell that",
+                "line 4: cells found: 1; the header has 2.",
+            ],
         ),
         (b"a\tb\nx\xe9\t\xff\n", ["line 2, a: byte 0xe9 at offset 5 is not UTF-8", "line 2, b: byte 0xff"]),
         (b'\xef\xbb\xbfa\tb\n"x""\xe9"\t1\n', ["line 2, a: byte 0xe9 at offset 11"]),
@@ -198,6 +220,10 @@ def test_json_records_stand_in_a_list_or_under_one_key(save: Save, data: bytes) 
         (b'{"a": [{"b": 1}], "c": [{"d": 1}]}', r"holds 2 lists of records \(a, c\)"),
         (b'{"id": {"0": 1}, "instruction": {"0": "x"}}', "holds no list of records"),
         (b"[" * 200_000, "nested too deeply|invalid JSON"),
+        (b'{"data": [{"a": 1}],\n "data": [{"a": 2}]}', "line 2: an object names the key 'data' twice"),
+        (b'[{"a": 1},\n{"a": 1,\n"a": 2}]', "line 3: an object names the key 'a' twice"),
+        (b'[{"a": {"b": "}\\"{", "c": [{"b": 1}], "b" :2}}]', "line 1: an object names the key 'b' twice"),
+        (rb'[{"a": {"\u00e9": 1, "' + "é".encode() + b'": 2}}]', "line 1: an object names the key 'é' twice"),
     ],
 )
 def test_json_that_holds_no_list_of_records(save: Save, data: bytes, problem: str) -> None:
@@ -212,7 +238,8 @@ def test_json_that_holds_no_list_of_records(save: Save, data: bytes, problem: st
         (b'{"a" 1}', "line 2, column 6: invalid JSON (Expecting ':' delimiter)."),
         (b'{"a": "x\ty"}', "line 2, column 9: invalid JSON (Invalid control character at)."),
         (b'["a"]', "line 2: not an object with a key for each column."),
-        (b'{"a": 1, "a": 2}', "line 2: names 'a' more than once."),
+        (b'{"a": 1, "a": 2}', "line 2: an object names the key 'a' twice."),
+        (b'{"a": {"b": 1, "b": 2}}', "line 2: an object names the key 'b' twice."),
         (rb'{"a": "x\ud800"}', r"line 2, a: \ud800 is half a character (a lone surrogate), not text."),
     ],
 )
@@ -255,6 +282,29 @@ def test_bad_utf8_in_parquet_is_named_by_row_and_column(save: Save) -> None:
     assert problems_in(save("x.parquet", parquet_bytes({"a": broken}))) == [
         "row 2, a: byte 0xe9 at offset 3 is not UTF-8."
     ]
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        (pa.array([0, 2**31 - 1], pa.int32()).view(pa.date32()), "its value cannot be read"),
+        (pa.array([0, 2**62]).view(pa.duration("s")), "its value cannot be read"),
+        (
+            pa.ListArray.from_arrays(pa.array([0, 1, 2]), pa.array([b"x", b"\xff"]).view(pa.string())),
+            "byte 0xff at offset 0 is not UTF-8",
+        ),
+        (pa.array([["x"], [b"\xff"]], pa.list_(pa.binary())), "byte 0xff at offset 0 is not UTF-8"),
+    ],
+)
+def test_a_parquet_value_that_python_cannot_hold_is_named(save: Save, values: pa.Array, problem: str) -> None:
+    (found,) = problems_in(save("x.parquet", parquet_bytes({"a": values})))
+    assert found.startswith(f"row 2, a: {problem}")
+
+
+def test_a_parquet_column_whose_name_is_no_text_is_refused(save: Save) -> None:
+    data = parquet_bytes({"abcd": ["x"]}).replace(b"abcd", b"ab\xf5d")
+    with pytest.raises(InputError, match="the Parquet file is damaged"):
+        open_table(save("x.parquet", data))
 
 
 def test_bad_utf8_in_a_parquet_dictionary_is_refused(save: Save) -> None:

@@ -1,6 +1,7 @@
 """A calibration comes back as it was written, fits one judge only, and is applied to stored readings."""
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -66,6 +67,11 @@ def without(key: str) -> Callable[[dict[str, object]], object]:
         (lambda value: value | {"criteria": {"safety": {"scale": "x"}}}, "is missing"),
         (lambda value: value | {"criteria": {"safety": _numbers(scale=-1)}}, "cannot be applied"),
         (lambda value: value | {"criteria": {"safety": _numbers(scale="much")}}, "could not convert"),
+        (lambda value: value | {"criteria": {"safety": _numbers(scale=1e308)}}, "cannot be applied"),
+        (lambda value: value | {"criteria": {"safety": _numbers(scale=math.nan)}}, "NaN stands in the place"),
+        (lambda value: value | {"measured": {"safety": -math.inf}}, "-Infinity stands in the place"),
+        (lambda value: json.dumps(value).replace("0.5", "1e999"), "1e999 stands in the place of a number"),
+        (lambda _value: "[" * 100_000, "nested too deeply"),
     ],
 )
 def test_a_file_that_is_none_is_refused(

@@ -1,8 +1,15 @@
 """How commands end: words and exit codes for what went wrong."""
 
-import pytest
+import io
+import json
+import re
+import unicodedata
 
-from engine.commands.shared.console import guarded, printable, table
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.commands.shared.console import SafeStream, guarded, printable, table
 from engine.core.cancel import Cancelled
 from engine.core.errors import EngineBug, InputError, SetupError
 from engine.core.formatting import percent
@@ -67,3 +74,27 @@ def test_percent(share: float | None, text: str) -> None:
 def test_foreign_text_cannot_steer_a_terminal(text: str, shown: str) -> None:
     assert printable(text) == shown
     assert shown in table(["x"], [[text]])
+
+
+@given(st.text())
+def test_nothing_that_is_printed_steers_a_terminal(text: str) -> None:
+    below = io.StringIO()
+    print(text, file=SafeStream(below), end="")
+    printed = below.getvalue()
+    assert all(char in "\n\t" or unicodedata.category(char) not in {"Cc", "Cs"} for char in printed)
+    assert not set(printed) & set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+    assert re.sub(r"\\u([0-9a-f]{4})", lambda found: chr(int(found[1], 16)), printed) == text or "\\u" in text
+
+
+@given(st.text())
+def test_json_that_is_printed_is_still_json(text: str) -> None:
+    below = io.StringIO()
+    print(json.dumps([text], ensure_ascii=False), file=SafeStream(below))
+    assert json.loads(below.getvalue()) == [text]
+
+
+def test_an_error_with_foreign_words_cannot_steer_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended(SetupError("The template says \x1b]0;owned\x07 \x9b31m.", "Choose another.")) == 2
+    assert capsys.readouterr().err == (
+        "The template says \\u001b]0;owned\\u0007 \\u009b31m.\nChoose another.\n"
+    )
