@@ -3,8 +3,9 @@ r"""Cut the bytes of a TSV or CSV file into rows of cells.
 The rules are those of RFC 4180 and of Python's csv module in its strict mode: a cell that begins with
 a quote ends at its closing quote and may hold anything, `""` inside it is one quote; in any other cell
 quotes are plain characters. Outside quotes each of `\n`, `\r\n` and `\r` ends a row, also where a file
-mixes them. Cells stay bytes with their offsets, so that a wrong byte can be named by place and memory
-holds the file once.
+mixes them. Only where that cuts a file into rows of different lengths, and taking lone carriage returns
+for text does not, they are text: csv.writer leaves them unquoted before Python 3.13. Cells stay bytes with
+their offsets, so that a wrong byte can be named by place and memory holds the file once.
 
 Knows: delimiters, quotes, line ends, line numbers. Does not know: files, columns, what a cell means.
 """
@@ -12,6 +13,8 @@ Knows: delimiters, quotes, line ends, line numbers. Does not know: files, column
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
+
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
 
 
 class Cell(NamedTuple):
@@ -57,8 +60,30 @@ class Splitter:
         self._start = start
         self._delimiter = delimiter
         self._quoted = re.compile(rb'"([^"]*+(?:""[^"]*+)*+)"')
-        self._plain = re.compile(rb"[^%s\r\n]*" % delimiter)
-        self._cell_end = re.compile(rb"%s|\r\n|\n|\r|\Z" % delimiter)
+        self._take_returns_for_ends()
+        if _LONE_RETURN.search(data) and len(lengths := self._lengths()) > 1:
+            self._take_returns_for_text()
+            if self._lengths() != lengths[:1]:
+                self._take_returns_for_ends()
+
+    def _take_returns_for_ends(self) -> None:
+        self._plain = re.compile(rb"[^%s\r\n]*" % self._delimiter)
+        self._cell_end = re.compile(rb"%s|\r\n|\n|\r|\Z" % self._delimiter)
+
+    def _take_returns_for_text(self) -> None:
+        """All that no line feed follows."""
+        self._plain = re.compile(rb"(?:[^%s\r\n]|\r(?!\n))*" % self._delimiter)
+        self._cell_end = re.compile(rb"%s|\r\n|\n|\Z" % self._delimiter)
+
+    def _lengths(self) -> list[int]:
+        """The numbers of cells that rows have, each once, that of the header first; 0 for wrong quotes."""
+        found: dict[int, None] = {}
+        try:
+            for record in self.records():
+                found[len(record.cells)] = None
+        except QuotingError:
+            found[0] = None
+        return list(found)
 
     def records(self) -> Iterator[Record]:
         """Every row in order, blank lines left out. QuotingError ends them: no row after it is sure."""
