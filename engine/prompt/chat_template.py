@@ -31,10 +31,10 @@ _ROLES = "system|user|human|assistant|instruction|input|response|question|answer
 _TURN_TEXT = re.compile(
     rf"\[/?[A-Z_]+\]|<</?[A-Z]+>>|</?[|｜]?[A-Za-z_▁]+[|｜]?>|(?:\#+\ *)?\b(?:{_ROLES})\b\ ?:", re.I
 )
-# User-defined tokens are recognised in any text; these are markup, others are words of the language.
-_MARKUP_TOKEN = re.compile(
-    r"</?[|｜].+[|｜]>|\[/?[A-Z_]+\]|</?\w*(?:turn|think|tool|channel|unused|image)\w*>", re.I
-)
+# User-defined tokens are recognised in any text. Those that hold anything but words and white space are
+# structure: turns, tools, thoughts, markup.
+_NO_WORDS = re.compile(r"[^\w\s▁]")
+_MOST_ROUNDS = 8  # of breaking literals, for what is left of one may be another
 # A day that stays the same: a prompt with today's date could not be repeated tomorrow.
 _FIXED_DAY = date(2024, 7, 26)
 _OPEN_THOUGHT = re.compile(r"<think>\s*$")
@@ -113,7 +113,12 @@ class ChatTemplate:
     def _harmless(self, text: str) -> str:
         if self._harmful is None:
             return text
-        return self._harmful.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text)
+        for _ in range(_MOST_ROUNDS):
+            broken = self._harmful.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text)
+            if broken == text:
+                break
+            text = broken
+        return text
 
     def _runs(self, conversation: Conversation) -> Iterator[str | SpecialToken]:
         """Control tokens of the template, and between them all plain text in one run each.
@@ -173,7 +178,7 @@ def _split_at_control(text: str, special_tokens: Sequence[SpecialToken]) -> list
 
 
 def _harmful_text(frame: _Frame, special_tokens: Sequence[SpecialToken]) -> re.Pattern[str] | None:
-    """What foreign text must not say: turns written as plain text, and markup tokens of any text.
+    """What foreign text must not say: turns written as plain text, and structure that any text can write.
 
     Control tokens are not among them: they are not recognised in messages at all.
     """
@@ -184,7 +189,7 @@ def _harmful_text(frame: _Frame, special_tokens: Sequence[SpecialToken]) -> re.P
         if not token.control
         and len(token.text) > 1
         and token.text.strip()
-        and (token.text in rendered or _MARKUP_TOKEN.fullmatch(token.text))
+        and (token.text in rendered or _NO_WORDS.search(token.text))
     }
     for run in _split_at_control(rendered, special_tokens):
         if isinstance(run, str):

@@ -1,5 +1,7 @@
 """The model's own format: ids of the ordinary way for harmless text, no control token from foreign text."""
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date
@@ -197,12 +199,47 @@ def test_turns_written_as_words_cannot_be_written_by_a_response(
 
 
 def test_user_defined_markup_tokens_are_not_let_in(tmp_path: Path) -> None:
-    names = ("<start_of_turn>", "<think>", "</think>", "<tool_call>", "<unused0>", "<|x|>", "[TOOL_CALLS]")
-    table = sentence_pieces([], user_defined=(*names, "<table>"))
+    names = (
+        "<start_of_turn>",
+        "<think>",
+        "<|tool_call>",
+        "<tool_call|>",
+        "<seed:tool_call>",
+        "<|x|>",
+        "[TOOL]",
+    )
+    table = sentence_pieces([], user_defined=(*names, "  ", "wordy"))
     with opened(write_random_model(tmp_path / "m.gguf", table, INSTRUCTIONS)) as (vocabulary, template):
         special = {token.id: token.text for token in vocabulary.special_tokens}
-        ids = template.tokenize(asked(" ".join(names) + " <table>"))
-    assert [special[token] for token in ids if token in special] == ["<s>", "<table>"]
+        ids = template.tokenize(asked(" ".join(names) + "  wordy"))
+    assert [special[token] for token in ids if token in special] == ["<s>", "  ", "wordy"]
+
+
+VOCABULARIES = ("gemma-4", "llama-bpe", "llama-spm", "phi-3", "qwen2")
+
+
+@pytest.mark.parametrize("name", VOCABULARIES)
+def test_no_structure_of_a_real_vocabulary_is_let_in(shared_data: Path, name: str) -> None:
+    """Each literal that is more than words and white space, alone, inside a word and in a row."""
+    with opened(shared_data / "vocabularies" / f"{name}.gguf", "{{ messages[-1].content }}") as (
+        vocabulary,
+        template,
+    ):
+        structure = {
+            token.id: token.text
+            for token in vocabulary.special_tokens
+            if len(token.text) > 1 and not re.fullmatch(r"[\w\s▁]*", token.text)
+        }
+        assert structure
+        literals = list(structure.values())
+        of_template = Counter(template.tokenize(asked("x")))
+        for text in (
+            " ".join(literals),
+            "".join(f"in{literal}side" for literal in literals),
+            "".join(literals),
+        ):
+            let_in = set(Counter(template.tokenize(asked(text))) - of_template) & set(structure)
+            assert not let_in, [structure[token] for token in let_in][:10]
 
 
 def test_a_date_in_a_template_does_not_change_from_day_to_day(small_model: SmallModel) -> None:
