@@ -13,7 +13,7 @@ import gguf
 import numpy as np
 
 from models.demo.gguf_files import add_vocabulary, written
-from tests.random_models import CHATML, byte_level_bpe
+from tests.random_models import CHATML, add_value, byte_level_bpe
 
 Value = str | int | bool | Sequence[str]
 
@@ -47,7 +47,7 @@ class PublishedFile:
             path, self.architecture, endianess=endian, split_max_tensors=self.tensors_per_part
         )
         for key, value in self.keys.items():
-            _add(writer, f"{self.architecture}{key}" if key.startswith(".") else key, value)
+            add_value(writer, f"{self.architecture}{key}" if key.startswith(".") else key, value)
         writer.add_block_count(1)
         writer.add_context_length(self.context)
         writer.add_embedding_length(_COLUMNS)
@@ -60,17 +60,6 @@ class PublishedFile:
         for number, kind in enumerate(self.types):
             _add_matrix(writer, f"blk.0.matrix_{number}.weight", kind)
         return written(writer, path)
-
-
-def _add(writer: gguf.GGUFWriter, key: str, value: Value) -> None:
-    if isinstance(value, bool):
-        writer.add_bool(key, value)
-    elif isinstance(value, int):
-        writer.add_uint32(key, value)
-    elif isinstance(value, str):
-        writer.add_string(key, value)
-    else:
-        writer.add_array(key, value)
 
 
 def _add_matrix(writer: gguf.GGUFWriter, name: str, kind: str | int) -> None:

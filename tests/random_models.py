@@ -176,7 +176,7 @@ def add_random_weights(vocabulary: Path, path: Path, template: str | None) -> Pa
     metadata = read_header(vocabulary).metadata
     for key, value in metadata.items():
         if key.startswith("tokenizer.ggml."):
-            _add_value(writer, key, value)
+            add_value(writer, key, value)
     if template is not None:
         writer.add_chat_template(template)
     tokens = metadata["tokenizer.ggml.tokens"]
@@ -185,7 +185,8 @@ def add_random_weights(vocabulary: Path, path: Path, template: str | None) -> Pa
     return written(writer, path)
 
 
-def _add_value(writer: gguf.GGUFWriter, key: str, value: HeaderValue) -> None:
+def add_value(writer: gguf.GGUFWriter, key: str, value: HeaderValue | Sequence[str]) -> None:
+    """Add a field to a header, in the type that its value has in Python; numbers are of 32 bits."""
     if isinstance(value, bool):
         writer.add_bool(key, value)
     elif isinstance(value, int):

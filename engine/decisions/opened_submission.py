@@ -4,7 +4,7 @@ Knows: which items a submission answers, what makes it the same one again. Does 
 """
 
 import hashlib
-from collections.abc import Container, Sequence
+from collections.abc import Container
 from pathlib import Path
 
 from engine.core.errors import SetupError
@@ -42,7 +42,7 @@ def open_submission(path: Path, dataset: Dataset, store: RunStore) -> StoredRun:
     return store.run(run.id)
 
 
-def share_answered(submission: Submission, ids: Sequence[str] | Container[str]) -> float:
+def share_answered(submission: Submission, ids: Container[str]) -> float:
     """The share (0 to 1) of a submission's rows whose ids are among these."""
     return sum(row.id in ids for row in submission.rows) / len(submission.rows)
 

@@ -3,7 +3,7 @@
 Knows: what is asked in which order. Does not know: how a dataset is found, what Review shows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,11 +94,10 @@ class SubmissionOpener(QObject):
         recent = self._workspace.state.recent("datasets")
         return Path(kept) if kept else recent[0].parent if recent else Path()
 
-    def _ask(self, title: str, folder: Path, kind: str, take: object) -> None:
+    def _ask(self, title: str, folder: Path, kind: str, take: Callable[[Path], object]) -> None:
         dialog = QFileDialog(self._window, visible(title), str(folder), f"{kind};;{ALL_FILES}")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        assert callable(take)
         dialog.fileSelected.connect(lambda chosen: take(Path(chosen)))
         dialog.open()
 

@@ -12,12 +12,11 @@ from pytestqt.qtbot import QtBot
 from engine.core.settings import Mode
 from engine.store.run_store import RunStore
 from gui.judge.judge_page import JudgePage
-from gui.judge.run_control import RunControl
 from gui.judge.usual_setup import usual_setup
 from gui.work.workspace import Workspace
+from tests.gui.judge.pages import A_WHILE, new_page, press, wait_for_plan
 from tests.gui.labels import text_of
 
-A_WHILE = 60_000
 CHOSEN = ("20", "3", "17", "5")
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -36,20 +35,6 @@ def ready(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> JudgePage:
     return page
 
 
-def new_page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
-    page = JudgePage(workspace, RunControl(workspace))
-    qtbot.addWidget(page)
-    page.resize(1180, 640)
-    with qtbot.waitExposed(page):
-        page.show()
-    page.entered()
-    return page
-
-
-def wait_for_plan(qtbot: QtBot, page: JudgePage) -> None:
-    qtbot.waitUntil(lambda: page.can_run, timeout=A_WHILE)
-
-
 def choose(qtbot: QtBot, page: JudgePage, path: Path, ids: Sequence[str]) -> None:
     page.choose_items(path, ids)
     qtbot.waitUntil(lambda: not page.workspace.loading, timeout=A_WHILE)
@@ -65,13 +50,6 @@ def run_to_the_end(qtbot: QtBot, page: JudgePage, button: QPushButton | None = N
 def run_until_two(qtbot: QtBot, page: JudgePage) -> None:
     page.run()
     qtbot.waitUntil(lambda: page.run_panel.table.rowCount() >= 2, timeout=A_WHILE)
-
-
-def press(widget: JudgePage, text: str) -> None:
-    (button,) = [
-        found for found in widget.findChildren(QPushButton) if found.text() == text and found.isVisible()
-    ]
-    button.click()
 
 
 def ids_of_runs(page: JudgePage) -> list[tuple[str, ...]]:

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QTableView,
-    QWidget,
 )
 from pytestqt.qtbot import QtBot
 
@@ -31,15 +30,15 @@ from gui.judge.judge_page import JudgePage
 from gui.judge.latest_table import MOST_ROWS
 from gui.judge.model_jobs import Candidate
 from gui.judge.model_table import MODEL, about
-from gui.judge.run_control import RunControl, RunProgress
+from gui.judge.run_control import RunProgress
 from gui.judge.usual_setup import usual_setup
 from gui.kit.pill_delegate import PILL_ROLE
 from gui.work.workspace import Workspace
+from tests.gui.judge.pages import A_WHILE, new_page, press, wait_for_plan
 from tests.gui.labels import text_of
 from tests.model_files import JUDGES
 from tests.small_models import SPLIT, split_model
 
-A_WHILE = 60_000
 HOSTILE = "<b>x</b><img src='file:///etc/passwd'> <|eot_id|> \u202eabc"
 SHOWN_HOSTILE = "<b>x</b><img src='file:///etc/passwd'> <|eot_id|> \\u202eabc"
 
@@ -59,23 +58,9 @@ def ready(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> JudgePage:
     return page
 
 
-def new_page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
-    page = JudgePage(workspace, RunControl(workspace))
-    qtbot.addWidget(page)
-    page.resize(1180, 640)
-    with qtbot.waitExposed(page):
-        page.show()
-    page.entered()
-    return page
-
-
 def open_dataset(qtbot: QtBot, page: JudgePage, path: Path) -> None:
     page.workspace.open_dataset(path)
     wait_for_plan(qtbot, page)
-
-
-def wait_for_plan(qtbot: QtBot, page: JudgePage) -> None:
-    qtbot.waitUntil(lambda: page.can_run, timeout=A_WHILE)
 
 
 def wait_for_problem(qtbot: QtBot, page: JudgePage, words: str) -> None:
@@ -98,13 +83,6 @@ def judged_before(page: JudgePage) -> int:
 
 def open_run(page: JudgePage) -> int | None:
     return page.workspace.run.id if page.workspace.run else None
-
-
-def press(widget: QWidget, text: str) -> None:
-    (button,) = [
-        found for found in widget.findChildren(QPushButton) if found.text() == text and found.isVisible()
-    ]
-    button.click()
 
 
 def candidates(page: JudgePage) -> list[Candidate]:
