@@ -167,3 +167,13 @@ class LlamaModel:
 
     def __exit__(self, *_exc: object) -> None:
         self.close()
+
+
+def cannot_compute(model: LlamaModel, code: int) -> ModelFileError:
+    """What to raise where llama.cpp will not compute with a model that it has loaded; `code` is its answer."""
+    return ModelFileError(
+        f"{model.path.name}: llama.cpp cannot compute with this model:"
+        f" {last_errors() or 'no reason given'} (code {code}).",
+        "The file is damaged, or of a kind that this version cannot run: download it again, or choose another"
+        " model.",
+    )
