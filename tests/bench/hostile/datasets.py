@@ -19,7 +19,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from engine.core.errors import InputError, SetupError
@@ -51,7 +51,7 @@ def try_case(attempt: Attempt) -> Outcome:
     attempt.step(what, False)
     outcome = _of_sound(path, written, what) if sound else of_damaged(path, written.data, what)
     if outcome.sound and attempt.number % ONE_IN == 0:
-        return of_commands([("check", path), ("judge", path, "--plan", "--model", "demo")], outcome)
+        return of_commands([("check", path), ("judge", path, "--plan", "--model", "demo")], outcome, attempt)
     return outcome
 
 
@@ -118,12 +118,15 @@ def _unlike(got: str | None, there: object) -> str:
     return "" if same else f"taken as {got[:200]!r}, in the file {str(shown)[:200]!r}"
 
 
-def of_commands(commands: Sequence[Sequence[object]], sound: Outcome) -> Outcome:
+def of_commands(commands: Sequence[Sequence[object]], sound: Outcome, attempt: Attempt) -> Outcome:
     """The same file through the commands; `sound` where they behave, and agree with what it says."""
     for arguments in commands:
-        done = _run(arguments, {})
+        attempt.step(f"{sound.case}: the command {arguments[0]}", False)
+        done = _run(arguments)
         shown = f"main.py {' '.join(map(str, arguments))}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
-        if done.returncode not in (0, 2):
+        # 1: done, but something is not judged; those that only look know no such end.
+        only_looks = arguments[0] == "check" or "--plan" in arguments
+        if done.returncode not in ((0, 2) if only_looks else (0, 1, 2)):
             return Outcome(Ending.FAULT, sound.case, shown)
         if arguments[0] == "check" and (done.returncode == 0) != (sound.ending is Ending.TAKEN):
             return Outcome(Ending.LOSS, sound.case, f"the engine: {sound.ending}; {shown}")
@@ -133,10 +136,10 @@ def of_commands(commands: Sequence[Sequence[object]], sound: Outcome) -> Outcome
     return sound
 
 
-def _run(arguments: Sequence[object], more: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONIOENCODING": "utf-8", **more}
+def _run(arguments: Sequence[object]) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(MAIN), *map(str, arguments)]
-    # No universal line ends: a lone carriage return is what is looked for.
+    environment = os.environ | {"PYTHONIOENCODING": "utf-8"}
+    # Bytes, without universal line ends: a lone carriage return is what is looked for.
     done = subprocess.run(command, capture_output=True, env=environment, check=False)
     out, err = (text.decode("utf-8").replace("\r\n", "\n") for text in (done.stdout, done.stderr))
     return subprocess.CompletedProcess(command, done.returncode, out, err)

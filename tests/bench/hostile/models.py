@@ -58,8 +58,7 @@ def try_case(attempt: Attempt) -> Outcome:
     except ModelFileError as error:
         return _refused(error, path, what)
     if attempt.number % ONE_IN == 0:
-        attempt.step(f"{what}: the command judge", False)
-        return _by_command(path, attempt.folder, what)
+        return _by_command(path, attempt, what)
     attempt.step(f"{what}: trial", True)
     try:
         try_model(path)
@@ -80,10 +79,10 @@ def _refused(error: ModelFileError, path: Path, what: str) -> Outcome:
     return Outcome(Ending.FAULT, what, f"the refusal names no file or no remedy: {error!r}")
 
 
-def _by_command(path: Path, folder: Path, what: str) -> Outcome:
-    out = folder / "submission.tsv"
-    command = ("judge", _two_items(folder), "--model", path, "--out", out, "--max-explanation-tokens", 8, "--threads", 1)
-    return of_commands([command], Outcome(Ending.TAKEN, f"{what} (command)"))
+def _by_command(path: Path, attempt: Attempt, what: str) -> Outcome:
+    out = attempt.folder / "submission.tsv"
+    command = ("judge", _two_items(attempt.folder), "--model", path, "--out", out, "--max-explanation-tokens", 8, "--threads", 1)
+    return of_commands([command], Outcome(Ending.TAKEN, f"{what} (command)"), attempt)
 
 
 def _judge(model: ModelFile, folder: Path) -> None:
