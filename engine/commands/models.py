@@ -32,8 +32,9 @@ from engine.gguf.split import read_whole
 from engine.llama.library import LlamaModel
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.checked_model import checked_encoder, checked_model
-from engine.loading.templates import chat_template, rendering_report
+from engine.loading.templates import chat_template
 from engine.loading.trial import trial_report
+from engine.prompt.rendering import rendering_report
 from engine.system.computer import available_memory
 from engine.system.files import check_targets
 from engine.system.paths import program

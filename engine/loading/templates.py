@@ -6,11 +6,8 @@ which must agree: what cannot be repeated could not be resumed, or checked by an
 Knows: the limits of rendering, what is remembered of it. Does not know: runs, what a session is asked.
 """
 
-import faulthandler
 import json
-import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from engine.core.cancel import CancelToken
@@ -19,13 +16,11 @@ from engine.core.items import digest
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.model_memory import model_memory
 from engine.prompt.chat_template import ChatTemplate
-from engine.prompt.frame import Frame, plain_frame
-from engine.prompt.rendering import FRAME_VERSION, UnusableTemplateError, render_frame
+from engine.prompt.frame import FRAME_VERSION, RENDER_SECONDS, Frame, UnusableTemplateError, plain_frame
 from engine.system.child_process import CRASHES, run_child
 from engine.system.paths import self_command
 
 RENDER_COMMAND = ("models", "--in-this-process", "render")
-_SECONDS = 10.0  # real templates take milliseconds
 _START_SECONDS = 50.0  # more, for a process to start on a slow and busy computer
 _MOST_BYTES = 512 << 20
 _TIMED_OUT = 1  # how faulthandler ends a process
@@ -78,14 +73,14 @@ def _frame_of_child(asked: Mapping[str, object], cancel: CancelToken) -> Frame:
     command = [*self_command(), *RENDER_COMMAND]
     given = json.dumps(asked).encode()
     try:
-        seconds = _SECONDS + _START_SECONDS
+        seconds = RENDER_SECONDS + _START_SECONDS
         code, printed = run_child(command, cancel, seconds=seconds, most_bytes=_MOST_BYTES, given=given)
     except TimeoutError as error:
-        raise _LimitReachedError(f"it takes more than {_SECONDS:.0f} seconds") from error
+        raise _LimitReachedError(f"it takes more than {RENDER_SECONDS:.0f} seconds") from error
     except MemoryError as error:
         raise _LimitReachedError(f"it takes more than {_MOST_BYTES >> 20} MB of memory") from error
     if code == _TIMED_OUT:
-        raise _LimitReachedError(f"it takes more than {_SECONDS:.0f} seconds")
+        raise _LimitReachedError(f"it takes more than {RENDER_SECONDS:.0f} seconds")
     if code in CRASHES:
         raise UnusableTemplateError("it breaks down the process that renders it")
     if code < 0:
@@ -101,18 +96,3 @@ def _frame_of_answer(code: int, printed: bytes) -> Frame:
         return Frame.of_json(answer["frame"])
     except (ValueError, KeyError, TypeError) as error:
         raise EngineBug(f"rendering a chat template ended with exit code {code}") from error
-
-
-def rendering_report(request: str) -> str:
-    """What the child process answers: one line of JSON. It ends itself where that takes too long."""
-    asked = json.loads(request)
-    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
-        # By a thread that needs nothing of Python: one call may keep the interpreter busy for minutes.
-        faulthandler.dump_traceback_later(_SECONDS, exit=True, file=nowhere)
-        try:
-            frame = render_frame(asked["source"], asked["bos"], asked["eos"], asked["mark_bytes"])
-        except UnusableTemplateError as error:
-            return json.dumps({"refused": str(error)})
-        finally:
-            faulthandler.cancel_dump_traceback_later()
-    return json.dumps({"frame": frame.as_json()})

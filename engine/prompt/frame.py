@@ -7,8 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+FRAME_VERSION = 1
+"""Changes with the way in which templates are rendered: what was rendered otherwise does not hold."""
+
+RENDER_SECONDS = 10.0
+"""What a template may take; those of real models take milliseconds."""
+
 SYSTEM, USER, REPLY = "system", "user", "reply"
 _FIXED_FRAMES = ({SYSTEM, USER, REPLY}, {USER, REPLY})
+
+
+class UnusableTemplateError(Exception):
+    """A template that does not do what a chat template must; plain text is used instead."""
 
 
 @dataclass(frozen=True)

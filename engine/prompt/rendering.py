@@ -6,21 +6,21 @@ interpreter down. So this runs in a child process, with limits; see `engine.load
 Knows: Jinja, what templates are given, how replies begin. Does not know: tokens, processes, what is asked.
 """
 
+import faulthandler
 import json
+import os
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import jinja2
 import jinja2.ext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from engine.prompt.frame import REPLY, SYSTEM, USER, Frame
-
-FRAME_VERSION = 1
-"""Changes with the way in which templates are rendered: what was rendered in another way does not hold."""
+from engine.prompt.frame import RENDER_SECONDS, REPLY, SYSTEM, USER, Frame, UnusableTemplateError
 
 LONGEST_FRAME = 100_000
 """Characters that a template may write of its own; those of real models write hundreds."""
@@ -38,8 +38,19 @@ _LONGEST_REASON = 200
 _Render = Callable[..., str]
 
 
-class UnusableTemplateError(Exception):
-    """A template that does not do what a chat template must; plain text is used instead."""
+def rendering_report(request: str) -> str:
+    """What the child process answers to a line of JSON; it ends itself where that takes too long."""
+    asked = json.loads(request)
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+        # By a thread that needs nothing of Python: one call may keep the interpreter busy for minutes.
+        faulthandler.dump_traceback_later(RENDER_SECONDS, exit=True, file=nowhere)
+        try:
+            frame = render_frame(asked["source"], asked["bos"], asked["eos"], asked["mark_bytes"])
+        except UnusableTemplateError as error:
+            return json.dumps({"refused": str(error)})
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+    return json.dumps({"frame": frame.as_json()})
 
 
 def render_frame(source: str, bos: str, eos: str, mark_bytes: int = 16) -> Frame:

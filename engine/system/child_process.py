@@ -8,13 +8,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 from engine.core.cancel import CancelToken
 from engine.system.computer import memory_of
 from engine.system.paths import child_environment
 
-_POLL_SECONDS = 0.1
-_LIMITED_POLL_SECONDS = 0.02  # for a process may take gigabytes in a second
+_POLL_SECONDS = 0.05  # a process may take a hundred megabytes meanwhile
 _NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 if sys.platform == "win32":
     # abort, access violation, division by zero, illegal instruction, stack overrun, stack overflow
@@ -49,21 +49,18 @@ def run_child(
         start_new_session=True,
     )
     deadline = None if seconds is None else time.monotonic() + seconds
-    poll = _POLL_SECONDS if most_bytes is None else _LIMITED_POLL_SECONDS
     unread: bytes | None = given
     try:
         while True:
             cancel.raise_if_requested()
-            try:
-                printed, _ = child.communicate(unread, timeout=poll)
-            except subprocess.TimeoutExpired as error:
-                unread = None  # it is sent on by the next call
-                if deadline is not None and time.monotonic() > deadline:
-                    raise TimeoutError(f"not ended after {seconds} s") from error
-                if most_bytes is not None and memory_of(child.pid) > most_bytes:
-                    raise MemoryError(f"more than {most_bytes:,} bytes") from error
-            else:
+            with suppress(subprocess.TimeoutExpired):
+                printed, _ = child.communicate(unread, timeout=_POLL_SECONDS)
                 return child.returncode, printed
+            unread = None  # what is left of it is sent by the next call
+            if deadline is not None and time.monotonic() > deadline:
+                raise TimeoutError(f"not ended after {seconds} s")
+            if most_bytes is not None and memory_of(child.pid) > most_bytes:
+                raise MemoryError(f"more than {most_bytes:,} bytes")
     finally:
         if child.poll() is None:
             child.kill()

@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.prompt.frame import REPLY, SYSTEM, USER, Frame, plain_frame
-from engine.prompt.rendering import LONGEST_FRAME, UnusableTemplateError, render_frame
+from engine.prompt.frame import REPLY, SYSTEM, USER, Frame, UnusableTemplateError, plain_frame
+from engine.prompt.rendering import LONGEST_FRAME, render_frame
 
 TURNS = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}"
 
