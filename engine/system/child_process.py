@@ -3,27 +3,44 @@
 Knows: processes, their signals and windows. Does not know: what the child does.
 """
 
+import signal
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 from engine.core.cancel import CancelToken
+from engine.system.computer import memory_of
 from engine.system.paths import child_environment
 
-_POLL_SECONDS = 0.1
+_POLL_SECONDS = 0.05  # a process may take a hundred megabytes meanwhile
 _NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+if sys.platform == "win32":
+    # abort, access violation, division by zero, illegal instruction, stack overrun, stack overflow
+    CRASHES = {3, 0xC0000005, 0xC0000094, 0xC000001D, 0xC0000409, 0xC00000FD}
+else:
+    CRASHES = {-signal.SIGABRT, -signal.SIGBUS, -signal.SIGFPE, -signal.SIGILL, -signal.SIGSEGV}
+"""Exit codes of a process that broke down."""
 
 
 def run_child(
-    command: Sequence[str], cancel: CancelToken, messages: bool = False, seconds: float | None = None
+    command: Sequence[str],
+    cancel: CancelToken,
+    *,
+    messages: bool = False,
+    seconds: float | None = None,
+    most_bytes: int | None = None,
+    given: bytes = b"",
 ) -> tuple[int, bytes]:
     """The exit code of a child process and what it printed, with its `messages` or without.
 
-    Raises Cancelled where `cancel` is set, TimeoutError after `seconds`; the child has ended then, too.
+    `given`: what it reads on its standard input. Raises Cancelled where `cancel` is set, TimeoutError after
+    `seconds`, MemoryError where it is seen to hold more than `most_bytes`; the child has ended then, too.
     """
     child = subprocess.Popen(
         command,
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT if messages else subprocess.DEVNULL,
         env=child_environment(GGML_NO_BACKTRACE="1"),
@@ -32,16 +49,18 @@ def run_child(
         start_new_session=True,
     )
     deadline = None if seconds is None else time.monotonic() + seconds
+    unread: bytes | None = given
     try:
         while True:
             cancel.raise_if_requested()
-            try:
-                printed, _ = child.communicate(timeout=_POLL_SECONDS)
-            except subprocess.TimeoutExpired as error:
-                if deadline is not None and time.monotonic() > deadline:
-                    raise TimeoutError(f"not ended after {seconds} s") from error
-            else:
+            with suppress(subprocess.TimeoutExpired):
+                printed, _ = child.communicate(unread, timeout=_POLL_SECONDS)
                 return child.returncode, printed
+            unread = None  # what is left of it is sent by the next call
+            if deadline is not None and time.monotonic() > deadline:
+                raise TimeoutError(f"not ended after {seconds} s")
+            if most_bytes is not None and memory_of(child.pid) > most_bytes:
+                raise MemoryError(f"more than {most_bytes:,} bytes")
     finally:
         if child.poll() is None:
             child.kill()
