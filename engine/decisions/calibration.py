@@ -161,7 +161,7 @@ def _criterion(value: Mapping[str, Any]) -> CriterionCalibration:
     a, b, both_good, both_bad = (_number(value["biases"][label.value]) for label in PREFERENCES)
     strength, items = value["strength"], value["items"]
     if not isinstance(items, int) or isinstance(items, bool):
-        raise ValueError(f"{quoted(str(items))} is no number of items")
+        raise TypeError(f"{quoted(str(items))} is no number of items")
     return CriterionCalibration(
         scale=_number(value["scale"]),
         biases=(a, b, both_good, both_bad),
@@ -172,7 +172,7 @@ def _criterion(value: Mapping[str, Any]) -> CriterionCalibration:
 
 def _number(value: object) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool):
-        raise ValueError(f"{quoted(str(value))} stands in the place of a number")
+        raise TypeError(f"{quoted(str(value))} stands in the place of a number")
     return float(value)
 
 

@@ -170,10 +170,10 @@ class LlamaModel:
 
 
 def cannot_compute(model: LlamaModel, code: int) -> ModelFileError:
-    """What to raise where llama.cpp will not compute with a model that it has loaded; `code` is its answer."""
+    """What to raise where llama.cpp does not compute with a model that it has loaded; `code`: its answer."""
+    reason = last_errors() or "no reason given"
     return ModelFileError(
-        f"{model.path.name}: llama.cpp cannot compute with this model:"
-        f" {last_errors() or 'no reason given'} (code {code}).",
-        "The file is damaged, or of a kind that this version cannot run: download it again, or choose another"
+        f"{model.path.name}: llama.cpp cannot compute with this model: {reason} (code {code}).",
+        "It is damaged, or of a kind that this version cannot run: download the file again, or choose another"
         " model.",
     )

@@ -57,8 +57,8 @@ class Vocabulary:
         if ids and not 0 <= min(ids) <= max(ids) < self.size:
             wrong = next(token for token in ids if not 0 <= token < self.size)
             raise ModelFileError(
-                f"{self._file_name}: its tokenizer does not suit its vocabulary: it gives the token {wrong:,},"
-                f" but there are {self.size:,} tokens.",
+                f"{self._file_name}: its tokenizer does not suit its vocabulary: it gives the token"
+                f" {wrong:,}, but there are {self.size:,} tokens.",
                 "The file is damaged: download it again, or choose another model.",
             )
         return ids

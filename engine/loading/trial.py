@@ -20,8 +20,9 @@ from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.tokens import stem_tokens, tokenize_prompt
 
-# Text of all scripts: each byte that UTF-8 has is in it. A tokenizer that does not suit its vocabulary shows here.
-_ANY_TEXT = "".join(map(chr, (*range(1, 0x180), *range(0x180, 0xD800, 0x39), *range(0xE000, 0x110000, 0x1001))))
+# Of all scripts, with each byte that UTF-8 has: here a tokenizer shows that does not suit its vocabulary.
+_CODES = (*range(1, 0x180), *range(0x180, 0xD800, 0x39), *range(0xE000, 0x110000, 0x1001))
+_ANY_TEXT = "".join(map(chr, _CODES))
 
 GOOD, REFUSED, NO_ROOM = 0, 2, 4
 """Exit codes of the trial."""

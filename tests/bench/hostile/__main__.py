@@ -1,12 +1,12 @@
 """Thousands of damaged models, templates, datasets, submissions and calibrations, and what becomes of them.
 
     python -m tests.bench.hostile [--seed 1] [--datasets 5000] [--records 1500] [--models 2000]
-                                  [--templates 300] [--structure 60]
+                                  [--templates 300] [--structure 66]
     python -m tests.bench.hostile --seed 1 --only models:17      # one case again, its files kept
 
-Counted are faults of the program (exit code 3), crashes, hangs, silent losses, and control or structure tokens
-from foreign text; there must be none. Each case depends on the seed and its number alone. The files of those that
-are not sound are kept under --out.
+Counted are faults of the program (exit code 3), crashes, hangs, silent losses, and control or structure
+tokens from foreign text; there must be none. Each case depends on the seed and its number alone. The files of
+those that are not sound are kept under --out.
 
 Knows: the kinds of cases. Does not know: what one does.
 """
@@ -23,19 +23,26 @@ KINDS = {
     "datasets": (5000, "datasets in all formats, sound and damaged"),
     "records": (1500, "submissions, calibrations and lists of ids"),
     "models": (2000, "GGUF files, judged with where their trial finds them good"),
-    "structure": (60, "pairs of a chat template and a vocabulary"),
+    "templates": (300, "chat templates, hostile ones and damaged ones"),
+    "structure": (66, "pairs of a chat template and a vocabulary"),
 }
 
 
 def main() -> int:
     """Try all kinds; exit code 1 where a case is not sound."""
     arguments = argparse.ArgumentParser(
-        prog="python -m tests.bench.hostile", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m tests.bench.hostile",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     arguments.add_argument("--seed", type=int, default=1)
     for kind, (count, what) in KINDS.items():
-        arguments.add_argument(f"--{kind}", type=int, default=count, metavar="N", help=f"{what} (default {count})")
-    arguments.add_argument("--first", type=int, default=0, metavar="N", help="the number of the first case (default 0)")
+        arguments.add_argument(
+            f"--{kind}", type=int, default=count, metavar="N", help=f"{what} (default {count})"
+        )
+    arguments.add_argument(
+        "--first", type=int, default=0, metavar="N", help="the number of the first case (default 0)"
+    )
     arguments.add_argument("--only", metavar="KIND:NUMBER", help="try this case alone, in this process")
     arguments.add_argument("--out", type=Path, help="where what is not sound is kept (default: a new folder)")
     options = arguments.parse_args()
@@ -48,7 +55,10 @@ def main() -> int:
         count = getattr(options, kind)
         if count:
             unsound += _tried(kind, options.seed, range(options.first, options.first + count), folder)
-    print(f"seed {options.seed}: {unsound} cases are not sound" + (f"; their files: {folder}" if unsound else ""))
+    print(
+        f"seed {options.seed}: {unsound} cases are not sound"
+        + (f"; their files: {folder}" if unsound else "")
+    )
     return 1 if unsound else 0
 
 
@@ -58,7 +68,12 @@ def _tried(kind: str, seed: int, numbers: range, folder: Path) -> int:
     def seen(count: int) -> None:
         if sys.stderr.isatty() or count % 500 == 0:
             seconds = time.monotonic() - began
-            print(f"\r{kind}: {count:,} of {len(numbers):,}, {seconds:,.0f} s ", end="", file=sys.stderr, flush=True)
+            print(
+                f"\r{kind}: {count:,} of {len(numbers):,}, {seconds:,.0f} s ",
+                end="",
+                file=sys.stderr,
+                flush=True,
+            )
 
     tally = tried(kind, seed, numbers, folder, seen)
     print(file=sys.stderr)
@@ -73,7 +88,7 @@ def _tried(kind: str, seed: int, numbers: range, folder: Path) -> int:
 def _again(only: str, seed: int, folder: Path) -> int:
     kind, number = only.split(":")
     own = folder / f"{kind}-{seed}-{number}"
-    outcome = attempt(kind, seed, int(number), own, lambda words, _: print(f"... {words}", flush=True))
+    outcome = attempt(kind, seed, int(number), own, lambda step: print(f"... {step.words}", flush=True))
     print(f"{outcome.ending}: {outcome.case}\n{outcome.words}\nIts files: {own}")
     return 0 if outcome.sound else 1
 

@@ -8,8 +8,36 @@ from random import Random
 
 _Damage = Callable[[bytes, Random], bytes]
 _INSERTED = (
-    *(b"\0", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\x1a", b"\x1b[2J", b"\r", b"\n", b"\r\n", b"\t"),
-    *(b'"', b'""', b"'", b",", b";", b"\\", b"{", b"}", b"[", b"]", b":", b"null", b"NaN", b"1e999", b"\xe2\x80\xa8"),
+    *(
+        b"\0",
+        b"\xff",
+        b"\xc3",
+        b"\xed\xa0\x80",
+        b"\xef\xbb\xbf",
+        b"\x1a",
+        b"\x1b[2J",
+        b"\r",
+        b"\n",
+        b"\r\n",
+        b"\t",
+    ),
+    *(
+        b'"',
+        b'""',
+        b"'",
+        b",",
+        b";",
+        b"\\",
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b":",
+        b"null",
+        b"NaN",
+        b"1e999",
+        b"\xe2\x80\xa8",
+    ),
 )
 
 
@@ -111,7 +139,9 @@ def _halve_doubled_quotes(data: bytes, random: Random) -> bytes:
 
 
 def _other_line_ends(data: bytes, random: Random) -> bytes:
-    return data.replace(b"\n", random.choice((b"\r", b"\r\n", b"\n\n", b"\n\r", b"\xe2\x80\xa8")), random.choice((1, -1)))
+    return data.replace(
+        b"\n", random.choice((b"\r", b"\r\n", b"\n\n", b"\n\r", b"\xe2\x80\xa8")), random.choice((1, -1))
+    )
 
 
 def _twice(data: bytes, random: Random) -> bytes:
@@ -120,17 +150,29 @@ def _twice(data: bytes, random: Random) -> bytes:
 
 def _spaces_in_names(data: bytes, random: Random) -> bytes:
     name = random.choice((b"id", b"instruction", b"output_a", b"output_b", b"relevance_preference"))
-    new = random.choice((b" " + name, name + b" ", name.upper(), name.title(), name.replace(b"_", b" "), b"id"))
+    new = random.choice(
+        (b" " + name, name + b" ", name.upper(), name.title(), name.replace(b"_", b" "), b"id")
+    )
     return data.replace(name, new, random.choice((1, -1)))
 
 
 def _encode(data: bytes, random: Random) -> bytes:
-    coding = random.choice(("utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252", "utf-32", "utf-8-sig", "utf-7"))
+    coding = random.choice(
+        ("utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252", "utf-32", "utf-8-sig", "utf-7")
+    )
     return data.decode("utf-8", "replace").encode(coding, "replace")
 
 
 _DAMAGES: tuple[_Damage, ...] = (
     *(_cut_end, _cut_last_bytes, _cut_start, _hole, _zeros, _flip, _flip, _byte, _insert, _insert, _insert),
-    *(_swap_lines, _double_line, _drop_line, _change_delimiters, _remove_quotes, _one_quote_less, _one_quote_less),
+    *(
+        _swap_lines,
+        _double_line,
+        _drop_line,
+        _change_delimiters,
+        _remove_quotes,
+        _one_quote_less,
+        _one_quote_less,
+    ),
     *(_halve_doubled_quotes, _other_line_ends, _twice, _spaces_in_names, _encode),
 )

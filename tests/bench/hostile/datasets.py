@@ -2,15 +2,15 @@ r"""Hostile datasets: written by a generator, damaged, and read by the engine's 
 
 What is held (see `readers` for what the independent readers take and where they have to be fair):
 
-- An undamaged file gives each of its items, in its order, with exactly its texts, unless it holds what must be
-  refused (an id twice or empty, an unknown label, half a character, another encoding than UTF-8).
+- An undamaged file gives each of its items, in its order, with exactly its texts, unless it holds what must
+  be refused (an id twice or empty, an unknown label, half a character, another encoding than UTF-8).
 - A damaged file is refused by an InputError that names the file and what was found, or each item that an
   independent reader finds in it comes out with exactly that reader's texts, no item more or less.
 - A column that is left out is said to be left out in a notice.
 - Nothing but a SetupError is raised, in less than the limit of a hang.
 
-One case in a hundred goes through the commands `check` and `judge --plan`: exit code 0 or 2, and 0 from `check`
-only where the engine took the file too; nothing printed holds a raw control character.
+One case in a hundred goes through the commands `check` and `judge --plan`: exit code 0 or 2, and 0 from
+`check` only where the engine took the file too; nothing printed holds a raw control character.
 
 Knows: the oracle. Does not know: how files are written and damaged.
 """
@@ -28,7 +28,7 @@ from tests.bench.hostile.damage import damaged
 from tests.bench.hostile.outcomes import Ending, Outcome
 from tests.bench.hostile.readers import Cells, Nested, Unreadable, readings
 from tests.bench.hostile.tables import KNOWN, Written, odd_parquet, oddly_typed, sound_table
-from tests.bench.hostile.workers import Attempt
+from tests.bench.hostile.workers import Attempt, Step
 from tests.commands import MAIN
 
 RAW_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -48,7 +48,7 @@ def try_case(attempt: Attempt) -> Outcome:
         what = f"{what}, {damages}"
     path = attempt.folder / f"data{written.suffix}"
     path.write_bytes(written.data)
-    attempt.step(what, False)
+    attempt.step(Step(what))
     outcome = _of_sound(path, written, what) if sound else of_damaged(path, written.data, what)
     if outcome.sound and attempt.number % ONE_IN == 0:
         return of_commands([("check", path), ("judge", path, "--plan", "--model", "demo")], outcome, attempt)
@@ -121,9 +121,10 @@ def _unlike(got: str | None, there: object) -> str:
 def of_commands(commands: Sequence[Sequence[object]], sound: Outcome, attempt: Attempt) -> Outcome:
     """The same file through the commands; `sound` where they behave, and agree with what it says."""
     for arguments in commands:
-        attempt.step(f"{sound.case}: the command {arguments[0]}", False)
+        attempt.step(Step(f"{sound.case}: the command {arguments[0]}", processes=True))
         done = _run(arguments)
-        shown = f"main.py {' '.join(map(str, arguments))}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
+        command = f"main.py {' '.join(map(str, arguments))}"
+        shown = f"{command}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
         # 1: done, but something is not judged; those that only look know no such end.
         only_looks = arguments[0] == "check" or "--plan" in arguments
         if done.returncode not in ((0, 2) if only_looks else (0, 1, 2)):

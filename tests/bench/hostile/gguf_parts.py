@@ -46,7 +46,7 @@ class Parts:
     header_bytes: int = 0
     infos: int = 0
 
-    def bytes(self, alignment: int = 32) -> bytes:
+    def joined(self, alignment: int = 32) -> bytes:
         """The file that these parts make."""
         out = bytearray(b"GGUF" + struct.pack("<IQQ", 3, len(self.tensors), len(self.fields)))
         for each in self.fields:

@@ -24,30 +24,202 @@ from tests.bench.hostile.gguf_parts import (
 
 Change = Callable[[Parts, Random], tuple[Parts, str]]
 
-_NUMBERS = (0, 1, 2, 3, 5, 7, 63, 64, 255, 1 << 15, 1 << 20, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 63, -1, -2)
+_NUMBERS = (
+    0,
+    1,
+    2,
+    3,
+    5,
+    7,
+    63,
+    64,
+    255,
+    1 << 15,
+    1 << 20,
+    (1 << 31) - 1,
+    1 << 31,
+    (1 << 32) - 1,
+    1 << 63,
+    -1,
+    -2,
+)
 _FLOATS = (0.0, -0.0, -1.0, 1.0, math.nan, math.inf, -math.inf, 1e38, 1e-38, 1e-6, 0.5, 1e300)
-_TEXTS = (b"", b"x", b"llama", b"\xff\xfe", b"none", b"yarn", b"a" * 5000, "日本".encode(), b"\0", b"0", b"true")
-TOKENIZERS = (b"llama", b"gpt2", b"bert", b"t5", b"rwkv", b"plamo2", b"none", b"no_vocab", b"replit", b"gemma4", b"LLAMA", b"")
+_TEXTS = (
+    b"",
+    b"x",
+    b"llama",
+    b"\xff\xfe",
+    b"none",
+    b"yarn",
+    b"a" * 5000,
+    "日本".encode(),
+    b"\0",
+    b"0",
+    b"true",
+)
+TOKENIZERS = (
+    b"llama",
+    b"gpt2",
+    b"bert",
+    b"t5",
+    b"rwkv",
+    b"plamo2",
+    b"none",
+    b"no_vocab",
+    b"replit",
+    b"gemma4",
+    b"LLAMA",
+    b"",
+)
 PRES = (
-    *(b"default", b"llama-bpe", b"qwen2", b"gpt-2", b"deepseek-llm", b"falcon", b"mpt", b"starcoder", b"command-r"),
-    *(b"tekken", b"chatglm-bpe", b"viking", b"smollm", b"bloom", b"jais", b"gpt-4o", b"superbpe", b"seed-coder", b"hunyuan"),
-    *(b"kimi-k2", b"grok-2", b"afmoe", b"minimax-m2", b"unheard-of", b"", b"bert-bge", b"olmo", b"dbrx", b"poro-chat"),
+    *(
+        b"default",
+        b"llama-bpe",
+        b"qwen2",
+        b"gpt-2",
+        b"deepseek-llm",
+        b"falcon",
+        b"mpt",
+        b"starcoder",
+        b"command-r",
+    ),
+    *(
+        b"tekken",
+        b"chatglm-bpe",
+        b"viking",
+        b"smollm",
+        b"bloom",
+        b"jais",
+        b"gpt-4o",
+        b"superbpe",
+        b"seed-coder",
+        b"hunyuan",
+    ),
+    *(
+        b"kimi-k2",
+        b"grok-2",
+        b"afmoe",
+        b"minimax-m2",
+        b"unheard-of",
+        b"",
+        b"bert-bge",
+        b"olmo",
+        b"dbrx",
+        b"poro-chat",
+    ),
 )
 ARCHITECTURES = (
-    *(b"llama", b"qwen2", b"qwen3", b"gemma", b"gemma2", b"gemma3", b"phi2", b"phi3", b"mamba", b"mamba2", b"rwkv6", b"rwkv7"),
-    *(b"gpt2", b"bloom", b"mpt", b"falcon", b"starcoder2", b"stablelm", b"internlm2", b"command-r", b"olmo2", b"deepseek2"),
-    *(b"t5", b"t5encoder", b"bert", b"jamba", b"granite", b"exaone", b"chatglm", b"plamo", b"plamo2", b"nemotron", b"smollm3"),
-    *(b"gpt-oss", b"lfm2", b"minicpm", b"llama4", b"qwen3next", b"orion", b"dream", b"diffusion-gemma", b"clip", b"", b"x"),
+    *(
+        b"llama",
+        b"qwen2",
+        b"qwen3",
+        b"gemma",
+        b"gemma2",
+        b"gemma3",
+        b"phi2",
+        b"phi3",
+        b"mamba",
+        b"mamba2",
+        b"rwkv6",
+        b"rwkv7",
+    ),
+    *(
+        b"gpt2",
+        b"bloom",
+        b"mpt",
+        b"falcon",
+        b"starcoder2",
+        b"stablelm",
+        b"internlm2",
+        b"command-r",
+        b"olmo2",
+        b"deepseek2",
+    ),
+    *(
+        b"t5",
+        b"t5encoder",
+        b"bert",
+        b"jamba",
+        b"granite",
+        b"exaone",
+        b"chatglm",
+        b"plamo",
+        b"plamo2",
+        b"nemotron",
+        b"smollm3",
+    ),
+    *(
+        b"gpt-oss",
+        b"lfm2",
+        b"minicpm",
+        b"llama4",
+        b"qwen3next",
+        b"orion",
+        b"dream",
+        b"diffusion-gemma",
+        b"clip",
+        b"",
+        b"x",
+    ),
 )
 _ADDED = (
-    *("rope.dimension_count", "rope.freq_base", "rope.scaling.factor", "rope.scaling.type", "attention.key_length"),
-    *("attention.value_length", "attention.sliding_window", "attention.causal", "attention.clamp_kqv", "pooling_type"),
-    *("attention.max_alibi_bias", "attention.scale", "expert_count", "expert_used_count", "logit_scale", "vocab_size"),
-    *("attn_logit_softcapping", "final_logit_softcapping", "residual_scale", "embedding_scale", "ssm.conv_kernel"),
-    *("ssm.inner_size", "ssm.state_size", "ssm.time_step_rank", "use_parallel_residual", "rope.scaling.original_context_length"),
-    *("attention.head_count_kv", "attention.layer_norm_epsilon", "leading_dense_block_count", "nextn_predict_layers"),
+    *(
+        "rope.dimension_count",
+        "rope.freq_base",
+        "rope.scaling.factor",
+        "rope.scaling.type",
+        "attention.key_length",
+    ),
+    *(
+        "attention.value_length",
+        "attention.sliding_window",
+        "attention.causal",
+        "attention.clamp_kqv",
+        "pooling_type",
+    ),
+    *(
+        "attention.max_alibi_bias",
+        "attention.scale",
+        "expert_count",
+        "expert_used_count",
+        "logit_scale",
+        "vocab_size",
+    ),
+    *(
+        "attn_logit_softcapping",
+        "final_logit_softcapping",
+        "residual_scale",
+        "embedding_scale",
+        "ssm.conv_kernel",
+    ),
+    *(
+        "ssm.inner_size",
+        "ssm.state_size",
+        "ssm.time_step_rank",
+        "use_parallel_residual",
+        "rope.scaling.original_context_length",
+    ),
+    *(
+        "attention.head_count_kv",
+        "attention.layer_norm_epsilon",
+        "leading_dense_block_count",
+        "nextn_predict_layers",
+    ),
 )
-_IDS = ("bos", "eos", "eot", "eom", "unknown", "seperator", "padding", "fim_pre", "fim_suf", "fim_mid", "mask", "cls")
+_IDS = (
+    "bos",
+    "eos",
+    "eot",
+    "eom",
+    "unknown",
+    "seperator",
+    "padding",
+    "fim_pre",
+    "fim_suf",
+    "fim_mid",
+    "mask",
+    "cls",
+)
 
 
 def _any_field(parts: Parts, random: Random, kinds: Callable[[Field], bool]) -> int:
@@ -87,7 +259,9 @@ def _near(parts: Parts, random: Random) -> tuple[Parts, str]:
     if at < 0:
         return _extreme(parts, random)
     each = parts.fields[at]
-    value = random.choice((each.value + 1, each.value - 1, each.value * 2, each.value // 2, each.value * 3, each.value + 32))
+    value = random.choice(
+        (each.value + 1, each.value - 1, each.value * 2, each.value // 2, each.value * 3, each.value + 32)
+    )
     return parts.with_field(replace(each, value=value)), f"{each.key!r} = {value} for {each.value}"
 
 
@@ -132,9 +306,12 @@ def _architecture(parts: Parts, random: Random) -> tuple[Parts, str]:
     fields = parts.fields
     if random.random() < 0.8:
         fields = tuple(
-            replace(each, key=new + each.key[len(old) :]) if each.key.startswith(old + b".") else each for each in fields
+            replace(each, key=new + each.key[len(old) :]) if each.key.startswith(old + b".") else each
+            for each in fields
         )
-    return replace(parts, fields=fields).with_field(Field(b"general.architecture", TEXT, new)), f"architecture {new!r}"
+    return replace(parts, fields=fields).with_field(
+        Field(b"general.architecture", TEXT, new)
+    ), f"architecture {new!r}"
 
 
 def _special_id(parts: Parts, random: Random) -> tuple[Parts, str]:
@@ -146,7 +323,9 @@ def _special_id(parts: Parts, random: Random) -> tuple[Parts, str]:
 
 
 def _flag(parts: Parts, random: Random) -> tuple[Parts, str]:
-    name = random.choice(("add_bos_token", "add_eos_token", "add_space_prefix", "remove_extra_whitespaces", "add_sep_token"))
+    name = random.choice(
+        ("add_bos_token", "add_eos_token", "add_space_prefix", "remove_extra_whitespaces", "add_sep_token")
+    )
     key, value = f"tokenizer.ggml.{name}".encode(), random.choice((0, 1, 2))
     return parts.with_field(Field(key, 7, value)), f"{key!r} = {value}"
 
@@ -157,7 +336,10 @@ def _table(parts: Parts, random: Random) -> tuple[Parts, str]:
     if at < 0:
         return _drop_key(parts, random)
     each = parts.fields[at]
-    values, how = list(each.value), random.choice(("cut", "doubled", "empty", "mixed", "wrong", "wrong", "swapped"))
+    values, how = (
+        list(each.value),
+        random.choice(("cut", "doubled", "empty", "mixed", "wrong", "wrong", "swapped")),
+    )
     if how == "cut":
         values = values[: random.randrange(len(values))]
     elif how == "doubled":
@@ -170,7 +352,13 @@ def _table(parts: Parts, random: Random) -> tuple[Parts, str]:
         one, other = random.randrange(len(values)), random.randrange(len(values))
         values[one], values[other] = values[other], values[one]
     else:
-        wrong = _TEXTS + (b" ", b"a b c", b"<|im_end|>") if each.of == TEXT else _FLOATS if each.of == FLOAT32 else _NUMBERS
+        wrong = (
+            (*_TEXTS, b" ", b"a b c", b"<|im_end|>")
+            if each.of == TEXT
+            else _FLOATS
+            if each.of == FLOAT32
+            else _NUMBERS
+        )
         for _ in range(random.choice((1, 3, len(values)))):
             values[random.randrange(len(values))] = random.choice(wrong)
     return parts.with_field(replace(each, value=values)), f"{each.key!r} {how}"
@@ -222,7 +410,10 @@ def _tensor(parts: Parts, random: Random) -> tuple[Parts, str]:
             ((replace(tensor, shape=tensor.shape[:1]),), "one dimension"),
             ((replace(tensor, shape=()),), "no dimension"),
             ((replace(tensor, type_id=random.choice((*range(43), 133, 1 << 31))),), "another type"),
-            ((replace(tensor, offset=random.choice((1, 32, other.offset, 1 << 40, 1 << 63))),), "another offset"),
+            (
+                (replace(tensor, offset=random.choice((1, 32, other.offset, 1 << 40, 1 << 63))),),
+                "another offset",
+            ),
             ((tensor, replace(tensor, name=b"more.weight")), "one more"),
         )
     )
@@ -235,7 +426,18 @@ def _alignment(parts: Parts, random: Random) -> tuple[Parts, str]:
 
 
 def _template(parts: Parts, random: Random) -> tuple[Parts, str]:
-    source = random.choice((b"", b"{{", b"{{ 1/0 }}", b"x", b"\xff", b"{{ messages[0].content }}", b"{{ bos_token }}", b"{" * 9999))
+    source = random.choice(
+        (
+            b"",
+            b"{{",
+            b"{{ 1/0 }}",
+            b"x",
+            b"\xff",
+            b"{{ messages[0].content }}",
+            b"{{ bos_token }}",
+            b"{" * 9999,
+        )
+    )
     return parts.with_field(Field(b"tokenizer.chat_template", TEXT, source)), f"template {source[:40]!r}"
 
 
@@ -244,7 +446,16 @@ def _numbers(parts: Parts, random: Random) -> tuple[Parts, str]:
     data = bytearray(parts.data)
     if not data:
         return _drop_key(parts, random)
-    pattern = random.choice((b"\xff", b"\0", struct.pack("<e", math.inf), struct.pack("<f", math.nan), b"\x7b", random.randbytes(64)))
+    pattern = random.choice(
+        (
+            b"\xff",
+            b"\0",
+            struct.pack("<e", math.inf),
+            struct.pack("<f", math.nan),
+            b"\x7b",
+            random.randbytes(64),
+        )
+    )
     start, length = random.randrange(len(data)), random.choice((64, 4096, len(data)))
     end = min(start + length, len(data))
     data[start:end] = (pattern * (end - start))[: end - start]
@@ -252,8 +463,31 @@ def _numbers(parts: Parts, random: Random) -> tuple[Parts, str]:
 
 
 CHANGES: tuple[Change, ...] = (
-    *(_drop_key, _repeat_key, _extreme, _extreme, _near, _near, _other_type, _add_key, _tokenizer, _tokenizer, _pre),
-    *(_architecture, _special_id, _flag, _table, _table, _token_types, _cut_vocabulary, _tensor, _tensor, _alignment),
+    *(
+        _drop_key,
+        _repeat_key,
+        _extreme,
+        _extreme,
+        _near,
+        _near,
+        _other_type,
+        _add_key,
+        _tokenizer,
+        _tokenizer,
+        _pre,
+    ),
+    *(
+        _architecture,
+        _special_id,
+        _flag,
+        _table,
+        _table,
+        _token_types,
+        _cut_vocabulary,
+        _tensor,
+        _tensor,
+        _alignment,
+    ),
     *(_template, _numbers),
 )
 

@@ -2,11 +2,11 @@
 
 1. The header: `read_model_file` describes the model or raises a ModelFileError.
 2. The trial: `try_model`, which the program runs in a child process. It may refuse, and may end its process.
-3. A judgment: two items with explanations. Whatever passed the trial ends well or with a ModelFileError; where
-   it is that error, the trial should have found it, and it is counted by itself.
+3. A judgment: two items with explanations. Whatever passed the trial ends well or with a ModelFileError;
+   where it is that error, the trial should have found it, and it is counted by itself.
 
-All three run in a worker, which is replaced where it breaks down: in the trial the program bears that, anywhere
-else it is a crash. One case in a hundred goes through the command `judge` instead.
+All three run in a worker, which is replaced where it breaks down: in the trial the program bears that,
+anywhere else it is a crash. One case in a hundred goes through the command `judge` instead.
 
 Knows: the oracle. Does not know: how files are damaged.
 """
@@ -32,12 +32,20 @@ from tests.bench.hostile.datasets import of_commands
 from tests.bench.hostile.gguf_parts import Parts, take_apart
 from tests.bench.hostile.model_damage import changed, damaged_bytes
 from tests.bench.hostile.outcomes import Ending, Outcome
-from tests.bench.hostile.workers import Attempt
+from tests.bench.hostile.workers import Attempt, Step
 from tests.commands import ROOT
 from tests.random_models import CHATML, add_random_weights
 from tests.small_models import FAMILIES, SPLIT, split_model
 
-FAMILY_NAMES = ("headers", "chatml", "instructions", "no_system", "user_defined_turns", "no_template", "mamba")
+FAMILY_NAMES = (
+    "headers",
+    "chatml",
+    "instructions",
+    "no_system",
+    "user_defined_turns",
+    "no_template",
+    "mamba",
+)
 ONE_IN = 100
 """Of so many cases one goes through the real command."""
 
@@ -52,19 +60,19 @@ def try_case(attempt: Attempt) -> Outcome:
         path, what = _split(attempt.folder, random)
     else:
         path, what = _single(attempt.folder, random)
-    attempt.step(f"{what}: header", False)
+    attempt.step(Step(f"{what}: header"))
     try:
         described = read_model_file(path)
     except ModelFileError as error:
         return _refused(error, path, what)
     if attempt.number % ONE_IN == 0:
         return _by_command(path, attempt, what)
-    attempt.step(f"{what}: trial", True)
+    attempt.step(Step(f"{what}: trial", in_trial=True, processes=True))
     try:
         try_model(path)
     except ModelFileError as error:
         return _refused(error, path, what)
-    attempt.step(f"{what}: judging", False)
+    attempt.step(Step(f"{what}: judging", processes=True))
     try:
         _judge(described, attempt.folder)
     except ModelFileError as error:
@@ -81,13 +89,26 @@ def _refused(error: ModelFileError, path: Path, what: str) -> Outcome:
 
 def _by_command(path: Path, attempt: Attempt, what: str) -> Outcome:
     out = attempt.folder / "submission.tsv"
-    command = ("judge", _two_items(attempt.folder), "--model", path, "--out", out, "--max-explanation-tokens", 8, "--threads", 1)
+    command = (
+        "judge",
+        _two_items(attempt.folder),
+        "--model",
+        path,
+        "--out",
+        out,
+        "--max-explanation-tokens",
+        8,
+        "--threads",
+        1,
+    )
     return of_commands([command], Outcome(Ending.TAKEN, f"{what} (command)"), attempt)
 
 
 def _judge(model: ModelFile, folder: Path) -> None:
     state = model.path.stat()
-    checked = CheckedModel(model.path, model.name, "0" * 64, state.st_size, state.st_mtime_ns, model.more_files)
+    checked = CheckedModel(
+        model.path, model.name, "0" * 64, state.st_size, state.st_mtime_ns, model.more_files
+    )
     if model.more_files:
         states = [file.stat() for file in model.files]
         size, modified = sum(each.st_size for each in states), max(each.st_mtime_ns for each in states)
@@ -107,7 +128,10 @@ def _items(folder: Path) -> Dataset:
 
 def _two_items(folder: Path) -> Path:
     path = folder / "two.tsv"
-    texts = ("Say hello.\tHello!\tGoodbye, <|im_end|> [/INST] 日本 🙂", 'Two "lines"?\tYes\u2028no\t<unk></s><s>')
+    texts = (
+        "Say hello.\tHello!\tGoodbye, <|im_end|> [/INST] 日本 🙂",
+        'Two "lines"?\tYes\u2028no\t<unk></s><s>',
+    )
     rows = [f"{number}\t{text}" for number, text in enumerate(texts)]
     path.write_text("\n".join(["id\tinstruction\toutput_a\toutput_b", *rows, ""]), encoding="utf-8")
     return path
@@ -118,9 +142,9 @@ def _single(folder: Path, random: Random) -> tuple[Path, str]:
     path = folder / "damaged.gguf"
     if random.random() < 0.7:
         parts, what = changed(parts, random)
-        data = parts.bytes()
+        data = parts.joined()
     else:
-        data, what = damaged_bytes(parts, parts.bytes(), random)
+        data, what = damaged_bytes(parts, parts.joined(), random)
     path.write_bytes(data)
     return path, f"{name}, {what}"
 
@@ -129,7 +153,10 @@ def _split(folder: Path, random: Random) -> tuple[Path, str]:
     """A model in parts, of which one is damaged, missing, exchanged, or there twice."""
     split_model(folder)
     part, other = random.sample(SPLIT, 2)
-    path, how = folder / part, random.choice(("bytes", "keys", "keys", "missing", "exchanged", "copied", "empty"))
+    path, how = (
+        folder / part,
+        random.choice(("bytes", "keys", "keys", "missing", "exchanged", "copied", "empty")),
+    )
     what = how
     if how == "bytes":
         parts = take_apart(path)
@@ -137,7 +164,7 @@ def _split(folder: Path, random: Random) -> tuple[Path, str]:
         path.write_bytes(data)
     elif how == "keys":
         parts, what = changed(take_apart(path), random)
-        path.write_bytes(parts.bytes())
+        path.write_bytes(parts.joined())
     elif how == "missing":
         path.unlink()
     elif how == "exchanged":
@@ -146,7 +173,9 @@ def _split(folder: Path, random: Random) -> tuple[Path, str]:
         (folder / other).write_bytes(one)
     else:
         path.write_bytes((folder / other).read_bytes() if how == "copied" else b"")
-    return folder / random.choice([name for name in SPLIT if (folder / name).exists()]), f"split, {part} {what}"
+    return folder / random.choice(
+        [name for name in SPLIT if (folder / name).exists()]
+    ), f"split, {part} {what}"
 
 
 def _base(random: Random, folder: Path) -> tuple[str, Parts]:

@@ -64,8 +64,8 @@ class Tally:
         """The figures, for a person; what must not be is named also where there is none of it."""
         slowest, number = self.slowest
         yield (
-            f"{self.kind}: {self.counts.total():,} cases in {self.seconds:,.0f} s, the slowest (number {number})"
-            f" in {slowest:.1f} s"
+            f"{self.kind}: {self.counts.total():,} cases in {self.seconds:,.0f} s,"
+            f" the slowest (number {number}) in {slowest:.1f} s"
         )
         for ending in Ending:
             yield f"  {self.counts[ending]:7,}  {ending}"

@@ -1,8 +1,8 @@
 r"""What independent readers find in a file: Python's csv and json, and pyarrow read as Python values.
 
-They share nothing with the engine but the suffix. What they read is what the program must give where it takes a
-file at all; where they cannot read a file, the program must refuse it. The program may refuse more: a file that
-looks like another format, an id that occurs twice, an unknown label.
+They share nothing with the engine but the suffix. What they read is what the program must give where it takes
+a file at all; where they cannot read a file, the program must refuse it. The program may refuse more: a file
+that looks like another format, an id that occurs twice, an unknown label.
 
 Where this oracle has to be fair:
 
@@ -153,7 +153,11 @@ def _json_lines(whole: str) -> list[Any]:
 def _json_records(whole: str) -> list[Any]:
     value = json.loads(whole, **_NUMBERS_AS_WRITTEN)
     if isinstance(value, dict):
-        tables = [inner for inner in value.values() if isinstance(inner, list) and any(isinstance(x, dict) for x in inner)]
+        tables = [
+            inner
+            for inner in value.values()
+            if isinstance(inner, list) and any(isinstance(x, dict) for x in inner)
+        ]
         if len(tables) != 1:
             raise Unreadable(f"{len(tables)} lists of records")
         value = tables[0]

@@ -2,13 +2,13 @@ r"""Hostile submissions, calibrations and lists of ids, read by the engine's own
 
 What is held:
 
-- A submission that is undamaged gives each row with exactly its labels and explanations, also after it was opened
-  as a run and came out of the store again. A damaged one is refused, or its rows are those that Python's csv module
-  finds (see `readers`).
+- A submission that is undamaged gives each row with exactly its labels and explanations, also after it was
+  opened as a run and came out of the store again. A damaged one is refused, or its rows are those that
+  Python's csv module finds (see `readers`).
 - A calibration is refused, or its numbers are those of the file as Python's json reads it with repeated keys
   refused: finite, numbers and nothing else. What was taken can be applied.
-- A list of ids is refused, or gives each line that holds text, which then is an id of the dataset as it stands or
-  without the spaces around it, none twice; of a table, its first column as csv reads it.
+- A list of ids is refused, or gives each line that holds text, which then is an id of the dataset as it
+  stands or without the spaces around it, none twice; of a table, its first column as csv reads it.
 
 One case in fifty goes through the commands `check`, `runs add`, `evaluate` and `judge --plan --ids`.
 
@@ -43,7 +43,7 @@ from tests.bench.hostile.datasets import of_commands, refusal
 from tests.bench.hostile.outcomes import Ending, Outcome
 from tests.bench.hostile.readers import Unreadable, readings
 from tests.bench.hostile.texts import LABELS, STRANGE_LABELS, item_id, text
-from tests.bench.hostile.workers import Attempt
+from tests.bench.hostile.workers import Attempt, Step
 
 ONE_IN = 50
 """Of so many cases one goes through the real commands."""
@@ -51,7 +51,9 @@ ONE_IN = 50
 
 def try_case(attempt: Attempt) -> Outcome:
     """One file of one of the three kinds."""
-    kind: Callable[[Attempt, Dataset], Outcome] = attempt.random.choice((_submission, _submission, _calibration, _ids))
+    kind: Callable[[Attempt, Dataset], Outcome] = attempt.random.choice(
+        (_submission, _submission, _calibration, _ids)
+    )
     return kind(attempt, _dataset(attempt))
 
 
@@ -59,9 +61,11 @@ def _dataset(attempt: Attempt) -> Dataset:
     """What submissions answer and lists choose from; its ids are strange, its texts plain."""
     random, path = attempt.random, attempt.folder / "gold.tsv"
     ids = [item_id(random, number) for number in range(random.choice((1, 2, 5, 30)))]
-    _write(path, ["id", "instruction", "output_a", "output_b", "safety_preference"], [
-        [each, f"question {number}", "yes", "no", random.choice(LABELS)] for number, each in enumerate(ids)
-    ])
+    _write(
+        path,
+        ["id", "instruction", "output_a", "output_b", "safety_preference"],
+        [[each, f"question {number}", "yes", "no", random.choice(LABELS)] for number, each in enumerate(ids)],
+    )
     return load_dataset(path)
 
 
@@ -80,7 +84,13 @@ def _submission(attempt: Attempt, dataset: Dataset) -> Outcome:
     with_explanations = random.random() < 0.5
     columns = submission_columns(criteria if random.random() < 0.5 else ELOQUENT.names, with_explanations)
     rows = [
-        [each, *(text(random) if name.endswith("explanation") else random.choice((*LABELS, "")) for name in columns[1:])]
+        [
+            each,
+            *(
+                text(random) if name.endswith("explanation") else random.choice((*LABELS, ""))
+                for name in columns[1:]
+            ),
+        ]
         for each in random.sample(dataset.ids, random.randint(1, len(dataset)))
     ]
     spoilt = random.random() < 0.1
@@ -93,14 +103,16 @@ def _submission(attempt: Attempt, dataset: Dataset) -> Outcome:
         data, damages = damaged(data, random)
         path.write_bytes(data)
         what = f"submission, {damages}"
-    attempt.step(what, False)
+    attempt.step(Step(what))
     outcome = _of_submission(path, data, sound, what)
     if sound and outcome.sound:
         outcome = _of_opened(path, dataset, attempt.folder, what)
     if outcome.sound and attempt.number % ONE_IN == 0:
         store = attempt.folder / "more.sqlite"
         add = ("runs", "add", path, "--dataset", dataset.path, "--store", store)
-        return of_commands([("check", path), add, ("evaluate", path, "--gold", dataset.path)], outcome, attempt)
+        return of_commands(
+            [("check", path), add, ("evaluate", path, "--gold", dataset.path)], outcome, attempt
+        )
     return outcome
 
 
@@ -144,14 +156,41 @@ def _of_opened(path: Path, dataset: Dataset, folder: Path, what: str) -> Outcome
     back = [row for row in back if row["id"] in wanted]
     lost = [row for row in back if row != {name: wanted[row["id"]].get(name, "") for name in row}]
     if lost or len(back) != len(wanted):
-        return Outcome(Ending.LOSS, what, f"opened as a run: {len(back)} of {len(wanted)} rows, unlike: {lost}"[:2000])
+        return Outcome(
+            Ending.LOSS, what, f"opened as a run: {len(back)} of {len(wanted)} rows, unlike: {lost}"[:2000]
+        )
     return Outcome(Ending.TAKEN, what)
 
 
 _JUDGE = JudgeIdentity("a model", "a" * 64, "1", ("AB", "BA"), "")
 _ODD_VALUES = (
-    *("null", "true", "[]", "{}", '""', '"x"', '"1"', '"nan"', "1e999", "-1e999", "NaN", "Infinity", "-0.0", "1e308"),
-    *("-1", "0", "5.9", "1" * 400, "[" * 2000 + "]" * 2000, '"\\ud800"', '{"scale": 1}', "1e-400", "2147483648"),
+    *(
+        "null",
+        "true",
+        "[]",
+        "{}",
+        '""',
+        '"x"',
+        '"1"',
+        '"nan"',
+        "1e999",
+        "-1e999",
+        "NaN",
+        "Infinity",
+        "-0.0",
+        "1e308",
+    ),
+    *(
+        "-1",
+        "0",
+        "5.9",
+        "1" * 400,
+        "[" * 2000 + "]" * 2000,
+        '"\\ud800"',
+        '{"scale": 1}',
+        "1e-400",
+        "2147483648",
+    ),
 )
 
 
@@ -172,7 +211,7 @@ def _calibration(attempt: Attempt, _dataset: Dataset) -> Outcome:
         data, damages = damaged(data, random)
         what = f"calibration, {damages}"
     path.write_bytes(data)
-    attempt.step(what, False)
+    attempt.step(Step(what))
     try:
         loaded = load_calibration(path)
         _apply(loaded)
@@ -190,7 +229,10 @@ def _odd_value(value: dict[str, Any], random: Random) -> tuple[str, str]:
     while isinstance(place[key], dict) and place[key] and random.random() < 0.85:
         place = place[key]
         key = random.choice(list(place))
-    how, odd = random.choice(("odd", "odd", "odd", "odd", "gone", "twice", "renamed")), random.choice(_ODD_VALUES)
+    how, odd = (
+        random.choice(("odd", "odd", "odd", "odd", "gone", "twice", "renamed")),
+        random.choice(_ODD_VALUES),
+    )
     if how == "gone":
         del place[key]
         return json.dumps(value), f"calibration without {key}"
@@ -221,15 +263,23 @@ def _unlike_file(calibration: Calibration, data: bytes) -> str:
     try:
         value = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_once)
         there = {
-            name: (each["scale"], *(each["biases"][label.value] for label in PREFERENCES), each["strength"], each["items"])
+            name: (
+                each["scale"],
+                *(each["biases"][label.value] for label in PREFERENCES),
+                each["strength"],
+                each["items"],
+            )
             for name, each in value["criteria"].items()
         }
     except (ValueError, KeyError, TypeError, RecursionError, AttributeError) as error:
         return f"taken, although an independent reader finds: {error!r}"
-    taken = {name: (each.scale, *each.biases, each.strength, each.items) for name, each in calibration.criteria.items()}
+    taken = {
+        name: (each.scale, *each.biases, each.strength, each.items)
+        for name, each in calibration.criteria.items()
+    }
     if taken != there:
         return f"taken {taken}\nin the file {there}"
-    wrong = [x for numbers in there.values() for x in numbers if isinstance(x, bool) or isinstance(x, str)]
+    wrong = [x for numbers in there.values() for x in numbers if isinstance(x, bool | str)]
     return f"taken for numbers: {wrong}" if wrong else ""
 
 
@@ -254,7 +304,7 @@ def _ids(attempt: Attempt, dataset: Dataset) -> Outcome:
         data, damages = damaged(data, random)
         what = f"ids, {damages}"
     path.write_bytes(data)
-    attempt.step(what, False)
+    attempt.step(Step(what))
     try:
         taken = read_ids(path, dataset)
     except SetupError as error:
@@ -291,5 +341,3 @@ def _listed(data: bytes, dataset: Dataset) -> list[list[str]] | None:
         if ids and set(ids) <= known and len(set(ids)) == len(ids):
             sound.append(ids)
     return sound or None
-
-

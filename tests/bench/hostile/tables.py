@@ -61,7 +61,7 @@ def packed(written: Written, random: Random) -> Written:
         return written
     at = random.choice((0, random.randrange(len(written.data) + 1)))
     members = [part for part in (written.data[:at], written.data[at:]) if part]
-    data = b"".join(gzip.compress(part, random.choice((0, 1, 9))) for part in members)
+    data = b"".join(gzip.compress(part, random.choice((0, 1, 9)), mtime=0) for part in members)
     return Written(f"{written.suffix}.gz", data, written.rows, written.why_refused)
 
 
@@ -74,7 +74,9 @@ def _rows(random: Random) -> tuple[list[dict[str, Any]], str]:
     count = random.choice((1, 1, 2, 3, 5, 8, 20, 50))
     columns = list(REQUIRED)
     columns += random.sample(KNOWN[4:], random.choice((0, 0, 1, 3, len(KNOWN) - 4)))
-    columns += random.sample(("note", "Label", "x y", "日本", "source;url", "id2", "model"), random.choice((0, 0, 1, 3)))
+    columns += random.sample(
+        ("note", "Label", "x y", "日本", "source;url", "id2", "model"), random.choice((0, 0, 1, 3))
+    )
     if random.random() < 0.5:
         random.shuffle(columns)
     rows = []
@@ -167,7 +169,11 @@ def _typed(rows: Sequence[Row], random: Random) -> tuple[list[dict[str, Any]], s
     """Rows as JSON has them: some ids are numbers, some empty cells null; perhaps half a character."""
     typed = [dict(row) for row in rows]
     numbers = [f"{number + 1}" for number in range(len(rows))]
-    if random.random() < 0.3 and len({row["id"] for row in rows}) == len(rows) and all(row["id"] for row in rows):
+    if (
+        random.random() < 0.3
+        and len({row["id"] for row in rows}) == len(rows)
+        and all(row["id"] for row in rows)
+    ):
         form = random.choice(("{}", "-{}", "{}.50", "{}e3", "123456789012345678901234567890{}", "1e99{:03}"))
         for row, number in zip(typed, numbers, strict=True):
             row["id"] = Raw(form.format(int(number)))
@@ -187,7 +193,9 @@ def _json_file(rows: Sequence[Row], random: Random) -> tuple[bytes, str]:
     if form < 0.6:
         return _encoded(listed, random)
     if form < 0.9:
-        before, after = random.choice((("", ""), ('"version": 1, ', ""), ("", ', "tags": ["a", "b"], "more": {"x": null}')))
+        before, after = random.choice(
+            (("", ""), ('"version": 1, ', ""), ("", ', "tags": ["a", "b"], "more": {"x": null}'))
+        )
         return _encoded(f'{{{before}"data": {gap}{listed}{after}}}', random)
     by_column = {name: [_as_text(row[name]) for row in rows] for name in rows[0]}
     return json.dumps(by_column).encode(), "it is written by columns"
@@ -239,7 +247,9 @@ def _parquet(rows: Sequence[Row], random: Random) -> tuple[bytes, str]:
             cells = [cell if cell is None else cell.encode("utf-8") for cell in cells]
         array = pa.array(cells, kind)
         # pyarrow writes no dictionary without any value.
-        arrays[name] = array.dictionary_encode() if random.random() < 0.2 and array.null_count < len(array) else array
+        arrays[name] = (
+            array.dictionary_encode() if random.random() < 0.2 and array.null_count < len(array) else array
+        )
     return parquet_bytes(pa.table(arrays), random), ""
 
 
@@ -289,15 +299,29 @@ def _odd_row(row: Row, random: Random) -> str:
 
 
 def _odd_nesting(listed: str, random: Random) -> str:
-    forms = ('{{"data": {0}}}', '{{"data": {0}, "more": {0}}}', '{{"a": {{"b": {0}}}}}', "[{0}]", '{{"data": {0}, "n": []}}')
-    more = ('{{"data": {0}, "data": {0}}}', '{{"data": {0}, "test": {{"data": {0}}}}}', "{0}{0}", "{0}\n", '{{"rows": [{0}]}}')
+    forms = (
+        '{{"data": {0}}}',
+        '{{"data": {0}, "more": {0}}}',
+        '{{"a": {{"b": {0}}}}}',
+        "[{0}]",
+        '{{"data": {0}, "n": []}}',
+    )
+    more = (
+        '{{"data": {0}, "data": {0}}}',
+        '{{"data": {0}, "test": {{"data": {0}}}}}',
+        "{0}{0}",
+        "{0}\n",
+        '{{"rows": [{0}]}}',
+    )
     return listed if random.random() < 0.5 else random.choice((*forms, *more)).format(listed)
 
 
 _ODD_JSON: tuple[Callable[[Random], Any], ...] = (
     lambda _: None,
     lambda _: True,
-    lambda random: Raw(random.choice(("0", "-0", "1e999", "-1E-999", "NaN", "Infinity", "-Infinity", "1.10", "12" * 300))),
+    lambda random: Raw(
+        random.choice(("0", "-0", "1e999", "-1E-999", "NaN", "Infinity", "-Infinity", "1.10", "12" * 300))
+    ),
     lambda random: [text(random), None, 1, [True]],
     lambda random: {"text": text(random), "n": 1.5},
     lambda random: [[]] * random.randint(0, 3),
@@ -324,7 +348,9 @@ def odd_parquet(random: Random) -> Written:
             arrays.append(pa.array(labels).dictionary_encode())
         else:
             arrays.append(random.choice(_ODD_ARRAYS)(count, random))
-    return packed(Written(".parquet", parquet_bytes(pa.Table.from_arrays(arrays, names=names), random)), random)
+    return packed(
+        Written(".parquet", parquet_bytes(pa.Table.from_arrays(arrays, names=names), random)), random
+    )
 
 
 def _bad_utf8(count: int, _random: Random) -> pa.Array:
@@ -339,19 +365,33 @@ _ODD_ARRAYS: tuple[Callable[[int, Random], pa.Array], ...] = (
     lambda count, _: pa.array([float(number) / 3 for number in range(count)]),
     lambda count, _: pa.array([float("nan"), *[1e300] * (count - 1)]),
     lambda count, _: pa.array([date(2024, 2, 29) + timedelta(number) for number in range(count)]),
-    lambda count, _: pa.array([9_000_000_000_000 + number for number in range(count)], pa.int64()).cast(pa.timestamp("s")),
-    lambda count, _: pa.array([(1 << 62) + number for number in range(count)], pa.int64()).cast(pa.timestamp("us")),
-    lambda count, _: pa.array([number * 86_400_000_007 for number in range(count)], pa.int64()).cast(pa.timestamp("ns", "UTC")),
+    lambda count, _: pa.array([9_000_000_000_000 + number for number in range(count)], pa.int64()).cast(
+        pa.timestamp("s")
+    ),
+    lambda count, _: pa.array([(1 << 62) + number for number in range(count)], pa.int64()).cast(
+        pa.timestamp("us")
+    ),
+    lambda count, _: pa.array([number * 86_400_000_007 for number in range(count)], pa.int64()).cast(
+        pa.timestamp("ns", "UTC")
+    ),
     lambda count, _: pa.array([timedelta(number, 1.5) for number in range(count)]),
-    lambda count, _: pa.array([(1 << 62) + number for number in range(count)], pa.int64()).cast(pa.duration("us")),
+    lambda count, _: pa.array([(1 << 62) + number for number in range(count)], pa.int64()).cast(
+        pa.duration("us")
+    ),
     lambda count, _: pa.array([Decimal(number) / 8 for number in range(count)], pa.decimal128(30, 5)),
     lambda count, _: pa.array([number % 2 == 0 for number in range(count)]),
-    lambda count, random: pa.array([[text(random, nul=False), None] for _ in range(count)], pa.list_(pa.string())),
-    lambda count, random: pa.array([{"text": text(random, nul=False), "n": number} for number in range(count)]),
+    lambda count, random: pa.array(
+        [[text(random, nul=False), None] for _ in range(count)], pa.list_(pa.string())
+    ),
+    lambda count, random: pa.array(
+        [{"text": text(random, nul=False), "n": number} for number in range(count)]
+    ),
     lambda count, _: pa.array([[("k", number)] for number in range(count)], pa.map_(pa.string(), pa.int64())),
     lambda count, _: pa.array([b"\xff\xfe", *[b"fine"] * (count - 1)]),
     lambda count, _: pa.array([b"0123456789abcdef"] * count, pa.binary(16)),
-    lambda count, _: pa.array([number * 1_000_007 for number in range(count)], pa.int64()).cast(pa.time64("us")),
+    lambda count, _: pa.array([number * 1_000_007 for number in range(count)], pa.int64()).cast(
+        pa.time64("us")
+    ),
     lambda count, _: pa.array(["same"] * count).dictionary_encode(),
     lambda count, _: pa.array([[1, 2], *[[]] * (count - 1)], pa.list_(pa.int32())),
     _bad_utf8,

@@ -6,19 +6,53 @@ Knows: characters. Does not know: files, formats.
 from random import Random
 
 LABELS = ("A", "B", "both_good", "both_bad")
-STRANGE_LABELS = ("a", "A ", "both good", "BOTH_GOOD", "tie", "C", "None", "0", "\ufeffA", "А")  # the last: Cyrillic
+STRANGE_LABELS = (
+    "a",
+    "A ",
+    "both good",
+    "BOTH_GOOD",
+    "tie",
+    "C",
+    "None",
+    "0",
+    "\ufeffA",
+    "А",
+)  # the last: Cyrillic
 
 _PIECES = (
     *('"', '""', '"""', "'", "“quoted”", "\\", '\\"', "\\n", "\\t", "\\u0041", "/*", "#"),
     *("\t", "\n", "\r\n", "\r", "\n\n", "\r\r", " ", "  ", "\u00a0", "\u200b", "\u3000"),
     *(",", ";", "|", ":", "{", "}", "[", "]", '{"id": 1}', "[[1, 2]]", "<b>", "&amp;", "<|im_end|>"),
     *("\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x1f", "\x1b[31m", "\x07", "\x7f"),
-    *("שלום", "\u202eabc\u202c", "مرحبا", "e\u0301\u0302\u0303", "e\u0301" * 40, "日本語", "👩‍👩‍👧", "𝔘", "\ufeff"),
+    *(
+        "שלום",
+        "\u202eabc\u202c",
+        "مرحبا",
+        "e\u0301\u0302\u0303",
+        "e\u0301" * 40,
+        "日本語",
+        "👩‍👩‍👧",
+        "𝔘",
+        "\ufeff",
+    ),
     *("Ã©", "â€™", "ÿ", "\ufffd", "\uffff", "\U0010ffff", "ﬁ", "İ", "ß"),
     *("NA", "N/A", "null", "NULL", "NaN", "None", "nan", "true", "1e999", "-0", "007", "1_000", "=1+1", "@x"),
     *("word", "two words", "A", "B", "both_good", "id", "instruction", "output_a"),
 )
-_WORDS = ("the", "answer", "is", "forty-two", "Paris", "response", "better", "because", "it", "says", "so", "naïve")
+_WORDS = (
+    "the",
+    "answer",
+    "is",
+    "forty-two",
+    "Paris",
+    "response",
+    "better",
+    "because",
+    "it",
+    "says",
+    "so",
+    "naïve",
+)
 NUL = "\0"
 LONE_SURROGATE = "\ud800"
 
@@ -41,6 +75,21 @@ def text(random: Random, nul: bool = True) -> str:
 def item_id(random: Random, number: int) -> str:
     """An id that no other number gives: plain, with zeros or spaces around, or strange."""
     form = random.choice(
-        ("{}", "{:05}", "item-{}", " {} ", "{}.0", "0x{}", "1e{}", "é{}", "a\tb{}", 'q"{}', "{}\n2", "=x{}", "-{}", "{},5")
+        (
+            "{}",
+            "{:05}",
+            "item-{}",
+            " {} ",
+            "{}.0",
+            "0x{}",
+            "1e{}",
+            "é{}",
+            "a\tb{}",
+            'q"{}',
+            "{}\n2",
+            "=x{}",
+            "-{}",
+            "{},5",
+        )
     )
     return f"{form.format(number + 1)}"

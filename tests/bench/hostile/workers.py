@@ -12,7 +12,7 @@ import os
 import shutil
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing.connection import Connection
@@ -23,7 +23,7 @@ from typing import Any
 from tests.bench.hostile.outcomes import Ending, Outcome, Tally
 
 LIMIT = 20.0
-"""Seconds after which a step of a case counts as a hang."""
+"""Seconds after which a step of a case counts as a hang; three times as many where it starts processes."""
 
 _START_LIMIT = 120.0
 _MEMORY = 12 << 30  # so that one absurd size does not take the computer down
@@ -31,38 +31,57 @@ _spawn = multiprocessing.get_context("spawn")
 
 
 @dataclass(frozen=True)
+class Step:
+    """What comes next. `in_trial`: in the child process of a trial, which the program sees break down.
+
+    `processes`: it starts other processes, which takes its time on a busy computer.
+    """
+
+    words: str
+    in_trial: bool = False
+    processes: bool = False
+
+
+@dataclass(frozen=True)
 class Attempt:
     """One case to be tried: its source of chance, a folder of its own, and whom to tell of its steps.
 
-    `step`: says what comes next, which starts the clock again. With True, that this is the trial of a model, in
-    whose child process the program itself bears a break-down.
+    `step`: says what comes next, which starts the clock again.
     """
 
     number: int
     random: Random
     folder: Path
-    step: Callable[[str, bool], None]
+    step: Callable[["Step"], None]
 
 
 Trier = Callable[[Attempt], Outcome]
 
 
-def attempt(kind: str, seed: int, number: int, folder: Path, step: Callable[[str, bool], None]) -> Outcome:
+def attempt(kind: str, seed: int, number: int, folder: Path, step: Callable[[Step], None]) -> Outcome:
     """Try one case here; what it raises is a fault of the program, or of the bench."""
     trier: Trier = import_module(f"tests.bench.hostile.{kind}").try_case
     folder.mkdir(parents=True, exist_ok=True)
     try:
         return trier(Attempt(number, Random(f"{seed}/{kind}/{number}"), folder, step))
-    except Exception:  # noqa: BLE001 - whatever it is, it is to be counted
+    except Exception:  # whatever it is, it is to be counted
         return Outcome(Ending.FAULT, "", traceback.format_exc())
 
 
 def tried(
-    kind: str, seed: int, numbers: Iterable[int], folder: Path, seen: Callable[[int], None] | None = None
+    kind: str,
+    seed: int,
+    numbers: Iterable[int],
+    folder: Path,
+    seen: Callable[[int], None] | None = None,
+    limit: float = LIMIT,
 ) -> Tally:
-    """Try cases of a kind, a module of this package with `try_case`; folders of sound ones are removed."""
+    """Try cases of a kind, a module of this package with `try_case`; folders of sound ones are removed.
+
+    `seen`: called with the number of cases tried so far. `limit`: seconds after which a step is a hang.
+    """
     tally = Tally(kind)
-    with contextlib.closing(_Worker(folder)) as worker:
+    with contextlib.closing(_Worker(folder, limit)) as worker:
         for count, number in enumerate(numbers, start=1):
             own = folder / f"{kind}-{seed}-{number}"
             started = time.monotonic()
@@ -82,34 +101,37 @@ def tried(
 class _Worker:
     """A child process that takes cases, started anew where one ended it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, limit: float) -> None:
         self._folder = folder
+        self._limit = limit
         self._process: Any = None
         self._pipe: Connection | None = None
 
     def take(self, kind: str, seed: int, number: int, folder: Path) -> Outcome:
         pipe = self._pipe or self._start()
         pipe.send((kind, seed, number, folder))
-        step, in_trial = "", False
-        for message in self._messages(pipe):
+        step = Step("the start")
+        while (message := self._message(pipe, step)) is not None:
             if isinstance(message, Outcome):
                 return message
-            step, in_trial = message
+            step = message
         ended = self._process.exitcode
         self.close()
         if ended is None:
-            return Outcome(Ending.HANG, step, f"more than {LIMIT:.0f} s at: {step}")
-        if in_trial:
-            return Outcome(Ending.BROKE_IN_TRIAL, step, f"exit code {ended}")
-        return Outcome(Ending.CRASH, step, f"exit code {ended} at: {step}")
+            return Outcome(Ending.HANG, step.words, f"too long at: {step.words}")
+        if step.in_trial:
+            return Outcome(Ending.BROKE_IN_TRIAL, step.words, f"exit code {ended}")
+        return Outcome(Ending.CRASH, step.words, f"exit code {ended} at: {step.words}")
 
-    def _messages(self, pipe: Connection) -> Iterator[Any]:
-        """Steps and the outcome; they end early where the child ends, or is too slow."""
+    def _message(self, pipe: Connection, step: Step) -> Step | Outcome | None:
+        """The next step, or the outcome; None where the child ends, or is too slow with this step."""
         try:
-            while pipe.poll(LIMIT):
-                yield pipe.recv()
+            if pipe.poll(self._limit * (3 if step.processes else 1)):
+                message: Step | Outcome = pipe.recv()
+                return message
         except (EOFError, ConnectionError):
             self._process.join()
+        return None
 
     def _start(self) -> Connection:
         pipe, theirs = _spawn.Pipe()
@@ -140,7 +162,8 @@ def _serve(pipe: Connection, folder: Path) -> None:
     pipe.send(None)
     with contextlib.suppress(EOFError, KeyboardInterrupt):
         while True:
-            pipe.send(attempt(*pipe.recv(), lambda words, in_trial: pipe.send((words, in_trial))))
+            kind, seed, number, own = pipe.recv()
+            pipe.send(attempt(kind, seed, number, own, pipe.send))
 
 
 def _limit_memory() -> None:

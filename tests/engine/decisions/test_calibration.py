@@ -66,7 +66,10 @@ def without(key: str) -> Callable[[dict[str, object]], object]:
         (lambda value: value | {"tiebreak_calibration": 2}, "its version is 2"),
         (lambda value: value | {"criteria": {"safety": {"scale": "x"}}}, "is missing"),
         (lambda value: value | {"criteria": {"safety": _numbers(scale=-1)}}, "cannot be applied"),
-        (lambda value: value | {"criteria": {"safety": _numbers(scale="much")}}, "'much' stands in the place"),
+        (
+            lambda value: value | {"criteria": {"safety": _numbers(scale="much")}},
+            "'much' stands in the place",
+        ),
         (lambda value: value | {"criteria": {"safety": _numbers(scale="1")}}, "'1' stands in the place"),
         (lambda value: value | {"criteria": {"safety": _numbers(scale=True)}}, "'True' stands in the place"),
         (

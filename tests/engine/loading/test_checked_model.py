@@ -176,7 +176,9 @@ def test_a_tokenizer_that_does_not_suit_its_vocabulary_is_found_by_the_trial(tmp
     table.add("<s>", CONTROL)
     table.add("</s>", CONTROL)
     path = write_random_model(tmp_path / "rwkv.gguf", table, HEADERS)
-    with pytest.raises(ModelFileError, match=r"does not suit .* gives the token -1, but there are 130 tokens"):
+    with pytest.raises(
+        ModelFileError, match=r"does not suit .* gives the token -1, but there are 130 tokens"
+    ):
         try_model(path)
 
 
