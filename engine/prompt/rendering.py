@@ -69,7 +69,8 @@ def render_frame(source: str, bos: str, eos: str, mark_bytes: int = 16) -> Frame
 
 def _frame_of(render: _Render, mark_bytes: int, with_system: bool) -> Frame:
     slots = [SYSTEM, USER] if with_system else [USER]
-    marks = {slot: secrets.token_hex(mark_bytes) for slot in (*slots, REPLY)}
+    # In small and capital letters: a template that changes them is noticed.
+    marks = {slot: f"mArk{secrets.token_hex(mark_bytes)}" for slot in (*slots, REPLY)}
     messages = [{"role": slot, "content": marks[slot]} for slot in slots]
     text, switched = _quiet_prompt(render, messages)
     for slot in slots:
