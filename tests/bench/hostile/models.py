@@ -6,7 +6,8 @@
    where it is that error, the trial should have found it, and it is counted by itself.
 
 All three run in a worker, which is replaced where it breaks down: in the trial the program bears that,
-anywhere else it is a crash. One case in a hundred goes through the command `judge` instead.
+anywhere else it is a crash. One case in a hundred goes through the command `judge` instead. One case in ten
+is an encoder, which encodes texts where a judge judges.
 
 Knows: the oracle. Does not know: how files are damaged.
 """
@@ -16,22 +17,28 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
+import numpy as np
+
 from engine.core.cancel import CancelToken
 from engine.core.errors import ModelFileError
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, MachineSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
+from engine.gguf.encoder_file import read_encoder_file
 from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.run import run_judging
+from engine.llama.encoder import LlamaEncoder
+from engine.llama.library import LlamaModel
 from engine.loading.checked_model import CheckedModel
-from engine.loading.trial import try_model
+from engine.loading.trial import try_encoder, try_model
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.bench.hostile.datasets import of_commands
 from tests.bench.hostile.gguf_parts import Parts, take_apart
 from tests.bench.hostile.model_damage import changed, damaged_bytes
 from tests.bench.hostile.outcomes import Ending, Outcome
+from tests.bench.hostile.texts import text
 from tests.bench.hostile.workers import Attempt, Step
 from tests.commands import ROOT
 from tests.random_models import CHATML, add_random_weights
@@ -49,6 +56,7 @@ FAMILY_NAMES = (
 ONE_IN = 100
 """Of so many cases one goes through the real command."""
 
+_ENCODERS = ("bert.gguf", "roberta.gguf")
 _DATA = Path(os.environ.get("TIEBREAK_TEST_DATA", ROOT.parent / "shared" / "data"))
 _VOCABULARIES = ("llama-spm", "phi-3")  # the others are too large to be damaged a thousand times
 
@@ -56,6 +64,8 @@ _VOCABULARIES = ("llama-spm", "phi-3")  # the others are too large to be damaged
 def try_case(attempt: Attempt) -> Outcome:
     """Damage a model, and judge with it as far as the program lets it."""
     random = attempt.random
+    if random.random() < 0.1:
+        return _encoder(attempt)
     if random.random() < 0.05:
         path, what = _split(attempt.folder, random)
     else:
@@ -77,6 +87,32 @@ def try_case(attempt: Attempt) -> Outcome:
         _judge(described, attempt.folder)
     except ModelFileError as error:
         return Outcome(Ending.REFUSED_LATE, what, str(error))
+    return Outcome(Ending.TAKEN, what)
+
+
+def _encoder(attempt: Attempt) -> Outcome:
+    """The same with a small encoder: header, trial, and texts of all kinds encoded."""
+    name = attempt.random.choice(_ENCODERS)
+    path, what = _damaged(
+        name, take_apart(ROOT / "tests" / "encoders" / name), attempt.folder, attempt.random
+    )
+    attempt.step(Step(f"{what}: header"))
+    try:
+        read_encoder_file(path)
+        attempt.step(Step(f"{what}: trial", in_trial=True))
+        try_encoder(path)
+    except ModelFileError as error:
+        return _refused(error, path, what)
+    attempt.step(Step(f"{what}: encoding"))
+    cancel = CancelToken()
+    texts = ["", "A is better.", *(text(attempt.random) for _ in range(5))]
+    try:
+        with LlamaModel(path, cancel=cancel) as model, LlamaEncoder(model, 1, cancel) as encoder:
+            encoded = encoder.encode(texts)
+    except ModelFileError as error:
+        return Outcome(Ending.REFUSED_LATE, what, str(error))
+    if len(encoded) != len(texts) or not all(np.isfinite(each.vectors).all() for each in encoded):
+        return Outcome(Ending.LOSS, what, f"{len(encoded)} of {len(texts)} texts encoded, or not as numbers")
     return Outcome(Ending.TAKEN, what)
 
 
@@ -139,6 +175,10 @@ def _two_items(folder: Path) -> Path:
 
 def _single(folder: Path, random: Random) -> tuple[Path, str]:
     name, parts = _base(random, folder.parent / "bases")
+    return _damaged(name, parts, folder, random)
+
+
+def _damaged(name: str, parts: Parts, folder: Path, random: Random) -> tuple[Path, str]:
     path = folder / "damaged.gguf"
     if random.random() < 0.7:
         parts, what = changed(parts, random)
