@@ -15,12 +15,14 @@ One case in a hundred goes through the commands `check` and `judge --plan`: exit
 Knows: the oracle. Does not know: how files are written and damaged.
 """
 
+import gzip
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 
 from engine.core.errors import InputError, SetupError
 from engine.data.dataset import Dataset, load_dataset
@@ -40,12 +42,14 @@ def try_case(attempt: Attempt) -> Outcome:
     """Make a file, read it, and hold the one against the other."""
     random = attempt.random
     make = random.choices((sound_table, oddly_typed, odd_parquet), (8, 1, 1))[0]
+    sound = make is sound_table and random.random() < 0.3
     written = make(random)
-    what, sound = f"{make.__name__}{written.suffix}", make is sound_table and random.random() < 0.3
+    what = f"{make.__name__}{written.suffix}"
     if not sound and (make is sound_table or random.random() < 0.3):
-        data, damages = damaged(written.data, random)
-        written = Written(written.suffix, data)
-        what = f"{what}, {damages}"
+        while written.why_refused:
+            written = make(random)
+        written, damages = _spoilt(written, random)
+        what = f"{make.__name__}{written.suffix}, {damages}"
     path = attempt.folder / f"data{written.suffix}"
     path.write_bytes(written.data)
     attempt.step(Step(what))
@@ -53,6 +57,15 @@ def try_case(attempt: Attempt) -> Outcome:
     if outcome.sound and attempt.number % ONE_IN == 0:
         return of_commands([("check", path), ("judge", path, "--plan", "--model", "demo")], outcome, attempt)
     return outcome
+
+
+def _spoilt(written: Written, random: Random) -> tuple[Written, str]:
+    """The same file damaged; of a compressed one rather what is in it, since its checksum tells the rest."""
+    if written.suffix.endswith(".gz") and random.random() < 0.7:
+        content, damages = damaged(gzip.decompress(written.data), random)
+        return Written(written.suffix, gzip.compress(content, mtime=0)), f"{damages} inside"
+    data, damages = damaged(written.data, random)
+    return Written(written.suffix, data), damages
 
 
 def _of_sound(path: Path, written: Written, what: str) -> Outcome:

@@ -153,17 +153,30 @@ def _json_lines(whole: str) -> list[Any]:
 def _json_records(whole: str) -> list[Any]:
     value = json.loads(whole, **_NUMBERS_AS_WRITTEN)
     if isinstance(value, dict):
-        tables = [
-            inner
-            for inner in value.values()
-            if isinstance(inner, list) and any(isinstance(x, dict) for x in inner)
-        ]
+        tables = [inner for inner in value.values() if _holds_records(inner)]
         if len(tables) != 1:
             raise Unreadable(f"{len(tables)} lists of records")
+        if _items_below(value, tables[0]):
+            raise Unreadable("more items in an object beside the list of records")
         value = tables[0]
     if not isinstance(value, list):
         raise Unreadable("no list of records")
     return value
+
+
+def _holds_records(value: Any) -> bool:
+    return isinstance(value, list) and any(isinstance(record, dict) for record in value)
+
+
+def _items_below(value: Any, known: Any) -> int:
+    """How many more records with the keys of an item objects hold, outside of the list that is known."""
+    if isinstance(value, dict):
+        return sum(_items_below(inner, known) for inner in value.values() if inner is not known)
+    items = value if isinstance(value, list) else []
+    return sum(
+        isinstance(item, dict) and {"id", "instruction", "output_a", "output_b"} <= item.keys()
+        for item in items
+    )
 
 
 def _looked_at(record: Mapping[str, Any], wanted: Collection[str]) -> dict[str, Any]:
