@@ -6,8 +6,10 @@ What is held:
 - It is the same when the template is rendered once more.
 - Either a note says that it is not the template's own, or it is: what stands around the messages is what
   llama-cpp-python's Jinja2ChatFormatter writes, and the reply begins where that lets a model go on, or where
-  it writes a finished reply. A template that this formatter cannot render must have a note, except for the
-  two extensions that it lacks (`break`, `continue`, `generation`).
+  it writes a finished reply. A template that this formatter cannot render must have a note.
+
+What a template does with other messages no number of renderings can show; nor does it matter, for messages
+are never rendered. So the formatter is given messages that begin as the marks do that stand for them.
 
 Knows: the oracle, what hostile templates do. Does not know: how templates are rendered.
 """
@@ -30,6 +32,7 @@ from engine.loading.model_memory import model_memory
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.frame import Frame
 from engine.prompt.parts import Conversation, foreign, own
+from engine.prompt.rendering import MARK_START
 from tests.bench.hostile.damage import damaged
 from tests.bench.hostile.outcomes import Ending, Outcome
 from tests.bench.hostile.workers import Attempt, Step
@@ -41,7 +44,7 @@ _DATA = Path(os.environ.get("TIEBREAK_TEST_DATA", ROOT.parent / "shared" / "data
 _SWITCHES: dict[str, Any] = dict.fromkeys(
     ("enable_thinking", "thinking", "enable_reasoning", "reasoning", "think"), False
 )
-_SYSTEM, _USER, _REPLY = "Sssystem words", "Uuuser words", "Rrreply words"
+_SYSTEM, _USER, _REPLY = (f"{MARK_START} {whose} words" for whose in ("system's", "user's", "reply's"))
 
 
 def try_case(attempt: Attempt) -> Outcome:
