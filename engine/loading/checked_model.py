@@ -7,9 +7,7 @@ Knows: the trial, and what is remembered of it. Does not know: runs, datasets.
 
 import hashlib
 import json
-import signal
 import sqlite3
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -22,17 +20,12 @@ from engine.gguf.encoder_file import EncoderFile
 from engine.gguf.judge_file import ModelFile
 from engine.llama.library import library_version
 from engine.loading.trial import GOOD, NO_ROOM, REFUSED
-from engine.system.child_process import run_child
+from engine.system.child_process import broke_down, run_child
 from engine.system.paths import cache_folder, self_command, text_of_path
 
 TRIAL_COMMAND = ("models", "--in-this-process", "check")
 ENCODER_TRIAL_COMMAND = ("models", "--in-this-process", "--as-encoder", "check")
 _CHUNK = 1 << 22
-if sys.platform == "win32":
-    # abort, access violation, division by zero, illegal instruction, stack overrun
-    _CRASHES = {3, 0xC0000005, 0xC0000094, 0xC000001D, 0xC0000409}
-else:
-    _CRASHES = {-signal.SIGABRT, -signal.SIGBUS, -signal.SIGFPE, -signal.SIGILL, -signal.SIGSEGV}
 
 
 @dataclass(frozen=True)
@@ -115,7 +108,7 @@ def _raise_what_was_found(path: Path, code: int, printed: bytes) -> None:
         raise ModelFileError(*report)
     if report and code == NO_ROOM:
         raise NoRoomError(*report)
-    if code in _CRASHES:
+    if broke_down(code):
         raise ModelFileError(
             f"{path.name}: llama.cpp breaks down on this file (code {code}): it is damaged, or of a kind that"
             " this version cannot run, or there is too little memory for it.",

@@ -3,7 +3,9 @@
 Knows: processes, their signals and windows. Does not know: what the child does.
 """
 
+import signal
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 
@@ -11,7 +13,25 @@ from engine.core.cancel import CancelToken
 from engine.system.paths import child_environment
 
 _POLL_SECONDS = 0.1
-_NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+"""For `creationflags`: on Windows no console flashes up."""
+if sys.platform == "win32":
+    # abort, access violation, page not readable, division by zero, illegal instruction, stack overrun
+    _CRASHES = {3, 0xC0000005, 0xC0000006, 0xC0000094, 0xC000001D, 0xC0000409}
+else:
+    _CRASHES = {-signal.SIGABRT, -signal.SIGBUS, -signal.SIGFPE, -signal.SIGILL, -signal.SIGSEGV}
+
+
+def broke_down(code: int) -> bool:
+    """Whether this is the exit code of a process that the system ended for what it did."""
+    return code in _CRASHES
+
+
+def code_words(code: int) -> str:
+    """An exit code as people look for it: the name of a signal, a code of Windows in its usual form."""
+    if code < 0 and -code in set(signal.Signals):
+        return signal.Signals(-code).name
+    return f"code {code:#x}" if code > 0xFFFF else f"code {code}"
 
 
 def run_child(
@@ -27,7 +47,7 @@ def run_child(
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT if messages else subprocess.DEVNULL,
         env=child_environment(GGML_NO_BACKTRACE="1"),
-        creationflags=_NO_WINDOW,
+        creationflags=NO_WINDOW,
         # Away from the terminal, whose Ctrl-C is for us alone: we then end the child.
         start_new_session=True,
     )
