@@ -165,6 +165,7 @@ def _started(last_words: IO[bytes]) -> subprocess.Popen[bytes]:
             start_new_session=True,
         )
     except OSError as error:
+        last_words.close()
         raise SetupError(
             f"The process that works with the model cannot be started: {error}.",
             "Close other programs, then try again.",

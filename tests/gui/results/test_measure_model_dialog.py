@@ -16,6 +16,7 @@ from tests.gui.results.steps import Save, click, open_run
 ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
 
 
+@pytest.mark.apart
 @pytest.mark.parametrize(
     ("measure", "file", "column"),
     [(ModelMeasure.BERTSCORE, ENCODER, 5), (ModelMeasure.AGREEMENT, demo_model(), 6)],
