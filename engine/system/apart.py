@@ -75,9 +75,8 @@ class Apart(Generic[Asked, Event, Result]):
         self._begun = False  # the work has its arguments
         self._done = False  # it has told how it ended
         self._over = False
-        self._pipes = (
-            threading.Lock()
-        )  # nobody writes to a pipe that is closed: its number may be another file's
+        # Nobody writes to a pipe that is closed: its number may be another file's by then.
+        self._pipes = threading.Lock()
         self._last_words = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
         self._child = _started(self._last_words)
         assert self._child.stdin is not None
@@ -135,7 +134,8 @@ class Apart(Generic[Asked, Event, Result]):
                     os.write(self._input, _STOP)
             with suppress(subprocess.TimeoutExpired):
                 self._child.wait(_PATIENCE)
-        self._child.kill()  # before it has begun, nothing is lost; of a process that has ended nothing at all
+        # Before it has begun, nothing is lost; where it has ended, nothing happens.
+        self._child.kill()
 
     def _raise_end(self) -> NoReturn:
         """Raise why the process is no more. Cancelled where it was to stop anyhow."""
@@ -177,14 +177,14 @@ def _end(code: int) -> EngineError:
     if broke_down(code):
         return ProcessEnded(
             f"The process that works with the model broke down ({code_words(code)}).",
-            "What it had done is kept. Go on with it; if it breaks down again, choose no GPU layers, a"
+            "What was done until then is kept. Go on with it; if it breaks down again, choose no GPU layers, a"
             " smaller context or another model.",
         )
     if code < 0:
         reason = ", most likely for want of memory" if code_words(code) == "SIGKILL" else ""
         return ProcessEnded(
             f"The process that works with the model was ended from outside ({code_words(code)}){reason}.",
-            "What it had done is kept. Close other programs, then go on with it.",
+            "What was done until then is kept. Close other programs, then go on with it.",
         )
     return EngineBug(
         f"the process that works with the model ended with {code_words(code)} before it was done"

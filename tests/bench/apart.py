@@ -56,10 +56,11 @@ def main() -> int:
     parser.add_argument("--dataset", type=Path, default=demo_dataset(), metavar="FILE")
     parser.add_argument("--items", type=int, default=60, help="%(default)s")
     parser.add_argument("--times", type=int, default=5, help="%(default)s")
+    parser.add_argument("--threads", type=int, default=1, help="%(default)s")
     parser.add_argument("--labels", action="store_true", help="without explanations")
     options = parser.parse_args()
     mode = Mode.LABELS if options.labels else Mode.EXPLAIN
-    setup = RunSetup(options.dataset, options.model, items=options.items, mode=mode, threads=1)
+    setup = RunSetup(options.dataset, options.model, items=options.items, mode=mode, threads=options.threads)
     dataset = load_dataset(options.dataset)
     found: dict[bool, list[Measured]] = {False: [], True: []}
     for turn in range(options.times + 1):
@@ -115,7 +116,7 @@ def _look_at_memory(made: Measured, over: threading.Event) -> None:
 
 def _print(found: dict[bool, list[Measured]], items: int) -> None:
     here, apart = found[False], found[True]
-    print(f"{items} items, one thread, {len(here)} times each by turns: here, apart, apart / here")
+    print(f"{items} items, {len(here)} times each by turns: here, apart, apart / here")
 
     def line(what: str, first: list[float], second: list[float], unit: str = "s") -> None:
         ratios = sorted(b / a for a, b in zip(first, second, strict=True))
