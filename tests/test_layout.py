@@ -66,6 +66,7 @@ LIBRARIES = {
     "PySide6.QtCore.QThreadPool": "gui/work/lanes.py",
     "concurrent": "",
     "gguf": "engine/gguf/encoder_cut.py models/demo",
+    "jinja2.sandbox": "engine/prompt/rendering.py",
     "llama_cpp": "engine/llama models/demo/check_export.py",
     "matplotlib": "engine/report",
     "pandas": "engine/data/pandas_ids.py models/demo",
@@ -90,7 +91,7 @@ MOST_MODULES = 18
 WRITTEN_WORLD = frozenset({"advice.py", "explanations.py", "facts.py", "topics.py", "wording.py"})
 """In models/demo: tables of sentences, an entry a line, which no limit of length holds."""
 
-CHILD = frozenset({"engine/loading/checked_model.py"})
+CHILD = frozenset({"engine/loading/checked_model.py", "engine/loading/templates.py"})
 """What starts this program again as a child process, by its command line."""
 
 

@@ -4,12 +4,14 @@ Knows: its arguments and what it prints.
 """
 
 import argparse
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from engine.commands.shared.console import DONE, command_parser, interruptible, printable, table, tell
 from engine.commands.shared.model_argument import model_file
 from engine.commands.shared.remedies import OPTIONS
+from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.formatting import amount, counted, short_count
 from engine.core.settings import default_context
@@ -27,13 +29,17 @@ from engine.gguf.judge_file import NO_TEMPLATE, ModelFile, describe
 from engine.gguf.memory import check_memory, memory_fit, memory_needed
 from engine.gguf.precheck import precheck
 from engine.gguf.split import read_whole
+from engine.llama.library import LlamaModel
+from engine.llama.vocabulary import Vocabulary
 from engine.loading.checked_model import checked_encoder, checked_model
+from engine.loading.templates import chat_template
 from engine.loading.trial import trial_report
+from engine.prompt.rendering import rendering_report
 from engine.system.computer import available_memory
 from engine.system.files import check_targets
 from engine.system.paths import program
 
-_CHECK, _CUT = "check", "cut"
+_CHECK, _CUT, _RENDER = "check", "cut", "render"
 _COLUMNS = ("model", "quantisation", "parameters", "size", "context", "memory", "fits", "from", "file")
 _TEXTS = ("model", "quantisation", "fits", "from", "file")
 _HOW_TO_CUT = "Write: models cut FILE.gguf --layers 17 --out SMALLER.gguf"
@@ -68,6 +74,9 @@ def run(options: argparse.Namespace) -> int:
         return _cut(words[1:], options.layers, options.out)
     if options.layers is not None or options.out is not None:
         raise SetupError("--layers and --out belong to models cut.", _HOW_TO_CUT)
+    if words == [_RENDER] and options.in_this_process:
+        print(rendering_report(sys.stdin.read()))
+        return DONE
     if words[:1] != [_CHECK]:
         return _list(_folders(words) or usual_folders())
     if len(words) != 2:
@@ -99,12 +108,20 @@ def _check(path: Path) -> int:
     print(_description(model), flush=True)
     with interruptible() as cancel:
         checked = checked_model(model, cancel)
-    print(f"SHA-256          {checked.hash}")
+        note = _template_note(model, cancel)
+    print(_lines({"SHA-256": checked.hash, "chat template": note or "its own"}))
     warning = check_memory(model, default_context(model.trained_context))
     if warning:
         tell(warning)
     print("It loads, reads and writes: it can be used.")
     return DONE
+
+
+def _template_note(model: ModelFile, cancel: CancelToken) -> str:
+    """What `judge` will say of the chat template; empty where it uses it as it is."""
+    with LlamaModel(model.path, vocabulary_only=True, cancel=cancel) as opened:
+        note = chat_template(opened.chat_template, Vocabulary(opened), cancel).frame.note
+    return note if model.has_chat_template else f"none: {NO_TEMPLATE}"
 
 
 def _check_encoder(encoder: EncoderFile) -> int:
@@ -187,7 +204,6 @@ def _description(model: ModelFile) -> str:
         "parameters": model.size_in_words,
         "size": amount(model.size_bytes),
         "trained context": f"{model.trained_context:,} tokens",
-        "chat template": "its own" if model.has_chat_template else f"none: {NO_TEMPLATE}",
         "memory needed": f"{amount(needed.total)} with a context of {context:,} tokens",
         "fits here": memory_fit(needed, *available_memory()).value,
     }

@@ -22,7 +22,7 @@ from engine.judge.run import make_item_judge
 from engine.llama.library import LlamaModel
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.opening import OpenModelFactory
-from engine.prompt.chat_template import ChatTemplate
+from engine.loading.templates import chat_template
 from engine.prompt.sizes import PromptSizer
 from engine.store.run_store import RunStore
 
@@ -115,7 +115,7 @@ def forecast(
     known = _known(plan, store_path, fresh)
     with LlamaModel(plan.model.path, vocabulary_only=True, cancel=cancel) as model:
         check_context(plan, model)
-        template = ChatTemplate(model.chat_template, Vocabulary(model))
+        template = chat_template(model.chat_template, Vocabulary(model), cancel)
         sizer = PromptSizer(template, plan.rubric, plan.settings, plan.examples, cancel.raise_if_requested)
         tally = _Tally(plan, sizer, model.keeps_state, known.positions)
         for position, item in enumerate(plan.dataset):
@@ -123,7 +123,7 @@ def forecast(
                 yield MeasureProgress(position, len(plan.dataset))
             tally.add(position, item)
         yield MeasureProgress(len(plan.dataset), len(plan.dataset))
-        counted = tally.forecast(template.note, model.trained_context, known.run)
+        counted = tally.forecast(template.frame.note, model.trained_context, known.run)
     return counted.with_rate(known.rate) if known.rate else counted
 
 

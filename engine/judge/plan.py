@@ -29,6 +29,7 @@ from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import PROMPT_VERSION
 
 _CONTINUED = "continued_with"
+_FORMAT = "chat_format_hash"
 
 
 @dataclass(frozen=True)
@@ -175,12 +176,29 @@ def _other_settings(plan: RunPlan, run: StoredRun) -> list[str]:
     return differs if plan.rubric.names == run.identity.criteria else [*differs, "the criteria"]
 
 
+def check_same_format(run: StoredRun, template: ChatTemplate) -> None:
+    """SetupError where a run began with another chat format than its model has now."""
+    began = run.manifest.get(_FORMAT)
+    if began is not None and began != _format_hash(template):
+        raise SetupError(
+            f"Run {run.id} cannot go on: its prompts were in another chat format than those of"
+            f" {run.identity.model_name} are now.",
+            "Resume it with the Tiebreak that began it, or start a new run."
+            f" What run {run.id} holds is kept.",
+        )
+
+
+def _format_hash(template: ChatTemplate) -> str:
+    return digest([template.frame.pieces, template.frame.slots])
+
+
 def session_manifest(plan: RunPlan, template: ChatTemplate) -> Mapping[str, Any]:
     """How a run was made, beyond what identifies it."""
     return {
         "llama_cpp": library_version(),
-        "chat_template_hash": digest(template.source),
-        "chat_template_note": template.note,
+        _FORMAT: _format_hash(template),
+        "chat_template_note": template.frame.note,
+        "replies_begin": template.frame.pieces[-2],
         "system_message_merged": template.merges_system,
         "model_bytes": plan.model.size_bytes,
         "threads": plan.machine.threads,

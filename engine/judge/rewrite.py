@@ -22,7 +22,7 @@ from engine.data.dataset import Dataset
 from engine.decisions.run_dataset import judged_items
 from engine.decisions.run_results import RunResults, load_results
 from engine.judge.item_judge import ExplanationsByCriterion, ItemJudge, LabelsByCriterion
-from engine.judge.plan import RunPlan, asked_alike
+from engine.judge.plan import RunPlan, asked_alike, check_same_format
 from engine.judge.run import make_item_judge
 from engine.llama.library import library_version
 from engine.loading.checked_model import CheckedModel
@@ -93,6 +93,7 @@ def rewrite_explanations(
         try:
             if groups:
                 with opener() as opened:
+                    check_same_format(run, opened.template)
                     judge = make_item_judge(plan, opened)
                     yield from _write_groups(plan, judge, groups, store=store, run=run, tally=tally)
         except Cancelled:

@@ -16,7 +16,7 @@ from engine.decisions.calibration import calibration_of
 from engine.decisions.decision import decide_all
 from engine.decisions.health import LEAST_ITEMS, MOST_ITEMS, HealthWatch
 from engine.judge.item_judge import ItemJudge, Placed
-from engine.judge.plan import RunPlan, continued_manifest, session_manifest
+from engine.judge.plan import RunPlan, check_same_format, continued_manifest, session_manifest
 from engine.loading.opening import OpenModel, OpenModelFactory
 from engine.store.run_store import RunStore
 
@@ -45,10 +45,11 @@ def run_judging(
         try:
             if groups:
                 with opener() as opened:
+                    check_same_format(run, opened.template)
                     store.describe(
                         run.id, continued_manifest(run.manifest, session_manifest(plan, opened.template))
                     )
-                    yield ModelOpened(opened.template.note)
+                    yield ModelOpened(opened.template.frame.note)
                     yield from _judge_groups(plan, opened, groups, store, run.id)
         except Cancelled:
             stopped = True

@@ -25,6 +25,7 @@ def in_use(checked: CheckedModel) -> Iterator[None]:
             checked.check_unchanged()
         except ModelFileError as found:
             raise ModelFileError(
-                f"{found.problem} {ended.problem}", Remedy("What was done until then is kept. ", *found.remedy.parts)
+                f"{found.problem} {ended.problem}",
+                Remedy("What was done until then is kept. ", *found.remedy.parts),
             ) from ended
         raise

@@ -15,6 +15,7 @@ from engine.llama.encoder import LlamaEncoder
 from engine.llama.library import LlamaModel, gpu_offload_supported, library_version
 from engine.llama.session import LlamaSession, SessionShape
 from engine.loading.checked_model import CheckedModel
+from engine.loading.templates import chat_template
 from engine.prompt.chat_template import ChatTemplate
 from engine.system.computer import default_threads
 
@@ -71,4 +72,4 @@ def open_session(
         LlamaModel(checked.path, machine.gpu_layers, cancel=cancel) as model,
         LlamaSession(model, shape(model), machine.threads, cancel) as session,
     ):
-        yield OpenModel(session, ChatTemplate(model.chat_template, session.vocabulary))
+        yield OpenModel(session, chat_template(model.chat_template, session.vocabulary, cancel))

@@ -15,7 +15,7 @@ from engine.core.rubric import ELOQUENT
 from engine.llama.encoder import LONGEST, LlamaEncoder
 from engine.llama.library import LlamaModel
 from engine.llama.session import Continuation, LlamaSession, Sampling, SessionShape
-from engine.prompt.chat_template import ChatTemplate
+from engine.loading.templates import chat_template
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.tokens import stem_tokens, tokenize_prompt
@@ -34,7 +34,7 @@ def try_model(path: Path) -> None:
     with LlamaModel(path, cancel=cancel) as model:
         context = min(model.trained_context, 2048)
         with LlamaSession(model, SessionShape(context, 1, 1), 1, cancel) as session:
-            template = ChatTemplate(model.chat_template, session.vocabulary)
+            template = chat_template(model.chat_template, session.vocabulary, cancel)
             rubric = ELOQUENT.only(ELOQUENT.names[:1])
             prompt = tokenize_prompt(build_prompt(item, Order.AB, rubric), template)
             if prompt.cells + 8 > context:

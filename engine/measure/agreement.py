@@ -36,6 +36,7 @@ from engine.prompt.agreement_prompt import (
     item_trunk,
 )
 from engine.prompt.chat_template import ChatTemplate
+from engine.prompt.frame import FRAME_VERSION
 from engine.prompt.parts import Part, own
 from engine.prompt.tokens import PROBES, branch_tokens, shared_tokens
 from engine.store.run_store import RunStore
@@ -58,11 +59,11 @@ class AgreementQuestion:
             raise EngineBug(f"item {self.item.id}, {self.criterion.name}: an explanation is missing")
 
     def key(self, model_hash: str) -> str:
-        """What the result depends on, as one digest: the build and model, the wording, all texts."""
+        """What the result depends on, as one digest: the build, the model and its format, all texts."""
         item, criterion = self.item, self.criterion
         return digest(
             [
-                *("agreement", AGREEMENT_VERSION, library_version(), model_hash),
+                *("agreement", AGREEMENT_VERSION, FRAME_VERSION, library_version(), model_hash),
                 *(item.instruction, item.output_a, item.output_b),
                 *(criterion.name, criterion.question),
                 *(self.prediction.preference, self.prediction.explanation),

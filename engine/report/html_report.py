@@ -283,6 +283,7 @@ _FACT_NAMES = {
     "llama_cpp": "llama.cpp",
     "gpu_layers": "GPU layers",
     "examples": "labelled examples, SHA-256",
+    "chat_format_hash": "chat format, SHA-256",
     "chat_template_hash": "chat template, SHA-256",
     "model_bytes": "model, bytes",
     "continued_with": "continued with",

@@ -25,7 +25,7 @@ from typing import IO, Any, Concatenate, Generic, NoReturn, ParamSpec, Self, Typ
 
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, EngineError, ProcessEnded, SetupError
-from engine.system.child_process import NO_WINDOW, broke_down, code_words
+from engine.system.child_process import CRASHES, NO_WINDOW, code_words
 from engine.system.fault_log import DistantTrace, log_fault
 from engine.system.paths import APART, child_environment, self_command
 
@@ -174,11 +174,11 @@ def _started(last_words: IO[bytes]) -> subprocess.Popen[bytes]:
 
 def _end(code: int) -> EngineError:
     """What is said of a process that ended with this exit code before its work was done."""
-    if broke_down(code):
+    if code in CRASHES:
         return ProcessEnded(
             f"The process that works with the model broke down ({code_words(code)}).",
-            "What was done until then is kept. Go on with it; if it breaks down again, choose no GPU layers, a"
-            " smaller context or another model.",
+            "What was done until then is kept. Go on with it; if it breaks down again, choose no GPU layers,"
+            " a smaller context or another model.",
         )
     if code < 0:
         reason = ", most likely for want of memory" if code_words(code) == "SIGKILL" else ""

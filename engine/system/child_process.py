@@ -3,28 +3,29 @@
 Knows: processes, their signals and windows. Does not know: what the child does.
 """
 
+import math
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
+from tempfile import TemporaryFile
 
 from engine.core.cancel import CancelToken
+from engine.system.computer import memory_of
 from engine.system.paths import child_environment
 
-_POLL_SECONDS = 0.1
+_POLL_SECONDS = 0.05  # a process may take a hundred megabytes meanwhile
 NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 """For `creationflags`: on Windows no console flashes up."""
 if sys.platform == "win32":
-    # abort, access violation, page not readable, division by zero, illegal instruction, stack overrun
-    _CRASHES = {3, 0xC0000005, 0xC0000006, 0xC0000094, 0xC000001D, 0xC0000409}
+    # abort, access violation, a page that cannot be read, division by zero, illegal instruction, stack
+    # overrun, stack overflow
+    CRASHES = {3, 0xC0000005, 0xC0000006, 0xC0000094, 0xC000001D, 0xC0000409, 0xC00000FD}
 else:
-    _CRASHES = {-signal.SIGABRT, -signal.SIGBUS, -signal.SIGFPE, -signal.SIGILL, -signal.SIGSEGV}
-
-
-def broke_down(code: int) -> bool:
-    """Whether this is the exit code of a process that the system ended for what it did."""
-    return code in _CRASHES
+    CRASHES = {-signal.SIGABRT, -signal.SIGBUS, -signal.SIGFPE, -signal.SIGILL, -signal.SIGSEGV}
+"""Exit codes of a process that broke down."""
 
 
 def code_words(code: int) -> str:
@@ -35,34 +36,50 @@ def code_words(code: int) -> str:
 
 
 def run_child(
-    command: Sequence[str], cancel: CancelToken, messages: bool = False, seconds: float | None = None
+    command: Sequence[str],
+    cancel: CancelToken,
+    *,
+    messages: bool = False,
+    seconds: float | None = None,
+    most_bytes: int | None = None,
+    given: bytes = b"",
 ) -> tuple[int, bytes]:
     """The exit code of a child process and what it printed, with its `messages` or without.
 
-    Raises Cancelled where `cancel` is set, TimeoutError after `seconds`; the child has ended then, too.
+    `given`: what it reads on its standard input. Raises Cancelled where `cancel` is set, TimeoutError after
+    `seconds`, MemoryError where it is seen to hold more than `most_bytes`; the child has ended then, too.
     """
-    child = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT if messages else subprocess.DEVNULL,
-        env=child_environment(GGML_NO_BACKTRACE="1"),
-        creationflags=NO_WINDOW,
-        # Away from the terminal, whose Ctrl-C is for us alone: we then end the child.
-        start_new_session=True,
-    )
-    deadline = None if seconds is None else time.monotonic() + seconds
+    with TemporaryFile() as asked:  # a pipe would not be written on after a time-out of `communicate`
+        asked.write(given)
+        asked.seek(0)
+        child = subprocess.Popen(
+            command,
+            stdin=asked,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT if messages else subprocess.DEVNULL,
+            env=child_environment(GGML_NO_BACKTRACE="1"),
+            creationflags=NO_WINDOW,
+            # Away from the terminal, whose Ctrl-C is for us alone: we then end the child.
+            start_new_session=True,
+        )
     try:
-        while True:
-            cancel.raise_if_requested()
-            try:
-                printed, _ = child.communicate(timeout=_POLL_SECONDS)
-            except subprocess.TimeoutExpired as error:
-                if deadline is not None and time.monotonic() > deadline:
-                    raise TimeoutError(f"not ended after {seconds} s") from error
-            else:
-                return child.returncode, printed
+        return _waited_for(child, cancel, seconds, most_bytes)
     finally:
         if child.poll() is None:
             child.kill()
             child.communicate()
+
+
+def _waited_for(
+    child: subprocess.Popen[bytes], cancel: CancelToken, seconds: float | None, most_bytes: int | None
+) -> tuple[int, bytes]:
+    deadline = time.monotonic() + (math.inf if seconds is None else seconds)
+    while True:
+        cancel.raise_if_requested()
+        with suppress(subprocess.TimeoutExpired):
+            printed, _ = child.communicate(timeout=_POLL_SECONDS)
+            return child.returncode, printed
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not ended after {seconds} s")
+        if most_bytes is not None and memory_of(child.pid) > most_bytes:
+            raise MemoryError(f"more than {most_bytes:,} bytes")

@@ -24,3 +24,11 @@ def available_memory() -> Memory:
     """The main memory of this machine now."""
     memory = psutil.virtual_memory()
     return Memory(memory.available, memory.total)
+
+
+def memory_of(process: int) -> int:
+    """The main memory that a process holds, in bytes; 0 where it has ended."""
+    try:
+        return int(psutil.Process(process).memory_info().rss)
+    except psutil.NoSuchProcess:
+        return 0

@@ -19,11 +19,12 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from engine.core.cancel import CancelToken
 from engine.core.items import Order
 from engine.core.rubric import ELOQUENT
 from engine.llama.library import LlamaModel
 from engine.llama.vocabulary import Vocabulary
-from engine.prompt.chat_template import ChatTemplate
+from engine.loading.templates import chat_template
 from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.tokens import tokenize_prompt
 from models.demo.export import read_network, write_judge
@@ -60,7 +61,7 @@ def differences(path: Path, items: int = _ITEMS) -> Differences:
     rows, prompts = [], []
     with LlamaModel(path, vocabulary_only=True) as model:
         writer = RowWriter(model, TEMPLATE, world.topics)
-        template = ChatTemplate(model.chat_template, Vocabulary(model))
+        template = chat_template(model.chat_template, Vocabulary(model), CancelToken())
         for comparison in islice(world.comparisons(Random(0), held_out=True), items):
             rows.append(writer.row(comparison, Random(0), Content(rows=1)))
             tree = build_prompt(comparison.item("check"), Order.AB, ELOQUENT)

@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from engine.core.cancel import CancelToken
 from engine.core.items import PREFERENCES, Item, Order
 from engine.core.rubric import ELOQUENT
 from engine.llama.library import LlamaModel
 from engine.llama.token_tree import PromptTokens
 from engine.llama.vocabulary import Vocabulary
-from engine.prompt.chat_template import ChatTemplate
+from engine.loading.templates import chat_template
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import PromptTree, build_prompt, explanation_reply
 from engine.prompt.tokens import stem_tokens, tokenize_prompt
@@ -111,7 +112,7 @@ class RowWriter:
 
     def __init__(self, model: LlamaModel, template: str, topics: TopicPool) -> None:
         vocabulary = _LineVocabulary(model)
-        self._template = ChatTemplate(template, vocabulary)
+        self._template = chat_template(template, vocabulary, CancelToken())
         self._end = vocabulary.tokenize(vocabulary.eos_text, parse_special=True)
         self._fences = [tuple(map(vocabulary.tokenize, fences)) for fences in _fences()]
         self._topics = {topic.name: number for number, topic in enumerate(topics.topics)}

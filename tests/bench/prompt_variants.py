@@ -26,6 +26,7 @@ from engine.data.dataset import load_dataset
 from engine.llama.library import LlamaModel
 from engine.llama.session import LlamaSession, SessionShape
 from engine.llama.token_tree import BranchTokens, common_prefix
+from engine.loading.templates import chat_template
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.judge_prompt import SYSTEM, criterion_text, item_parts
 from engine.prompt.parts import Conversation, own
@@ -105,14 +106,17 @@ def main() -> None:
         LlamaModel(options.model) as model,
         LlamaSession(model, shape, default_threads(), CancelToken()) as session,
     ):
-        template = ChatTemplate(model.chat_template, session.vocabulary)
+        template = chat_template(model.chat_template, session.vocabulary, CancelToken())
         print("| wording | tokens per item | format mass | flipped | change with the letters | spread |")
         print("|---|---:|---:|---:|---:|---:|")
         for wording in WORDINGS:
             print(_own_format(session, template, items, wording), flush=True)
         if options.templates:
             files = sorted(options.templates.glob("*.jinja"))
-            templates = [ChatTemplate(file.read_text(encoding="utf-8"), session.vocabulary) for file in files]
+            templates = [
+                chat_template(file.read_text(encoding="utf-8"), session.vocabulary, CancelToken())
+                for file in files
+            ]
             _all_formats(session, templates, [file.stem for file in files], items)
 
 
@@ -205,7 +209,7 @@ def _all_formats(
 ) -> None:
     """A table of mass and flips: wordings by the formats of other models."""
     for name, template in zip(names, templates, strict=True):
-        print(f"{name}: {template.note or 'its own'}")
+        print(f"{name}: {template.frame.note or 'its own'}")
         for wording in WORDINGS:
             readings = read(session, template, items, wording)
             print(f"    {wording.name:40}{readings.mass:8.2f}{readings.flipped:8.0%}", flush=True)

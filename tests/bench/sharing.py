@@ -18,7 +18,7 @@ from engine.data.dataset import load_dataset
 from engine.judge.item_judge import ItemJudge, Placed
 from engine.llama.library import LlamaModel
 from engine.llama.session import LlamaSession, SessionShape
-from engine.prompt.chat_template import ChatTemplate
+from engine.loading.templates import chat_template
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.tokens import tokenize_prompt
@@ -52,7 +52,7 @@ def judge(model: LlamaModel, placed: Sequence[Placed], settings: JudgeSettings) 
     """Seconds for all items through the engine."""
     shape = SessionShape(settings.context, settings.items_at_once, len(ELOQUENT.criteria))
     with LlamaSession(model, shape, default_threads(), CancelToken()) as session:
-        template = ChatTemplate(model.chat_template, session.vocabulary)
+        template = chat_template(model.chat_template, session.vocabulary, CancelToken())
         started = time.perf_counter()
         judge = ItemJudge(session, template, ELOQUENT, settings, ExamplePool())
         for start in range(0, len(placed), settings.items_at_once):
@@ -66,7 +66,7 @@ def judge(model: LlamaModel, placed: Sequence[Placed], settings: JudgeSettings) 
 def read_separately(model: LlamaModel, placed: Sequence[Placed], context: int) -> float:
     """Seconds for the same labels with five whole prompts in each order."""
     with LlamaSession(model, SessionShape(context, 1, 1), default_threads(), CancelToken()) as session:
-        template = ChatTemplate(model.chat_template, session.vocabulary)
+        template = chat_template(model.chat_template, session.vocabulary, CancelToken())
         started = time.perf_counter()
         for _, item in placed:
             for order in Order:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.core.cancel import CancelToken
 from engine.data.dataset import load_dataset
 from engine.decisions.run_results import load_results
 from engine.gguf.header import read_header
@@ -9,7 +10,7 @@ from engine.gguf.judge_file import read_model_file
 from engine.gguf.values import HeaderValues
 from engine.llama.library import LlamaModel
 from engine.llama.vocabulary import Vocabulary
-from engine.prompt.chat_template import ChatTemplate
+from engine.loading.templates import chat_template
 from engine.prompt.judge_prompt import PROMPT_VERSION
 from engine.store.run_store import RunStore
 from models.demo.score import DemoScore, score_run
@@ -50,8 +51,8 @@ def test_it_is_small_and_says_what_it_is_for() -> None:
 def test_its_turns_are_control_tokens_of_its_own() -> None:
     with LlamaModel(MODEL, vocabulary_only=True) as model:
         vocabulary = Vocabulary(model)
-        template = ChatTemplate(model.chat_template, vocabulary)
-        assert template.note == ""
+        template = chat_template(model.chat_template, vocabulary, CancelToken())
+        assert template.frame.note == ""
         assert not template.merges_system
         (end,) = vocabulary.tokenize("<|end|>", parse_special=True)
         assert vocabulary.ends_reply(end)

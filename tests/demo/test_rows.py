@@ -7,10 +7,12 @@ from random import Random
 import numpy as np
 import pytest
 
+from engine.core.cancel import CancelToken
 from engine.core.items import PREFERENCES, Order
 from engine.core.rubric import ELOQUENT
 from engine.llama.library import LlamaModel
 from engine.llama.vocabulary import Vocabulary
+from engine.loading.templates import chat_template
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.judge_prompt import PromptTree, build_prompt
 from engine.prompt.tokens import tokenize_explanation, tokenize_prompt
@@ -31,7 +33,7 @@ def model() -> Iterator[LlamaModel]:
 
 @pytest.fixture(scope="module")
 def template(model: LlamaModel) -> ChatTemplate:
-    return ChatTemplate(model.chat_template, Vocabulary(model))
+    return chat_template(model.chat_template, Vocabulary(model), CancelToken())
 
 
 @pytest.fixture(scope="module")

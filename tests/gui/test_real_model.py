@@ -32,6 +32,7 @@ from engine.llama.library import LlamaModel
 from engine.llama.session import LlamaSession, SessionShape
 from engine.llama.token_tree import BranchTokens
 from engine.loading.checked_model import checked_model
+from engine.loading.templates import chat_template
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import build_prompt
@@ -110,7 +111,7 @@ def session_of(path: Path, cancel: CancelToken | None = None) -> Iterator[tuple[
     with LlamaModel(path) as model:
         shape = SessionShape(context=4096, slots=1, branches=5)
         with LlamaSession(model, shape, threads=1, cancel=cancel) as session:
-            yield session, ChatTemplate(model.chat_template, session.vocabulary)
+            yield session, chat_template(model.chat_template, session.vocabulary, CancelToken())
 
 
 # Reading

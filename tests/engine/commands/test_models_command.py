@@ -8,6 +8,8 @@ from engine.gguf.encoder_file import read_encoder_file
 from engine.system.paths import demo_model
 from tests.commands import run, run_here
 from tests.encoders.rewritten import FAMILIES, FOLDER
+from tests.random_models import HEADERS, byte_level_bpe, write_random_model
+from tests.small_models import HEADER_TOKENS
 
 BERT, ROBERTA = FOLDER / "bert.gguf", FOLDER / "roberta.gguf"
 
@@ -35,6 +37,28 @@ def test_check_refuses_an_encoder_that_cannot_serve(tmp_path: Path) -> None:
     done = run_here("models", "check", path)
     assert done.returncode == 2
     assert "damaged.gguf: tensor 'position_embd.weight' is missing" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        (HEADERS, "chat template    its own"),
+        (None, "chat template    none: plain text is used"),
+        ("{{ raise_exception('not today') }}", "cannot be used (not today): plain text is used."),
+        (HEADERS + "{% if add_generation_prompt %}<think>\n{% endif %}", "opens a thought (<think>)"),
+    ],
+)
+def test_check_says_what_judging_will_make_of_the_chat_template(
+    tmp_path: Path, template: str | None, said: str
+) -> None:
+    done = run_here("models", "check", random_model(tmp_path, template))
+    assert done.returncode == 0, done.stderr
+    assert said in done.stdout
+
+
+def random_model(folder: Path, template: str | None) -> Path:
+    """A model with random weights and a template."""
+    return write_random_model(folder / "model.gguf", byte_level_bpe(HEADER_TOKENS), template)
 
 
 def test_cut_writes_a_smaller_encoder_and_says_so(tmp_path: Path) -> None:

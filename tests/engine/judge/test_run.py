@@ -11,7 +11,7 @@ import pytest
 
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.cancel import CancelToken
-from engine.core.errors import ModelFileError
+from engine.core.errors import ModelFileError, SetupError
 from engine.core.events import ItemJudged, ModelOpened, RunEnded, RunEvent, RunStarted, TokensEvaluated
 from engine.core.items import PREFERENCES, Order, Preference
 from engine.core.judgments import AnyJudgment, CriterionCalibration, JudgedItem, Judgment, Unscored
@@ -270,6 +270,26 @@ def test_a_run_that_goes_on_otherwise_says_so(make_plan: Callable[..., RunPlan],
             manifest = store.run(1).manifest
     assert manifest["threads"] == 1
     assert [session["threads"] for session in manifest["continued_with"]] == [2]
+
+
+def test_a_run_does_not_go_on_in_another_chat_format(
+    make_plan: Callable[..., RunPlan], tmp_path: Path
+) -> None:
+    plan, cancel = make_plan(mode=Mode.LABELS), CancelToken()
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        stop_after(1, run_judging(plan, store, partial(open_model, plan, cancel)), cancel)
+        began = store.run(1).manifest
+        judged = store.positions(1)
+        store.describe(1, {**began, "chat_format_hash": "0" * 64})
+        again = run_judging(plan, store, partial(open_model, plan, CancelToken()))
+        with pytest.raises(SetupError, match="Run 1 cannot go on: its prompts were in another chat format"):
+            list(again)
+        assert store.positions(1) == judged
+        # A run from before formats were kept goes on.
+        store.describe(1, {name: value for name, value in began.items() if name != "chat_format_hash"})
+        *_, ended = run_judging(plan, store, partial(open_model, plan, CancelToken()))
+    assert isinstance(ended, RunEnded)
+    assert (ended.judged, ended.stopped) == (5, False)
 
 
 def test_a_complete_run_is_not_judged_again(

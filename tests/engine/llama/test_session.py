@@ -18,6 +18,7 @@ from engine.core.settings import KvType
 from engine.llama.library import LlamaModel
 from engine.llama.session import Continuation, LlamaSession, Sampling, SessionShape
 from engine.llama.token_tree import BranchTokens, PromptTokens
+from engine.loading.templates import chat_template
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import build_prompt
@@ -44,7 +45,7 @@ def session_of(
     with LlamaModel(path) as model:
         shape = SessionShape(context, slots, branches, kv_type)
         with LlamaSession(model, shape, threads=1, cancel=cancel) as session:
-            yield session, ChatTemplate(model.chat_template, session.vocabulary)
+            yield session, chat_template(model.chat_template, session.vocabulary, CancelToken())
 
 
 def prompt_for(template: ChatTemplate, order: Order = Order.AB) -> PromptTokens:

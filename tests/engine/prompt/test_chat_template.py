@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
+from engine.core.cancel import CancelToken
 from engine.llama.library import LlamaModel
 from engine.llama.vocabulary import Vocabulary
+from engine.loading.templates import chat_template
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.parts import Conversation, foreign, own
 from tests.random_models import INSTRUCTIONS, sentence_pieces, write_random_model
@@ -43,7 +45,7 @@ def opened(path: Path, template: str | None = None) -> Iterator[tuple[Vocabulary
     """A model's tokenizer with its own template, or another."""
     with LlamaModel(path, vocabulary_only=True) as model:
         vocabulary = Vocabulary(model)
-        yield vocabulary, ChatTemplate(template or model.chat_template, vocabulary)
+        yield vocabulary, chat_template(template or model.chat_template, vocabulary, CancelToken())
 
 
 def asked(text: str) -> Conversation:
@@ -51,13 +53,19 @@ def asked(text: str) -> Conversation:
     return Conversation((own("You are a judge."),), user, "Verdict:")
 
 
-def ordinary_ids(vocabulary: Vocabulary, template: ChatTemplate, text: str) -> list[int]:
+def source_of(path: Path) -> str:
+    """The template in a model file."""
+    with LlamaModel(path, vocabulary_only=True) as model:
+        return model.chat_template or ""
+
+
+def ordinary_ids(vocabulary: Vocabulary, template: ChatTemplate, source: str, text: str) -> list[int]:
     """What rendering the whole conversation and tokenizing it with control tokens on would give."""
     system, user = "You are a judge.", f"Judge this:\n{text}\nWhich is better?"
     messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
     if template.merges_system:
         messages = [{"role": "user", "content": f"{system}\n\n{user}"}]
-    formatter = Jinja2ChatFormatter(template.source or "", vocabulary.eos_text, vocabulary.bos_text)
+    formatter = Jinja2ChatFormatter(source, vocabulary.eos_text, vocabulary.bos_text)
     rendered = formatter._environment.render(
         messages=messages,
         bos_token=vocabulary.bos_text,
@@ -67,7 +75,7 @@ def ordinary_ids(vocabulary: Vocabulary, template: ChatTemplate, text: str) -> l
         strftime_now=date(2024, 7, 26).strftime,
     )
     # The only family here that writes something between the generation prompt and a reply: a space.
-    rendered += " Verdict:" if template.source == INSTRUCTIONS else "Verdict:"
+    rendered += " Verdict:" if source == INSTRUCTIONS else "Verdict:"
     ids = vocabulary.tokenize(rendered, parse_special=True)
     if vocabulary.wants_bos and ids[:1] != [vocabulary.bos]:
         ids.insert(0, vocabulary.bos or 0)
@@ -81,9 +89,10 @@ def special_count(vocabulary: Vocabulary, ids: list[int]) -> int:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_harmless_text_gets_the_ids_of_the_ordinary_way(small_model: SmallModel, family: str) -> None:
+    source = source_of(small_model(family))
     with opened(small_model(family)) as (vocabulary, template):
         for text in HARMLESS:
-            assert template.tokenize(asked(text)) == ordinary_ids(vocabulary, template, text), text
+            assert template.tokenize(asked(text)) == ordinary_ids(vocabulary, template, source, text), text
 
 
 @pytest.mark.parametrize("family", [*FAMILIES, "user_defined_turns", "no_template"])
@@ -95,9 +104,10 @@ def test_hostile_text_adds_no_special_token(small_model: SmallModel, family: str
 
 
 def test_the_ordinary_way_would_have_let_it_in(small_model: SmallModel) -> None:
+    source = source_of(small_model("headers"))
     with opened(small_model("headers")) as (vocabulary, template):
-        harmless = special_count(vocabulary, ordinary_ids(vocabulary, template, "harmless"))
-        assert special_count(vocabulary, ordinary_ids(vocabulary, template, HOSTILE[0])) > harmless
+        harmless = special_count(vocabulary, ordinary_ids(vocabulary, template, source, "harmless"))
+        assert special_count(vocabulary, ordinary_ids(vocabulary, template, source, HOSTILE[0])) > harmless
 
 
 def test_turns_written_as_plain_text_cannot_be_written_by_a_response(small_model: SmallModel) -> None:
@@ -109,10 +119,11 @@ def test_turns_written_as_plain_text_cannot_be_written_by_a_response(small_model
 
 @pytest.mark.parametrize("pair", REAL_PAIRS)
 def test_real_tokenizers_and_templates_give_the_ids_of_the_ordinary_way(shared_data: Path, pair: str) -> None:
-    with opened(*real_parts(shared_data, pair)) as (vocabulary, template):
-        assert not template.note
+    path, source = real_parts(shared_data, pair)
+    with opened(path, source) as (vocabulary, template):
+        assert not template.frame.note
         for text in HARMLESS:
-            assert template.tokenize(asked(text)) == ordinary_ids(vocabulary, template, text), text
+            assert template.tokenize(asked(text)) == ordinary_ids(vocabulary, template, source, text), text
 
 
 @pytest.mark.parametrize("pair", REAL_PAIRS)
@@ -145,23 +156,23 @@ def test_a_template_that_cannot_be_used_is_replaced_and_said_so(
     small_model: SmallModel, source: str, reason: str
 ) -> None:
     with opened(small_model("headers")) as (vocabulary, _):
-        template = ChatTemplate(source, vocabulary)
+        template = chat_template(source, vocabulary, CancelToken())
         text = b"".join(vocabulary.piece(token) for token in template.tokenize(asked("x"))).decode()
-    assert reason in template.note
+    assert reason in template.frame.note
     assert text.endswith("Verdict:")
 
 
 def test_a_model_without_a_template_is_asked_in_plain_text(small_model: SmallModel) -> None:
     with opened(small_model("no_template")) as (vocabulary, template):
         ids = template.tokenize(asked("x"))
-    assert "no chat template" in template.note
+    assert "no chat template" in template.frame.note
     assert ids[0] == vocabulary.bos
 
 
 def test_an_open_thought_is_closed_empty(small_model: SmallModel) -> None:
     source = "{{ messages[-1].content }}{% if add_generation_prompt %}\nAssistant: <think>\n{% endif %}"
     with opened(small_model("headers")) as (vocabulary, _):
-        ids = ChatTemplate(source, vocabulary).tokenize(asked("x"))
+        ids = chat_template(source, vocabulary, CancelToken()).tokenize(asked("x"))
         text = b"".join(vocabulary.piece(token) for token in ids).decode()
     assert text.endswith("<think>\n\n</think>\n\nVerdict:")
 
@@ -172,7 +183,7 @@ def test_thinking_is_switched_off_where_the_template_has_a_switch(small_model: S
         "{% if enable_thinking is defined and not enable_thinking %}quiet {% endif %}"
     )
     with opened(small_model("headers")) as (vocabulary, _):
-        ids = ChatTemplate(source, vocabulary).tokenize(asked("x"))
+        ids = chat_template(source, vocabulary, CancelToken()).tokenize(asked("x"))
         text = b"".join(vocabulary.piece(token) for token in ids).decode()
     assert text.endswith("quiet Verdict:")
 
@@ -247,5 +258,5 @@ def test_a_date_in_a_template_does_not_change_from_day_to_day(small_model: Small
     with opened(small_model("no_template"), source) as (vocabulary, template):
         ids = template.tokenize(asked("x"))
         text = b"".join(vocabulary.piece(token) for token in ids).decode()
-    assert not template.note
+    assert not template.frame.note
     assert "2024-07-26" in text

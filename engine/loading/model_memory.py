@@ -1,0 +1,97 @@
+"""What is remembered of model files: hashes by path, contents that a build of llama.cpp ran well, frames.
+
+It only saves time: where it cannot be read or written, everything is done again. What was found bad is not
+kept: the reason may have been the computer's, and trying again costs seconds.
+
+Knows: the file of this memory in the cache folder. Does not know: how models are tried, templates rendered.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from engine.llama.library import library_version
+from engine.prompt.frame import Frame
+from engine.system.paths import cache_folder, text_of_path
+
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS file (path TEXT PRIMARY KEY, size INTEGER, modified_ns INTEGER, hash TEXT)",
+    "CREATE TABLE IF NOT EXISTS good (hash TEXT, build TEXT, PRIMARY KEY (hash, build))",
+    "CREATE TABLE IF NOT EXISTS frame (key TEXT PRIMARY KEY, frame TEXT)",
+)
+
+
+def file_state(files: Sequence[Path]) -> tuple[int, int]:
+    """The size of all files together, and when the last of them was changed, in ns."""
+    states = [path.stat() for path in files]
+    return sum(state.st_size for state in states), max(state.st_mtime_ns for state in states)
+
+
+class ModelMemory:
+    """The memory, open. Made by `model_memory`."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        for statement in _TABLES:
+            self._write(statement, ())
+
+    def hash_of(self, files: Sequence[Path]) -> str | None:
+        """The SHA-256 of files that have not changed since it was remembered."""
+        return self._first(
+            "SELECT hash FROM file WHERE path = ? AND size = ? AND modified_ns = ?", self._key(files)
+        )
+
+    def remember_hash(self, files: Sequence[Path], file_hash: str) -> None:
+        """Keep the SHA-256 of files as they are now."""
+        self._write("INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?)", (*self._key(files), file_hash))
+
+    def found_good(self, file_hash: str) -> bool:
+        """Whether this build of llama.cpp ran a content well."""
+        statement = "SELECT hash FROM good WHERE hash = ? AND build = ?"
+        return self._first(statement, (file_hash, library_version())) is not None
+
+    def remember_good(self, file_hash: str) -> None:
+        """Keep that this build of llama.cpp ran a content well."""
+        self._write("INSERT OR REPLACE INTO good VALUES (?, ?)", (file_hash, library_version()))
+
+    def frame(self, key: str) -> Frame | None:
+        """A rendered chat template; `key` says all that it depends on."""
+        text = self._first("SELECT frame FROM frame WHERE key = ?", (key,))
+        with suppress(ValueError, KeyError, TypeError):  # written by anybody: the cache is an open folder
+            return Frame.of_json(json.loads(text)) if text else None
+        return None
+
+    def remember_frame(self, key: str, frame: Frame) -> None:
+        """Keep a rendered chat template."""
+        self._write("INSERT OR REPLACE INTO frame VALUES (?, ?)", (key, json.dumps(frame.as_json())))
+
+    @staticmethod
+    def _key(files: Sequence[Path]) -> tuple[str, int, int]:
+        return text_of_path(files[0].resolve()), *file_state(files)
+
+    def _first(self, statement: str, values: tuple[str | int, ...]) -> str | None:
+        row: tuple[str] | None = None
+        with suppress(sqlite3.Error):
+            row = self._db.execute(statement, values).fetchone()
+        return row[0] if row else None
+
+    def _write(self, statement: str, values: tuple[str | int, ...]) -> None:
+        with suppress(sqlite3.Error):
+            self._db.execute(statement, values)
+
+
+@contextmanager
+def model_memory() -> Iterator[ModelMemory]:
+    """The memory in the cache folder; one that forgets, where there can be no such file."""
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        db = sqlite3.connect(folder / "models.sqlite", isolation_level=None)
+    except (OSError, sqlite3.Error):
+        db = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        yield ModelMemory(db)
+    finally:
+        db.close()

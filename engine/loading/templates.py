@@ -1,0 +1,98 @@
+"""A model's chat template, rendered where it can do no harm: in child processes, once for each template.
+
+A template is a program inside a model file. It gets little time and memory, and two processes of its own,
+which must agree: what cannot be repeated could not be resumed, or checked by anybody else.
+
+Knows: the limits of rendering, what is remembered of it. Does not know: runs, what a session is asked.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from engine.core.cancel import CancelToken
+from engine.core.errors import EngineBug
+from engine.core.items import digest
+from engine.llama.vocabulary import Vocabulary
+from engine.loading.model_memory import model_memory
+from engine.prompt.chat_template import ChatTemplate
+from engine.prompt.frame import FRAME_VERSION, RENDER_SECONDS, Frame, UnusableTemplateError, plain_frame
+from engine.system.child_process import CRASHES, run_child
+from engine.system.paths import self_command
+
+RENDER_COMMAND = ("models", "--in-this-process", "render")
+_START_SECONDS = 50.0  # more, for a process to start on a slow and busy computer
+_MOST_BYTES = 512 << 20
+_TIMED_OUT = 1  # how faulthandler ends a process
+_MARK_BYTES = (16, 1600)  # messages of two lengths: what stands around them must not depend on it
+
+_rendered: dict[str, Frame] = {}  # by this process; also what a limit ended, which the cache does not keep
+
+
+class _LimitReachedError(UnusableTemplateError):
+    """It may have been the computer's fault."""
+
+
+def chat_template(source: str | None, vocabulary: Vocabulary, cancel: CancelToken) -> ChatTemplate:
+    """The chat format of a template for the model of `vocabulary`.
+
+    Plain text, and a note, where `source` is None or cannot be used. Raises Cancelled where `cancel` is set.
+    """
+    return ChatTemplate(_frame(source, vocabulary, cancel), vocabulary)
+
+
+def _frame(source: str | None, vocabulary: Vocabulary, cancel: CancelToken) -> Frame:
+    if source is None:
+        return plain_frame("The model has no chat template")
+    asked = {"source": source, "bos": vocabulary.bos_text, "eos": vocabulary.eos_text}
+    key = digest([FRAME_VERSION, asked])
+    with model_memory() as memory:
+        frame = _rendered.get(key) or memory.frame(key)
+        if frame is None:
+            frame, lasting = _rendered_apart(asked, cancel)
+            if lasting:
+                memory.remember_frame(key, frame)
+    _rendered[key] = frame
+    return frame
+
+
+def _rendered_apart(asked: Mapping[str, str], cancel: CancelToken) -> tuple[Frame, bool]:
+    """The frame, and whether another try would give the same."""
+    try:
+        first, second = (_frame_of_child({**asked, "mark_bytes": size}, cancel) for size in _MARK_BYTES)
+        if first != second:
+            raise UnusableTemplateError("it writes something else each time, or for other messages")
+    except UnusableTemplateError as error:
+        reason = f"The model's chat template cannot be used ({error})"
+        return plain_frame(reason), not isinstance(error, _LimitReachedError)
+    return first, True
+
+
+def _frame_of_child(asked: Mapping[str, object], cancel: CancelToken) -> Frame:
+    """What a child process makes of a template. Raises UnusableTemplateError, Cancelled, EngineBug."""
+    command = [*self_command(), *RENDER_COMMAND]
+    given = json.dumps(asked).encode()
+    try:
+        seconds = RENDER_SECONDS + _START_SECONDS
+        code, printed = run_child(command, cancel, seconds=seconds, most_bytes=_MOST_BYTES, given=given)
+    except TimeoutError as error:
+        raise _LimitReachedError(f"it takes more than {RENDER_SECONDS:.0f} seconds") from error
+    except MemoryError as error:
+        raise _LimitReachedError(f"it takes more than {_MOST_BYTES >> 20} MB of memory") from error
+    if code == _TIMED_OUT:
+        raise _LimitReachedError(f"it takes more than {RENDER_SECONDS:.0f} seconds")
+    if code in CRASHES:
+        raise UnusableTemplateError("it breaks down the process that renders it")
+    if code < 0:
+        raise _LimitReachedError("the process that rendered it was ended from outside")
+    return _frame_of_answer(code, printed)
+
+
+def _frame_of_answer(code: int, printed: bytes) -> Frame:
+    try:
+        answer: Mapping[str, Any] = json.loads(printed)
+        if "refused" in answer:
+            raise UnusableTemplateError(str(answer["refused"]))
+        return Frame.of_json(answer["frame"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise EngineBug(f"rendering a chat template ended with exit code {code}") from error

@@ -1,0 +1,56 @@
+"""A chat template as it was rendered: its own text around the messages, and how a reply begins.
+
+Knows: the pieces and slots of a frame, how they are written down. Does not know: Jinja, tokens, processes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+FRAME_VERSION = 1
+"""Changes with the way in which templates are rendered: what was rendered otherwise does not hold."""
+
+RENDER_SECONDS = 10.0
+"""What a template may take; those of real models take milliseconds."""
+
+SYSTEM, USER, REPLY = "system", "user", "reply"
+_FIXED_FRAMES = ({SYSTEM, USER, REPLY}, {USER, REPLY})
+
+
+class UnusableTemplateError(Exception):
+    """A template that does not do what a chat template must; plain text is used instead."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What a template writes of its own, with the names of the messages where they belong.
+
+    `slots[i]` stands between `pieces[i]` and `pieces[i + 1]`. The last slot is the reply, which the piece
+    before it begins. `note` says what a person should know: that this is not the model's own format, or that
+    replies begin elsewhere than the template would let them; empty where all is as the model has it.
+    """
+
+    pieces: tuple[str, ...]
+    slots: tuple[str, ...]
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if len(self.pieces) != len(self.slots) + 1 or set(self.slots) not in _FIXED_FRAMES:
+            raise ValueError(f"{len(self.pieces)} pieces around the slots {self.slots}")
+
+    def as_json(self) -> dict[str, Any]:
+        """The frame as plain values."""
+        return {"pieces": list(self.pieces), "slots": list(self.slots), "note": self.note}
+
+    @classmethod
+    def of_json(cls, value: Mapping[str, Any]) -> "Frame":
+        """A frame written by `as_json`. Raises ValueError, KeyError or TypeError for anything else."""
+        texts = [*value["pieces"], *value["slots"], value["note"]]
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError("a frame is made of texts")
+        return cls(tuple(value["pieces"]), tuple(value["slots"]), value["note"])
+
+
+def plain_frame(reason: str) -> Frame:
+    """Plain text, an empty line between the messages; `reason`: why it is used, a whole clause."""
+    return Frame(("", "\n\n", "\n\n", ""), (SYSTEM, USER, REPLY), f"{reason}: plain text is used.")

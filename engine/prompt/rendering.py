@@ -1,0 +1,217 @@
+"""A model's Jinja template rendered, once, with a random mark in place of each message.
+
+A template is a program of whoever made the model file: it may loop for ever, take all memory or break the
+interpreter down. So this runs in a child process, with limits; see `engine.loading.templates`.
+
+Knows: Jinja, what templates are given, how replies begin. Does not know: tokens, processes, what is asked.
+"""
+
+import faulthandler
+import json
+import os
+import re
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import jinja2.ext
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from engine.prompt.frame import RENDER_SECONDS, REPLY, SYSTEM, USER, Frame, UnusableTemplateError
+
+LONGEST_FRAME = 100_000
+"""Characters that a template may write of its own; those of real models write hundreds."""
+
+# A day that stays the same: a prompt with today's date could not be repeated tomorrow.
+_FIXED_DAY = date(2024, 7, 26)
+# What templates call the switch for thinking, off and on.
+_SWITCHES = ("enable_thinking", "thinking", "enable_reasoning", "reasoning", "think")
+_QUIET: Mapping[str, bool | int] = {**dict.fromkeys(_SWITCHES, False), "thinking_budget": 0}
+_THINKING: Mapping[str, bool | int] = dict.fromkeys(_SWITCHES, True)
+_OPEN_THOUGHT = re.compile(r"<((?:\w+:)?(?:think|thinking|thought|reasoning))>\s*$")
+_SYMBOL = re.compile(r"<[^<>\s]*>|\[[^\[\]\s]*\]|.", re.DOTALL)  # markup counts as one
+_LONGEST_REASON = 200
+
+_Render = Callable[..., str]
+
+
+def rendering_report(request: str) -> str:
+    """What the child process answers to a line of JSON; it ends itself where that takes too long."""
+    asked = json.loads(request)
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+        # By a thread that needs nothing of Python: one call may keep the interpreter busy for minutes.
+        faulthandler.dump_traceback_later(RENDER_SECONDS, exit=True, file=nowhere)
+        try:
+            frame = render_frame(asked["source"], asked["bos"], asked["eos"], asked["mark_bytes"])
+        except UnusableTemplateError as error:
+            return json.dumps({"refused": str(error)})
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+    return json.dumps({"frame": frame.as_json()})
+
+
+def render_frame(source: str, bos: str, eos: str, mark_bytes: int = 16) -> Frame:
+    """The template's own text around a system and a user message, and how a reply begins.
+
+    `bos`, `eos`: the literals of the tokens that begin and end a text. `mark_bytes`: half the length of what
+    stands for a message meanwhile; the frame of a usable template does not depend on it. Raises
+    UnusableTemplateError where the template fails, or drops or repeats a message.
+    """
+    render = _renderer(source, bos, eos)
+    try:
+        return _frame_of(render, mark_bytes, with_system=True)
+    except UnusableTemplateError:
+        return _frame_of(render, mark_bytes, with_system=False)
+
+
+def _frame_of(render: _Render, mark_bytes: int, with_system: bool) -> Frame:
+    slots = [SYSTEM, USER] if with_system else [USER]
+    # In small and capital letters: a template that changes them is noticed.
+    marks = {slot: f"mArk{secrets.token_hex(mark_bytes)}" for slot in (*slots, REPLY)}
+    messages = [{"role": slot, "content": marks[slot]} for slot in slots]
+    text, switched = _quiet_prompt(render, messages)
+    for slot in slots:
+        if text.count(marks[slot]) != 1:
+            raise UnusableTemplateError(f"it writes the {slot} message {text.count(marks[slot])} times")
+    slots.sort(key=lambda slot: text.index(marks[slot]))
+    *pieces, prompt = re.split("|".join(marks[slot] for slot in slots), text)
+    finished = _finished_start(render, messages, marks[slots[-1]], marks[REPLY])
+    begins, note = _reply_start(prompt, finished, switched)
+    return Frame((*pieces, begins, ""), (*slots, REPLY), note)
+
+
+def _quiet_prompt(render: _Render, messages: Sequence[Mapping[str, str]]) -> tuple[str, bool]:
+    """The prompt for a reply without a thought, and whether the template has a switch for that."""
+    try:
+        quiet = render(messages=messages, add_generation_prompt=True, **_QUIET)
+    except UnusableTemplateError:
+        return render(messages=messages, add_generation_prompt=True), False
+    try:
+        return quiet, quiet != render(messages=messages, add_generation_prompt=True, **_THINKING)
+    except UnusableTemplateError:
+        return quiet, False
+
+
+def _finished_start(
+    render: _Render, messages: Sequence[Mapping[str, str]], last: str, reply: str
+) -> str | None:
+    """What the template writes between the `last` mark of a message and a finished `reply`.
+
+    None where it does not write both once. It may hold more than the prompt for a reply does: a space, or a
+    thought closed empty.
+    """
+    try:
+        text = render(messages=[*messages, {"role": "assistant", "content": reply}], **_QUIET)
+    except UnusableTemplateError:
+        return None
+    if text.count(last) != 1 or text.count(reply) != 1 or text.index(reply) < text.index(last):
+        return None
+    return text.split(last)[1].split(reply)[0]
+
+
+def _reply_start(prompt: str, finished: str | None, switched: bool) -> tuple[str, str]:
+    """What stands before the first word of a reply, and a note where that is not the template's own way.
+
+    `prompt`: what the template lets a model go on from. `finished`: what it writes before a finished reply.
+    They should agree. A thought that stands open between them would be gone on with by a verdict.
+    """
+    begins, note = prompt, ""
+    if finished is not None and finished.startswith(prompt):
+        begins = finished
+    elif finished is not None and not _OPEN_THOUGHT.search(prompt):
+        common = _common_start(prompt, finished)
+        more = prompt[common:].strip()
+        if more and switched:  # the model was taught to begin so where it does not think
+            begins = prompt + finished[common:]
+        elif more:
+            begins = finished
+            note = (
+                f"The model's chat template lets replies begin with “{_shortened(more)}”, which its finished"
+                " replies do not: the verdict is read where finished replies begin."
+            )
+    if thought := _OPEN_THOUGHT.search(begins):
+        note = (
+            f"The model's chat template opens a thought (<{thought[1]}>) and has no switch for it: it is"
+            " closed empty, and the verdict is read after it."
+        )
+        begins = f"{begins.rstrip()}\n\n</{thought[1]}>\n\n"
+    return begins, note
+
+
+def _common_start(first: str, second: str) -> int:
+    """How many characters both begin with, markup counted whole."""
+    length = 0
+    for ours, theirs in zip(_SYMBOL.findall(first), _SYMBOL.findall(second), strict=False):
+        if ours != theirs:
+            break
+        length += len(ours)
+    return length
+
+
+class _GenerationBlock(jinja2.ext.Extension):
+    """`{% generation %}` marks what to train on; here its content is simply written."""
+
+    tags = {"generation"}  # noqa: RUF012 - jinja2 asks for a plain set
+
+    def parse(self, parser: Any) -> Any:
+        next(parser.stream)
+        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+
+
+def _renderer(source: str, bos: str, eos: str) -> _Render:
+    environment = ImmutableSandboxedEnvironment(
+        trim_blocks=True,
+        lstrip_blocks=True,
+        extensions=[jinja2.ext.loopcontrols, _GenerationBlock],
+    )
+    environment.filters["tojson"] = lambda value, indent=None: json.dumps(
+        value, ensure_ascii=False, indent=indent
+    )
+    # Their text is another in each run.
+    environment.filters["random"] = _refuse_chance
+    environment.globals["lipsum"] = _refuse_chance
+    known = {
+        "bos_token": bos,
+        "eos_token": eos,
+        "raise_exception": _refuse,
+        "strftime_now": _FIXED_DAY.strftime,
+    }
+
+    def render(**values: Any) -> str:
+        try:
+            text = environment.from_string(source).render(**known, **values)
+        except UnusableTemplateError:
+            raise
+        except Exception as error:  # whatever a template raises is its author's error
+            raise UnusableTemplateError(_shortened(str(error) or type(error).__name__)) from error
+        _check_text(text, values["messages"])
+        return text
+
+    return render
+
+
+def _check_text(text: str, messages: Sequence[Mapping[str, str]]) -> None:
+    """UnusableTemplateError where a template writes too much, or what is no text."""
+    own = len(text) - sum(len(message["content"]) for message in messages)
+    if own > LONGEST_FRAME:
+        raise UnusableTemplateError(f"it writes {own:,} characters around two messages")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise UnusableTemplateError("it writes half a character, a lone surrogate") from error
+
+
+def _refuse(message: object = "") -> str:
+    raise UnusableTemplateError(_shortened(str(message) or "it refuses, and gives no reason"))
+
+
+def _refuse_chance(*_values: object, **_options: object) -> str:
+    raise UnusableTemplateError("it writes something else each time")
+
+
+def _shortened(text: str) -> str:
+    whole = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return whole if len(whole) <= _LONGEST_REASON else f"{whole[:_LONGEST_REASON]}…"

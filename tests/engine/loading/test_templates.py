@@ -1,0 +1,142 @@
+"""Chat templates are rendered in child processes: what one does cannot hang or vary the program."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import EngineBug
+from engine.llama.library import LlamaModel
+from engine.llama.vocabulary import Vocabulary
+from engine.loading.model_memory import model_memory
+from engine.loading.templates import chat_template
+from engine.prompt.frame import Frame
+from engine.system.paths import cache_folder
+
+TURNS = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}<assistant>"
+
+
+@pytest.fixture
+def vocabulary(small_model: Callable[[str], Path]) -> Iterator[Vocabulary]:
+    with LlamaModel(small_model("headers"), vocabulary_only=True) as model:
+        yield Vocabulary(model)
+
+
+@pytest.fixture
+def frame_of(vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> Callable[[str | None], Frame]:
+    """The frame of a template, as a process gets it that has rendered none before."""
+
+    def frame_of(source: str | None) -> Frame:
+        monkeypatch.setattr("engine.loading.templates._rendered", {})
+        return chat_template(source, vocabulary, CancelToken()).frame
+
+    return frame_of
+
+
+def child_that(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
+    """Let the child process be a real one that does something else."""
+    monkeypatch.setattr("engine.loading.templates.self_command", lambda: [sys.executable, "-c", program])
+
+
+def kept() -> int:
+    """How many frames the cache holds."""
+    with model_memory() as memory:
+        (count,) = memory._db.execute("SELECT count(*) FROM frame").fetchone()
+        return int(count)
+
+
+def test_a_template_is_rendered_once_and_remembered(
+    frame_of: Callable[[str], Frame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = frame_of(TURNS)
+    assert (first.pieces[-2], first.note) == ("<assistant>", "")
+    child_that(monkeypatch, "raise SystemExit('no child was expected')")
+    assert frame_of(TURNS) == first
+
+
+@pytest.mark.parametrize("damage", ["{}", "[]", "nonsense", '{"pieces": ["x"], "slots": [], "note": ""}'])
+def test_a_damaged_memory_is_not_believed(frame_of: Callable[[str], Frame], damage: str) -> None:
+    first = frame_of(TURNS)
+    with model_memory() as memory:
+        memory._db.execute("UPDATE frame SET frame = ?", (damage,))
+    assert frame_of(TURNS) == first
+
+
+def test_a_template_is_rendered_where_nothing_can_be_remembered(
+    frame_of: Callable[[str], Frame],
+) -> None:
+    cache_folder().parent.mkdir(parents=True, exist_ok=True)
+    cache_folder().write_text("a file where the folder should be", encoding="utf-8")
+    assert not frame_of(TURNS).note
+
+
+def test_a_loop_without_an_end_is_ended(frame_of: Callable[[str], Frame]) -> None:
+    loops = "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"
+    began = time.monotonic()
+    frame = frame_of(loops + TURNS)
+    assert "it takes more than 10 seconds" in frame.note
+    assert time.monotonic() - began < 20
+    assert kept() == 0  # it may have been the computer's fault
+
+
+@pytest.mark.parametrize("text", ['"x" * 10**10', '"x".center(10**10)', '"%10000000000d" % 1'])
+def test_a_text_larger_than_the_memory_is_refused(frame_of: Callable[[str], Frame], text: str) -> None:
+    frame = frame_of(f"{{{{ {text} }}}}" + TURNS)
+    assert "cannot be used" in frame.note
+    assert frame.note.endswith("plain text is used.")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{{ messages[0].content | length }}" + TURNS,  # the length of a message
+        "{{ raise_exception }}" + TURNS,  # a place in memory
+        "{{ messages | map('upper') }}" + TURNS,
+    ],
+)
+def test_what_cannot_be_repeated_is_refused(frame_of: Callable[[str], Frame], source: str) -> None:
+    assert "something else each time" in frame_of(source).note
+    assert kept() == 1
+
+
+def test_a_refusal_is_remembered_with_its_reason(
+    frame_of: Callable[[str], Frame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = frame_of("{{ raise_exception('never') }}")
+    child_that(monkeypatch, "raise SystemExit('no child was expected')")
+    assert frame_of("{{ raise_exception('never') }}") == refused
+    assert "never" in refused.note
+
+
+def test_a_child_that_breaks_down_speaks_against_the_template(
+    frame_of: Callable[[str], Frame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child_that(monkeypatch, "import os; os.abort()")
+    assert "breaks down" in frame_of(TURNS).note
+
+
+def test_a_child_that_fails_of_itself_is_a_fault(
+    frame_of: Callable[[str], Frame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child_that(monkeypatch, "raise SystemExit(3)")
+    with pytest.raises(EngineBug, match="exit code 3"):
+        frame_of(TURNS)
+    assert kept() == 0
+
+
+def test_stop_ends_the_child(vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> None:
+    child_that(monkeypatch, "import time; time.sleep(60)")
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(Cancelled):
+        chat_template(TURNS + "stopped", vocabulary, cancel)
+
+
+def test_no_template_needs_no_child(
+    frame_of: Callable[[str | None], Frame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child_that(monkeypatch, "raise SystemExit('no child was expected')")
+    assert frame_of(None).note == "The model has no chat template: plain text is used."

@@ -1,0 +1,149 @@
+"""Frames: what a template writes around the messages, where a reply begins, what is refused."""
+
+import pytest
+
+from engine.prompt.frame import REPLY, SYSTEM, USER, Frame, UnusableTemplateError, plain_frame
+from engine.prompt.rendering import LONGEST_FRAME, render_frame
+
+TURNS = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}"
+
+
+def asking(text: str = "") -> str:
+    """Turns, and what the template lets a reply go on from."""
+    return TURNS + "{% if add_generation_prompt %}<assistant>" + text + "{% endif %}"
+
+
+def rendered(source: str) -> Frame:
+    return render_frame(source, "<s>", "</s>")
+
+
+def begins(source: str) -> str:
+    """What stands between the user's message and the first word of a reply."""
+    return rendered(source).pieces[-2]
+
+
+def test_a_frame_holds_the_text_around_the_messages_in_their_order() -> None:
+    frame = rendered(asking())
+    assert frame == Frame(("<system>", "<user>", "<assistant>", ""), (SYSTEM, USER, REPLY))
+
+
+def test_a_template_that_refuses_a_system_message_gets_none() -> None:
+    source = "{% if messages[0].role == 'system' %}{{ raise_exception('no') }}{% endif %}"
+    assert rendered(source + asking()).slots == (USER, REPLY)
+
+
+def test_a_space_before_a_finished_reply_belongs_to_its_start() -> None:
+    source = (
+        "{% for m in messages %}{% if m.role == 'assistant' %} {{ m.content }}"
+        "{% else %}[INST]{{ m.content }}[/INST]{% endif %}{% endfor %}"
+    )
+    assert begins(source) == "[/INST] "
+
+
+@pytest.mark.parametrize("name", ["enable_thinking", "thinking", "reasoning", "enable_reasoning", "think"])
+def test_every_known_switch_turns_thinking_off(name: str) -> None:
+    source = asking(f"<t>{{% if not {name} | default(true) %}}</t>{{% endif %}}")
+    frame = rendered(source)
+    assert (frame.pieces[-2], frame.note) == ("<assistant><t></t>", "")
+
+
+def test_a_switched_off_thought_is_followed_by_what_begins_a_finished_reply() -> None:
+    source = (
+        "{% for m in messages %}{% if m.role == 'assistant' %}<|BOT|><|START_TEXT|>{{ m.content }}"
+        "{% else %}<|USER|>{{ m.content }}{% endif %}{% endfor %}"
+        "{% if add_generation_prompt %}<|BOT|><|START_THINKING|>"
+        "{% if not reasoning | default(true) %}<|END_THINKING|>{% endif %}{% endif %}"
+    )
+    frame = rendered(source)
+    assert frame.pieces[-2] == "<|BOT|><|START_THINKING|><|END_THINKING|><|START_TEXT|>"
+    assert not frame.note
+
+
+def test_a_thought_in_words_without_a_switch_is_left_out_and_said_so() -> None:
+    frame = rendered(asking("\nHere are my steps:\n"))
+    assert frame.pieces[-2] == "<assistant>"
+    assert "“Here are my steps:”" in frame.note
+    assert "where finished replies begin" in frame.note
+
+
+@pytest.mark.parametrize("tag", ["think", "seed:think", "mm:think", "thinking", "reasoning"])
+def test_an_open_thought_is_closed_empty_and_said_so(tag: str) -> None:
+    frame = rendered(asking(f"<{tag}>\n"))
+    assert frame.pieces[-2] == f"<assistant><{tag}>\n\n</{tag}>\n\n"
+    assert f"opens a thought (<{tag}>)" in frame.note
+
+
+def test_a_thought_that_a_finished_reply_closes_needs_no_note() -> None:
+    source = (
+        "{% for m in messages %}<{{ m.role }}>"
+        "{% if m.role == 'assistant' %}<think>\n\n</think>\n\n{% endif %}"
+        "{{ m.content }}{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
+    )
+    frame = rendered(source)
+    assert (frame.pieces[-2], frame.note) == ("<assistant><think>\n\n</think>\n\n", "")
+
+
+def test_where_finished_replies_are_not_written_the_prompt_for_one_counts() -> None:
+    source = "{% for m in messages if m.role != 'assistant' %}{{ m.content }}{% endfor %}<bot>"
+    frame = rendered(source)
+    assert (frame.pieces[-2], frame.note) == ("<bot>", "")
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("{% if %}", "Expected an expression"),
+        ("{{ raise_exception('never') }}", "never"),
+        ("{{ raise_exception() }}", "gives no reason"),
+        ("{{ raise_exception('x' * 5000) }}", "x…"),
+        ("no messages at all", "0 times"),
+        ("{% for m in messages %}{{ m.content }}{{ m.content }}{% endfor %}", "2 times"),
+        ("{{ 1 / 0 }}", "division by zero"),
+        ("{{ cycler().next() }}", "at least one item"),
+        ("{% macro m(x, x) %}{% endmacro %}" + TURNS, "duplicate argument"),
+        ("{% break %}" + TURNS, "'break' outside loop"),
+        ("{% for i in [1] %}" * 25 + TURNS + "{% endfor %}" * 25, "nested"),
+        ("{{ [1, 2] | random }}" + TURNS, "something else each time"),
+        ("{{ lipsum() }}" + TURNS, "something else each time"),
+        ('{{ "\\ud800" }}' + TURNS, "lone surrogate"),
+        (f"{{{{ 'x' * {LONGEST_FRAME + 1} }}}}" + TURNS, "characters around two messages"),
+        ("{{ messages.append(1) }}" + TURNS, "append"),
+        ("{{ ''.__class__.__mro__ }}" + TURNS, "unsafe"),
+        ("{% include 'other' %}" + TURNS, "loader"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_with_its_reason(source: str, reason: str) -> None:
+    with pytest.raises(UnusableTemplateError) as refused:
+        rendered(source)
+    assert reason in str(refused.value)
+    assert len(str(refused.value)) <= 201
+
+
+def test_a_date_does_not_change_from_day_to_day() -> None:
+    assert rendered("{{ strftime_now('%Y-%m-%d') }}" + TURNS).pieces[0] == "2024-07-26<system>"
+
+
+def test_a_frame_is_written_down_and_read_again() -> None:
+    frame = rendered(asking("Steps:\n"))
+    assert Frame.of_json(frame.as_json()) == frame
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {},
+        {"pieces": ["a"], "slots": ["user", "reply"], "note": ""},
+        {"pieces": ["a", "b", 3], "slots": ["user", "reply"], "note": ""},
+        {"pieces": ["a", "b", "c"], "slots": ["user", "user"], "note": ""},
+        {"pieces": None, "slots": None, "note": None},
+    ],
+)
+def test_what_is_no_frame_is_not_read_as_one(value: dict[str, object]) -> None:
+    with pytest.raises((ValueError, KeyError, TypeError)):
+        Frame.of_json(value)
+
+
+def test_plain_text_holds_both_messages_and_says_why() -> None:
+    frame = plain_frame("The model has no chat template")
+    assert frame.slots == (SYSTEM, USER, REPLY)
+    assert frame.note == "The model has no chat template: plain text is used."
