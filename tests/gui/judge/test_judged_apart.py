@@ -172,6 +172,7 @@ def test_a_window_that_is_killed_leaves_nothing_that_judges_on(setup: RunSetup, 
 @pytest.mark.usefixtures("demo_tried")
 def test_the_same_is_stored_as_by_one_process_and_the_same_is_told(tmp_path: Path, demo_gold: Path) -> None:
     setup = RunSetup(demo_gold, demo_model(), items=3, threads=1, context=4096, max_explanation_tokens=20)
+    setup = replace(setup, examples_path=demo_gold, shots=1)
     dataset = load_dataset(demo_gold)
     found = []
     for apart in (False, True):
