@@ -57,7 +57,7 @@ def score_texts(
 
     What the store knows is not measured again. Raises Cancelled, ModelFileError, StoreError.
     """
-    with RunStore(store_path) as store:
+    with RunStore(store_path, or_none=True) as store:
         scores = yield from bert_scores(
             texts, encoder_hash(encoder), lambda: open_encoder(encoder, threads, cancel), store, cancel
         )
@@ -92,7 +92,7 @@ def ask_questions(
 
     What the store knows is not asked again. Raises Cancelled, ModelFileError, StoreError.
     """
-    with RunStore(store_path) as store:
+    with RunStore(store_path, or_none=True) as store:
         return (
             yield from measure_agreement(
                 questions, lambda: open_agreement_model(model, machine, cancel), store, model.hash

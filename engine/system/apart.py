@@ -161,8 +161,9 @@ def _started(last_words: IO[bytes]) -> subprocess.Popen[bytes]:
             stderr=last_words,
             env=child_environment(GGML_NO_BACKTRACE="1"),
             creationflags=NO_WINDOW,
-            # Away from the terminal, whose Ctrl-C is for us alone.
-            start_new_session=True,
+            # Away from the terminal's Ctrl-C, which is for us alone. Not in a session of its own: Linux would
+            # share the processor out between both, and how nice a person made us would count for nothing.
+            process_group=0,
         )
     except OSError as error:
         last_words.close()

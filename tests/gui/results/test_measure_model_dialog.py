@@ -16,10 +16,12 @@ from tests.gui.results.steps import Save, click, open_run
 ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
 
 
-@pytest.mark.apart
 @pytest.mark.parametrize(
     ("measure", "file", "column"),
-    [(ModelMeasure.BERTSCORE, ENCODER, 5), (ModelMeasure.AGREEMENT, demo_model(), 6)],
+    [
+        pytest.param(ModelMeasure.BERTSCORE, ENCODER, 5, marks=pytest.mark.apart),
+        (ModelMeasure.AGREEMENT, demo_model(), 6),
+    ],
 )
 def test_a_model_fills_its_column(
     qtbot: QtBot,
