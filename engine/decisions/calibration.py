@@ -80,7 +80,12 @@ class Calibration:
                 fmean(float(quality[when]["accuracy"]) for quality in self.measured.values())
                 for when in ("before", "after")
             )
-        except (KeyError, TypeError, ValueError):  # a file may hold anything there, or nothing
+        except (
+            ArithmeticError,
+            KeyError,
+            TypeError,
+            ValueError,
+        ):  # a file may hold anything there, or nothing
             return None
         return before, after
 
