@@ -98,6 +98,12 @@ def test_a_file_that_is_none_is_refused(
     assert problem in str(error.value)
 
 
+@pytest.mark.parametrize("accuracy", [1e308, 10**400, "much", None])
+def test_figures_that_are_none_are_left_out(accuracy: object) -> None:
+    quality = {"before": {"accuracy": accuracy}, "after": {"accuracy": 0.5}}
+    assert replace(CALIBRATION, measured={"a": quality, "b": quality}).accuracies is None
+
+
 def _numbers(scale: object) -> dict[str, object]:
     biases = dict.fromkeys(["A", "B", "both_good", "both_bad"], 0)
     return {"scale": scale, "biases": biases, "strength": None, "items": 1}
