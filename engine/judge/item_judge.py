@@ -130,12 +130,12 @@ class ItemJudge:
     def _batches(self, works: Sequence[_Work]) -> Iterator[list[_Work]]:
         """As many items at once as the context holds, in their order."""
         batch: list[_Work] = []
-        stem = cells = len(self._sizer.stem)
+        shared = cells = self._sizer.shared_cells
         for work in works:
-            own = work.sized.cells - stem
+            own = work.sized.cells - shared
             if batch and cells + own > self._settings.context:
                 yield batch
-                batch, cells = [], stem
+                batch, cells = [], shared
             batch.append(work)
             cells += own
         if batch:

@@ -3,11 +3,16 @@
 Sequence 0 holds the stem. Each slot (one item in one order) has a trunk sequence and one sequence for each
 branch; a prefix already held is copied, not read again. The cache is unified, so a copy takes no room.
 
+llama.cpp computes nothing of a single token alone: its attention would then share the cache out between the
+threads, and the last digits depend on how many there are. A token that would be alone has company, which a
+sequence of its own holds for that moment.
+
 Knows: llama_cpp's context, batches and memory. Does not know: what the tokens say, items, stores.
 """
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -50,8 +55,8 @@ class SessionShape:
 
     @property
     def sequences(self) -> int:
-        """The stem, each slot's trunk and branches, and one to try long labels in."""
-        return 2 + self.slots * (1 + self.branches)
+        """The stem, each slot's trunk and branches, one to try long labels in, one for a token's company."""
+        return 3 + self.slots * (1 + self.branches)
 
 
 @dataclass(frozen=True)
@@ -179,7 +184,7 @@ class LlamaSession:
         """Log-probability of a label's tokens after its first; 0 for the usual label of one token."""
         if len(label) == 1:
             return 0.0
-        scratch = self.shape.sequences - 1
+        scratch = self.shape.sequences - 2
         start = self._copy(sequence, scratch, prompt)
         tokens = [*prompt[start:], *label[:-1]]
         (rows,) = self._read([_Feed(scratch, tokens, wanted=len(label) - 1)])
@@ -290,8 +295,7 @@ class LlamaSession:
     def _evaluate(self, entries: Sequence[_Entry]) -> dict[int, list[FloatArray]]:
         """The wanted logits by feed, in order."""
         rows: dict[int, list[FloatArray]] = {}
-        for begin in range(0, len(entries), self._batch_size):
-            part = entries[begin : begin + self._batch_size]
+        for part in _parts(entries, self._batch_size, self._model.keeps_state):
             self._decode(part)
             for place, (*_, wanted, index) in enumerate(part):
                 if wanted:
@@ -300,6 +304,10 @@ class LlamaSession:
 
     def _decode(self, entries: Sequence[_Entry]) -> None:
         self._cancel.raise_if_requested()
+        company = self.shape.sequences - 1
+        alone = len(entries) == 1
+        if alone:
+            entries = [*entries, (entries[0][0], 0, company, False, -1)]
         tokens, positions, sequences, wanted, _ = zip(*entries, strict=True)
         batch = self._batch.filled(tokens, positions, sequences, wanted)
         forget_errors()
@@ -313,10 +321,29 @@ class LlamaSession:
             raise EngineBug(f"no room in the cache for {len(entries)} tokens: {last_errors()}")
         if result != 0:
             raise cannot_compute(self._model, result)
+        if alone:
+            llama_cpp.llama_memory_seq_rm(self._memory, company, _ALL, _ALL)
 
     def _logits(self, place: int) -> FloatArray:
         row = llama_cpp.llama_get_logits_ith(self._context, place)
         return np.ctypeslib.as_array(row, shape=(self.vocabulary.size,)).astype(np.float64)
+
+
+def _parts(entries: Sequence[_Entry], size: int, equal: bool) -> Iterator[Sequence[_Entry]]:
+    """Tokens in batches of at most `size`, none of which llama.cpp splits so that one token is left alone.
+
+    `equal`: for models that keep a state, of which it takes equally many tokens of each sequence at once. A
+    sequence that is one token longer than all others would leave that one; so it comes in the next batch.
+    """
+    for begin in range(0, len(entries), size):
+        part = entries[begin : begin + size]
+        lengths = Counter(entry[2] for entry in part).most_common(2)
+        if equal and len(lengths) == 2 and lengths[0][1] - lengths[1][1] == 1:
+            last = max(place for place, entry in enumerate(part) if entry[2] == lengths[0][0])
+            yield [*part[:last], *part[last + 1 :]]
+            yield [part[last]]
+        else:
+            yield part
 
 
 def _refusal(model: LlamaModel, shape: SessionShape) -> ModelFileError:

@@ -6,6 +6,9 @@ Knows: token ids. Does not know: text, vocabularies, what is asked.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+LONE_TOKEN_CELLS = 1
+"""Tokens of context that a session takes for itself: the company of a token that is read alone."""
+
 
 @dataclass(frozen=True)
 class BranchTokens:

@@ -25,7 +25,7 @@ from engine.core.settings import MachineSettings, default_context
 from engine.decisions.decision import NOT_FINITE
 from engine.llama.library import LlamaModel, library_version
 from engine.llama.session import SessionShape
-from engine.llama.token_tree import PromptTokens, common_prefix
+from engine.llama.token_tree import LONE_TOKEN_CELLS, PromptTokens, common_prefix
 from engine.loading.checked_model import CheckedModel
 from engine.loading.opening import OpenModel, OpenModelFactory, open_session
 from engine.prompt.agreement_prompt import (
@@ -148,7 +148,7 @@ class _Asker:
         self._trunk: tuple[int, ...] | None = None
         self._stem = _stem_tokens(opened.template)
         # Where it does not fit, no question does, and each says so.
-        if len(self._stem) < self._context:
+        if len(self._stem) + LONE_TOKEN_CELLS < self._context:
             self._session.hold_stem(self._stem)
 
     def ask(self, question: AgreementQuestion) -> Agreement | str:
@@ -176,8 +176,8 @@ class _Asker:
         return PromptTokens(trunk[: common_prefix([trunk, branch.prompt[:-1]])], (branch,))
 
     def _cells(self, tokens: PromptTokens) -> int:
-        """Tokens of context that a question takes, the stem included."""
-        return len(self._stem) + tokens.cells_beside(self._stem)
+        """Tokens of context that a question takes, with the stem and what the session needs."""
+        return len(self._stem) + LONE_TOKEN_CELLS + tokens.cells_beside(self._stem)
 
 
 def _stem_tokens(template: ChatTemplate) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from engine.core.items import Item, Order
 from engine.core.remedies import Remedy, Setting
 from engine.core.rubric import Rubric
 from engine.core.settings import JudgeSettings
-from engine.llama.token_tree import PromptTokens, common_prefix
+from engine.llama.token_tree import LONE_TOKEN_CELLS, PromptTokens, common_prefix
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import PromptTree, build_prompt
@@ -24,7 +24,7 @@ from engine.prompt.tokens import lead_tokens, stem_tokens, tokenize_prompt
 class SizedItem:
     """An item as it is shown, with its prompts in each order.
 
-    `cells`: tokens of context that it takes, with the stem that all items share and its explanations.
+    `cells`: tokens of context that it takes, with what all items share and its explanations.
     """
 
     shown: Item
@@ -36,7 +36,8 @@ class SizedItem:
 class PromptSizer:
     """Makes the prompts of items for one model, rubric and set of settings, and counts them.
 
-    `stem`: what all prompts begin with. `texts`: explanations of one item.
+    `stem`: what all prompts begin with. `shared_cells`: tokens of context for it, and for the session itself.
+    `texts`: explanations of one item.
     """
 
     def __init__(
@@ -57,7 +58,8 @@ class PromptSizer:
         self._examples = examples
         self._raise_if_cancelled = raise_if_cancelled
         self.stem = stem_tokens(rubric, examples, template)
-        if len(self.stem) >= settings.context:
+        self.shared_cells = len(self.stem) + LONE_TOKEN_CELLS
+        if self.shared_cells >= settings.context:
             raise SetupError(
                 f"The labels' meanings and the examples take {len(self.stem):,} tokens, the context holds"
                 f" {settings.context:,}: no item fits beside them.",
@@ -77,7 +79,7 @@ class PromptSizer:
             trees[order] = build_prompt(shown, order, self._rubric, examples)
             tokens[order] = tokenize_prompt(trees[order], self._template)
         beside = max(prompt.cells_beside(self.stem) for prompt in tokens.values())
-        return SizedItem(shown, trees, tokens, len(self.stem) + beside + self._writing_cells)
+        return SizedItem(shown, trees, tokens, self.shared_cells + beside + self._writing_cells)
 
     def fits(self, sized: SizedItem) -> bool:
         """Whether an item has room in the context."""
@@ -92,7 +94,7 @@ class PromptSizer:
         """
         read = [_tokens_beside(tokens, self.stem, keeps_state) for tokens in sized.tokens.values()]
         if not self.fits(sized):
-            room = max(self._settings.context - len(self.stem) - self._writing_cells, 0)
+            room = max(self._settings.context - self.shared_cells - self._writing_cells, 0)
             read = [min(tokens, room) for tokens in read]
         return sum(read) + self._leads
 

@@ -5,18 +5,22 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from engine.core.cancel import CancelToken
 from engine.core.items import Item, Order
 from engine.core.log_probs import FloatArray
 from engine.core.rubric import ELOQUENT
 from engine.llama.library import LlamaModel
-from engine.llama.session import LlamaSession, SessionShape
+from engine.llama.session import Continuation, LlamaSession, Sampling, SessionShape, _parts
 from engine.llama.threads import ThreadChoice
+from engine.llama.token_tree import BranchTokens
 from engine.loading.opening import machine_settings
 from engine.loading.templates import chat_template
 from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.tokens import tokenize_prompt
+
+SmallModel = Callable[[str], Path]
 
 
 class Computer:
@@ -81,7 +85,7 @@ def test_other_programs_are_noticed_in_a_real_process() -> None:
 
 
 def test_a_score_is_the_same_bit_for_bit_whatever_the_number_of_threads(
-    small_model: Callable[[str], Path],
+    small_model: SmallModel,
 ) -> None:
     def scores(counts: list[int]) -> FloatArray:
         choice = ThreadChoice(4)
@@ -99,6 +103,78 @@ def test_a_score_is_the_same_bit_for_bit_whatever_the_number_of_threads(
     alone = scores([1])
     assert np.array_equal(alone, scores([2]))
     assert np.array_equal(alone, scores([1, 4, 2, 3]))
+
+
+Outcome = tuple[FloatArray, list[bytes]]
+
+
+def outcome(path: Path, threads: int, trunk: int, context: int = 2048) -> Outcome:
+    """One branch after a trunk of so many tokens: its scores, and what it writes, with the logits of that."""
+    seen: list[FloatArray] = []
+    with (
+        LlamaModel(path) as model,
+        LlamaSession(model, SessionShape(context, 1, 1), threads, CancelToken()) as session,
+    ):
+        written = session._written_last
+        session._written_last = lambda writer: seen.append(_row(session)) or written(writer)  # type: ignore[method-assign,func-returns-value]
+        ids = [5 + place * 7 % 200 for place in range(trunk)]
+        prompt = (*ids, 9, 11)
+        session.read_trunk(0, ids)
+        scores = session.score(0, [BranchTokens(prompt, ((20,), (21,), (22, 23)))])
+        (text,) = session.generate([Continuation(0, 0, (*prompt, 12))], Sampling(max_tokens=12))
+    return scores, [text.data, *(row.tobytes() for row in seen)]
+
+
+def _row(session: LlamaSession) -> FloatArray:
+    return session._logits(0)
+
+
+@pytest.mark.parametrize("trunk", [300, 513, 700, 1025])  # of 513 and 1,025 the last batch holds one token
+def test_a_token_that_is_read_alone_does_not_depend_on_the_number_of_threads(
+    small_model: SmallModel, trunk: int
+) -> None:
+    path = small_model("headers")
+    scores, written = outcome(path, 1, trunk)
+    for threads in (2, 3, 4):
+        others, other_written = outcome(path, threads, trunk)
+        assert np.array_equal(scores, others)
+        assert written == other_written
+
+
+def test_a_token_that_is_read_alone_has_company_in_a_context_that_is_nearly_full(
+    small_model: SmallModel,
+) -> None:
+    """The trunk, its branch, a label of two tokens, twelve written ones: one cell is left."""
+    scores, written = outcome(small_model("headers"), 1, 1024 - 2 - 1 - 12 - 1, context=1024)
+    assert np.isfinite(scores).all()
+    assert written[0]
+
+
+def entries(lengths: list[int]) -> list[tuple[int, int, int, bool, int]]:
+    return [
+        (5, at, sequence, True, sequence) for sequence, length in enumerate(lengths) for at in range(length)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "equal", "sizes"),
+    [
+        ([5, 4], False, [9]),
+        ([5, 4], True, [8, 1]),
+        ([4, 5, 3], True, [11, 1]),
+        ([5, 5, 4], True, [14]),
+        ([6, 4], True, [10]),
+        ([3], True, [3]),
+        ([10, 3], True, [10, 3]),
+    ],
+)
+def test_no_token_is_left_over_where_equally_many_of_each_sequence_are_read_at_once(
+    lengths: list[int], equal: bool, sizes: list[int]
+) -> None:
+    parts = list(_parts(entries(lengths), 10 if sum(lengths) == 13 else 20, equal))
+    assert [len(part) for part in parts] == sizes
+    for sequence, length in enumerate(lengths):  # in their order
+        assert [at for part in parts for _, at, where, *_ in part if where == sequence] == [*range(length)]
 
 
 def test_only_a_number_that_nobody_chose_adapts() -> None:
