@@ -16,7 +16,7 @@ from engine.system.computer import idle_seconds
 
 _WINDOW = 0.5  # seconds of computing between two looks
 _GIVEN = 0.75  # of the cores asked for; with less, some threads wait for a core
-_FREE = 0.7  # of a core must be idle for one thread more
+_FREE = 0.7  # of a core must be idle for one thread more; with less there is none to be had
 _FIRST_PATIENCE = 2.0  # seconds without a thread more, after there were too many
 _MOST_PATIENCE = 60.0
 
@@ -56,7 +56,8 @@ class ThreadChoice:
 
     def _look(self, given: float, idle: float) -> None:
         """`given`: the cores that this process had; `idle`: those that nobody had."""
-        if self.count > 1 and given < _GIVEN * self.count:
+        # Where cores are idle, threads wait for something else: for a GPU, or for weights from the disk.
+        if self.count > 1 and given < _GIVEN * self.count and idle < _FREE:
             # Too many again soon after there were more: cores were free for a moment only.
             soon = self._since_change < 2 * self._patience
             self._patience = min(_MOST_PATIENCE, 2 * self._patience) if soon else _FIRST_PATIENCE

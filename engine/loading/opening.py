@@ -38,15 +38,15 @@ def open_encoder(checked: CheckedModel, threads: int, cancel: CancelToken) -> It
 
 
 def machine_settings(threads: int | None, gpu_layers: int | None) -> MachineSettings:
-    """How the computer works; None: its physical cores, as far as other programs leave them free, and all
-    layers on the GPU where there is one.
+    """How the computer works; None: its physical cores, and all layers on the GPU where there is one.
 
-    SetupError for impossible numbers.
+    Without a GPU as many of these cores as other programs leave free: threads that wait for a GPU take little
+    time of any core, and would seem to have none. SetupError for impossible numbers.
     """
     if gpu_layers is None:
         gpu_layers = _ALL_LAYERS if gpu_offload_supported() else 0
     if threads is None:
-        return MachineSettings(default_threads(), gpu_layers, adapts=True)
+        return MachineSettings(default_threads(), gpu_layers, adapts=gpu_layers == 0)
     return MachineSettings(threads, gpu_layers)
 
 
