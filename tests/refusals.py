@@ -20,8 +20,8 @@ from engine.gguf.memory import check_memory
 from engine.judge.forecast import forecast, time_first_items
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.rewrite import rewriting_plan
-from engine.llama.library import LlamaModel, library_version
-from engine.llama.session import LlamaSession, SessionShape
+from engine.llama.library import LlamaModel, cannot_compute, library_version
+from engine.llama.session import _SMALLER, LlamaSession, SessionShape
 from engine.loading.checked_model import CheckedModel
 from engine.measure.matching import match
 from engine.measure.systems import open_system
@@ -81,6 +81,11 @@ def _session(bench: Bench, shape: SessionShape) -> None:
         LlamaSession(model, shape, threads=1, cancel=CancelToken())
 
 
+def _no_memory(bench: Bench) -> None:
+    with LlamaModel(bench.small_model("headers")) as model:
+        raise cannot_compute(model, -2, _SMALLER)
+
+
 def _memory(path: Path, kv_type: KvType = KvType.F16) -> None:
     check_memory(read_model_file(path), 1024, Memory(0, 0), kv_type)
 
@@ -132,6 +137,7 @@ def _one_example() -> ExamplePool:
 REFUSALS: Mapping[str, Callable[[Bench], object]] = {
     "cache of a session": lambda bench: _session(bench, SessionShape(1024, 1, 1, KvType.Q8_0)),
     "room of a session": lambda bench: _session(bench, SessionShape(4096, 60, 5)),
+    "memory of a batch": _no_memory,
     "cache by the header": lambda bench: _memory(bench.small_model("headers"), KvType.Q8_0),
     "memory": lambda bench: _memory(bench.small_model("headers")),
     "memory, rounder": lambda _bench: _memory(demo_model()),

@@ -16,6 +16,7 @@ class Setting(Enum):
     CONTEXT = "context"
     EXAMPLES = "labelled examples"
     EXPLANATION_TOKENS = "length of explanations"
+    GPU_LAYERS = "GPU layers"
     KV_TYPE = "KV cache"
     PARTIAL = "shared items only"
     SHORTEN = "shortened responses"

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, ModelFileError, NoRoomError
+from engine.core.remedies import Remedy
 from engine.llama.batch import TokenBatch
 from engine.llama.library import LlamaModel, cannot_compute, forget_errors, last_errors
 from engine.llama.vocabulary import Vocabulary
@@ -22,6 +23,7 @@ LONGEST = 512
 """Tokens of a text that count, the first and the last special one included; bert-score cuts there too."""
 
 _ABORTED = 2
+_SMALLER = Remedy("Close other programs, or choose a smaller encoder.")
 _MANY_LETTERS = 32_768
 FloatVectors = npt.NDArray[np.float32]
 
@@ -55,7 +57,7 @@ class LlamaEncoder:
             raise NoRoomError(
                 f"{model.path.name}: llama.cpp makes no room for a text of {self._longest:,} tokens"
                 f" ({last_errors() or 'it gives no reason'}).",
-                "Close other programs, or choose a smaller encoder.",
+                _SMALLER,
             )
         # llama.cpp keeps only the pointer: the callback lives as long as the encoder.
         self._abort = llama_cpp.ggml_abort_callback(lambda _data: cancel.requested)
@@ -123,7 +125,7 @@ class LlamaEncoder:
         if result == _ABORTED:
             raise Cancelled
         if result != 0:
-            raise cannot_compute(self._model, result)
+            raise cannot_compute(self._model, result, _SMALLER)
         pointer = llama_cpp.llama_get_embeddings(self._context)
         vectors = np.ctypeslib.as_array(pointer, shape=(count, self._width))
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)

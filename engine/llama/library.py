@@ -15,12 +15,14 @@ from typing import Any
 import llama_cpp
 
 from engine.core.cancel import CancelToken
-from engine.core.errors import ModelFileError
+from engine.core.errors import ModelFileError, NoRoomError
+from engine.core.remedies import Remedy
 from engine.system.paths import forget
 
 log = logging.getLogger(__name__)
 
 _ERROR = 4  # ggml_log_level
+_NO_MEMORY = -2  # llama_decode, llama_encode: a buffer could not be had
 _last_errors: deque[str] = deque(maxlen=8)
 
 
@@ -174,9 +176,18 @@ class LlamaModel:
         self.close()
 
 
-def cannot_compute(model: LlamaModel, code: int) -> ModelFileError:
-    """What to raise where llama.cpp does not compute with a model that it has loaded; `code`: its answer."""
+def cannot_compute(model: LlamaModel, code: int, smaller: Remedy) -> ModelFileError:
+    """What to raise where llama.cpp does not compute with a model that it has loaded; `code`: its answer.
+
+    `smaller`: what takes less memory. NoRoomError where that is wanted.
+    """
     reason = last_errors() or "no reason given"
+    if code == _NO_MEMORY:
+        return NoRoomError(
+            f"{model.path.name}: llama.cpp has no memory left to compute with this model: {reason}"
+            f" (code {code}).",
+            smaller,
+        )
     return ModelFileError(
         f"{model.path.name}: llama.cpp cannot compute with this model: {reason} (code {code}).",
         "It is damaged, or of a kind that this version cannot run: download the file again, or choose another"

@@ -39,6 +39,9 @@ _ALL = -1
 _FIRST_CHOICES = 64  # how many ends in a row are passed over before a text has begun
 _GGML_TYPES = {KvType.F16: llama_cpp.GGML_TYPE_F16, KvType.Q8_0: llama_cpp.GGML_TYPE_Q8_0}
 _CACHE_WORDS = ("cache type", "V cache")  # in llama.cpp's reasons against a kind of cache
+_SMALLER = Remedy(
+    "Use a smaller ", Setting.CONTEXT, " or fewer ", Setting.GPU_LAYERS, ", or close other programs."
+)
 
 
 @dataclass(frozen=True)
@@ -320,7 +323,7 @@ class LlamaSession:
         if result == _NO_ROOM_LEFT:
             raise EngineBug(f"no room in the cache for {len(entries)} tokens: {last_errors()}")
         if result != 0:
-            raise cannot_compute(self._model, result)
+            raise cannot_compute(self._model, result, _SMALLER)
         if alone:
             llama_cpp.llama_memory_seq_rm(self._memory, company, _ALL, _ALL)
 

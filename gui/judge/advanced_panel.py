@@ -46,7 +46,7 @@ class AdvancedPanel(QWidget):
             ("", self._shorten),
             (FIELDS[Setting.KV_TYPE], self._kv_type),
             ("Threads", self._threads),
-            ("GPU layers", self._layers),
+            (FIELDS[Setting.GPU_LAYERS], self._layers),
             ("", self._no_gpu),
             (FIELDS[Setting.EXPLANATION_TOKENS], self._length),
             ("Temperature", self._temperature),

@@ -9,6 +9,7 @@ FIELDS = {
     Setting.CONTEXT: "Context",
     Setting.EXAMPLES: "Labelled examples",
     Setting.EXPLANATION_TOKENS: "Longest explanation",
+    Setting.GPU_LAYERS: "GPU layers",
     Setting.KV_TYPE: "KV cache",
     Setting.PARTIAL: "Only items that all have",
     Setting.SHORTEN: "Shorten responses that do not fit",

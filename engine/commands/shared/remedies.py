@@ -11,6 +11,7 @@ OPTIONS = Wording(
         Setting.CONTEXT: "--context",
         Setting.EXAMPLES: "--examples",
         Setting.EXPLANATION_TOKENS: "--max-explanation-tokens",
+        Setting.GPU_LAYERS: "--gpu-layers",
         Setting.KV_TYPE: "--kv-type",
         Setting.PARTIAL: "--partial",
         Setting.SHORTEN: "--shorten",

@@ -16,8 +16,8 @@ from engine.core.items import Item, Order, Preference
 from engine.core.log_probs import FloatArray
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import KvType
-from engine.llama.library import LlamaModel
-from engine.llama.session import Continuation, LlamaSession, Sampling, SessionShape
+from engine.llama.library import LlamaModel, cannot_compute
+from engine.llama.session import _SMALLER, Continuation, LlamaSession, Sampling, SessionShape
 from engine.llama.token_tree import BranchTokens, PromptTokens
 from engine.loading.templates import chat_template
 from engine.prompt.chat_template import ChatTemplate
@@ -324,6 +324,15 @@ def test_what_llama_cpp_will_not_compute_speaks_against_the_file(small_model: Sm
         with pytest.raises(ModelFileError, match=r"headers\.gguf: llama\.cpp cannot compute .*invalid token"):
             session.read_trunk(0, [1, beyond])
         session.read_trunk(0, [1, 2])
+
+
+def test_want_of_memory_says_nothing_of_the_file(small_model: SmallModel) -> None:
+    with LlamaModel(small_model("headers")) as model:
+        error = cannot_compute(model, -2, _SMALLER)
+        assert isinstance(error, NoRoomError)
+        assert "no memory" in error.problem
+        assert "smaller --context or fewer --gpu-layers" in OPTIONS.of(error.remedy)
+        assert not isinstance(cannot_compute(model, -3, _SMALLER), NoRoomError)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux alone lists what is mapped in a file")
