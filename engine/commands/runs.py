@@ -156,7 +156,7 @@ def _facts_of_submission(run: StoredRun) -> dict[str, str]:
 
 def _facts_of_model(results: RunResults) -> dict[str, str]:
     run, identity = results.run, results.run.identity
-    made = {**identity.settings_in_short, **run.manifest}
+    made = {**identity.settings_in_short, **run.manifest_in_short}
     return {
         "model": f"{identity.model_name}, {identity.model_path} ({identity.model_hash[:12]})",
         "prompt": f"version {identity.prompt_version}",

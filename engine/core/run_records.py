@@ -16,6 +16,8 @@ from engine.core.remedies import Remedy, Step
 
 REWRITTEN = "rewritten"
 """In the manifest of a run: when explanations were written again, how many, and with what."""
+THREADS_ADAPT = "threads_adapt"
+"""In the manifest of a run: that as many of its threads were used as the computer was free; else missing."""
 CHOSEN = "chosen_items"
 """In the settings of a run: the ids of the items that a person chose; missing where it has the first ones."""
 
@@ -93,6 +95,11 @@ class StoredRun:
         return self.identity.kind is RunKind.SUBMITTED
 
     @property
+    def manifest_in_short(self) -> Mapping[str, Any]:
+        """How it was made, for people: `threads: 8 at most, as the computer was free`."""
+        return {name: _in_short(value) for name, value in _in_short(self.manifest).items()}
+
+    @property
     def title(self) -> str:
         """What it is called: `Run 7`, or `Submission baseline.tsv`; a long name without its middle."""
         return f"Submission {short_name(self.identity.model_name)}" if self.submitted else f"Run {self.id}"
@@ -117,6 +124,16 @@ class StoredRun:
     def not_in_dataset(self) -> tuple[str, ...]:
         """The ids of an opened submission that its dataset lacks: these rows are left out."""
         return tuple(self.manifest.get(NOT_IN_DATASET, ()))
+
+
+def _in_short(made: Any) -> Any:
+    """A manifest or a part of it: later sessions, and what was written again, are lists of others."""
+    if isinstance(made, list):
+        return list(map(_in_short, made))
+    if not isinstance(made, Mapping) or not made.get(THREADS_ADAPT):
+        return made
+    words = {"threads": f"{made.get('threads')} at most, as the computer was free"}
+    return {name: value for name, value in {**made, **words}.items() if name != THREADS_ADAPT}
 
 
 def what_is_joined(run: StoredRun) -> str:

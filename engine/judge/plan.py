@@ -16,7 +16,7 @@ from engine.core.errors import ModelFileError, SetupError
 from engine.core.items import digest
 from engine.core.remedies import Remedy, Setting
 from engine.core.rubric import Rubric
-from engine.core.run_records import CHOSEN, REWRITTEN, RunIdentity, StoredRun
+from engine.core.run_records import CHOSEN, REWRITTEN, THREADS_ADAPT, RunIdentity, StoredRun
 from engine.core.settings import JudgeSettings, MachineSettings
 from engine.data.dataset import Dataset
 from engine.decisions.calibration import Calibration, judge_of_run
@@ -120,12 +120,17 @@ def _shape(plan: RunPlan, model: LlamaModel) -> SessionShape:
 
 
 def worked_alike(manifest: Mapping[str, Any], machine: MachineSettings) -> bool:
-    """Whether all sessions of a run used this many threads and GPU layers."""
-    used = [
-        (session.get("threads"), session.get("gpu_layers"))
-        for session in (manifest, *manifest.get(_CONTINUED, []))
-    ]
-    return set(used) == {(machine.threads, machine.gpu_layers)}
+    """Whether all sessions of a run used this many threads, adapted or not, and GPU layers."""
+    now = machine_manifest(machine)
+    names = {*now, THREADS_ADAPT}
+    sessions = (manifest, *manifest.get(_CONTINUED, []))
+    return all(session.get(name) == now.get(name) for session in sessions for name in names)
+
+
+def machine_manifest(machine: MachineSettings) -> Mapping[str, Any]:
+    """How the computer works, for the manifest of a run. Of threads that adapt: the most."""
+    adapts = {THREADS_ADAPT: True} if machine.adapts else {}
+    return {"threads": machine.threads, **adapts, "gpu_layers": machine.gpu_layers}
 
 
 def check_resumed(plan: RunPlan, run: StoredRun) -> None:
@@ -201,8 +206,7 @@ def session_manifest(plan: RunPlan, template: ChatTemplate) -> Mapping[str, Any]
         "replies_begin": template.frame.pieces[-2],
         "system_message_merged": template.merges_system,
         "model_bytes": plan.model.size_bytes,
-        "threads": plan.machine.threads,
-        "gpu_layers": plan.machine.gpu_layers,
+        **machine_manifest(plan.machine),
     }
 
 

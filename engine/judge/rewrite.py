@@ -22,7 +22,7 @@ from engine.data.dataset import Dataset
 from engine.decisions.run_dataset import judged_items
 from engine.decisions.run_results import RunResults, load_results
 from engine.judge.item_judge import ExplanationsByCriterion, ItemJudge, LabelsByCriterion
-from engine.judge.plan import RunPlan, asked_alike, check_same_format
+from engine.judge.plan import RunPlan, asked_alike, check_same_format, machine_manifest
 from engine.judge.run import make_item_judge
 from engine.llama.library import library_version
 from engine.loading.checked_model import CheckedModel
@@ -171,8 +171,7 @@ def _manifest(plan: RunPlan, run: StoredRun, began: str, written: int) -> dict[s
         "began": began,
         "explanations": written,
         "llama_cpp": library_version(),
-        "threads": plan.machine.threads,
-        "gpu_layers": plan.machine.gpu_layers,
+        **machine_manifest(plan.machine),
     }
     return {**run.manifest, REWRITTEN: [*run.manifest.get(REWRITTEN, []), now]}
 

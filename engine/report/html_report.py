@@ -265,7 +265,7 @@ def _run_facts(results: RunResults, model: ModelFile | None) -> Iterator[tuple[s
     yield "criteria", ", ".join(identity.criteria)
     calibration = results.calibration
     yield "calibration", f"{calibration.hash}, fitted on {calibration.dataset}" if calibration else "none"
-    for name, value in {**identity.settings_in_short, **run.manifest}.items():
+    for name, value in {**identity.settings_in_short, **run.manifest_in_short}.items():
         if value != "":
             yield _FACT_NAMES.get(name, words(name)), value_in_words(value)
     judged = results.judged

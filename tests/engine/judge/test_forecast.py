@@ -200,9 +200,10 @@ def test_the_same_work_is_said_to_take_as_long_as_before(explained: Path) -> Non
         {"settings": replace(LABELS, mode=Mode.EXPLAIN, context=2048)},
         {"settings": replace(LABELS, kv_type=KvType.Q8_0)},
         {"machine": MachineSettings(threads=2, gpu_layers=0)},
+        {"machine": MachineSettings(threads=1, gpu_layers=0, adapts=True)},
         {"machine": MachineSettings(threads=1, gpu_layers=1)},
     ],
-    ids=["mode", "cache", "threads", "layers on the GPU"],
+    ids=["mode", "cache", "threads", "threads that adapt", "layers on the GPU"],
 )
 def test_a_run_that_worked_otherwise_tells_no_time(
     labelled: Path, change: dict[str, JudgeSettings | MachineSettings]

@@ -21,7 +21,7 @@ from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.calibration import Calibration, judge_of_run
 from engine.decisions.decision import decide
 from engine.decisions.run_results import load_results, submission_of
-from engine.judge.plan import RunPlan, open_model
+from engine.judge.plan import RunPlan, open_model, worked_alike
 from engine.judge.run import run_judging
 from engine.loading.checked_model import CheckedModel
 from engine.measure.accuracy import run_accuracy
@@ -270,6 +270,28 @@ def test_a_run_that_goes_on_otherwise_says_so(make_plan: Callable[..., RunPlan],
             manifest = store.run(1).manifest
     assert manifest["threads"] == 1
     assert [session["threads"] for session in manifest["continued_with"]] == [2]
+
+
+def test_threads_that_adapt_are_said_to_be_the_most(
+    make_plan: Callable[..., RunPlan], tmp_path: Path
+) -> None:
+    plan = make_plan(mode=Mode.LABELS)
+    for adapts in (True, False):
+        at_work = replace(plan, machine=MachineSettings(8, gpu_layers=0, adapts=adapts))
+        cancel = CancelToken()
+        with RunStore(tmp_path / "runs.sqlite") as store:
+            stop_after(1, run_judging(at_work, store, partial(open_model, at_work, cancel)), cancel)
+            run = store.run(1)
+    assert run.manifest["threads"] == 8
+    assert run.manifest["threads_adapt"] is True
+    assert run.manifest_in_short["threads"] == "8 at most, as the computer was free"
+    assert "threads_adapt" not in run.manifest_in_short
+    (later,) = run.manifest_in_short["continued_with"]
+    assert later["threads"] == 8
+    assert not worked_alike(run.manifest, MachineSettings(8, 0, adapts=True))
+    first = {name: value for name, value in run.manifest.items() if name != "continued_with"}
+    assert worked_alike(first, MachineSettings(8, 0, adapts=True))
+    assert not worked_alike(first, MachineSettings(8, 0))
 
 
 def test_a_run_does_not_go_on_in_another_chat_format(
