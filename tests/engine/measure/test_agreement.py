@@ -19,7 +19,7 @@ from engine.core.rubric import ELOQUENT, Criterion
 from engine.core.settings import MachineSettings
 from engine.decisions.decision import NOT_FINITE
 from engine.llama.session import LlamaSession
-from engine.llama.token_tree import BranchTokens
+from engine.llama.token_tree import LONE_TOKEN_CELLS, BranchTokens
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.checked_model import CheckedModel
 from engine.loading.opening import OpenModel
@@ -307,7 +307,7 @@ def test_what_does_not_fit_is_unscored_with_the_numbers(small_model: SmallModel,
     )
     measure = Measure(path, tmp_path / "runs.sqlite")
     (_, branch), *_ = separately(path, [asked(long_item(0))])
-    room = 2048 - len(branch.prompt) - 1
+    room = 2048 - len(branch.prompt) - 1 - LONE_TOKEN_CELLS
     outcomes = measure([asked(long_item(room + more)) for more in (-1, 0, 1, 5000)] + [asked()])
     assert [isinstance(outcome, Agreement) for outcome in outcomes] == [True, True, False, False, True]
     assert outcomes[2] == Unscored("long", "relevance", "needs 2,049 tokens, the context holds 2,048")
