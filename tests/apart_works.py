@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -64,3 +65,10 @@ def listen_to_nobody(_cancel: CancelToken) -> Generator[int, None, None]:
     """Work on, whatever is wished."""
     yield os.getpid()
     time.sleep(60)
+
+
+def hang_afterwards(_cancel: CancelToken) -> Generator[int, None, str]:
+    """Do all that was wished, in a process that does not come to its end."""
+    yield os.getpid()
+    threading.Thread(target=time.sleep, args=(60,)).start()
+    return "done"

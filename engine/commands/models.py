@@ -35,6 +35,7 @@ from engine.loading.checked_model import checked_encoder, checked_model
 from engine.loading.templates import chat_template
 from engine.loading.trial import trial_report
 from engine.prompt.rendering import rendering_report
+from engine.system.child_process import end_with_parent
 from engine.system.computer import available_memory
 from engine.system.files import check_targets
 from engine.system.paths import program
@@ -69,6 +70,8 @@ def parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     """List, check or cut; the exit code."""
+    if options.in_this_process:
+        end_with_parent()
     words: list[str] = options.words
     if words[:1] == [_CUT]:
         return _cut(words[1:], options.layers, options.out)

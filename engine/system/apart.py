@@ -20,7 +20,6 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import suppress
-from pathlib import Path
 from typing import IO, Any, Concatenate, Generic, NoReturn, ParamSpec, Self, TypeVar
 
 from engine.core.cancel import Cancelled, CancelToken
@@ -31,6 +30,8 @@ from engine.system.paths import APART, child_environment, self_command
 
 _TICK_SECONDS = 0.05  # between two looks whether the work is to stop
 _PATIENCE = 30.0  # seconds for work to stop; llama.cpp answers in one
+_USUAL_END = 1.0  # seconds that a process takes at most to end after its work; it may hold a GPU's memory
+_LATEST_END = 5.0  # seconds more for one that hangs, which nobody waits for
 _LENGTH = struct.Struct(">Q")
 _STOP = b"."
 _MOST_READ = 1 << 20
@@ -67,7 +68,8 @@ class Here(Generic[Asked, Event, Result]):
 class Apart(Generic[Asked, Event, Result]):
     """Does a work in a process of its own, which starts at once and imports what the work needs.
 
-    To be used in a `with` block, at whose end that process has ended.
+    To be used in a `with` block, at whose end that process has ended, or will have within seconds where it
+    has done its work and hangs.
     """
 
     def __init__(self, work: Work[Asked, Event, Result], cancel: CancelToken) -> None:
@@ -115,13 +117,22 @@ class Apart(Generic[Asked, Event, Result]):
             for pipe in (self._child.stdin, self._child.stdout):
                 if pipe is not None:
                     pipe.close()
-        if self._done:
-            with suppress(subprocess.TimeoutExpired):
-                self._child.wait(_PATIENCE)
-        if self._child.poll() is None:
-            self._child.kill()
-            self._child.wait()
         self._last_words.close()
+        if self._done and not self._ends_within(_USUAL_END):
+            # Not a daemon: this program may end meanwhile, but not without that process.
+            threading.Thread(target=self._end_it, args=(_LATEST_END,), name="ends work apart").start()
+        elif not self._done:
+            self._end_it(0)
+
+    def _ends_within(self, seconds: float) -> bool:
+        with suppress(subprocess.TimeoutExpired):
+            self._child.wait(seconds)
+        return self._child.poll() is not None
+
+    def _end_it(self, patience: float) -> None:
+        if not self._ends_within(patience):
+            self._child.kill()
+            self._ends_within(_PATIENCE)  # not for ever: a driver may hold it
 
     def _hand_on_stop(self) -> None:
         """On a thread of its own: ask the work to stop once we are asked; end it where it does not listen."""
@@ -262,9 +273,11 @@ def _take_streams() -> tuple[int, int]:
     if sys.platform == "win32":
         for stream in streams:
             msvcrt.setmode(stream, os.O_BINARY)
-    with Path(os.devnull).open("r+b") as nothing:
-        os.dup2(nothing.fileno(), 0)
-        os.dup2(nothing.fileno(), 1)
+    # Not by `open`, which asks where in the file it is: not every system can say that of this one.
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    os.close(nothing)
     return streams
 
 

@@ -33,8 +33,20 @@ def available_memory() -> Memory:
 
 
 def memory_of(process: int) -> int:
-    """The main memory that a process holds, in bytes; 0 where it has ended."""
+    """The main memory that a process and those that it started hold, in bytes; 0 for what has ended.
+
+    On Windows the python.exe of a virtual environment only starts the real one.
+    """
     try:
-        return int(psutil.Process(process).memory_info().rss)
-    except psutil.NoSuchProcess:
+        first = psutil.Process(process)
+        family = [first, *first.children(recursive=True)]
+    except psutil.Error:
+        return 0
+    return sum(map(_held_by, family))
+
+
+def _held_by(process: psutil.Process) -> int:
+    try:
+        return int(process.memory_info().rss)
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
         return 0

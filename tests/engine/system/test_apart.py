@@ -200,6 +200,20 @@ def test_work_that_does_not_listen_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
     assert is_gone(process)
 
 
+def test_the_result_does_not_wait_for_a_process_that_hangs_at_its_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(apart, "_LATEST_END", 2.0)
+    heard: list[int] = []
+    with Apart(works.hang_afterwards, CancelToken()) as worker:
+        assert followed(worker.do(), heard.append) == "done"
+        done = time.monotonic()
+    assert time.monotonic() - done < 2
+    assert not is_gone(heard[0])
+    wait_until(lambda: is_gone(heard[0]))
+    assert time.monotonic() - done < 20  # and not the minute that it would take
+
+
 def test_whoever_looks_on_may_fail_and_the_process_ends_all_the_same() -> None:
     def refuse(event: object) -> None:
         raise ValueError(event)

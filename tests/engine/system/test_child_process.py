@@ -1,11 +1,18 @@
 """A child process is given its input, and ended where it is stopped, takes too long or takes too much."""
 
+import subprocess
 import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
 
+import psutil
 import pytest
 
 from engine.core.cancel import Cancelled, CancelToken
 from engine.system.child_process import run_child
+from engine.system.computer import memory_of
+from tests.commands import ROOT
 
 SLEEPS = "import time; time.sleep(60)"
 
@@ -45,3 +52,51 @@ def test_it_is_ended_where_the_work_is_stopped() -> None:
     cancel.cancel()
     with pytest.raises(Cancelled):
         run_child(python(SLEEPS), cancel)
+
+
+PARENT = """
+import sys
+from engine.core.cancel import CancelToken
+from engine.system.child_process import run_child
+run_child([sys.executable, "-c", sys.argv[1]], CancelToken(), seconds=60)
+"""
+
+
+def test_it_ends_soon_after_whoever_waits_for_it_is_killed(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    program = (
+        "import os, time, pathlib\n"
+        "from engine.system.child_process import end_with_parent\n"
+        "end_with_parent()\n"
+        f"pathlib.Path({str(told)!r}).write_text(str(os.getpid()) + '.')\n"
+        "time.sleep(60)"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, program], cwd=ROOT)
+    wait_until(lambda: told.exists() and told.read_text("utf-8").endswith("."))
+    child = psutil.Process(int(told.read_text("utf-8")[:-1]))
+    time.sleep(1.5)
+    assert child.is_running()
+    parent.kill()
+    parent.wait()
+    wait_until(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
+
+
+def test_what_its_own_children_hold_counts_too() -> None:
+    launcher = (
+        f"import subprocess, sys; subprocess.run({python(f'text = bytes(1) * 300_000_000; {SLEEPS}')!r})"
+    )
+    with pytest.raises(MemoryError):
+        run_child(python(launcher), CancelToken(), most_bytes=200 << 20, seconds=30)
+
+
+def test_a_process_that_has_ended_holds_no_memory() -> None:
+    done = subprocess.Popen(python("pass"))
+    done.wait()
+    assert memory_of(done.pid) == 0
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
