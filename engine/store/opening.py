@@ -10,7 +10,7 @@ from pathlib import Path
 from engine.core.errors import StoreError
 from engine.core.remedies import Remedy, Step
 from engine.store.migrations import upgrade
-from engine.store.private_copy import PrivateCopy
+from engine.store.private_copy import LentCopy
 
 _BUSY_SECONDS = 10.0
 _UNWRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
@@ -31,7 +31,7 @@ def plain_code(error: sqlite3.Error) -> int:
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
-def open_database(path: Path, or_none: bool) -> tuple[sqlite3.Connection, PrivateCopy | None]:
+def open_database(path: Path, or_none: bool) -> tuple[sqlite3.Connection, LentCopy | None]:
     """The store at `path`, made where it is missing, and the copy that is open in its place, if it is one.
 
     `or_none`: where it is missing and cannot be made, an empty one that will be thrown away. Raises
@@ -47,7 +47,7 @@ def open_database(path: Path, or_none: bool) -> tuple[sqlite3.Connection, Privat
             unwritable = isinstance(error, OSError) or plain_code(error) in _UNWRITABLE
             if not unwritable or not (there or or_none):
                 raise
-    copy = PrivateCopy(path if there else None)
+    copy = LentCopy(path if there else None)
     try:
         return _opened(copy.path), copy
     except BaseException:

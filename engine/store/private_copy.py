@@ -1,5 +1,7 @@
 """A private copy of a run store that lies where nothing can be written: made to be read, then thrown away.
 
+All who read a store in one process share a copy for as long as the store does not change.
+
 Reading in place is no way out: SQLite makes files beside a store in WAL mode to read it; told that nothing
 changes, it would leave out what still lies in the -wal file; and an older store must be upgraded first.
 
@@ -7,8 +9,10 @@ Knows: the files of an SQLite database, the system's folder for temporary files.
 Does not know: what is in them.
 """
 
+import atexit
 import shutil
 import tempfile
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -21,28 +25,33 @@ _BESIDE = ("", "-wal", "-journal")  # what a store consists of, by the ends of t
 _TRIES = 5
 _SECONDS_BETWEEN = 0.3
 _SPARE = 64 << 20  # bytes that are left free for others
+_SETTLED_SECONDS = (
+    3.0  # file systems tell the time of a change to two seconds; until then another may not show
+)
 
 _State = dict[str, tuple[int, int]]  # size and time of the last change, by the ends of the names
 
 
 class PrivateCopy:
-    """A copy of the store at `path` in a folder that nobody else may read; `close` deletes it.
+    """A copy of the store at `path` in a folder that nobody else may read; `delete` ends it.
 
-    None for a store that is nowhere: there will be an empty one. StoreError where there is no room for the
+    `state`: that of the store when it was copied. None for a store that is nowhere: there will be an empty one. StoreError where there is no room for the
     copy, or where the store is written all the time; OSError.
     """
 
     def __init__(self, path: Path | None) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="tiebreak-store-", ignore_cleanup_errors=True)
         self.path = Path(self._folder.name) / "runs.sqlite"
+        self.state: _State = {}
+        self.users = 0
         try:
             if path is not None:
                 self._copy(path.resolve())  # SQLite's other files are beside the file that a link leads to
         except BaseException:
-            self.close()
+            self.delete()
             raise
 
-    def close(self) -> None:
+    def delete(self) -> None:
         """Delete the copy. May be called twice."""
         self._folder.cleanup()
 
@@ -55,6 +64,7 @@ class PrivateCopy:
                 for end in before:
                     shutil.copyfile(_beside(path, end), _beside(self.path, end))
             if _state(path) == before:
+                self.state = before
                 return
             for end in _BESIDE:
                 _beside(self.path, end).unlink(missing_ok=True)
@@ -72,6 +82,63 @@ class PrivateCopy:
                 f" {self.path.parent.parent} has no room for that: {amount(2 * size)} are needed.",
                 Remedy("Make room there. ", Step.COPY_STORE),
             )
+
+
+_kept: dict[Path, PrivateCopy] = {}  # the newest of each store
+_keeping = threading.Lock()
+
+
+class LentCopy:
+    """The copy of a store as it is now, at `path`, until `close`. None as for PrivateCopy, with its errors."""
+
+    def __init__(self, store: Path | None) -> None:
+        self._store = None if store is None else store.resolve()
+        with _keeping:
+            self._copy = _newest(self._store)
+            self._copy.users += 1
+        self.path = self._copy.path
+        self._open = True
+
+    def close(self) -> None:
+        """Give it back. May be called twice."""
+        with _keeping:
+            if self._open:
+                self._open = False
+                self._copy.users -= 1
+                _delete_unused(self._store, self._copy)
+
+
+def _newest(store: Path | None) -> PrivateCopy:
+    """The copy that is kept where the store is as it was, else a new one."""
+    if store is None:
+        return PrivateCopy(None)
+    kept = _kept.get(store)
+    # The system may have tidied up its folder for temporary files.
+    if kept is not None and kept.path.is_file() and kept.state == _state(store):
+        return kept
+    if kept is not None:
+        del _kept[store]  # first, so that its room is free for the new one
+        _delete_unused(store, kept)
+    began = time.time()
+    copy = PrivateCopy(store)
+    if began - max(changed for _size, changed in copy.state.values()) / 1e9 > _SETTLED_SECONDS:
+        _kept[store] = copy
+    return copy
+
+
+def _delete_unused(store: Path | None, copy: PrivateCopy) -> None:
+    if copy.users == 0 and (store is None or _kept.get(store) is not copy):
+        copy.delete()
+
+
+@atexit.register
+def delete_kept() -> None:
+    """Delete all copies that are kept; those that are still read, when they are given back."""
+    with _keeping:
+        kept = dict(_kept)
+        _kept.clear()
+        for store, copy in kept.items():
+            _delete_unused(store, copy)
 
 
 def _beside(path: Path, end: str) -> Path:

@@ -40,7 +40,7 @@ from engine.system.paths import text_of_path
 class RunStore:
     """An open store. A connection belongs to the thread that made it; close it when done.
 
-    One that lies where nothing can be written is read by way of a PrivateCopy: then each change is refused
+    One that lies where nothing can be written is read by way of a copy: then each change is refused
     with a StoreError, but for what `remember` is given, which is not kept.
     """
 

@@ -1,8 +1,10 @@
 """A store where nothing can be written: it is read whole, changes are refused, and nothing is left behind."""
 
+import os
 import shutil
 import sqlite3
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +16,7 @@ from engine.core.errors import StoreError
 from engine.core.items import Preference
 from engine.core.judgments import NewOverride, NewReview, ReviewState
 from engine.store.migrations import APPLICATION_ID, STEPS
+from engine.store.private_copy import delete_kept
 from engine.store.run_store import RunStore
 from tests.judged import IDENTITY, judged_item
 from tests.read_only import read_only
@@ -38,6 +41,12 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
+def nothing_is_left(temporary: Path) -> bool:
+    """Whether no copy is left at the end of the program."""
+    delete_kept()
+    return not any(temporary.iterdir())
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[RunStore]:
     """The store in a folder that is read-only, and must be as it was."""
@@ -54,7 +63,7 @@ def test_all_of_it_is_read_and_no_copy_is_left(path: Path, temporary: Path) -> N
         assert list(store.judged(run.id)) == [judged_item(0)]
         assert store.recall(["known"]) == {"known": (0.5,)}
         assert any(temporary.iterdir())
-    assert not any(temporary.iterdir())
+    assert nothing_is_left(temporary)
 
 
 @pytest.mark.parametrize("protected", ["file", "folder"])
@@ -62,7 +71,7 @@ def test_a_file_or_a_folder_that_is_read_only_is_enough(path: Path, temporary: P
     with read_only(path if protected == "file" else path.parent), RunStore(path) as store:
         assert store.read_only
         assert [run.judged for run in store.runs()] == [1]
-    assert not any(temporary.iterdir())
+    assert nothing_is_left(temporary)
 
 
 CHANGES: dict[str, Callable[[RunStore], object]] = {
@@ -87,7 +96,7 @@ def test_every_change_is_refused_with_the_way_out(
         with pytest.raises(StoreError, match=r"Nothing can be changed in .*runs\.sqlite") as caught:
             change(store)
         assert "--store" in OPTIONS.of(caught.value.remedy)
-    assert not any(temporary.iterdir())
+    assert nothing_is_left(temporary)
 
 
 def test_what_was_measured_is_not_kept_and_nobody_is_troubled(path: Path) -> None:
@@ -139,7 +148,7 @@ def test_a_newer_store_is_refused_there_as_everywhere(path: Path, temporary: Pat
     db.close()
     with pytest.raises(StoreError, match="a newer Tiebreak wrote it"), opened(path):
         pass
-    assert not any(temporary.iterdir())
+    assert nothing_is_left(temporary)
 
 
 def test_a_copy_that_would_fill_the_disk_is_not_made(
@@ -148,7 +157,7 @@ def test_a_copy_that_would_fill_the_disk_is_not_made(
     monkeypatch.setattr("engine.store.private_copy._SPARE", 1 << 60)
     with pytest.raises(StoreError, match="has no room"), opened(path):
         pass
-    assert not any(temporary.iterdir())
+    assert nothing_is_left(temporary)
 
 
 def test_a_store_that_another_program_goes_on_writing_is_not_read_half(
@@ -165,7 +174,7 @@ def test_a_store_that_another_program_goes_on_writing_is_not_read_half(
     monkeypatch.setattr("engine.store.private_copy._SECONDS_BETWEEN", 0.01)
     with read_only(path), pytest.raises(StoreError, match="being written by another program"):
         RunStore(path)
-    assert not any(temporary.iterdir())
+    assert nothing_is_left(temporary)
 
 
 def test_a_store_that_is_nowhere_and_cannot_be_made(tmp_path: Path, temporary: Path) -> None:
@@ -178,4 +187,66 @@ def test_a_store_that_is_nowhere_and_cannot_be_made(tmp_path: Path, temporary: P
             store.remember({"new": [0.25]})
             assert store.runs() == []
     assert not any(folder.iterdir())
-    assert not any(temporary.iterdir())
+    assert nothing_is_left(temporary)
+
+
+def grow_old(path: Path, seconds: float = 60) -> None:
+    """Let the last change of a store be some time ago."""
+    then = time.time() - seconds
+    for file in path.parent.iterdir():
+        os.utime(file, (then, then))
+
+
+def copies(temporary: Path) -> list[Path]:
+    return sorted(temporary.iterdir())
+
+
+def test_a_store_that_stays_as_it_is_is_copied_once(path: Path, temporary: Path) -> None:
+    grow_old(path)
+    seen = set()
+    for _ in range(3):
+        with opened(path) as one, RunStore(path) as two:
+            assert [run.judged for run in one.runs()] == [run.judged for run in two.runs()] == [1]
+        seen.update(copies(temporary))
+    assert len(seen) == 1
+    assert nothing_is_left(temporary)
+
+
+def test_what_was_written_since_is_read_and_the_old_copy_goes(path: Path, temporary: Path) -> None:
+    grow_old(path)
+    with opened(path) as store:
+        assert store.positions(1) == {0}
+    (first,) = copies(temporary)
+    with RunStore(path) as store, store.begin(IDENTITY) as run:
+        store.add(run.id, [judged_item(1)])
+    grow_old(path, seconds=30)
+    with opened(path) as store:
+        assert store.positions(1) == {0, 1}
+        assert first not in copies(temporary)
+        assert len(copies(temporary)) == 1
+    assert nothing_is_left(temporary)
+
+
+def test_an_old_copy_stays_while_it_is_read(path: Path, temporary: Path) -> None:
+    grow_old(path)
+    with read_only(path.parent, path):
+        early = RunStore(path)
+    with RunStore(path) as store, store.begin(IDENTITY) as run:
+        store.add(run.id, [judged_item(1)])
+    grow_old(path, seconds=30)
+    with opened(path) as late:
+        assert late.positions(1) == {0, 1}
+        assert early.positions(1) == {0}
+        assert len(copies(temporary)) == 2
+    early.close()
+    early.close()
+    assert len(copies(temporary)) == 1
+    assert nothing_is_left(temporary)
+
+
+def test_a_store_that_was_changed_a_moment_ago_is_copied_each_time(path: Path, temporary: Path) -> None:
+    """Another change in the same moment would not show in its times."""
+    grow_old(path, seconds=0)
+    with opened(path):
+        pass
+    assert not copies(temporary)
