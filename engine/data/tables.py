@@ -49,7 +49,8 @@ class SourceTable(ABC):
     """A table whose rows can be read once. What is wrong with them is added to `problems` on the way.
 
     `columns` are the names in the file, in order and as often as they occur. Where `has_header` is
-    false they are the keys met so far, and a row may lack some of them.
+    false they are the keys met so far, and a row may lack some of them. `must_be_text`: the columns of which a
+    cell that is no text is a problem (None: all); of others what can be read of it is kept.
     """
 
     row_word: ClassVar[str]
@@ -60,6 +61,7 @@ class SourceTable(ABC):
         self.data_format = data_format
         self.columns: list[str] = []
         self.problems: list[str] = []
+        self.must_be_text: Collection[str] | None = None
         self._remedy = _MEND
 
     @abstractmethod
@@ -68,6 +70,14 @@ class SourceTable(ABC):
 
         A row that cannot be read is left out and named in `problems`.
         """
+
+    def holds_text(self, column: str) -> bool:  # noqa: ARG002 - of one format
+        """False for a column that holds bytes, such as pictures."""
+        return True
+
+    def forgives(self, column: str) -> bool:
+        """True where a cell of the column need not be text."""
+        return self.must_be_text is not None and column not in self.must_be_text
 
     def report(self, number: int, problem: str, column: str | None = None) -> None:
         """Add a problem of one row, and of one of its cells where `column` is given."""
@@ -173,6 +183,8 @@ class _DelimitedTable(SourceTable):
         try:
             return cell.text
         except UnicodeDecodeError as error:
+            if self.forgives(column):
+                return error.object.decode("utf-8", "replace")
             self.report(line, undecodable(error, cell.start), column)
             self._remedy = _SAVE_AS_UTF8
             return ""
@@ -218,11 +230,15 @@ class _JsonTable(SourceTable):
         try:
             text = cell_text(value)
         except RecursionError:
+            if self.forgives(name):
+                return ""
             self.report(number, "lists or objects are nested too deeply.", name)
             return ""
         try:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
+            if self.forgives(name):
+                return text.encode("utf-8", "replace").decode("utf-8")
             found = f"\\u{ord(text[error.start]):04x} is half a character (a lone surrogate), not text."
             self.report(number, found, name)
         return text
@@ -265,14 +281,32 @@ class _ParquetTable(SourceTable):
                 raise value.error
             return _parquet_text(value)
         except UnicodeDecodeError as error:
+            if self.forgives(name):
+                return error.object.decode("utf-8", "replace")
             self.report(number, undecodable(error, 0), name)
         except _ARROW_FAILURES as error:
-            self.report(number, f"its value cannot be read ({error}).", name)
+            if not self.forgives(name):
+                self.report(number, f"its value cannot be read ({error}).", name)
         return ""
+
+    def holds_text(self, column: str) -> bool:
+        found = self._file.schema_arrow.field(self.columns.index(column))
+        return not _holds_bytes(found.type)
 
     def _damaged(self, error: Exception) -> InputError:
         found = f"the Parquet file is damaged ({error})."
         return InputError(self.path, [found], "Download or export it again.")
+
+
+def _holds_bytes(kind: pa.DataType) -> bool:
+    """True for bytes and for what holds some, as pictures are kept."""
+    inner = [kind.field(place).type for place in range(kind.num_fields)]
+    return (
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_fixed_size_binary(kind)
+        or any(map(_holds_bytes, inner))
+    )
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ def test_all_that_was_noticed_can_be_unfolded(qtbot: QtBot, page: DatasetPage, s
     assert "empty" not in text_of(page.summary)
     qtbot.waitUntil(fold.isVisible)
     fold.set_open(True)
-    for part in ("ignored: 'note'", "1 response is empty", "more than once", "wrongly decoded", "same text"):
+    for part in ("kept: 'note'", "1 response is empty", "more than once", "wrongly decoded", "same text"):
         assert part in text_of(page.summary)
 
 
