@@ -124,11 +124,12 @@ def measure_slices(matched: Matched, division: Slicing, cancel: CancelToken | No
         for pair in found:
             if (place := slice_of.get(pair.item.id)) is not None:
                 pairs[place].setdefault(name, []).append(pair)
+    answered = {item_id for item_id in matched.dataset.ids if item_id in matched.system.rows}
     measured = []
     for part, of_slice in zip(division.slices, pairs, strict=True):
         if cancel is not None:
             cancel.raise_if_requested()
-        if items := sum(item_id in matched.system.rows for item_id in part.ids):
+        if items := sum(item_id in answered for item_id in part.ids):
             measured.append(_measured(part, items, of_slice))
     return SlicedMeasures(division, tuple(measured))
 
