@@ -17,7 +17,14 @@ from engine.commands.shared.measure_arguments import (
     say_what_was_left_out,
 )
 from engine.commands.shared.run_outputs import health_lines
-from engine.commands.shared.slice_arguments import add_slices, divided, kept, print_slices, sliced, slices_json
+from engine.commands.shared.slice_arguments import (
+    add_slices,
+    divided,
+    kept,
+    print_slices,
+    sliced,
+    slices_json,
+)
 from engine.data.dataset import load_dataset
 from engine.measure.evaluation import Evaluation, evaluate, official_json
 from engine.measure.matching import match

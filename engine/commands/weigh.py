@@ -22,12 +22,11 @@ from engine.commands.shared.measure_arguments import (
     weigh_system,
     weight_errors,
 )
-from engine.commands.shared.slice_arguments import add_slices, divided, kept, print_slice_tables
+from engine.commands.shared.slice_arguments import add_slices, divided, kept, print_slice_tables, slices_json
 from engine.core.errors import SetupError
 from engine.core.formatting import listed, number
 from engine.core.value_tables import Fact, Kind, Row
 from engine.data.dataset import Dataset, load_dataset
-from engine.data.slices import Slicing
 from engine.measure.matching import match, people_caveats
 from engine.measure.systems import System, open_system
 from engine.report.slice_tables import weighed_slice_table
@@ -40,7 +39,7 @@ from engine.report.weighing_tables import (
 )
 from engine.system.files import write_json
 from engine.weigh.score_file import load_comparisons
-from engine.weigh.slice_weighing import SliceWeighing, weigh_slices
+from engine.weigh.slice_weighing import weigh_slices
 from engine.weigh.system_weighing import ScoredPairs, Weighing, human_winners, weigh
 from engine.weigh.weight_fit import WeightFit, fit_weights
 
@@ -78,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     gold = load_dataset(options.gold) if options.gold else None
     if Path(options.what).name.removesuffix(".gz").endswith(".json"):
         if options.by or options.slice:
-            raise SetupError("--by and --slice are for runs and submissions, not for scores.", "Leave them out.")
+            raise SetupError("--by and --slice are for runs and submissions.", "Leave them out.")
         return _weigh_scores(options, gold)
     return _weigh_system(options, gold)
 
@@ -125,23 +124,15 @@ def _weigh_system(options: argparse.Namespace, gold: Dataset | None) -> int:
         tell(f"{printable(system.name)}: {caveat}")
     pairs, result = weigh_system(options, system, matched)
     fit = _fitted(pairs, gold) if options.fit_weights and gold is not None else None
-    slices = [(each, weigh_slices(pairs, result, matched.dataset, each)) for each in divisions if matched]
+    slices = [weigh_slices(pairs, result, matched.dataset, each) for each in divisions if matched]
     if options.json:
-        write_json(options.json, _as_json(result, fit) | _slices_json(slices))
+        write_json(options.json, _as_json(result, fit) | slices_json(slices))
         print(f"Decisions: {options.json}\n")
     _print_weighing(system, result)
-    print_slice_tables([weighed_slice_table(each, found) for each, found in slices])
+    print_slice_tables([weighed_slice_table(found) for found in slices])
     if fit:
         print(f"\n{_fit_words(fit)}")
     return DONE
-
-
-def _slices_json(slices: Sequence[tuple[Slicing, Sequence[SliceWeighing]]]) -> dict[str, Any]:
-    found = [
-        {"by": each.by, "title": each.title, "slices": [part.as_json() for part in parts]}
-        for each, parts in slices
-    ]
-    return {"slices": found} if found else {}
 
 
 def _fitted(pairs: ScoredPairs, gold: Dataset) -> WeightFit:

@@ -1,14 +1,17 @@
 """The items of a dataset divided by what they have in common: a column, lengths, the script, a human label.
 
-Knows: by what items can be divided, and how the parts are called. Does not know: judges, measures.
+Knows: by what items can be divided, how the parts are called, the Unicode names of letters. Does not know:
+judges, measures, languages.
 """
 
 import difflib
 import math
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -18,13 +21,29 @@ from engine.core.errors import SetupError
 from engine.core.formatting import clipped, listed, named, quoted, shortest, words
 from engine.data.arrow_arrays import to_numpy
 from engine.data.dataset import Dataset
-from engine.data.text_scripts import script_of
 
 COLUMN, LABEL = "column:", "label:"
 """How the name of a division begins that is by a column of any name, by the human label of a criterion."""
 
 MOST_VALUES = 20
 EMPTY, OTHERS, UNLABELLED = "(empty)", "(all others)", "(no label)"
+
+MIXED = "mixed scripts"
+CODE = "with code"
+NONE = "no letters"
+
+_LOOKED_AT = 1000  # characters of each text
+_MAIN = 0.8  # the share of the letters that makes one script the text's
+_KANA = 0.1  # of Han and Kana together: from here on it is Japanese
+_SCRIPTS = {"CJK": "Han", "HIRAGANA": "Kana", "KATAKANA": "Kana", "HALFWIDTH": "Kana", "FULLWIDTH": "Latin"}
+# A fence; or a line of program text: it ends as one does, or begins as one does and has a sign of one.
+_FENCE = re.compile(r"^\s*```", re.MULTILINE)
+_CODE_LINE = re.compile(
+    r"^\s*(?:(?:def|class|function|fn|public|private|static|void|for|while|if)\b.*[({:]\s*"
+    r"|(?:import|from|#include|using|package)\s[\w.<\"/{}*, ]+[;>\"]?"
+    r"|[^\s].*[;{}]\s*|[\w.\[\]]+\s*=\s*\S.*|return\b.*)$"
+)
+_LEAST_CODE_LINES = 2
 
 _NEAR_SHARE = 0.1  # responses whose lengths differ by no more of the longer one are about equally long
 _OWN: Mapping[str, str] = {
@@ -82,8 +101,9 @@ def divisions(dataset: Dataset) -> dict[str, str]:
 
 
 def slicing(dataset: Dataset, by: str) -> Slicing:
-    """The items divided by `length`, `instruction` (its length), `longer`, `script`, `label`, `label:CRITERION`,
-    a column of the file or `column:NAME`; empty slices are left out. SetupError for anything else.
+    """The items divided by `length`, `instruction` (its length), `longer`, `script`, `label`,
+    `label:CRITERION`, a column of the file or `column:NAME`; empty slices are left out. SetupError for
+    anything else.
 
     A text column has a slice for each of its 20 most frequent values and one for all others; numbers with
     more values than that are divided by quartiles. Source of the division by length: response length is the
@@ -206,10 +226,12 @@ def _by_bounds(
 ) -> Iterator[_Part]:
     """Parts of about equal size by value, each up to a bound that is a value that occurs."""
     shares = [place / len(keys) for place in range(1, len(keys))]
-    bounds = np.quantile(values[among], shares, method="inverted_cdf") if among.any() else []
+    bounds: list[float] = []
+    if among.any():
+        bounds = np.quantile(values[among], shares, method="inverted_cdf").tolist()
     low: float = -math.inf
     for place, key in enumerate(keys):
-        high = float(bounds[place]) if place < len(bounds) else math.inf
+        high = bounds[place] if place < len(bounds) else math.inf
         rows = np.flatnonzero(among & (values > low) & (values <= high))
         over = "" if low == -math.inf else f"over {shortest(low)}"
         up_to = "" if high == math.inf else f"up to {shortest(high)}"
@@ -287,3 +309,48 @@ _DIVIDE: Mapping[str, Callable[[Dataset], Iterator[_Part]]] = {
     "script": _by_script,
     "label": _by_overall,
 }
+
+
+# Scripts
+
+
+def script_of(texts: Iterable[str]) -> str:
+    """The script of most letters of some texts: `Latin`, `Cyrillic`, `Han`, `Japanese`; MIXED where none has
+    four fifths of them; CODE where a text holds program text; NONE without a letter.
+
+    The first 1,000 characters of each text are looked at. Latin letters beside another script count as
+    the others do.
+    """
+    begun = [text[:_LOOKED_AT] for text in texts]
+    if any(map(_holds_code, begun)):
+        return CODE
+    found: Counter[str] = Counter()
+    for text in begun:
+        for letter, count in Counter(text).items():
+            if letter.isalpha():
+                found[_script(letter)] += count
+    japanese = found["Han"] + found["Kana"]
+    if found["Kana"] and found["Kana"] >= _KANA * japanese:
+        del found["Han"], found["Kana"]
+        found["Japanese"] = japanese
+    if not found:
+        return NONE
+    [(script, count)] = found.most_common(1)
+    return script if count >= _MAIN * found.total() else MIXED
+
+
+@cache
+def _script(letter: str) -> str:
+    """The script of a letter: the first word of its name, `LATIN SMALL LETTER A`."""
+    name = unicodedata.name(letter, "other letters").split()[0]
+    return _SCRIPTS.get(name, name.capitalize())
+
+
+def _holds_code(text: str) -> bool:
+    if "```" in text and _FENCE.search(text):
+        return True
+    if not any(sign in text for sign in ("=", ";", "{", "(")) or "\n" not in text:
+        return False
+    lines = [line for line in text.split("\n") if line.strip()]
+    code = sum(len(line) < 200 and _CODE_LINE.match(line) is not None for line in lines)
+    return code >= _LEAST_CODE_LINES and 2 * code >= len(lines)

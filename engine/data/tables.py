@@ -51,8 +51,8 @@ class SourceTable(ABC):
     """A table whose rows can be read once. What is wrong with them is added to `problems` on the way.
 
     `columns` are the names in the file, in order and as often as they occur. Where `has_header` is
-    false they are the keys met so far, and a row may lack some of them. `must_be_text`: the columns of which a
-    cell that is no text is a problem (None: all); of others what can be read of it is kept.
+    false they are the keys met so far, and a row may lack some of them. `must_be_text`: the columns of which
+    a cell that is no text is a problem (None: all); of others what can be read of it is kept.
     """
 
     row_word: ClassVar[str]

@@ -111,7 +111,9 @@ class RunResults:
     def only(self, ids: Container[str]) -> "RunResults":
         """The same of these items alone; `run` stays what is stored of all of them."""
         places = [place for place, item in enumerate(self.judged) if item.item_id in ids]
-        judgments = {name: tuple(column[place] for place in places) for name, column in self.judgments.items()}
+        judgments = {
+            name: tuple(column[place] for place in places) for name, column in self.judgments.items()
+        }
         overrides = {key: said for key, said in self.overrides.items() if key[1] in ids}
         return replace(
             self,

@@ -44,8 +44,8 @@ class Matched:
 
     `pairs`: by criterion, in the order of the dataset, of the items that have a label there; criteria
     without any label are left out. `items`: how many items both have; `missing`: ids of the dataset that the
-    system lacks; `extra`: ids of the system that the dataset lacks. `part`: of which slice all of this is, for
-    people, and `whole` the dataset that it was taken from; empty and None for all items.
+    system lacks; `extra`: ids of the system that the dataset lacks. `part`: of which slice all of this
+    is, for people, and `whole` the dataset that it was taken from; empty and None for all items.
     """
 
     system: System
@@ -68,7 +68,14 @@ class Matched:
         dataset, system = self.dataset.only(ids), self.system.only(ids)
         missing = tuple(item_id for item_id in self.missing if item_id in ids)
         return Matched(
-            system, dataset, labelled, len(dataset) - len(missing), missing, (), part, self.whole or self.dataset
+            system,
+            dataset,
+            labelled,
+            len(dataset) - len(missing),
+            missing,
+            (),
+            part,
+            self.whole or self.dataset,
         )
 
     @property
@@ -90,7 +97,9 @@ class Matched:
         """Sentences that keep the measures from being taken for more than they are."""
         results = self.system.results
         whole = self.whole or self.dataset
-        caveats = [f"Only a slice is measured: {self.part}, {self.items:,} items of {len(whole):,}."] * bool(self.part)
+        caveats = [f"Only a slice is measured: {self.part}, {self.items:,} items of {len(whole):,}."] * bool(
+            self.part
+        )
         if results is None:
             return caveats
         run, calibration = results.run, results.calibration

@@ -28,8 +28,8 @@ _TIES = (Preference.BOTH_GOOD, Preference.BOTH_BAD)
 class SliceMeasures:
     """One slice. `items`: how many of its items the system answers, `labelled`: those with a human label.
 
-    `counts`: what its labels say by themselves, by criterion, and `measures` how they agree with people's; the
-    measures are empty without human labels. `interval`: of `accuracy`, a bootstrap over instructions.
+    `counts`: what its labels say by themselves, by criterion, and `measures` how they agree with people's,
+    empty without human labels. `interval`: of `accuracy`, a bootstrap over instructions.
     """
 
     part: Slice
@@ -140,7 +140,9 @@ def count_slices(results: RunResults, division: Slicing) -> SlicedMeasures:
     return SlicedMeasures(
         division,
         tuple(
-            SliceMeasures(part, len(alone.judged), 0, {count.criterion: count for count in count_run(alone)}, {})
+            SliceMeasures(
+                part, len(alone.judged), 0, {count.criterion: count for count in count_run(alone)}, {}
+            )
             for part, alone in found
             if alone.judged
         ),

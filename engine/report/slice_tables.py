@@ -1,7 +1,7 @@
 """Measures slice by slice as tables of values, and what is to be said of many of them.
 
-Knows: which columns stand side by side, and what they mean. Does not know: how items are divided and measured,
-terminals, windows.
+Knows: which columns stand side by side, and what they mean. Does not know: how items are divided
+and measured, terminals, windows.
 """
 
 from collections.abc import Sequence
@@ -9,17 +9,16 @@ from dataclasses import replace
 
 from engine.core.formatting import clipped, visible, words
 from engine.core.value_tables import Column, Estimate, Kind, Row, Table
-from engine.data.slices import Slicing
 from engine.measure.matching import Matched
 from engine.measure.slice_measures import FEW, SlicedMeasures, SliceMeasures, lead
 from engine.report.columns import ACCURACY, FLIPPED, INTERVAL, KAPPA, LABELS, MOST_FREQUENT
-from engine.weigh.slice_weighing import SliceWeighing
+from engine.weigh.slice_weighing import SlicedWeighing
 from engine.weigh.weighted_judge import WINNERS
 
 SLICES_NOTE = (
-    "Many slices are many comparisons: of twenty intervals one misses by chance alone, and the best and the worst"
-    " slice look further apart than they are. A difference between slices is a question for new items, not yet an"
-    " answer."
+    "Many slices are many comparisons: of twenty intervals one misses by chance alone, and the best and the"
+    " worst slice look further apart than they are. A difference between slices is a question for new items,"
+    " not yet an answer."
 )
 """What is to be said under every table of slices."""
 
@@ -43,7 +42,7 @@ def slice_table(measured: SlicedMeasures) -> Table:
 
     Without human labels the columns that need them are left out.
     """
-    first = _first(measured.division)
+    first = _first(measured.division.words)
     if not any(found.measures for found in measured.slices):
         return Table(
             (first, _ITEMS, _SHARES[1], FLIPPED),
@@ -74,7 +73,9 @@ def criterion_slice_table(measured: SlicedMeasures) -> Table:
     """The accuracy of each slice on each criterion, with its interval, in percent."""
     names = dict.fromkeys(name for found in measured.slices for name in found.measures)
     columns = [
-        Column(name, words(name), Kind.ESTIMATE, f"Accuracy on {words(name)} in percent, and its 95 % interval.")
+        Column(
+            name, words(name), Kind.ESTIMATE, f"Accuracy on {words(name)} in percent, and its 95 % interval."
+        )
         for name in names
     ]
     rows: list[Row] = [
@@ -87,7 +88,7 @@ def criterion_slice_table(measured: SlicedMeasures) -> Table:
         ]
         for found in measured.slices
     ]
-    return Table((_first(measured.division), *columns), rows)
+    return Table((_first(measured.division.words), *columns), rows)
 
 
 def compared_slice_table(matched: Sequence[Matched], measured: Sequence[SlicedMeasures]) -> Table:
@@ -99,7 +100,9 @@ def compared_slice_table(matched: Sequence[Matched], measured: Sequence[SlicedMe
     ]
     two = len(matched) == len(("one", "other"))
     if two:
-        meaning = "How much more accurate the first system is, in percent points; 0 in the interval: not surely."
+        meaning = (
+            "How much more accurate the first system is, in percent points; 0 in the interval: not surely."
+        )
         columns.append(Column("lead", "difference", Kind.ESTIMATE, meaning))
     rows: list[Row] = []
     for place, found in enumerate(first.slices):
@@ -108,10 +111,10 @@ def compared_slice_table(matched: Sequence[Matched], measured: Sequence[SlicedMe
             known = lead(matched[0], matched[1], found.part)
             values.append(known and Estimate(*known))
         rows.append([_name(found), found.labelled, *values, _TOO_FEW if found.few else ""])
-    return Table((_first(first.division), _LABELLED, *columns, _NOTE), rows)
+    return Table((_first(first.division.words), _LABELLED, *columns, _NOTE), rows)
 
 
-def weighed_slice_table(division: Slicing, slices: Sequence[SliceWeighing]) -> Table:
+def weighed_slice_table(weighed: SlicedWeighing) -> Table:
     """The win rates of the weighted judge on each slice, in percent with intervals."""
     titles = {WINNERS[0]: "A wins", WINNERS[1]: "B wins", WINNERS[2]: "tie"}
     columns = [
@@ -124,7 +127,7 @@ def weighed_slice_table(division: Slicing, slices: Sequence[SliceWeighing]) -> T
         _NOTE,
     )
     rows: list[Row] = []
-    for found in slices:
+    for found in weighed.slices:
         agreement = found.agreement
         rows.append(
             [
@@ -132,19 +135,19 @@ def weighed_slice_table(division: Slicing, slices: Sequence[SliceWeighing]) -> T
                 found.items,
                 *(Estimate(*found.rates[name]) for name in titles),
                 agreement.items if agreement else 0,
-                agreement and Estimate(agreement.accuracy, found.interval),
+                Estimate(agreement.accuracy, found.interval) if agreement else None,
                 _TOO_FEW if found.items < FEW else "",
             ]
         )
-    return Table((_first(division), _ITEMS, *columns, *more), rows)
+    return Table((_first(weighed.division.words), _ITEMS, *columns, *more), rows)
 
 
 def _estimate(found: SliceMeasures) -> Estimate | None:
     return None if found.accuracy is None else Estimate(found.accuracy, found.interval)
 
 
-def _first(division: Slicing) -> Column:
-    return Column("slice", visible(division.words), Kind.TEXT, "What the items of this row have in common.")
+def _first(title: str) -> Column:
+    return Column("slice", visible(title), Kind.TEXT, "What the items of this row have in common.")
 
 
 def _name(found: SliceMeasures) -> str:

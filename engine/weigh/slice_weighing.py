@@ -38,9 +38,23 @@ class SliceWeighing:
         }
 
 
-def weigh_slices(
-    pairs: ScoredPairs, weighing: Weighing, gold: Dataset, division: Slicing
-) -> tuple[SliceWeighing, ...]:
+@dataclass(frozen=True)
+class SlicedWeighing:
+    """The slices of a division in which anything is decided."""
+
+    division: Slicing
+    slices: tuple[SliceWeighing, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        return {
+            "by": self.division.by,
+            "title": self.division.title,
+            "slices": [found.as_json() for found in self.slices],
+        }
+
+
+def weigh_slices(pairs: ScoredPairs, weighing: Weighing, gold: Dataset, division: Slicing) -> SlicedWeighing:
     """What was decided of `pairs`, slice by slice; slices without a decision are left out."""
     instructions = dict(zip(gold.ids, gold.texts("instruction").to_pylist(), strict=True))
     human = human_winners(gold)
@@ -51,7 +65,7 @@ def weigh_slices(
         if of_slice:
             decided = weigh(ScoredPairs(of_slice), weighing.weights, weighing.tie_threshold, gold)
             found.append(_of_slice(part, decided, instructions, human))
-    return tuple(found)
+    return SlicedWeighing(division, tuple(found))
 
 
 def _of_slice(

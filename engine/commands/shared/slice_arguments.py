@@ -14,6 +14,7 @@ from engine.data.slices import Slicing, select, slicing
 from engine.measure.matching import Matched
 from engine.measure.slice_measures import SlicedMeasures, measure_slices
 from engine.report.slice_tables import SLICES_NOTE, criterion_slice_table, slice_table
+from engine.weigh.slice_weighing import SlicedWeighing
 
 
 def add_slices(arguments: argparse.ArgumentParser) -> None:
@@ -24,16 +25,16 @@ def add_slices(arguments: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="WHAT",
-        help="a table with a row for each slice: by a COLUMN of the dataset, length (of both responses),"
-        " instruction (its length), longer (which response), script, or label (or label:CRITERION); column:NAME"
-        " for a column of one of these names; may be given again",
+        help="a table with a row for each slice: a COLUMN of the dataset, length (of both responses),"
+        " instruction (its length), longer (which response), script, or label (label:CRITERION);"
+        " column:NAME for a column of one of these names; may be given again",
     )
     group.add_argument(
         "--slice",
         action="append",
         default=[],
         metavar="WHAT=VALUE",
-        help="only this slice: COLUMN=value, length=short, longer=A; given again, items that are in all of them",
+        help="only this slice: COLUMN=value, length=short, longer=A; again: items that are in all of them",
     )
 
 
@@ -58,7 +59,7 @@ def sliced(matched: Matched, divisions: Sequence[Slicing]) -> list[SlicedMeasure
     return [measure_slices(matched, division) for division in divisions]
 
 
-def slices_json(found: Sequence[SlicedMeasures]) -> dict[str, Any]:
+def slices_json(found: Sequence[SlicedMeasures | SlicedWeighing]) -> dict[str, Any]:
     """What goes into a JSON file; nothing where nothing was divided."""
     return {"slices": [measured.as_json() for measured in found]} if found else {}
 

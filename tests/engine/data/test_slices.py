@@ -11,8 +11,18 @@ from hypothesis import strategies as st
 from engine.core.errors import SetupError
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.other_columns import MOST_OTHER_COLUMNS
-from engine.data.slices import EMPTY, MOST_VALUES, OTHERS, divisions, select, slicing
-from engine.data.text_scripts import CODE, MIXED, NONE, script_of
+from engine.data.slices import (
+    CODE,
+    EMPTY,
+    MIXED,
+    MOST_VALUES,
+    NONE,
+    OTHERS,
+    divisions,
+    script_of,
+    select,
+    slicing,
+)
 
 ROW = {"instruction": "What?", "output_a": "This.", "output_b": "That."}
 
@@ -39,7 +49,13 @@ LABELS = st.sampled_from(["", "A", "B", "both_good", "both_bad"])
 @given(
     st.lists(
         st.fixed_dictionaries(
-            {"instruction": CELLS, "output_a": CELLS, "output_b": CELLS, "c": CELLS, "relevance_preference": LABELS}
+            {
+                "instruction": CELLS,
+                "output_a": CELLS,
+                "output_b": CELLS,
+                "c": CELLS,
+                "relevance_preference": LABELS,
+            }
         ),
         min_size=1,
         max_size=60,
@@ -158,7 +174,10 @@ def test_a_rare_value_is_chosen_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wish", "says"),
     [
-        ("subset=resoning", "no item with subset = 'resoning'. Did you mean reasoning? There are chat, reasoning"),
+        (
+            "subset=resoning",
+            "no item with subset = 'resoning'. Did you mean reasoning? There are chat",
+        ),
         ("subst=chat", "cannot be divided by 'subst': it has no such column. Did you mean subset?"),
         ("chat", "'chat' names no slice"),
         ("label=A", "no human labels for 'label'. Criteria with labels: none."),
@@ -206,9 +225,7 @@ def test_pictures_in_a_parquet_file_are_left_out_and_named(tmp_path: Path) -> No
     pd.DataFrame(rows).to_parquet(path)
     dataset = load_dataset(path)
     assert dataset.other_columns == ("tags",)
-    assert dataset.notices[1] == (
-        "2 columns were left out (they hold bytes, not text): 'picture', 'raw'."
-    )
+    assert dataset.notices[1] == ("2 columns were left out (they hold bytes, not text): 'picture', 'raw'.")
 
 
 def test_only_so_many_other_columns_are_kept(tmp_path: Path) -> None:
