@@ -97,9 +97,9 @@ class Matched:
         """Sentences that keep the measures from being taken for more than they are."""
         results = self.system.results
         whole = self.whole or self.dataset
-        caveats = [f"Only a slice is measured: {self.part}, {self.items:,} items of {len(whole):,}."] * bool(
-            self.part
-        )
+        caveats = []
+        if self.part:
+            caveats.append(f"Only a slice is measured: {self.part}, {self.items:,} items of {len(whole):,}.")
         if results is None:
             return caveats
         run, calibration = results.run, results.calibration

@@ -15,6 +15,7 @@ from gui.kit.labels import name
 class ColumnChooser(QToolButton):
     """A drop-down menu, which the header of the view also opens by the right mouse button."""
 
+    shown_changed = Signal()
     sort_wanted = Signal(str, bool)  # a column's name in the dataset, empty for the file's order; descending
 
     def __init__(
@@ -44,21 +45,31 @@ class ColumnChooser(QToolButton):
     @Slot()
     def _fill(self) -> None:
         self._menu.clear()
+        others = QMenu("Other columns of the file", self._menu)
         for column in self._table.columns:
-            shown = self._menu.addAction(column.title)
+            shown = (others if column.is_other else self._menu).addAction(_plain(column.title))
             shown.setCheckable(True)
             shown.setChecked(self._columns.is_shown(column))
             shown.setEnabled(column.source != NEVER_HIDDEN)
-            shown.toggled.connect(lambda on, chosen=column: self._columns.set_shown(chosen, on))
+            shown.toggled.connect(lambda on, chosen=column: self._show(chosen, on))
         self._menu.addSeparator()
+        if others.actions():
+            self._menu.addMenu(others)
         self._add_sorting()
+
+    def _show(self, column: DatasetColumn, shown: bool) -> None:
+        self._columns.set_shown(column, shown)
+        self.shown_changed.emit()
 
     def _add_sorting(self) -> None:
         menu = self._menu.addMenu("Sort by")
         source, descending = self._sorted
         orders = QActionGroup(menu)
-        for column in (DatasetColumn("", "Order of the file"), *self._table.columns):
-            action = self._choice(menu, orders, column.title, column.source == source)
+        shown = (
+            column for column in self._table.columns if not column.is_other or self._columns.is_shown(column)
+        )
+        for column in (DatasetColumn("", "Order of the file"), *shown):
+            action = self._choice(menu, orders, _plain(column.title), column.source == source)
             action.triggered.connect(lambda _on, to=column.source: self.sort_wanted.emit(to, descending))
         menu.addSeparator()
         directions = QActionGroup(menu)
@@ -78,3 +89,8 @@ class ColumnChooser(QToolButton):
     @Slot(QPoint)
     def _open_at(self, place: QPoint) -> None:
         self._menu.popup(self._view.horizontalHeader().mapToGlobal(place))
+
+
+def _plain(title: str) -> str:
+    """A title for a menu, where a sign & would mark a key."""
+    return title.replace("&", "&&")
