@@ -175,8 +175,11 @@ class DatasetPage(Page):
     @Slot(object)
     def _show_item(self, item: int | None) -> None:
         dataset = self.workspace.dataset
-        chosen = dataset[item] if dataset is not None and item is not None else None
-        self.preview.show_item(chosen, self.items.words)
+        if dataset is None or item is None:
+            self.preview.show_item(None)
+            return
+        others = {column: str(dataset.texts(column)[item].as_py()) for column in dataset.other_columns}
+        self.preview.show_item(dataset[item], self.items.words, others)
 
     @Slot(object)
     def _judge_selected(self, rows: Sequence[int]) -> None:

@@ -326,7 +326,7 @@ class ResultsPage(Page):
             ("Fi&gures", self.figures),
             ("&Weighted judge", self.weighing),
             ("&Calibration", self.calibration),
-            ("&By slice", self.slices),
+            ("B&y slice", self.slices),
         ):
             self.tabs.addTab(_scrolled(inside), text)
         self.tabs.setCurrentIndex(self.workspace.state.number(_TAB, 0))

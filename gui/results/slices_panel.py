@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
+    QTableView,
     QVBoxLayout,
     QWidget,
 )
@@ -127,12 +128,17 @@ class SlicesPanel(QWidget):
         if run is not None and scores is not None and index.isValid():
             part = scores.measured.slices[index.row()].part
             words = scores.measured.division.in_words(part)
+            ids = part.known.intersection(item.item_id for item in run.results.judged)
             self._workspace.page_wanted.emit(PageName.REVIEW)
-            self._workspace.listing_wanted.emit(WantedItems(run.id, Filters(ids=part.known), words))
+            self._workspace.listing_wanted.emit(WantedItems(run.id, Filters(ids=ids), words))
 
 
 class _Drawn(QStyledItemDelegate):
     """Draws an accuracy as a point and its interval as a line, from 0 to 100 % of the cell."""
+
+    def __init__(self, view: QTableView) -> None:
+        super().__init__(view)
+        self._view = view
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -146,7 +152,7 @@ class _Drawn(QStyledItemDelegate):
         value = index.data(VALUE_ROLE)
         if not isinstance(value, Estimate):
             return
-        used = colours(shown.palette)
+        used = colours(self._view.palette())  # that of the option is another's
         room = QRectF(shown.rect).adjusted(8, 0, -8, 0)
         middle = room.center().y()
 

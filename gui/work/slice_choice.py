@@ -124,6 +124,7 @@ class SliceChoice(QWidget):
             self.parts.setItemData(place + 1, tip(found.name), Qt.ItemDataRole.ToolTipRole)
             if found is part:
                 self.parts.setCurrentIndex(place + 1)
+        self.parts.setToolTip(tip(part.name) if part is not None else "")
         self.parts.setVisible(slicing is not None)
 
     def _fill(self, titles: Mapping[str, str], chosen: str) -> None:
@@ -133,12 +134,13 @@ class SliceChoice(QWidget):
             self.by.addItem(f"By {visible(clipped(title))}", by)
             self.by.setItemData(self.by.count() - 1, tip(title), Qt.ItemDataRole.ToolTipRole)
         self.by.setCurrentIndex(max(0, self.by.findData(chosen)))
+        self.by.setToolTip(tip(self.by.currentText()) if chosen else "By what the items are divided")
 
 
 def _box(accessible: str) -> QComboBox:
     """A list that no name can widen."""
     box = QComboBox()
-    box.setMinimumContentsLength(10)
+    box.setMinimumContentsLength(13)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     name(box, accessible)
     return box
