@@ -11,6 +11,9 @@ from gui.dataset.item_columns import NEVER_HIDDEN, ItemColumns
 from gui.dataset.item_table import DatasetColumn, ItemTableModel, column_named
 from gui.kit.labels import name
 
+_LONGEST_TITLE = 28
+_MOST_IN_A_MENU = 20  # what does not stand on a screen
+
 
 class ColumnChooser(QToolButton):
     """A drop-down menu, which the header of the view also opens by the right mouse button."""
@@ -45,17 +48,26 @@ class ColumnChooser(QToolButton):
     @Slot()
     def _fill(self) -> None:
         self._menu.clear()
-        others = QMenu("Other columns of the file", self._menu)
+        others = [column for column in self._table.columns if column.is_other]
         for column in self._table.columns:
-            shown = (others if column.is_other else self._menu).addAction(_plain(column.title))
-            shown.setCheckable(True)
-            shown.setChecked(self._columns.is_shown(column))
-            shown.setEnabled(column.source != NEVER_HIDDEN)
-            shown.toggled.connect(lambda on, chosen=column: self._show(chosen, on))
+            if not column.is_other:
+                self._add_shown(self._menu, column)
         self._menu.addSeparator()
-        if others.actions():
-            self._menu.addMenu(others)
+        for start in range(0, len(others), _MOST_IN_A_MENU):
+            part = others[start : start + _MOST_IN_A_MENU]
+            some = f", {start + 1} to {start + len(part)}" if len(others) > len(part) else ""
+            menu = self._menu.addMenu(f"Other columns of the file{some}")
+            for column in part:
+                self._add_shown(menu, column)
         self._add_sorting()
+
+    def _add_shown(self, menu: QMenu, column: DatasetColumn) -> None:
+        """An entry that shows and hides a column."""
+        shown = menu.addAction(_plain(column.title))
+        shown.setCheckable(True)
+        shown.setChecked(self._columns.is_shown(column))
+        shown.setEnabled(column.source != NEVER_HIDDEN)
+        shown.toggled.connect(lambda on: self._show(column, on))
 
     def _show(self, column: DatasetColumn, shown: bool) -> None:
         self._columns.set_shown(column, shown)
@@ -93,4 +105,5 @@ class ColumnChooser(QToolButton):
 
 def _plain(title: str) -> str:
     """A title for a menu, where a sign & would mark a key."""
-    return title.replace("&", "&&")
+    short = title if len(title) <= _LONGEST_TITLE else f"{title[:_LONGEST_TITLE]}…"
+    return short.replace("&", "&&")

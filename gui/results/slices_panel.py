@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
@@ -50,7 +49,7 @@ class SlicesPanel(QWidget):
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
-        self.choice = SliceChoice(workspace.threads)
+        self.choice = SliceChoice(workspace.threads, letters=20)
         self.choice.by.activated.connect(self.divided)
         self.scores: SliceScores | None = None
         self._measuring = LatestTask(workspace.threads, Lane.MEASURE, self)
@@ -136,10 +135,6 @@ class SlicesPanel(QWidget):
 class _Drawn(QStyledItemDelegate):
     """Draws an accuracy as a point and its interval as a line, from 0 to 100 % of the cell."""
 
-    def __init__(self, view: QTableView) -> None:
-        super().__init__(view)
-        self._view = view
-
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
@@ -152,7 +147,7 @@ class _Drawn(QStyledItemDelegate):
         value = index.data(VALUE_ROLE)
         if not isinstance(value, Estimate):
             return
-        used = colours(self._view.palette())  # that of the option is another's
+        used = colours(QApplication.palette())  # the style sheet gives tables another
         room = QRectF(shown.rect).adjusted(8, 0, -8, 0)
         middle = room.center().y()
 
@@ -168,7 +163,7 @@ class _Drawn(QStyledItemDelegate):
             painter.drawLine(at(value.ends[0]), at(value.ends[1]))
         painter.setBrush(QColor(used.text))
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.drawEllipse(at(value.value), 4, 4)
+        painter.drawEllipse(at(value.value), 3, 3)
         painter.restore()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:

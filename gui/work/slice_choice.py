@@ -23,19 +23,21 @@ _ALL = "Items: all"
 
 
 class SliceChoice(QWidget):
-    """Follows one dataset. `changed` is emitted once the choice is known, slices and all."""
+    """Follows one dataset. `letters`: how wide each list is at least. `changed` is emitted once the choice is
+    known, slices and all.
+    """
 
     changed = Signal()
 
-    def __init__(self, threads: EngineThreads, parent: QWidget | None = None) -> None:
+    def __init__(self, threads: EngineThreads, letters: int = 13, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.slicing: Slicing | None = None
         self.part: Slice | None = None
         self._dataset: Dataset | None = None
         self._gold: Dataset | None = None
         self._wanted_part: str | None = None  # its key, until the slices are known
-        self.by = _box("By what the items are divided")
-        self.parts = _box("Which slice of the items")
+        self.by = _box("By what the items are divided", letters)
+        self.parts = _box("Which slice of the items", letters)
         line = QHBoxLayout(self)
         line.setContentsMargins(0, 0, 0, 0)
         line.addWidget(self.by, 1)
@@ -137,10 +139,10 @@ class SliceChoice(QWidget):
         self.by.setToolTip(tip(self.by.currentText()) if chosen else "By what the items are divided")
 
 
-def _box(accessible: str) -> QComboBox:
+def _box(accessible: str, letters: int) -> QComboBox:
     """A list that no name can widen."""
     box = QComboBox()
-    box.setMinimumContentsLength(13)
+    box.setMinimumContentsLength(letters)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     name(box, accessible)
     return box

@@ -422,3 +422,17 @@ def test_one_slice_of_the_items_is_listed(qtbot: QtBot, with_others: DatasetPage
 
 def test_the_chosen_item_shows_its_other_columns(with_others: DatasetPage) -> None:
     assert "Other columns\nkind: chat\nA&B: 2" in with_others.preview.text
+
+
+def test_a_hundred_other_columns_stand_in_menus_that_fit_a_screen(
+    qtbot: QtBot, page: DatasetPage, save: Save
+) -> None:
+    names = [f"{'x' * 255}{number}" for number in range(45)]
+    file = save("x.csv", ",".join([*HEAD.split("\t"), *names]).encode() + b"\n1,a,b,c" + b",v" * 45)
+    open_file_without_labels(qtbot, page, file)
+    page.items.chooser._fill()
+    texts = [found.text() for found in page.items.chooser._menu.actions() if "Other" in found.text()]
+    assert [text.partition(", ")[2] for text in texts] == ["1 to 20", "21 to 40", "41 to 45"]
+    menu = next(found for found in page.items.chooser._menu.actions() if "Other" in found.text()).menu()
+    assert isinstance(menu, QMenu)
+    assert menu.sizeHint().width() < 500
