@@ -294,8 +294,10 @@ class _ParquetTable(SourceTable):
             self._file = parquet.ParquetFile(pa.BufferReader(data))
             if self._file.metadata.num_columns > MOST_COLUMNS:  # before seconds of work on their names
                 raise too_many_columns(path, self._file.metadata.num_columns)
-            self.columns = list(self._file.schema_arrow.names)
+            schema = self._file.schema_arrow
+            self.columns = list(schema.names)
             check_columns(path, self.columns)
+            self._of_bytes = {field.name for field in schema if _holds_bytes(field.type)}
         except _ARROW_FAILURES as error:
             raise self._damaged(error) from error
 
@@ -332,8 +334,7 @@ class _ParquetTable(SourceTable):
         return ""
 
     def holds_text(self, column: str) -> bool:
-        found = self._file.schema_arrow.field(self.columns.index(column))
-        return not _holds_bytes(found.type)
+        return column not in self._of_bytes
 
     def _damaged(self, error: Exception) -> InputError:
         found = f"the Parquet file is damaged ({error})."
