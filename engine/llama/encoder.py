@@ -149,7 +149,7 @@ class LlamaEncoder:
 
 
 def _first_words(text: str) -> str:
-    """The first words of a very long text, of which only so many tokens count; all of it where it is one word.
+    """The first words of a very long text, of which few tokens count; all of it where it is one word.
 
     llama.cpp takes time by the square of a length in which it finds special tokens everywhere.
     """
