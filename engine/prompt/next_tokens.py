@@ -1,16 +1,20 @@
 """What a model would write after a prompt: the likeliest next tokens, the labels among them, and the rest.
 
-Knows: log-probabilities of a vocabulary, labels as tokens. Does not know: sessions, how they are shown.
+Knows: log-probabilities of a vocabulary, labels as tokens. Does not know: sessions, where this is shown.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from engine.core.items import PREFERENCES, Preference
+from engine.core.formatting import words
+from engine.core.items import PREFERENCES, Order, Preference
 from engine.core.judgments import Reading
 from engine.core.log_probs import FloatArray
+from engine.core.value_tables import Column, Kind, Row, Table
+from engine.prompt.judge_prompt import LETTERS
 from engine.prompt.preview import Pieces
 
 
@@ -72,3 +76,35 @@ class Ranking:
         )
         rest = max(0.0, 1.0 - sum(token.probability for token in found))
         return NextTokens(criterion, found, rest, reading)
+
+
+_COLUMNS = (
+    Column("rank", "rank", Kind.COUNT, "1 for the likeliest of all tokens."),
+    Column("token", "token", Kind.TEXT, "What it writes, between quotation marks."),
+    Column(
+        "probability", "probability", Kind.SHARE, "Its share of all probability, of the whole vocabulary."
+    ),
+    Column("letter", "letter", Kind.TEXT, "The letter of the verdict that begins with it."),
+    Column("label", "label", Kind.TEXT, "What this letter says in this order of the responses."),
+    Column("id", "id", Kind.COUNT, "Its number in the model's vocabulary."),
+)
+
+
+def next_table(found: NextTokens) -> Table:
+    """The tokens, and below them what all others hold."""
+    swapped = found.reading.order is Order.BA
+    rows: list[Row] = []
+    for token in found.tokens:
+        labels = [label.swapped if swapped else label for label in token.labels]
+        rows.append(
+            (
+                token.rank,
+                json.dumps(token.piece, ensure_ascii=False),
+                token.probability,
+                ", ".join(LETTERS[label] for label in token.labels),
+                ", ".join(map(words, labels)),
+                token.id,
+            )
+        )
+    rows.append(("", "all other tokens", found.rest, "", "", ""))
+    return Table(_COLUMNS, rows)
