@@ -78,6 +78,7 @@ class Ranking:
         return NextTokens(criterion, found, rest, reading)
 
 
+_LEAST = 0.0005  # what is less is shown as less
 _COLUMNS = (
     Column("rank", "rank", Kind.COUNT, "1 for the likeliest of all tokens."),
     Column("token", "token", Kind.TEXT, "What it writes, between quotation marks."),
@@ -100,11 +101,15 @@ def next_table(found: NextTokens) -> Table:
             (
                 token.rank,
                 json.dumps(token.piece, ensure_ascii=False),
-                token.probability,
+                _share(token.probability),
                 ", ".join(LETTERS[label] for label in token.labels),
                 ", ".join(map(words, labels)),
                 token.id,
             )
         )
-    rows.append(("", "all other tokens", found.rest, "", "", ""))
+    rows.append(("", "all other tokens", _share(found.rest), "", "", ""))
     return Table(_COLUMNS, rows)
+
+
+def _share(probability: float) -> float | str:
+    return probability if probability >= _LEAST else "<0.1 %"

@@ -28,7 +28,7 @@ class Span:
     source: Source
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PlacedToken:
     """A token, what it writes, and the stretch of the text that it is for, in characters.
 
