@@ -15,6 +15,7 @@ from engine.core.run_records import StoredRun
 from engine.core.run_setup import RunSetup
 from engine.core.value_tables import Table
 from gui.reading.prompt_pane import Ink, InkedSpan, ShownPrompt, TokenMark
+from gui.work.apart_jobs import worker
 from gui.work.gc_pause import many_records
 from gui.work.lanes import Job, JobControl
 
@@ -90,10 +91,13 @@ def ask(subject: Subject) -> Job[dict[Place, Answer]]:
 
     def work(control: JobControl) -> dict[Place, Answer]:
         from engine.judge.item_prompt import read_next_tokens
+        from engine.loading.model_in_use import in_use
         from engine.prompt.next_tokens import next_table
 
-        question = _question(subject, control.cancel)
-        found = followed(read_next_tokens(control.cancel, question, LIKELIEST), control.report)
+        with worker(read_next_tokens, control) as reader:
+            question = _question(subject, control.cancel)
+            with in_use(question.model):
+                found = followed(reader.do(question, LIKELIEST), control.report)
         return {
             (one.criterion, one.reading.order): Answer(next_table(one), one.reading.format_mass)
             for one in found
