@@ -40,7 +40,7 @@ from gui.window.frame import MainWindow
 from gui.window.icons import icon, window_icon
 from gui.window.keys_dialog import KeysDialog
 from gui.window.menus import MenuActions, Menus
-from gui.window.prompt_dialog import PromptDialog, Wanted
+from gui.window.prompt_dialog import PromptDialog, PromptWish
 from gui.window.prompt_jobs import Subject
 from gui.window.self_test_dialog import SelfTestDialog
 from gui.window.settings_dialog import SettingsDialog
@@ -270,7 +270,9 @@ class Interior(QObject):
     @Slot(object)
     def _show_prompt(self, item: Item) -> None:
         """What the model that is chosen on the Judge page would be shown of an item."""
-        self._open_prompt(Wanted(Subject(item, self.judge.setup()), "", chosen_on="as the Judge page is set"))
+        self._open_prompt(
+            PromptWish(Subject(item, self.judge.setup()), "", chosen_on="as the Judge page is set")
+        )
 
     @Slot(object, str)
     def _show_prompt_of_run(self, item: Item, criterion: str) -> None:
@@ -282,7 +284,7 @@ class Interior(QObject):
         judged = next((one for one in run.results.judged if one.item_id == item.id), None)
         readings = judged.readings if judged is not None else {}
         self._open_prompt(
-            Wanted(
+            PromptWish(
                 Subject(item, setup, None if stored.submitted else stored),
                 criterion,
                 may_see=lambda name: blind.shows(item.id, name),
@@ -295,7 +297,7 @@ class Interior(QObject):
             )
         )
 
-    def _open_prompt(self, wanted: Wanted) -> None:
+    def _open_prompt(self, wanted: PromptWish) -> None:
         dialog = PromptDialog(self.workspace, wanted, self.frame)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()

@@ -31,7 +31,7 @@ from gui.kit.value_table import TableModel, sentence_case
 from gui.kit.views import measure_view
 from gui.reading.prompt_pane import Ink, InkSample, PromptPane, ShownPrompt
 from gui.window import prompt_jobs
-from gui.window.prompt_jobs import Answer, Place, PlacedPrompt, PromptHead, Subject
+from gui.window.prompt_jobs import Place, PlacedPrompt, PromptAnswer, PromptHead, Subject
 from gui.work.lanes import Lane, LatestTask
 from gui.work.page_splitter import two_parts
 from gui.work.workspace import Workspace
@@ -44,7 +44,7 @@ _ALONE = (
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PromptWish:
     """What is to be looked at first.
 
     `may_see`: whether what the model says of a criterion may be seen. `chosen_on`: where the model was
@@ -61,13 +61,14 @@ class Wanted:
 class PromptDialog(QDialog):
     """Makes the prompts when it opens; what is under way when it closes is dropped."""
 
-    def __init__(self, workspace: Workspace, wanted: Wanted, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, wanted: PromptWish, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("What the model is shown")
+        self._workspace = workspace
         self._wanted = wanted
         self._head: PromptHead | None = None
         self._prompts: dict[Place, ShownPrompt] = {}
-        self._answers: Mapping[Place, Answer] = {}
+        self._answers: Mapping[Place, PromptAnswer] = {}
         self._make_parts()
         self._lay_out()
         self._making = LatestTask(workspace.threads, Lane.SCAN, self)
@@ -263,8 +264,9 @@ class PromptDialog(QDialog):
     @Slot()
     def _ask(self) -> None:
         self.notice.hide()
+        waits = self._workspace.threads.busy(Lane.MODEL)
+        self.busy.begin(f"{'Waiting for other work with a model to end' if waits else 'Starting'} …")
         self._asking.start(prompt_jobs.ask(self._wanted.subject))
-        self.busy.begin("Waiting for other work with a model, or checking the model file …")
 
     @Slot(bool)
     def _follow_asking(self, busy: bool) -> None:
@@ -278,7 +280,7 @@ class PromptDialog(QDialog):
             self.busy.go_on(f"{event.what} …")
 
     @Slot(object)
-    def _take_answers(self, answers: Mapping[Place, Answer]) -> None:
+    def _take_answers(self, answers: Mapping[Place, PromptAnswer]) -> None:
         self._answers = answers
         self._show_answer()
 

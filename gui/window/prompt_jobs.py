@@ -58,7 +58,7 @@ class PlacedPrompt:
 
 
 @dataclass(frozen=True)
-class Answer:
+class PromptAnswer:
     """What comes next after one prompt; `mass`: what the four labels hold of it, 0 to 1."""
 
     table: Table
@@ -86,10 +86,10 @@ def show_prompts(subject: Subject, first: Place) -> Job[None]:
     return work
 
 
-def ask(subject: Subject) -> Job[dict[Place, Answer]]:
+def ask(subject: Subject) -> Job[dict[Place, PromptAnswer]]:
     """What the model would write next after each prompt of the item; reports Preparing."""
 
-    def work(control: JobControl) -> dict[Place, Answer]:
+    def work(control: JobControl) -> dict[Place, PromptAnswer]:
         from engine.judge.item_prompt import read_next_tokens
         from engine.loading.model_in_use import in_use
         from engine.prompt.next_tokens import next_table
@@ -99,7 +99,7 @@ def ask(subject: Subject) -> Job[dict[Place, Answer]]:
             with in_use(question.model):
                 found = followed(reader.do(question, LIKELIEST), control.report)
         return {
-            (one.criterion, one.reading.order): Answer(next_table(one), one.reading.format_mass)
+            (one.criterion, one.reading.order): PromptAnswer(next_table(one), one.reading.format_mass)
             for one in found
         }
 

@@ -37,11 +37,8 @@ def test_all_listed_items_are_asked_for(qtbot: QtBot, page: ReviewPage, demo_gol
 
 
 def test_the_menu_says_how_many_items_are_listed(qtbot: QtBot, page: ReviewPage) -> None:
-    judging, looking = (
-        ["Judge this item again…", "Judge the 30 listed items…"],
-        "What the model is shown… (P)",
-    )
-    assert entries(page) == [*judging, looking]
+    judging = ["Judge this item again…", "Judge the 30 listed items…"]
+    assert entries(page) == [*judging, "What the model is shown… (P)"]
     page.list.filters.search.setText(current(page))
     qtbot.waitUntil(lambda: page.list.shown < 30)
     assert entries(page)[1].startswith(f"Judge the {page.list.shown} listed item")
