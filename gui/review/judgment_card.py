@@ -146,7 +146,7 @@ class JudgmentCard(QFrame):
         name(self.fold, "Fold the judgment to one line", "Fold the judgment to one line, or open it (F)")
         self.own.setWordWrap(False)
         self.beginning.hide()
-        self.prompt.setText("Prompt… (P)")
+        self.prompt.setText("Prompt…")  # its key is in the tool tip: the marks need the room
         self.prompt.setProperty("role", "button")
         self.prompt.setProperty("compact", True)
         name(self.prompt, "What the model is shown, key P", "Exactly what the model is shown (P)")

@@ -56,6 +56,7 @@ from gui.work.store_jobs import is_read_only
 from gui.work.workspace import Workspace
 
 _MODEL_SUFFIX = ".gguf"
+_AS_SET = "as the Judge page is set"
 
 
 class Interior(QObject):
@@ -270,9 +271,7 @@ class Interior(QObject):
     @Slot(object)
     def _show_prompt(self, item: Item) -> None:
         """What the model that is chosen on the Judge page would be shown of an item."""
-        self._open_prompt(
-            PromptWish(Subject(item, self.judge.setup()), "", chosen_on="as the Judge page is set")
-        )
+        self._open_prompt(PromptWish(Subject(item, self.judge.setup()), "", chosen_on=_AS_SET))
 
     @Slot(object, str)
     def _show_prompt_of_run(self, item: Item, criterion: str) -> None:
@@ -288,7 +287,7 @@ class Interior(QObject):
                 Subject(item, setup, None if stored.submitted else stored),
                 criterion,
                 may_see=lambda name: blind.shows(item.id, name),
-                chosen_on="as the Judge page is set" if stored.submitted else "",
+                chosen_on=_AS_SET if stored.submitted else "",
                 masses={
                     (name, reading.order): reading.format_mass
                     for name, read in readings.items()

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QHBoxLayout,
     QPushButton,
+    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -136,7 +137,12 @@ class PromptDialog(QDialog):
             side.addWidget(part)
         side.setAlignment(self.ask, Qt.AlignmentFlag.AlignLeft)
         side.addStretch(1)
-        across = two_parts(Qt.Orientation.Horizontal, left, right)
+        right.setProperty("role", "content")
+        scrolled = QScrollArea()  # of large text the table is higher than the window
+        scrolled.setWidgetResizable(True)
+        scrolled.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scrolled.setWidget(right)
+        across = two_parts(Qt.Orientation.Horizontal, left, scrolled)
         across.setStretchFactor(0, 3)
         across.setSizes([690, 460])
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)

@@ -349,7 +349,8 @@ def test_a_search_ends_a_selection(qtbot: QtBot, opened: DatasetPage) -> None:
 def test_what_the_model_is_shown_is_wanted_of_the_chosen_item(qtbot: QtBot, opened: DatasetPage) -> None:
     opened.items.view.selectRow(3)
     menu = opened.items.selected.context_menu.actions()[-1]
-    ways = [opened.preview.prompt.click, menu.trigger, lambda: QTest.keyClick(opened, Qt.Key.Key_P)]
+    ways: list[Callable[[], object]] = [opened.preview.prompt.click, menu.trigger]
+    ways.append(lambda: QTest.keyClick(opened, Qt.Key.Key_P))
     for way in ways:
         with qtbot.waitSignal(opened.prompt_wanted) as wanted:
             way()
