@@ -8,15 +8,17 @@ Knows: prompts, their tokens, what tokens write. Does not know: sessions, settin
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from engine.core.items import PREFERENCES
+from engine.core.items import Preference
 from engine.llama.token_tree import PromptTokens, common_prefix
 from engine.llama.vocabulary import Vocabulary
 from engine.prompt.chat_template import ChatTemplate, Piece
-from engine.prompt.judge_prompt import PromptTree, verdict_reply
+from engine.prompt.judge_prompt import LETTERS, PromptTree, verdict_reply
 from engine.prompt.parts import Source
 
-_MOST_SKIPPED = 8  # tokens that are looked past for one that is in the text
-_FARTHEST = 256  # bytes
+_LABEL = Preference.A  # tokenized with a prompt, and not part of it
+
+# Where a tokenizer changes its text: how many bytes before a token may be those that it left out.
+_NEAR, _FAR, _LONG = 4, 24, 3  # far only for a token so long that it is hardly there by chance
 
 
 @dataclass(frozen=True)
@@ -95,11 +97,12 @@ class Previewer:
     def preview(self, tree: PromptTree, tokens: PromptTokens, branch: int) -> Preview:
         """What the model is shown for one question of a prompt tree; `tokens`: of this tree."""
         length = len(tokens.branches[branch].prompt)
+        conversation = tree.question(branch, verdict_reply(_LABEL))
         texts: list[str] = []
         spans: list[Span] = []
         placed: list[PlacedToken] = []
         exact, start = True, 0
-        for run, ids in self._template.tokenized(tree.question(branch, verdict_reply(PREFERENCES[0]))):
+        for run, ids in self._template.tokenized(conversation):
             text, inside = "".join(piece for piece, _ in run), _spans(run, start)
             places, fits = _places(text, [self._pieces.written(token) for token in ids])
             exact = exact and fits
@@ -111,7 +114,7 @@ class Previewer:
             start += len(text)
         # The label that was tokenized with it begins after these.
         shown = tuple(placed[:length])
-        last = max((token.end for token in shown), default=0)
+        last = max((token.end for token in shown), default=0) if exact else start - len(f" {LETTERS[_LABEL]}")
         shared = common_prefix([self._stem, tokens.trunk])
         return Preview(
             text="".join(texts)[:last],
@@ -162,29 +165,20 @@ def _places(text: str, pieces: Sequence[bytes]) -> tuple[list[tuple[int, int]], 
 
 def _stretches(data: bytes, pieces: Sequence[bytes]) -> Iterator[tuple[int, int, bool]]:
     """The bytes of each token, and whether they are those that it writes, but for a space before them."""
-    place = index = 0
-    while index < len(pieces):
-        piece = pieces[index]
+    folded, place, missed = data.lower(), 0, 0
+    for piece in pieces:
         added = piece[:1] == b" " and not data.startswith(piece, place)
         if piece and data.startswith(piece[added:], place):
             yield place, place + len(piece) - added, True
-            place += len(piece) - added
-            index += 1
+            place, missed = place + len(piece) - added, 0
             continue
-        # Something else was written: up to where the next token that is in the text begins.
-        later, found = _next_found(data, pieces, index, place)
-        for _ in range(later - index):
-            yield place, found, False
-        index, place = later, found
-
-
-def _next_found(data: bytes, pieces: Sequence[bytes], index: int, place: int) -> tuple[int, int]:
-    for later in range(index + 1, min(index + 1 + _MOST_SKIPPED, len(pieces))):
-        piece = pieces[later]
-        found = data.find(piece, place, place + _FARTHEST) if len(piece) > 1 else -1
-        if found >= 0:
-            return later, found
-    return len(pieces), len(data)
+        # The tokenizer changed the text, or left some of it out: near by is where this was.
+        word = piece.strip().lower()
+        far = (_FAR if len(word) >= _LONG else _NEAR) + _NEAR * missed
+        found = folded.find(word, place, place + far + len(word)) if word else -1
+        end = found + len(word) if found >= 0 else place
+        yield place, end, False
+        place, missed = end, 0 if found >= 0 else missed + 1
 
 
 def _character_of_byte(text: str) -> Sequence[int]:

@@ -87,7 +87,7 @@ class TokenMark:
 class ShownPrompt:
     """A prompt as it is shown. `text`: with invisible characters written out; `exact`: as the model gets it.
 
-    `stem`, `trunk`, `branch`: tokens of each.
+    `stem`, `trunk`, `branch`: tokens of each. `changed`: the tokenizer changes the text before it reads it.
     """
 
     text: str
@@ -97,6 +97,7 @@ class ShownPrompt:
     stem: int
     trunk: int
     branch: int
+    changed: bool = False
 
 
 class PromptPane(QPlainTextEdit):
@@ -265,6 +266,8 @@ class PromptPane(QPlainTextEdit):
         where = QRectF(bar.right() + 5, place.top(), width + 4, place.height())
         if width > room:  # there is nothing below the last line
             where.moveTo(max(0.0, self.viewport().width() - width - 6), place.bottom() + 1)
+            if where.bottom() > self.viewport().height():  # nor any room: the bar alone
+                return
         painter.drawText(where, int(Qt.AlignmentFlag.AlignVCenter), text)
 
 

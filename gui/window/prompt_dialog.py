@@ -223,6 +223,8 @@ class PromptDialog(QDialog):
                 f"{total:,} tokens: {prompt.stem:,} of the stem (read once for a run), {prompt.trunk:,} of"
                 f" the item in this order, {prompt.branch:,} of the question."
             )
+            if prompt.changed:
+                counts += " This tokenizer changes a text before it reads it: its tokens say what is read."
         self.counts.setText(counts)
         self._show_answer()
 

@@ -167,4 +167,5 @@ def _shown(preview: "Preview", quoted: dict[int, str]) -> ShownPrompt:
         stem=preview.stem,
         trunk=preview.trunk,
         branch=preview.branch,
+        changed=not preview.exact,
     )

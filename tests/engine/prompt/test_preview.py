@@ -19,6 +19,7 @@ from engine.prompt.preview import Preview, Previewer
 from engine.prompt.sizes import PromptSizer, SizedItem
 from engine.prompt.tokens import stem_tokens
 from engine.system.paths import demo_model
+from tests.commands import ROOT
 from tests.small_models import REAL_PAIRS, real_parts
 
 SmallModel = Callable[[str], Path]
@@ -157,3 +158,17 @@ def test_a_character_of_several_tokens_has_all_of_them(small_model: SmallModel) 
     place = shown.text.index("🙂")
     pieces = [token.piece for token in shown.tokens if token.start == place]
     assert pieces == [r"\xf0", r"\x9f", r"\x99", r"\x82"]
+
+
+def test_where_a_tokenizer_changes_the_text_its_tokens_are_found_all_the_same() -> None:
+    """That of BERT drops capitals, accents, line breaks and emoji."""
+    with LlamaModel(ROOT / "tests" / "encoders" / "bert.gguf", vocabulary_only=True) as model:
+        one = Asked(Vocabulary(model), None, ExamplePool())
+        shown = one.preview(Order.AB, 0)
+    assert not shown.exact
+    assert shown.text.endswith("does all that it asks?\n\nVerdict:")
+    ids = tuple(token.id for token in shown.tokens)
+    assert ids == one.sized.tokens[Order.AB].branches[0].prompt
+    last = [shown.text[token.start : token.end].strip() for token in shown.tokens[-20:]]
+    assert [text.lower() for text in last] == [token.piece.strip() for token in shown.tokens[-20:]]
+    assert all(token.sources for token in shown.tokens)

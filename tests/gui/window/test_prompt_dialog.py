@@ -1,5 +1,6 @@
 """What the model is shown, in a dialog: text, tokens and what comes next; from where it is opened."""
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from engine.system.paths import demo_model
 from gui.reading.prompt_pane import Ink, InkSample
 from gui.window.prompt_dialog import PromptDialog, PromptWish
 from gui.window.prompt_jobs import PlacedPrompt, PromptHead, Subject, ask, show_prompts
-from gui.work.lanes import Lane
+from gui.work.lanes import JobControl, Lane
 from gui.work.workspace import Workspace
 from tests.gui.jobs import done
 from tests.gui.labels import text_of
@@ -188,3 +189,19 @@ def test_closing_lets_go_of_the_texts(qtbot: QtBot, workspace: Workspace, setup:
     dialog.reject()
     assert dialog.pane.prompt is None
     assert not dialog._prompts
+
+
+def test_the_text_is_there_while_other_work_has_the_model(
+    qtbot: QtBot, workspace: Workspace, setup: RunSetup
+) -> None:
+    def until_stopped(control: JobControl) -> None:
+        while True:
+            control.cancel.raise_if_requested()
+            time.sleep(0.01)
+
+    run = workspace.threads.start(Lane.MODEL, until_stopped)
+    dialog = opened(qtbot, workspace, PromptWish(Subject(ITEM, setup), "safety"))
+    dialog.ask.click()
+    assert "Waiting for other work" in text_of(dialog.busy)
+    run.cancel()
+    qtbot.waitUntil(lambda: not dialog.answer_view.isHidden(), timeout=A_WHILE)
