@@ -9,7 +9,7 @@ Knows: records of items. Does not know: where items come from.
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from PySide6.QtCore import QEvent, Qt, Slot
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QPushButton, QTextEdit, QVBoxLayout, QWidget
 
@@ -29,6 +29,8 @@ _NO_OTHERS: Mapping[str, str] = MappingProxyType({})
 class ItemPreview(QWidget):
     """A text that can be scrolled, selected and copied."""
 
+    prompt_wanted = Signal()  # for the item that is shown
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._item: Item | None = None
@@ -47,10 +49,14 @@ class ItemPreview(QWidget):
         self.view.document().setDocumentMargin(10)
         self.more = QPushButton("Show more of the long texts")
         self.more.clicked.connect(self.show_longer)
+        self.prompt = QPushButton("What the model is shown… (P)")
+        name(self.prompt, "What the model is shown", "Exactly what the chosen model is shown of it (P)")
+        self.prompt.clicked.connect(self.prompt_wanted)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.view, 1)
         layout.addWidget(self.more)
+        layout.addWidget(self.prompt, 0, Qt.AlignmentFlag.AlignLeft)
         self._render()
 
     def show_item(
@@ -64,6 +70,11 @@ class ItemPreview(QWidget):
         self._render()
         self.view.moveCursor(QTextCursor.MoveOperation.Start)  # else a change of size would go to its end
         self.view.verticalScrollBar().setValue(0)
+
+    @property
+    def item(self) -> Item | None:
+        """The item that is shown."""
+        return self._item
 
     @property
     def text(self) -> str:
@@ -85,6 +96,7 @@ class ItemPreview(QWidget):
 
     def _render(self) -> None:
         self.more.setVisible(self._is_cut())
+        self.prompt.setEnabled(self._item is not None)
         document = self.view.document()
         document.clear()
         item = self._item

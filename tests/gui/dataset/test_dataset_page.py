@@ -436,3 +436,22 @@ def test_a_hundred_other_columns_stand_in_menus_that_fit_a_screen(
     menu = next(found for found in page.items.chooser._menu.actions() if "Other" in found.text()).menu()
     assert isinstance(menu, QMenu)
     assert menu.sizeHint().width() < 500
+
+
+def test_what_the_model_is_shown_is_wanted_of_the_chosen_item(qtbot: QtBot, opened: DatasetPage) -> None:
+    opened.items.view.selectRow(3)
+    menu = opened.items.selected.context_menu.actions()[-1]
+    ways: list[Callable[[], object]] = [opened.preview.prompt.click, menu.trigger]
+    ways.append(lambda: QTest.keyClick(opened, Qt.Key.Key_P))
+    for way in ways:
+        with qtbot.waitSignal(opened.prompt_wanted) as wanted:
+            way()
+        assert wanted.args is not None
+        assert wanted.args[0].id == "4"
+
+
+def test_p_is_a_letter_in_the_search(qtbot: QtBot, opened: DatasetPage) -> None:
+    opened.items.start_search()
+    with qtbot.assertNotEmitted(opened.prompt_wanted):
+        QTest.keyClick(opened.items.search, Qt.Key.Key_P)
+    assert opened.items.search.text() == "p"
