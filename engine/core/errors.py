@@ -3,6 +3,7 @@
     EngineError
     ├── SetupError            the user can act: shown as problem + remedy, never with a traceback
     │   ├── InputError        a file that was read is wrong; carries every problem found in it
+    │   │   └── ColumnsError  ... which may be read by other columns
     │   ├── ModelFileError    a model file cannot be used
     │   │   └── NoRoomError   ... for want of memory at the moment
     │   └── StoreError        the run store cannot be read or written
@@ -53,6 +54,19 @@ class InputError(SetupError):
         if left_out:
             text += f"\n  and {left_out} more."
         super().__init__(text, remedy)
+
+
+class ColumnsError(InputError):
+    """A dataset cannot be read by these columns, or by these meanings of its labels; by others perhaps.
+
+    `foreign`: it has not the columns of a dataset, and nobody has said yet which of its own stand for them.
+    """
+
+    def __init__(
+        self, path: Path, problems: Sequence[str], remedy: Remedy | str, foreign: bool = False
+    ) -> None:
+        super().__init__(path, problems, remedy)
+        self.foreign = foreign
 
 
 class ModelFileError(SetupError):

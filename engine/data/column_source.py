@@ -1,0 +1,248 @@
+"""Sources: what is read of a foreign row for one column of ours.
+
+Written as text: `prompt`; `instruction+input`, several columns joined; `completions[0].response`, a place in
+a nested value; `chosen@reply`, a part of a dialogue; `conversation_a@replies:turn`, so many rounds of it as
+the column `turn` says; `score_a>score_b`, the label that two numbers give. A column of exactly that name comes
+first.
+
+Knows: how a source is written, and read out of the cells of a row. Does not know: files, which column of ours
+it is for, what a label means.
+"""
+
+import math
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from engine.core.formatting import listed, quoted
+from engine.data.dialogue import NotADialogue, Part, Turn, part_of, turns_of, turns_of_value
+from engine.data.json_records import JsonProblem, cell_text, parse_json
+
+FIRST_IS_MORE, SECOND_IS_MORE, EQUAL = "A", "B", "equal"
+"""What a comparison of two numbers gives; empty where one of them is none."""
+
+_STEP = re.compile(r"\[(-?\d{1,6})\]|\.([^.\[\]]+)")
+_PARTS = frozenset(Part)
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
+_MOST_COLUMNS_SHOWN = 20
+
+Step = int | str
+
+
+class SourceProblem(Exception):
+    """A source names what the file does not have, or a cell does not hold it; the text says which."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """One cell, or what lies in it. `rounds`: the column that says how many rounds of a dialogue count."""
+
+    column: str
+    path: tuple[Step, ...] = ()
+    part: Part | None = None
+    rounds: str | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """Places that are joined; with `than` the only one is compared with it, either may be a number."""
+
+    places: tuple[Place | float, ...]
+    than: Place | float | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the file that it reads."""
+        places = [place for place in (*self.places, self.than) if isinstance(place, Place)]
+        names = [name for place in places for name in (place.column, place.rounds) if name is not None]
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The same without those that only say how many rounds count."""
+        places = (place for place in (*self.places, self.than) if isinstance(place, Place))
+        return tuple(dict.fromkeys(place.column for place in places))
+
+    @property
+    def whole(self) -> tuple[str, ...]:
+        """The columns of which it reads all as it stands, and of no other with it."""
+        match self.places, self.than:
+            case (Place(column, (), None),), None:
+                return (column,)
+        return ()
+
+
+def parse_source(text: str, columns: Collection[str]) -> Source:
+    """A source of a file with these columns. SourceProblem where it names another one."""
+    if text not in columns and ">" in text:
+        for at in (found.start() for found in re.finditer(">", text)):
+            left, right = _operand(text[:at], columns), _operand(text[at + 1 :], columns)
+            if left is not None and right is not None:
+                return Source((left,), right)
+    places = _joined(text, columns)
+    if places is None:
+        shown = listed(list(columns), _MOST_COLUMNS_SHOWN, quoted)
+        raise SourceProblem(f"the file has no column {quoted(text)}. Columns found: {shown}.")
+    return Source(places)
+
+
+def _joined(text: str, columns: Collection[str]) -> tuple[Place, ...] | None:
+    """The places of `a+b`; a name with a plus in it is found too."""
+    whole = _place(text, columns)
+    if whole is not None:
+        return (whole,)
+    for at in (found.start() for found in re.finditer(r"\+", text)):
+        first = _place(text[:at], columns)
+        rest = _joined(text[at + 1 :], columns) if first is not None else None
+        if first is not None and rest is not None:
+            return (first, *rest)
+    return None
+
+
+def _operand(text: str, columns: Collection[str]) -> Place | float | None:
+    text = text.strip()
+    place = _place(text, columns)
+    if place is None and _NUMBER.fullmatch(text):
+        return float(text)
+    return place
+
+
+def _place(text: str, columns: Collection[str]) -> Place | None:
+    """`name`, `name.key[0]`, each followed by `@part` or `@part:column`."""
+    if (plain := _nested(text, columns)) is not None:
+        return plain
+    before, _, after = text.rpartition("@")
+    part, colon, rounds = after.partition(":")
+    inner = _nested(before, columns) if part in _PARTS else None
+    if inner is None or (colon and rounds not in columns):
+        return None
+    return Place(inner.column, inner.path, Part(part), rounds if colon else None)
+
+
+def _nested(text: str, columns: Collection[str]) -> Place | None:
+    if text in columns:
+        return Place(text)
+    starts = [found.start() for found in re.finditer(r"[.\[]", text)]
+    for at in reversed(starts):
+        steps = list(_STEP.finditer(text, at))
+        is_path = steps and "".join(step[0] for step in steps) == text[at:]
+        if text[:at] in columns and is_path:
+            path = tuple(int(step[1]) if step[1] is not None else step[2] for step in steps)
+            return Place(text[:at], path)
+    return None
+
+
+class RowReader:
+    """Reads sources out of one row; each nested value is parsed once."""
+
+    def __init__(self, cells: Mapping[str, str]) -> None:
+        self._cells = cells
+        self._values: dict[str, object] = {}
+
+    def has(self, source: Source) -> bool:
+        """Whether the row has one of the columns of a source."""
+        return any(name in self._cells for name in source.columns)
+
+    def text(self, source: Source, between: str) -> str:
+        """What a source says, its places with `between` between them, the empty ones left out.
+
+        SourceProblem where a cell does not hold what is asked of it.
+        """
+        if source.than is not None:
+            return self._compared(source.places[0], source.than)
+        return between.join(filter(None, self.texts(source)))
+
+    def texts(self, source: Source) -> list[str]:
+        """What each place of a source says. SourceProblem."""
+        return [self._text(place) for place in source.places if isinstance(place, Place)]
+
+    def _compared(self, first: Place | float, second: Place | float) -> str:
+        one, other = self._number(first), self._number(second)
+        if math.isnan(one) or math.isnan(other):
+            return ""
+        if one == other:
+            return EQUAL
+        return FIRST_IS_MORE if one > other else SECOND_IS_MORE
+
+    def _number(self, place: Place | float) -> float:
+        if isinstance(place, float):
+            return place
+        try:
+            return float(self._text(place))
+        except ValueError:
+            return math.nan
+
+    def _text(self, place: Place) -> str:
+        cell = self._cells.get(place.column, "")
+        if not (place.path or place.part) or not cell:
+            return cell
+        if place.part is None:
+            return cell_text(self._value(place))
+        turns = turns_of(cell) if not place.path else self._turns(place)
+        where = _in_words(place)
+        if turns is None:
+            raise SourceProblem(f"{where} is no dialogue: {quoted(cell)}.")
+        try:
+            return part_of(turns, place.part, self._rounds(place))
+        except NotADialogue as problem:
+            raise SourceProblem(f"{where}: {problem}") from problem
+
+    def _turns(self, place: Place) -> list[Turn] | None:
+        value = self._value(place)
+        if isinstance(value, str):
+            return turns_of(value)
+        return turns_of_value(value)
+
+    def _rounds(self, place: Place) -> int | None:
+        if place.rounds is None:
+            return None
+        text = self._cells.get(place.rounds, "")
+        try:
+            rounds = float(text)
+        except ValueError:
+            rounds = 0
+        if rounds < 1 or rounds != int(rounds):
+            raise SourceProblem(f"{quoted(place.rounds)} is {quoted(text)}; a number of rounds is needed.")
+        return int(rounds)
+
+    def _value(self, place: Place) -> object:
+        value = self._parsed(place.column)
+        walked = place.column
+        for step in place.path:
+            try:
+                value = _entry(value, step)
+            except LookupError as error:
+                raise SourceProblem(f"{quoted(walked)} holds no {_step_in_words(step)}.") from error
+            walked += _step_text(step)
+        return value
+
+    def _parsed(self, column: str) -> object:
+        if column not in self._values:
+            cell = self._cells.get(column, "")
+            try:
+                self._values[column] = parse_json(cell.encode("utf-8"))
+            except JsonProblem as problem:
+                found = f"{quoted(column)} holds no list or object of JSON: {quoted(cell)}."
+                raise SourceProblem(found) from problem
+        return self._values[column]
+
+
+def _entry(value: object, step: Step) -> object:
+    """What a list or an object holds at one step; LookupError where it holds nothing there."""
+    if isinstance(step, int) and isinstance(value, list):
+        return value[step]
+    if isinstance(step, str) and isinstance(value, dict):
+        return value[step]
+    raise LookupError
+
+
+def _in_words(place: Place) -> str:
+    return quoted(place.column + "".join(map(_step_text, place.path)))
+
+
+def _step_text(step: Step) -> str:
+    return f"[{step}]" if isinstance(step, int) else f".{step}"
+
+
+def _step_in_words(step: Step) -> str:
+    return f"entry {step}" if isinstance(step, int) else quoted(step)
