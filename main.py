@@ -18,8 +18,10 @@ except ModuleNotFoundError as error:
         f"The package {error.name} is missing: this Python is not the one that Tiebreak was set up for.\n"
         "After `make judge` write .venv/bin/python main.py ..., or activate the environment first."
     )
+except KeyboardInterrupt:
+    sys.exit("Stopped.")
 
-from engine.core.version import VERSION
+from engine.core import VERSION
 
 COMMANDS = {
     "judge": "judge a dataset with a model and write a submission",

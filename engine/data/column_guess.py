@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from engine.core.column_map import ID, INSTRUCTION, OUTPUTS, RANKED, ColumnMap, Sureness
 from engine.core.rubric import Rubric
 from engine.data.column_content import Sample, meanings_of, one_hot_meanings
-from engine.data.dialogue import Part, Turn, part_of, turns_of
+from engine.data.dialogue import DialoguePart, Turn, part_of, turns_of
 
 SIDES: Sequence[tuple[str, str]] = (
     *(("a", "b"), ("1", "2"), ("0", "1"), ("left", "right"), ("first", "second"), ("one", "two")),
@@ -195,11 +195,11 @@ class _Guessing:
         if kind == "text":
             return "", ""
         if kind == "texts":
-            return "", f"@{Part.REPLIES}"
+            return "", f"@{DialoguePart.REPLIES}"
         if ranked or self._share_their_prompts(left, right):
-            return f"@{Part.PROMPT}", f"@{Part.REPLY}"
+            return f"@{DialoguePart.PROMPT}", f"@{DialoguePart.REPLY}"
         rounds = next((f":{name}" for name in ("turn", "turns") if self._sample.counts_rounds(name)), "")
-        return f"@{Part.USERS}{rounds}", f"@{Part.REPLIES}{rounds}"
+        return f"@{DialoguePart.USERS}{rounds}", f"@{DialoguePart.REPLIES}{rounds}"
 
     def _share_their_prompts(self, left: str, right: str) -> bool:
         """True where dialogues of several rounds differ in the last reply alone."""
@@ -225,7 +225,7 @@ class _Guessing:
             return
         kind = self._sample.kind(named)
         if kind != "text":
-            part = Part.USERS if kind == "texts" else Part.DIALOGUE
+            part = DialoguePart.USERS if kind == "texts" else DialoguePart.DIALOGUE
             self._set(INSTRUCTION, f"{named}@{part}", Sureness.SURE, named)
             return
         more = _first_named(self._free(free), _INPUTS, self._sample.is_filled)
@@ -388,7 +388,7 @@ def _first_named(columns: Sequence[str], words: Sequence[str], fits: Callable[[s
 
 
 def _prompt(turns: Sequence[Turn]) -> str | None:
-    return part_of(turns, Part.PROMPT) if any(turn.role == "assistant" for turn in turns) else None
+    return part_of(turns, DialoguePart.PROMPT) if any(turn.role == "assistant" for turn in turns) else None
 
 
 def _threshold(column: str, numbers: Sequence[float]) -> str:

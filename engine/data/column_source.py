@@ -2,8 +2,8 @@
 
 Written as text: `prompt`; `instruction+input`, several columns joined; `completions[0].response`, a place in
 a nested value; `chosen@reply`, a part of a dialogue; `conversation_a@replies:turn`, so many rounds of it as
-the column `turn` says; `score_a>score_b`, the label that two numbers give. A column of exactly that name comes
-first.
+the column `turn` says; `score_a>score_b`, the label that two numbers give. A column of exactly that name
+comes first.
 
 Knows: how a source is written, and read out of the cells of a row. Does not know: files, which column of ours
 it is for, what a label means.
@@ -15,14 +15,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from engine.core.formatting import listed, quoted
-from engine.data.dialogue import NotADialogue, Part, Turn, part_of, turns_of, turns_of_value
+from engine.data.dialogue import DialoguePart, NotADialogue, Turn, part_of, turns_of, turns_of_value
 from engine.data.json_records import JsonProblem, cell_text, parse_json
 
 FIRST_IS_MORE, SECOND_IS_MORE, EQUAL = "A", "B", "equal"
 """What a comparison of two numbers gives; empty where one of them is none."""
 
 _STEP = re.compile(r"\[(-?\d{1,6})\]|\.([^.\[\]]+)")
-_PARTS = frozenset(Part)
+_PARTS = frozenset(DialoguePart)
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _MOST_COLUMNS_SHOWN = 20
 
@@ -34,12 +34,12 @@ class SourceProblem(Exception):
 
 
 @dataclass(frozen=True)
-class Place:
+class CellPlace:
     """One cell, or what lies in it. `rounds`: the column that says how many rounds of a dialogue count."""
 
     column: str
     path: tuple[Step, ...] = ()
-    part: Part | None = None
+    part: DialoguePart | None = None
     rounds: str | None = None
 
 
@@ -47,27 +47,27 @@ class Place:
 class Source:
     """Places that are joined; with `than` the only one is compared with it, either may be a number."""
 
-    places: tuple[Place | float, ...]
-    than: Place | float | None = None
+    places: tuple[CellPlace | float, ...]
+    than: CellPlace | float | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the file that it reads."""
-        places = [place for place in (*self.places, self.than) if isinstance(place, Place)]
+        places = [place for place in (*self.places, self.than) if isinstance(place, CellPlace)]
         names = [name for place in places for name in (place.column, place.rounds) if name is not None]
         return tuple(dict.fromkeys(names))
 
     @property
     def texts(self) -> tuple[str, ...]:
         """The same without those that only say how many rounds count."""
-        places = (place for place in (*self.places, self.than) if isinstance(place, Place))
+        places = (place for place in (*self.places, self.than) if isinstance(place, CellPlace))
         return tuple(dict.fromkeys(place.column for place in places))
 
     @property
     def whole(self) -> tuple[str, ...]:
         """The columns of which it reads all as it stands, and of no other with it."""
         match self.places, self.than:
-            case (Place(column, (), None),), None:
+            case (CellPlace(column, (), None),), None:
                 return (column,)
         return ()
 
@@ -86,7 +86,7 @@ def parse_source(text: str, columns: Collection[str]) -> Source:
     return Source(places)
 
 
-def _joined(text: str, columns: Collection[str]) -> tuple[Place, ...] | None:
+def _joined(text: str, columns: Collection[str]) -> tuple[CellPlace, ...] | None:
     """The places of `a+b`; a name with a plus in it is found too."""
     whole = _place(text, columns)
     if whole is not None:
@@ -99,7 +99,7 @@ def _joined(text: str, columns: Collection[str]) -> tuple[Place, ...] | None:
     return None
 
 
-def _operand(text: str, columns: Collection[str]) -> Place | float | None:
+def _operand(text: str, columns: Collection[str]) -> CellPlace | float | None:
     text = text.strip()
     place = _place(text, columns)
     if place is None and _NUMBER.fullmatch(text):
@@ -107,7 +107,7 @@ def _operand(text: str, columns: Collection[str]) -> Place | float | None:
     return place
 
 
-def _place(text: str, columns: Collection[str]) -> Place | None:
+def _place(text: str, columns: Collection[str]) -> CellPlace | None:
     """`name`, `name.key[0]`, each followed by `@part` or `@part:column`."""
     if (plain := _nested(text, columns)) is not None:
         return plain
@@ -116,19 +116,19 @@ def _place(text: str, columns: Collection[str]) -> Place | None:
     inner = _nested(before, columns) if part in _PARTS else None
     if inner is None or (colon and rounds not in columns):
         return None
-    return Place(inner.column, inner.path, Part(part), rounds if colon else None)
+    return CellPlace(inner.column, inner.path, DialoguePart(part), rounds if colon else None)
 
 
-def _nested(text: str, columns: Collection[str]) -> Place | None:
+def _nested(text: str, columns: Collection[str]) -> CellPlace | None:
     if text in columns:
-        return Place(text)
+        return CellPlace(text)
     starts = [found.start() for found in re.finditer(r"[.\[]", text)]
     for at in reversed(starts):
         steps = list(_STEP.finditer(text, at))
         is_path = steps and "".join(step[0] for step in steps) == text[at:]
         if text[:at] in columns and is_path:
             path = tuple(int(step[1]) if step[1] is not None else step[2] for step in steps)
-            return Place(text[:at], path)
+            return CellPlace(text[:at], path)
     return None
 
 
@@ -154,9 +154,9 @@ class RowReader:
 
     def texts(self, source: Source) -> list[str]:
         """What each place of a source says. SourceProblem."""
-        return [self._text(place) for place in source.places if isinstance(place, Place)]
+        return [self._text(place) for place in source.places if isinstance(place, CellPlace)]
 
-    def _compared(self, first: Place | float, second: Place | float) -> str:
+    def _compared(self, first: CellPlace | float, second: CellPlace | float) -> str:
         one, other = self._number(first), self._number(second)
         if math.isnan(one) or math.isnan(other):
             return ""
@@ -164,7 +164,7 @@ class RowReader:
             return EQUAL
         return FIRST_IS_MORE if one > other else SECOND_IS_MORE
 
-    def _number(self, place: Place | float) -> float:
+    def _number(self, place: CellPlace | float) -> float:
         if isinstance(place, float):
             return place
         try:
@@ -172,7 +172,7 @@ class RowReader:
         except ValueError:
             return math.nan
 
-    def _text(self, place: Place) -> str:
+    def _text(self, place: CellPlace) -> str:
         cell = self._cells.get(place.column, "")
         if not (place.path or place.part) or not cell:
             return cell
@@ -187,13 +187,13 @@ class RowReader:
         except NotADialogue as problem:
             raise SourceProblem(f"{where}: {problem}") from problem
 
-    def _turns(self, place: Place) -> list[Turn] | None:
+    def _turns(self, place: CellPlace) -> list[Turn] | None:
         value = self._value(place)
         if isinstance(value, str):
             return turns_of(value)
         return turns_of_value(value)
 
-    def _rounds(self, place: Place) -> int | None:
+    def _rounds(self, place: CellPlace) -> int | None:
         if place.rounds is None:
             return None
         text = self._cells.get(place.rounds, "")
@@ -205,7 +205,7 @@ class RowReader:
             raise SourceProblem(f"{quoted(place.rounds)} is {quoted(text)}; a number of rounds is needed.")
         return int(rounds)
 
-    def _value(self, place: Place) -> object:
+    def _value(self, place: CellPlace) -> object:
         value = self._parsed(place.column)
         walked = place.column
         for step in place.path:
@@ -236,7 +236,7 @@ def _entry(value: object, step: Step) -> object:
     raise LookupError
 
 
-def _in_words(place: Place) -> str:
+def _in_words(place: CellPlace) -> str:
     return quoted(place.column + "".join(map(_step_text, place.path)))
 
 

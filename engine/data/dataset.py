@@ -131,7 +131,7 @@ def load_dataset(
     Raises SetupError where the file cannot be read, InputError with all problems found in it (ColumnsError
     where other columns may read it), Cancelled within a few thousand rows once `cancel` is set.
     """
-    table = open_table(path)
+    table = open_table(path, cancel)
     names = table.first_columns()
     columns = remembered(names) if columns is None else columns
     if columns is not None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from engine.data.json_records import JsonNumber, JsonProblem, parse_json
 
 
-class Part(StrEnum):
+class DialoguePart(StrEnum):
     """What is taken of a dialogue; the value stands after the @ of a source."""
 
     PROMPT = "prompt"  # all before the assistant's last message
@@ -65,7 +65,7 @@ def turns_of_value(value: object) -> list[Turn] | None:
     return None if None in turns else [turn for turn in turns if turn is not None]
 
 
-def part_of(turns: Sequence[Turn], part: Part, rounds: int | None = None) -> str:
+def part_of(turns: Sequence[Turn], part: DialoguePart, rounds: int | None = None) -> str:
     """A part of a dialogue as text: one message as it is, several as paragraphs that name who speaks.
 
     `rounds`: only so many messages of the user, and what answers them. Raises NotADialogue where the
@@ -75,22 +75,22 @@ def part_of(turns: Sequence[Turn], part: Part, rounds: int | None = None) -> str
         return _part_of_texts(turns, part, rounds)
     turns = _first(turns, rounds)
     match part:
-        case Part.DIALOGUE:
+        case DialoguePart.DIALOGUE:
             return _written(turns)
-        case Part.USERS:
+        case DialoguePart.USERS:
             return _written([turn for turn in turns if turn.role != ASSISTANT])
-        case Part.REPLIES:
+        case DialoguePart.REPLIES:
             return _written(_said([turn for turn in turns if turn.role == ASSISTANT]))
     last = max((place for place, turn in enumerate(turns) if turn.role == ASSISTANT), default=None)
     if last is None:
         raise NotADialogue("the assistant says nothing in it.")
-    return turns[last].text if part is Part.REPLY else _written(turns[:last])
+    return turns[last].text if part is DialoguePart.REPLY else _written(turns[:last])
 
 
-def _part_of_texts(turns: Sequence[Turn], part: Part, rounds: int | None) -> str:
+def _part_of_texts(turns: Sequence[Turn], part: DialoguePart, rounds: int | None) -> str:
     """Of a list of texts: those of one side where a side is asked for, else user and assistant by turns."""
-    if part in (Part.USERS, Part.REPLIES):
-        role = USER if part is Part.USERS else ASSISTANT
+    if part in (DialoguePart.USERS, DialoguePart.REPLIES):
+        role = USER if part is DialoguePart.USERS else ASSISTANT
         return _written([Turn(role, turn.text) for turn in turns[:rounds]])
     spoken = [Turn(ASSISTANT if place % 2 else USER, turn.text) for place, turn in enumerate(turns)]
     return part_of(spoken, part, rounds)

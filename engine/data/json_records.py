@@ -54,10 +54,14 @@ def read_json_lines(data: bytes, start: int = 0) -> Iterator[JsonRecord | JsonPr
     """The record of each line that is not blank, or the problem of that line."""
     number = 0
     while start < len(data):
+        if blank := _BLANK_LINES.match(data, start):
+            number += data.count(b"\n", start, blank.end())
+            start = blank.end()
+            continue
         newline = data.find(b"\n", start)
         end = len(data) if newline < 0 else newline
         number += 1
-        if data[start:end].strip():
+        if data[start:end].strip():  # not so where the last line is blank
             yield _record_of_line(data[start:end], number, start)
         start = end + 1
 
@@ -161,6 +165,7 @@ def _repeated_key(text: str) -> tuple[int, str]:
     raise AssertionError("no key is named twice")
 
 
+_BLANK_LINES = re.compile(rb"(?:[ \t\r\f\v]*+\n)++")
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _STRUCTURE = re.compile(rf"[{{}}\[\]]|(?P<key>{_STRING})(?=\s*:)|{_STRING}", re.DOTALL)
 _DECODER = json.JSONDecoder(

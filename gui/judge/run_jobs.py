@@ -68,10 +68,11 @@ def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Pl
     def work(control: JobControl) -> Planned:
         from engine.gguf.memory import memory_fit, memory_needed
         from engine.judge.forecast import forecast
+        from engine.store.opening import is_there
         from engine.system.computer import available_memory
 
         prepared = _prepared(setup, at_hand, control)
-        store = store_path if store_path.exists() else None
+        store = store_path if is_there(store_path) else None
         counting = forecast(prepared.plan, store, control.cancel, setup.fresh)
         counted = followed(counting, control.report)
         settings = prepared.plan.settings

@@ -90,7 +90,7 @@ def _bertscore(scores: Scores, path: Path, store_path: Path, control: JobControl
     control.report(Measuring(f"Trying {described.name} …"))
     encoder = checked_encoder(described, control.cancel)
     threads = machine_settings(None, None).threads
-    with RunStore(store_path) as store:
+    with RunStore(store_path, or_none=True) as store:
         asking = measure_bertscore(evaluation.matched, encoder, threads, store, control.cancel)
         found = _followed("BERTScore", asking, control)
     model_scores = {name: ModelScores(bertscores=column) for name, column in found.items()}
@@ -113,7 +113,7 @@ def _agreement(scores: Scores, path: Path, store_path: Path, control: JobControl
     control.report(Measuring(f"Trying {described.name} …"))
     model = checked_model(described, control.cancel)
     machine = machine_settings(None, None)
-    with RunStore(store_path) as store:
+    with RunStore(store_path, or_none=True) as store:
         asking = measure_agreements(evaluation.matched, model, machine, store, control.cancel)
         found = _followed("Agreement", asking, control)
     model_scores = {name: ModelScores(agreements=column) for name, column in found.items()}

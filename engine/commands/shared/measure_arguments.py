@@ -100,7 +100,7 @@ class ModelMeasures:
         bertscores: Mapping[str, Sequence[float]] = {}
         agreements: Mapping[str, Sequence[Agreement | Unscored]] = {}
         name = matched.system.name
-        with RunStore(self._store) as store:
+        with RunStore(self._store, or_none=True) as store:
             if self._encoder:
                 measure = measure_bertscore(
                     matched, self._encoder, self._machine.threads, store, self._cancel

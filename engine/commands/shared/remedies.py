@@ -39,6 +39,10 @@ OPTIONS = Wording(
         Step.CHOOSE_JUDGED_DATASET: "Name the dataset that was judged",
         Step.CHOOSE_RUN: f"Name the id of a run: see {program()} runs",
         Step.CHOOSE_STORE: "Name the right store with --store",
+        Step.COPY_STORE: (
+            "Copy it, with the files beside it that begin with its name, to a folder where you may write, and"
+            " name the copy (--store); or name another file for the run store."
+        ),
         Step.EXPORT_RUN: "write the run's submission with `runs export` and use that",
         Step.FIND_DATASET: "name its file with --dataset",
         Step.MAP_COLUMNS: "Say which column is which",
