@@ -13,7 +13,7 @@ from engine.core.cancel import CancelToken
 from engine.core.column_map import NO_LABEL, Sureness
 from engine.core.items import Preference
 from engine.data.column_source import RowReader, Source, SourceProblem, Step, parse_source
-from engine.data.dialogue import is_dialogue, is_list_of_texts, turns_of
+from engine.data.dialogue import DialoguePart, is_dialogue, is_list_of_texts, turns_of
 from engine.data.json_records import JsonProblem, parse_json
 from engine.data.tables import SourceRow, SourceTable
 
@@ -22,10 +22,11 @@ _ROWS_READ = 20_000
 _ROWS_LOOKED_AT = 30
 _MOST_COLUMNS = 300
 _LONGEST_SHORT = 100  # characters of an id, a label, a number
-_MOST_VALUES = 12
+MOST_VALUES = 12
 _MOST_PLACES = 100  # of one nested column
 _DEEPEST = 4
 _MOST_ENTRIES = 4
+_OF_ROUNDS = (DialoguePart.USERS, DialoguePart.REPLIES)
 _SHORTEST_TEXT = 12  # characters, on average: below it a column is no text
 
 _A, _B, _GOOD, _BAD = (label.value for label in Preference)
@@ -74,6 +75,21 @@ class Sample:
         """The columns, and the places in those that hold nested values: `completions[0].response`."""
         nested = (place for column in self.columns for place in self._nested(column))
         return (*self.columns, *nested)
+
+    @cached_property
+    def offers(self) -> tuple[str, ...]:
+        """Every source that is worth a choice: places, and the parts of dialogues."""
+        rounds = [f":{name}" for name in ("turn", "turns") if self.counts_rounds(name)]
+        parts = {
+            "dialogue": (*DialoguePart, *(f"{part}{turn}" for turn in rounds for part in _OF_ROUNDS)),
+            "texts": (DialoguePart.USERS, DialoguePart.REPLIES),
+            "text": (),
+        }
+        columns = self.columns
+        whole = [
+            source for name in columns for source in (name, *(f"{name}@{p}" for p in parts[self.kind(name)]))
+        ]
+        return (*whole, *self.places[len(columns) :])
 
     def cells(self, place: str) -> list[str]:
         """What the first rows hold there, as text; empty where they hold nothing."""
@@ -125,7 +141,7 @@ class Sample:
         for row in self.short:
             if row[column]:
                 counts[row[column]] = counts.get(row[column], 0) + 1
-        return counts if len(counts) <= _MOST_VALUES else None
+        return counts if len(counts) <= MOST_VALUES else None
 
     def joined_values(self, columns: Sequence[str]) -> set[str]:
         """What the cells of some columns say together, with a slash between them."""

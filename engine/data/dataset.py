@@ -52,7 +52,7 @@ class Dataset:
     `table` holds text (large_string) only, a column for each of REQUIRED_COLUMNS and for each
     `<criterion>_preference` and `<criterion>_explanation` that the file has; an empty cell is no label.
     `notices` are sentences about the file for people: what was ignored, what looks odd. `columns`: by which
-    map a foreign file was read.
+    map a foreign file was read. `file_columns`: the file's own columns, by which maps are remembered.
     """
 
     path: Path
@@ -60,6 +60,7 @@ class Dataset:
     rubric: Rubric = ELOQUENT
     notices: tuple[str, ...] = ()
     columns: ColumnMap | None = None
+    file_columns: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -146,7 +147,7 @@ def load_dataset(
             if progress is not None and count:
                 progress(count)
         loading.add(row)
-    return replace(loading.finish(), columns=columns)
+    return replace(loading.finish(), columns=columns, file_columns=tuple(names))
 
 
 def _foreign(

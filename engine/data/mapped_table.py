@@ -32,12 +32,12 @@ class MappedTable(SourceTable):
         self._inner = inner
         self._map = columns
         self._names = inner.first_columns()
+        self._unknown: dict[str, None] = {}  # labels, in the order in which they were met
+        self._bad_ids = False
         self._sources = self._resolved(rubric)
         self._ranked = RANKED[0] in self._sources
         self._verdict = f"{_OVERALL if _OVERALL in rubric.names else rubric.names[-1]}_preference"
         self._meanings = columns.meaning_of
-        self._unknown: dict[str, None] = {}
-        self._bad_ids = False
         self._ours = self._our_columns()
         self._taken = self._taken_columns()
         self._name_columns(self._names)
