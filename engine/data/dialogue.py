@@ -123,8 +123,8 @@ def _message(message: object) -> Turn | None:
     if not isinstance(message, dict):
         return None
     role = next((message[key] for key in _ROLE_KEYS if isinstance(message.get(key), str)), None)
-    text = next((message[key] for key in _TEXT_KEYS if key in message), None)
-    text = _content(text)
+    texts = (_content(message[key]) for key in _TEXT_KEYS if key in message)
+    text = next(texts, None)
     if role is None or text is None:
         return None
     return Turn(_ROLES.get(role.strip().lower(), role), text)

@@ -50,7 +50,7 @@ class MappedTable(SourceTable):
         ranked = any(named.get(name) for name in RANKED)
         left_out = OUTPUTS if ranked else RANKED
         texts = {
-            name: named.get(name, name if name in self._names else "")
+            name: named.get(name, name if name in self._names and name not in RANKED else "")
             for name in targets(rubric)
             if name in named or name not in left_out
         }

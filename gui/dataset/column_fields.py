@@ -19,6 +19,7 @@ NOTHING = "(none)"
 _NUMBERED = "(number of the row)"
 _UNKNOWN = "?"
 _WIDEST_LIST = 60  # letters
+_CAPTION = 17
 
 
 class SourceField(QComboBox):
@@ -50,7 +51,9 @@ class SourceField(QComboBox):
     @property
     def source(self) -> str:
         """What is chosen or written; empty for nothing."""
-        text = self.currentText()
+        text, here = self.currentText(), self.currentIndex()
+        if self.itemText(here) == text:  # long names may begin alike
+            return str(self.itemData(here))
         place = self.findText(text, Qt.MatchFlag.MatchExactly | Qt.MatchFlag.MatchCaseSensitive)
         return str(self.itemData(place)) if place >= 0 else text.strip()
 
@@ -62,6 +65,8 @@ class SourceField(QComboBox):
             self.setCurrentIndex(place)
         else:
             self.setEditText(source)
+        if (line := self.lineEdit()) is not None:
+            line.setCursorPosition(0)
         self.blockSignals(False)
         self.setToolTip(tip(source))
 
@@ -85,6 +90,7 @@ class SourceFields(QWidget):
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setColumnStretch(1, 1)
+        grid.setColumnMinimumWidth(0, self.fontMetrics().averageCharWidth() * _CAPTION)
         for row, (target, title) in enumerate(targets.items()):
             caption = label(title, wrap=False)
             caption.setBuddy(self._fields[target])
@@ -132,6 +138,7 @@ class LabelFields(QWidget):
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setColumnStretch(1, 1)
+        self._grid.setColumnMinimumWidth(0, self.fontMetrics().averageCharWidth() * _CAPTION)
 
     @property
     def labels(self) -> dict[str, str]:

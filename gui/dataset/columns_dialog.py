@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.core.column_map import RANKED, ColumnMap
+from engine.core.column_map import RANKED, ColumnMap, Sureness
 from engine.core.errors import EngineError
 from engine.core.formatting import visible, words
 from engine.core.items import PREFERENCES, Preference
@@ -180,7 +180,8 @@ class ColumnsDialog(QDialog):
         self._drawn = hint(
             "Which of the two is A is drawn, so that the better one is not always in one place."
         )
-        self._values = heading("What the labels mean")
+        sure = "" if self._before or foreign.labels is Sureness.SURE else f" ({foreign.labels.value})"
+        self._values = heading(f"What the labels mean{sure}")
         self._too_many = label("", "warning")
         self._fold = Fold("Other criteria", self.fields["others"])
         for widget in (
