@@ -1,4 +1,4 @@
-"""Datasets with other columns, at the command line: a guess is printed, taken as it is typed, and remembered."""
+"""Datasets with other columns, by commands: a guess is printed, taken as it is typed, and remembered."""
 
 import shlex
 from collections.abc import Callable
@@ -65,6 +65,9 @@ def test_a_foreign_dataset_is_judged_and_measured_by_its_columns(tmp_path: Path)
     exported = run_here("runs", "export", 1, "--csv", tmp_path / "x.csv", "--store", store)
     assert "--columns id=idx" in exported.stderr
     assert "without texts and human labels" in exported.stderr
+    others = [words[0], words[1].replace("instruction+input", "instruction"), *words[2:]]
+    exported = run_here("runs", "export", 1, "--csv", tmp_path / "x.csv", "--store", store, *others)
+    assert "pandalm.json does not hold the items of run 1" in exported.stderr
     run_here("runs", "export", 1, "--csv", tmp_path / "x.csv", "--store", store, *words)
     assert "Answer in one sentence." in (tmp_path / "x.csv").read_text(encoding="utf-8")
 
@@ -78,7 +81,7 @@ def test_chosen_items_of_a_foreign_dataset(tmp_path: Path) -> None:
     assert "1 of 4 items of llmbar.json" in done.stdout
 
 
-def test_other_columns_make_another_run_and_that_is_said(tmp_path: Path) -> None:
+def test_half_a_ranked_pair_is_refused(tmp_path: Path) -> None:
     path = hh_rlhf(tmp_path)
     done = run_here("check", path, "--columns", "instruction=chosen@prompt,chosen=chosen@reply")
     assert "nothing is named for 'rejected'" in done.stderr

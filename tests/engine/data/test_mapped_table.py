@@ -14,7 +14,7 @@ from engine.core.errors import ColumnsError, InputError
 from engine.core.items import Preference
 from engine.data.dataset import load_dataset
 
-TEXTS = some.text(some.characters(exclude_categories=("Cs",)))
+TEXTS = some.text(some.characters(codec="utf-8"))
 COLUMNS = ColumnMap.of({"id": "uid", "instruction": "prompt", "output_a": "one", "output_b": "two"})
 RANKED = ColumnMap.of({"instruction": "prompt", "chosen": "good", "rejected": "bad"})
 
