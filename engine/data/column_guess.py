@@ -163,11 +163,10 @@ class _Guessing:
 
     def _guess_responses(self) -> None:
         pairs = list(_pairs(self._sample.places, (*_RANKS, *SIDES)))
-        pairs = [pair for pair in pairs if all(map(self._sample.holds_texts, pair.columns))]
+        pairs = [pair for pair in pairs if self._may_be_responses(pair)]
         if not pairs:
             return
         best = max(pairs, key=self._merit)
-        self._sample_of_pair = best
         targets = RANKED if best.ranked else OUTPUTS
         sure = Sureness.SURE if self._is_named_response(best) else Sureness.DOUBTFUL
         if "[" in best.columns[0] and sure is Sureness.SURE:
@@ -178,6 +177,11 @@ class _Guessing:
             self._set(target, column + parts[1], sure, column)
         if parts[0]:
             self._set(INSTRUCTION, left + parts[0], Sureness.SURE, left)
+
+    def _may_be_responses(self, pair: "_Pair") -> bool:
+        """Whether both hold texts; what is called responses may be as short as numbers."""
+        holds = self._sample.is_filled if self._is_named_response(pair) else self._sample.holds_texts
+        return all(map(holds, pair.columns))
 
     def _merit(self, pair: "_Pair") -> tuple[float, float]:
         words = set(pair.tokens)

@@ -156,6 +156,17 @@ def test_an_id_that_is_not_unique_is_none(tmp_path: Path) -> None:
     assert guess(table(tmp_path, *records)).map.source_of["id"] == ""
 
 
+def test_responses_may_be_as_short_as_numbers(tmp_path: Path) -> None:
+    records = [
+        {"question": f"What is {n}+{n}?", "answer_a": 2 * n, "answer_b": n, "score_a": 1, "score_b": 0}
+        for n in range(5)
+    ]
+    found = guess(table(tmp_path, *records))
+    assert found.map.columns_text == (
+        "instruction=question,output_a=answer_a,output_b=answer_b,overall_quality_preference=score_a>score_b"
+    )
+
+
 def test_names_that_nearly_fit_are_taken(tmp_path: Path) -> None:
     record = {"ID": "1", "Instruction": "Why is it so?", "Output A": "So it is.", "Output B": "It is not."}
     found = guess(table(tmp_path, record))
