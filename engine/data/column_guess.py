@@ -276,7 +276,7 @@ class _Guessing:
     def _one_hot(self) -> bool:
         """Columns of 0 and 1, one for each side, perhaps a third one for a tie."""
         free = [column for column in self._free(self._sample.columns) if self._sample.is_flag(column)]
-        for pair in _pairs(free, SIDES):
+        for pair in _pairs([name for name in free if not _SCORES & set(_tokens(name))], SIDES):
             ties = [name for name in free if {"tie", "draw", "equal", "same"} & set(_tokens(name))]
             columns = (*pair.columns, *ties[:1])
             labels = one_hot_meanings([self._sample.joined_values(columns)], bool(ties))

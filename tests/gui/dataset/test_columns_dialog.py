@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialogButtonBox, QLabel
+from PySide6.QtWidgets import QDialogButtonBox, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from engine.core.column_map import ColumnMap
@@ -178,11 +178,10 @@ def test_a_remembered_map_that_fails_can_be_mended(qtbot: QtBot, page: DatasetPa
     remember(list(records[0]), ColumnMap.of(sources, {"1": "A", "2": "B"}))
     with qtbot.waitSignal(page.workspace.dataset_failed):
         page.workspace.open_dataset(path)
-    assert page.columns_dialog is None
+    assert not page.findChildren(ColumnsDialog)
     assert "unknown label 'best'" in page.notice.text
-    again = next(
-        button for button in page.notice.findChildren(type(page.open_button)) if "columns" in button.text()
-    )
+    buttons = page.notice.findChildren(QPushButton)
+    again = next(button for button in buttons if "columns" in button.text())
     QTest.mouseClick(again, Qt.MouseButton.LeftButton)
     dialog = page.columns_dialog
     assert dialog is not None
