@@ -69,13 +69,20 @@ class ColumnsError(InputError):
     """A dataset cannot be read by these columns, or by these meanings of its labels; by others perhaps.
 
     `foreign`: it has not the columns of a dataset, and nobody has said yet which of its own stand for them.
+    `unknown`: values of its labels that are none, in the order in which they were met.
     """
 
     def __init__(
-        self, path: Path, problems: Sequence[str], remedy: Remedy | str, foreign: bool = False
+        self,
+        path: Path,
+        problems: Sequence[str],
+        remedy: Remedy | str,
+        foreign: bool = False,
+        unknown: Sequence[str] = (),
     ) -> None:
         super().__init__(path, problems, remedy)
         self.foreign = foreign
+        self.unknown = tuple(unknown)
 
 
 class ModelFileError(SetupError):

@@ -89,7 +89,7 @@ class Sample:
         whole = [
             source for name in columns for source in (name, *(f"{name}@{p}" for p in parts[self.kind(name)]))
         ]
-        return (*whole, *self.places[len(columns) :])
+        return tuple(dict.fromkeys((*whole, *self.places[len(columns) :])))
 
     def cells(self, place: str) -> list[str]:
         """What the first rows hold there, as text; empty where they hold nothing."""

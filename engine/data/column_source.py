@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from engine.core.formatting import listed, quoted
 from engine.data.dialogue import DialoguePart, NotADialogue, Turn, part_of, turns_of, turns_of_value
@@ -24,6 +25,8 @@ FIRST_IS_MORE, SECOND_IS_MORE, EQUAL = "A", "B", "equal"
 _STEP = re.compile(r"\[(-?\d{1,6})\]|\.([^.\[\]]+)")
 _PARTS = frozenset(DialoguePart)
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
+_HALF = re.compile("[\ud800-\udfff]")
+_MOST_ROUNDS = 1_000_000
 _MOST_COLUMNS_SHOWN = 20
 
 Step = int | str
@@ -50,7 +53,7 @@ class Source:
     places: tuple[CellPlace | float, ...]
     than: CellPlace | float | None = None
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """The columns of the file that it reads."""
         places = [place for place in (*self.places, self.than) if isinstance(place, CellPlace)]
@@ -138,6 +141,7 @@ class RowReader:
     def __init__(self, cells: Mapping[str, str]) -> None:
         self._cells = cells
         self._values: dict[str, object] = {}
+        self._dialogues: dict[str, list[Turn] | None] = {}
 
     def has(self, source: Source) -> bool:
         """Whether the row has one of the columns of a source."""
@@ -150,11 +154,24 @@ class RowReader:
         """
         if source.than is not None:
             return self._compared(source.places[0], source.than)
-        return between.join(filter(None, self.texts(source)))
+        text = between.join(filter(None, self.texts(source)))
+        # isascii is a flag of the string; most texts need no search.
+        if (
+            not text.isascii() and (half := _HALF.search(text)) is not None
+        ):  # written as an escape in JSON that stands in a cell
+            raise SourceProblem(
+                f"{quoted(source.columns[0])} holds \\u{ord(half[0]):04x}, which is half a character"
+                " (a lone surrogate), not text."
+            )
+        return text
 
     def texts(self, source: Source) -> list[str]:
         """What each place of a source says. SourceProblem."""
-        return [self._text(place) for place in source.places if isinstance(place, CellPlace)]
+        try:
+            return [self._text(place) for place in source.places if isinstance(place, CellPlace)]
+        except RecursionError as error:
+            found = f"{quoted(source.columns[0])} holds lists or objects that are nested too deeply."
+            raise SourceProblem(found) from error
 
     def _compared(self, first: CellPlace | float, second: CellPlace | float) -> str:
         one, other = self._number(first), self._number(second)
@@ -178,7 +195,7 @@ class RowReader:
             return cell
         if place.part is None:
             return cell_text(self._value(place))
-        turns = turns_of(cell) if not place.path else self._turns(place)
+        turns = self._turns(place)
         where = _in_words(place)
         if turns is None:
             raise SourceProblem(f"{where} is no dialogue: {quoted(cell)}.")
@@ -188,6 +205,10 @@ class RowReader:
             raise SourceProblem(f"{where}: {problem}") from problem
 
     def _turns(self, place: CellPlace) -> list[Turn] | None:
+        if not place.path:
+            if place.column not in self._dialogues:
+                self._dialogues[place.column] = turns_of(self._cells.get(place.column, ""))
+            return self._dialogues[place.column]
         value = self._value(place)
         if isinstance(value, str):
             return turns_of(value)
@@ -201,7 +222,7 @@ class RowReader:
             rounds = float(text)
         except ValueError:
             rounds = 0
-        if rounds < 1 or rounds != int(rounds):
+        if not 1 <= rounds < _MOST_ROUNDS or rounds != int(rounds):
             raise SourceProblem(f"{quoted(place.rounds)} is {quoted(text)}; a number of rounds is needed.")
         return int(rounds)
 

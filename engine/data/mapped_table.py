@@ -224,6 +224,7 @@ def unknown_labels(
         table.path,
         table.problems,
         Remedy(f"Mend what is named above, or say what each value means, {words}{how}: ", setting),
+        unknown=values[:_MOST_VALUES_SHOWN],
     )
 
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QCompleter, QGridLayout, QLabel, QWidget
 
 from engine.core.column_map import NO_LABEL, Sureness
-from engine.core.formatting import words
+from engine.core.formatting import counted, words
 from engine.core.items import PREFERENCES
 from gui.kit.foreign_text import one_line, plain_label, tip
 from gui.kit.label_words import LABEL_WORDS
@@ -165,7 +165,7 @@ class LabelFields(QWidget):
             caption: QLabel = plain_label(one_line(value))
             caption.setToolTip(tip(value))
             caption.setMaximumWidth(self.fontMetrics().averageCharWidth() * 24)
-            often = hint(f"{count:,} times")
+            often = hint(counted(count, "time", "times") if count else "further on")
             often.setWordWrap(False)
             for column, part in enumerate((caption, box, often)):
                 self._grid.addWidget(part, row, column)

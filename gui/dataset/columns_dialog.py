@@ -3,7 +3,7 @@
 Knows: what is asked. Does not know: how columns are guessed, how a file is read.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
@@ -73,10 +73,12 @@ class ColumnsDialog(QDialog):
         workspace: Workspace,
         path: Path,
         columns: ColumnMap | None = None,
+        unknown: Sequence[str] = (),
         parent: QWidget | None = None,
     ) -> None:
+        """`columns`: by which the file was read so far; `unknown`: label values that had no meaning then."""
         super().__init__(parent)
-        self._path, self._before = path, columns
+        self._path, self._before, self._unknown = path, columns, unknown
         self._foreign: Foreign | None = None
         self._preview: Preview | None = None
         self.setWindowTitle(f"Columns of {one_line(path.name)}"[:120])
@@ -240,7 +242,8 @@ class ColumnsDialog(QDialog):
     @Slot(object)
     def _show(self, preview: Preview) -> None:
         """Show the first rows; where label values are new, read once more by what they seem to mean."""
-        values = preview.values or {}
+        found = preview.values or {}
+        values = {**found, **{value: 0 for value in self._unknown if value not in found}}
         if self.labels.show_values(values, {**preview.meant, **self._said}):
             self._reading.start(column_jobs.preview(self._foreign, self.columns))  # type: ignore[arg-type]
             self._values.setVisible(bool(values) or preview.values is None)

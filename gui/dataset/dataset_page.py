@@ -66,7 +66,7 @@ class DatasetPage(Page):
         self.busy = BusyLine()
         self.notice = Notice()
         self.columns_dialog: ColumnsDialog | None = None  # asked last
-        self._unread: Path | None = None  # a file that other columns may read
+        self._unread: ColumnsError | None = None  # of a file that other columns may read
         self._asked: dict[Path, ColumnMap] = {}  # what was chosen last, by file
         self._build_header()
         self._build_body()
@@ -178,11 +178,12 @@ class DatasetPage(Page):
     @Slot()
     def _ask_again(self) -> None:
         if self._unread is not None:
-            self.ask_columns(self._unread, self._asked.get(self._unread))
+            path = self._unread.path
+            self.ask_columns(path, self._asked.get(path), self._unread.unknown)
 
-    def ask_columns(self, path: Path, columns: ColumnMap | None = None) -> None:
-        """Ask which columns of a file are which; `columns`: by which it was read so far."""
-        self.columns_dialog = ColumnsDialog(self.workspace, path, columns, self)
+    def ask_columns(self, path: Path, columns: ColumnMap | None = None, unknown: Sequence[str] = ()) -> None:
+        """Ask which columns of a file are which; see ColumnsDialog."""
+        self.columns_dialog = ColumnsDialog(self.workspace, path, columns, unknown, self)
         self.columns_dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.columns_dialog.chosen.connect(self._open_by)
         self.columns_dialog.open()
@@ -243,7 +244,7 @@ class DatasetPage(Page):
     @Slot(object)
     def _show_failure(self, error: EngineError) -> None:
         self.summary.hide()  # its numbers are not those of the file that the notice is about
-        self._unread = error.path if isinstance(error, ColumnsError) else None
+        self._unread = error if isinstance(error, ColumnsError) else None
         self._choose_columns.setVisible(self._unread is not None)
         if isinstance(error, ColumnsError) and error.foreign:
             self.notice.show_note(f"{short_name(error.path.name)} has other columns than a dataset.", _CHOOSE)

@@ -79,3 +79,25 @@ def test_a_source_that_names_nothing_is_refused(text: str) -> None:
 def test_a_cell_that_does_not_hold_it_is_named(text: str, problem: str) -> None:
     with pytest.raises(SourceProblem, match=f"^{problem}$"):
         read(text)
+
+
+def test_half_a_character_that_is_written_as_an_escape_is_named() -> None:
+    with pytest.raises(SourceProblem, match=r"^'c' holds \\ud83d, which is half a character"):
+        RowReader({"c": '["\\ud83d"]'}).text(parse_source("c@users", ["c"]), "")
+
+
+@pytest.mark.parametrize("depth", [300, 900, 5000, 100_000])
+def test_a_deeply_nested_cell_is_read_or_named(depth: int) -> None:
+    cell = '{"a": ' + "[" * depth + "]" * depth + "}"
+    try:
+        text = RowReader({"c": cell}).text(parse_source("c.a", ["c"]), "")
+    except SourceProblem as problem:
+        assert "'c'" in str(problem)  # noqa: PT017 - either is right, for Python's limit differs
+    else:
+        assert text == "[" * depth + "]" * depth
+
+
+@pytest.mark.parametrize("rounds", ["inf", "nan", "1e400", "0", "-1", "1.5", "x", "9999999999"])
+def test_rounds_that_are_no_number_of_rounds_are_named(rounds: str) -> None:
+    with pytest.raises(SourceProblem, match="a number of rounds is needed"):
+        RowReader({**CELLS, "turn": rounds}).text(parse_source("talk@reply:turn", list(CELLS)), "")

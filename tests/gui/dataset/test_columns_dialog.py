@@ -233,3 +233,24 @@ def test_an_empty_table_is_refused_in_the_dialog(qtbot: QtBot, page: DatasetPage
     assert dialog is not None
     qtbot.waitUntil(lambda: "has no rows" in dialog.problem.text())
     assert not dialog.open_button.isEnabled()
+
+
+def test_a_label_value_far_down_in_the_file_can_be_said_to_mean_something(
+    qtbot: QtBot, page: DatasetPage, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.json"
+    record = {"input": "Why is it so?", "output_1": "So it is.", "output_2": "It is not.", "v": {"w": "left"}}
+    late = {**record, "v": {"w": "neither of them"}}
+    path.write_text(json.dumps([*[record] * 150, late]), encoding="utf-8")
+    sources = {**COLUMNS, "overall_quality_preference": "v.w"}
+    with qtbot.waitSignal(page.workspace.dataset_failed):
+        page.workspace.open_dataset(path, ColumnMap.of(sources, {"left": "A"}))
+    page._asked = {path: ColumnMap.of(sources, {"left": "A"})}
+    again = next(b for b in page.notice.findChildren(QPushButton) if "columns" in b.text())
+    QTest.mouseClick(again, Qt.MouseButton.LeftButton)
+    dialog = shown(qtbot, page)
+    box = dialog.labels.box("neither of them")
+    assert box.currentText() == "?"
+    box.setCurrentIndex(box.findData(Preference.BOTH_BAD.value))
+    qtbot.waitUntil(lambda: ("neither of them", "both_bad") in dialog.columns.labels)
+    accept(qtbot, page, dialog)
