@@ -12,8 +12,15 @@ from itertools import islice
 from engine.core.cancel import CancelToken
 from engine.core.column_map import NO_LABEL, Sureness
 from engine.core.items import Preference
-from engine.data.column_source import RowReader, Source, SourceProblem, Step, parse_source
-from engine.data.dialogue import DialoguePart, is_dialogue, is_list_of_texts, turns_of
+from engine.data.column_source import (
+    DialoguePart,
+    RowReader,
+    Source,
+    SourceProblem,
+    Step,
+    parse_source,
+    turns_of,
+)
 from engine.data.json_records import JsonProblem, parse_json
 from engine.data.tables import SourceRow, SourceTable
 
@@ -102,9 +109,9 @@ class Sample:
     def kind(self, place: str) -> str:
         """`dialogue`, `texts` (a list of them) or `text`."""
         cells = [cell for cell in self.cells(place) if cell]
-        if cells and all(map(is_dialogue, cells)):
+        if cells and all(map(_is_dialogue, cells)):
             return "dialogue"
-        return "texts" if cells and all(map(is_list_of_texts, cells)) else "text"
+        return "texts" if cells and all(map(turns_of, cells)) else "text"
 
     def length(self, place: str) -> float:
         """The characters of a cell, on average."""
@@ -314,6 +321,10 @@ def _paths(value: object, path: str, depth: int) -> Iterator[str]:
             yield from _paths(inner, place, depth + 1)
         else:
             yield place
+
+
+def _is_dialogue(cell: str) -> bool:
+    return any(turn.role for turn in turns_of(cell) or ())
 
 
 def _is_nested(cell: str) -> bool:

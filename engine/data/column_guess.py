@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from engine.core.column_map import ID, INSTRUCTION, OUTPUTS, RANKED, ColumnMap, Sureness
 from engine.core.rubric import Rubric
 from engine.data.column_content import Sample, meanings_of, one_hot_meanings
-from engine.data.dialogue import DialoguePart, Turn, part_of, turns_of
+from engine.data.column_source import DialoguePart, Turn, part_of, turns_of
 
 SIDES: Sequence[tuple[str, str]] = (
     *(("a", "b"), ("1", "2"), ("0", "1"), ("left", "right"), ("first", "second"), ("one", "two")),

@@ -1,39 +1,66 @@
-"""Sources: what is read of a foreign row for one column of ours.
+r"""Sources: what is read of a foreign row for one column of ours.
 
 Written as text: `prompt`; `instruction+input`, several columns joined; `completions[0].response`, a place in
 a nested value; `chosen@reply`, a part of a dialogue; `conversation_a@replies:turn`, so many rounds of it as
 the column `turn` says; `score_a>score_b`, the label that two numbers give. A column of exactly that name
 comes first.
 
-Knows: how a source is written, and read out of the cells of a row. Does not know: files, which column of ours
-it is for, what a label means.
+A dialogue is a JSON list of messages, each with who speaks (`role` or `from`) and what is said (`content` or
+`value`); a JSON list of texts; or a text with the marks `\n\nHuman: ` and `\n\nAssistant: `.
+
+Knows: how a source is written, and read out of the cells of a row; the shapes of dialogues. Does not know:
+files, which column of ours a source is for, what a label means.
 """
 
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
+from typing import NamedTuple
 
 from engine.core.formatting import listed, quoted
-from engine.data.dialogue import DialoguePart, NotADialogue, Turn, part_of, turns_of, turns_of_value
-from engine.data.json_records import JsonProblem, cell_text, parse_json
+from engine.data.json_records import JsonNumber, JsonProblem, cell_text, parse_json
 
 FIRST_IS_MORE, SECOND_IS_MORE, EQUAL = "A", "B", "equal"
 """What a comparison of two numbers gives; empty where one of them is none."""
 
 _STEP = re.compile(r"\[(-?\d{1,6})\]|\.([^.\[\]]+)")
-_PARTS = frozenset(DialoguePart)
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _HALF = re.compile("[\ud800-\udfff]")
 _MOST_ROUNDS = 1_000_000
 _MOST_COLUMNS_SHOWN = 20
 
 Step = int | str
+USER, ASSISTANT = "user", "assistant"
+_ROLES = {
+    **dict.fromkeys(("user", "human", "prompter", "customer", "instruction"), USER),
+    **dict.fromkeys(("assistant", "gpt", "model", "bot", "ai", "chatgpt", "chatbot", "response"), ASSISTANT),
+}
+_ROLE_KEYS, _TEXT_KEYS = ("role", "from", "speaker"), ("content", "value", "text")
+_MARK = re.compile(r"(?:\A\s*|\n\n)(Human|Assistant): ?")
 
 
 class SourceProblem(Exception):
     """A source names what the file does not have, or a cell does not hold it; the text says which."""
+
+
+class DialoguePart(StrEnum):
+    """What is taken of a dialogue; the value stands after the @ of a source."""
+
+    PROMPT = "prompt"  # all before the assistant's last message
+    REPLY = "reply"  # the assistant's last message
+    USERS = "users"  # all that is not the assistant's
+    REPLIES = "replies"  # all that is the assistant's
+    DIALOGUE = "dialogue"  # all
+
+
+class Turn(NamedTuple):
+    """One message. `role`: "user", "assistant", another word of the file, or empty in a list of texts."""
+
+    role: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -116,7 +143,7 @@ def _place(text: str, columns: Collection[str]) -> CellPlace | None:
         return plain
     before, _, after = text.rpartition("@")
     part, colon, rounds = after.partition(":")
-    inner = _nested(before, columns) if part in _PARTS else None
+    inner = _nested(before, columns) if part in list(DialoguePart) else None
     if inner is None or (colon and rounds not in columns):
         return None
     return CellPlace(inner.column, inner.path, DialoguePart(part), rounds if colon else None)
@@ -186,7 +213,7 @@ class RowReader:
             return place
         try:
             return float(self._text(place))
-        except ValueError:
+        except (ValueError, RecursionError):
             return math.nan
 
     def _text(self, place: CellPlace) -> str:
@@ -199,9 +226,10 @@ class RowReader:
         where = _in_words(place)
         if turns is None:
             raise SourceProblem(f"{where} is no dialogue: {quoted(cell)}.")
+        rounds = self._rounds(place)
         try:
-            return part_of(turns, place.part, self._rounds(place))
-        except NotADialogue as problem:
+            return part_of(turns, place.part, rounds)
+        except SourceProblem as problem:
             raise SourceProblem(f"{where}: {problem}") from problem
 
     def _turns(self, place: CellPlace) -> list[Turn] | None:
@@ -233,7 +261,8 @@ class RowReader:
             try:
                 value = _entry(value, step)
             except LookupError as error:
-                raise SourceProblem(f"{quoted(walked)} holds no {_step_in_words(step)}.") from error
+                what = f"entry {step}" if isinstance(step, int) else quoted(step)
+                raise SourceProblem(f"{quoted(walked)} holds no {what}.") from error
             walked += _step_text(step)
         return value
 
@@ -265,5 +294,105 @@ def _step_text(step: Step) -> str:
     return f"[{step}]" if isinstance(step, int) else f".{step}"
 
 
-def _step_in_words(step: Step) -> str:
-    return f"entry {step}" if isinstance(step, int) else quoted(step)
+def turns_of(cell: str) -> list[Turn] | None:
+    """The turns of a dialogue; None where the cell holds none."""
+    if cell.lstrip()[:1] != "[":
+        return _marked(cell)
+    try:
+        return turns_of_value(parse_json(cell.encode("utf-8", "surrogatepass")))
+    except (JsonProblem, UnicodeError):
+        return None
+
+
+def turns_of_value(value: object) -> list[Turn] | None:
+    """The turns of a parsed JSON value: a list of messages, or of texts; None for anything else."""
+    if not isinstance(value, list) or not value:
+        return None
+    if all(_is_text(message) or message is None for message in value):
+        return [Turn("", str(message or "")) for message in value]
+    turns = [_message(message) for message in value]
+    return None if None in turns else [turn for turn in turns if turn is not None]
+
+
+def part_of(turns: Sequence[Turn], part: DialoguePart, rounds: int | None = None) -> str:
+    """A part of a dialogue as text: one message as it is, several as paragraphs that name who speaks.
+
+    `rounds`: only so many messages of the user, and what answers them. SourceProblem where the
+    assistant says nothing, and the part is about what he says.
+    """
+    if not any(turn.role for turn in turns):
+        return _part_of_texts(turns, part, rounds)
+    turns = _first(turns, rounds)
+    match part:
+        case DialoguePart.DIALOGUE:
+            return _written(turns)
+        case DialoguePart.USERS:
+            return _written([turn for turn in turns if turn.role != ASSISTANT])
+    said = [place for place, turn in enumerate(turns) if turn.role == ASSISTANT]
+    if not said:
+        raise SourceProblem("the assistant says nothing in it.")
+    if part is DialoguePart.REPLIES:
+        return _written([turns[place] for place in said])
+    return turns[said[-1]].text if part is DialoguePart.REPLY else _written(turns[: said[-1]])
+
+
+def _part_of_texts(turns: Sequence[Turn], part: DialoguePart, rounds: int | None) -> str:
+    """Of a list of texts: those of one side where a side is asked for, else user and assistant by turns."""
+    if part in (DialoguePart.USERS, DialoguePart.REPLIES):
+        role = USER if part is DialoguePart.USERS else ASSISTANT
+        return _written([Turn(role, turn.text) for turn in turns[:rounds]])
+    spoken = [Turn(ASSISTANT if place % 2 else USER, turn.text) for place, turn in enumerate(turns)]
+    return part_of(spoken, part, rounds)
+
+
+def _first(turns: Sequence[Turn], rounds: int | None) -> Sequence[Turn]:
+    if rounds is None:
+        return turns
+    asked = [place for place, turn in enumerate(turns) if turn.role == USER]
+    return turns[: asked[rounds]] if len(asked) > rounds else turns
+
+
+def _written(turns: Sequence[Turn]) -> str:
+    if len(turns) == 1 and turns[0].role in (USER, ASSISTANT):
+        return turns[0].text
+    return "\n\n".join(f"{turn.role.capitalize()}: {turn.text}" for turn in turns)
+
+
+def _message(message: object) -> Turn | None:
+    if not isinstance(message, dict):
+        return None
+    role = next((message[key] for key in _ROLE_KEYS if isinstance(message.get(key), str)), None)
+    texts = (_content(message[key]) for key in _TEXT_KEYS if key in message)
+    text = next(texts, None)
+    if role is None or text is None:
+        return None
+    return Turn(_ROLES.get(role.strip().lower(), role), text)
+
+
+def _content(value: object) -> str | None:
+    """The text of a message; None where it is none, or holds more than texts, such as a picture."""
+    if value is None or _is_text(value):
+        return str(value or "")
+    if isinstance(value, list):
+        texts = [part.get("text") for part in value if isinstance(part, dict)]
+        if len(texts) == len(value) and all(isinstance(text, str) for text in texts):
+            return "\n\n".join(map(str, texts))
+    return None
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and not isinstance(value, JsonNumber)
+
+
+def _marked(cell: str) -> list[Turn] | None:
+    marks = list(_MARK.finditer(cell))
+    if (
+        not marks
+        or cell[: marks[0].start()].strip()
+        or ASSISTANT not in {_ROLES[m[1].lower()] for m in marks}
+    ):
+        return None
+    ends = [mark.start() for mark in marks[1:]] + [len(cell)]
+    return [
+        Turn(_ROLES[mark[1].lower()], cell[mark.end() : end]) for mark, end in zip(marks, ends, strict=True)
+    ]

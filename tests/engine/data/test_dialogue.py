@@ -4,12 +4,10 @@ import json
 
 import pytest
 
-from engine.data.dialogue import (
+from engine.data.column_source import (
     DialoguePart,
-    NotADialogue,
+    SourceProblem,
     Turn,
-    is_dialogue,
-    is_list_of_texts,
     part_of,
     turns_of,
 )
@@ -37,7 +35,6 @@ TURNS = [Turn(message["role"], message["content"]) for message in MESSAGES]
 )
 def test_published_shapes_of_dialogues_are_read(cell: str) -> None:
     assert turns_of(cell) == TURNS
-    assert is_dialogue(cell)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +87,6 @@ def test_a_system_message_belongs_to_the_instruction_and_is_named() -> None:
 def test_a_list_of_texts_is_one_side_or_both_by_turns() -> None:
     turns = turns_of('["Hi", "Hello", null]')
     assert turns is not None
-    assert is_list_of_texts('["Hi"]')
     assert part_of(turns, DialoguePart.USERS) == "User: Hi\n\nUser: Hello\n\nUser: "
     assert part_of(turns[:1], DialoguePart.REPLIES) == "Hi"
     assert part_of(turns[:2], DialoguePart.REPLY) == "Hello"
@@ -99,5 +95,5 @@ def test_a_list_of_texts_is_one_side_or_both_by_turns() -> None:
 
 @pytest.mark.parametrize("part", [DialoguePart.REPLY, DialoguePart.PROMPT, DialoguePart.REPLIES])
 def test_without_a_reply_there_is_none_to_take(part: DialoguePart) -> None:
-    with pytest.raises(NotADialogue, match="the assistant says nothing in it"):
+    with pytest.raises(SourceProblem, match="the assistant says nothing in it"):
         part_of(TURNS[:1], part)
