@@ -55,6 +55,15 @@ def test_a_long_text_is_cut_to_512_tokens_and_still_ends(encoder: LlamaEncoder) 
 
 
 @families
+@pytest.mark.parametrize(
+    "text", ["Two words, and more. " * 5000, "word" * 20_000, "word" * 9000 + " end" * 900]
+)
+def test_of_a_very_long_text_the_first_words_are_enough(encoder: LlamaEncoder, text: str) -> None:
+    whole = encoder._vocabulary.tokenize(f" {text}" if encoder._vocabulary.byte_level else text, True)
+    assert encoder.token_ids(text)[1:-1] == whole[: LONGEST - 2]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
 def test_a_text_is_cut_to_the_trained_context_where_that_is_shorter(family: str, tmp_path: Path) -> None:
     path = rewritten(
         FOLDER / f"{family}.gguf",
