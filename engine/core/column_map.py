@@ -22,7 +22,8 @@ RANKED = ("chosen", "rejected")
 NO_LABEL = ""
 _NO_LABEL_WORD = "none"
 _MEANINGS = {**{label.value: label.value for label in PREFERENCES}, _NO_LABEL_WORD: NO_LABEL}
-_SEPARATOR = re.compile(r"(?<!\\),")
+_PART = re.compile(r"(?:\\[\\,]|[^,])+")
+_ESCAPE = re.compile(r"\\([\\,])")
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -121,7 +122,7 @@ def parse_columns(text: str) -> dict[str, str]:
                     Setting.COLUMNS.at("id=uid,instruction=prompt,output_a=response_1,output_b=response_2"),
                 ),
             )
-        sources[name] = source.strip()
+        sources[name] = source
     check_targets(sources)
     return sources
 
@@ -155,12 +156,12 @@ def check_targets(names: Sequence[str] | Mapping[str, str]) -> None:
 
 
 def _parts(text: str) -> list[str]:
-    parts = (part.replace("\\,", ",") for part in _SEPARATOR.split(text))
+    parts = (_ESCAPE.sub(r"\1", part) for part in _PART.findall(text))
     return [part for part in parts if part.strip()]
 
 
 def _joined(pairs: Sequence[tuple[str, str]]) -> str:
-    return ",".join(f"{key}={value}".replace(",", "\\,") for key, value in pairs)
+    return ",".join(re.sub(r"[\\,]", r"\\\g<0>", f"{key}={value}") for key, value in pairs)
 
 
 def _is_texts(value: Any) -> bool:

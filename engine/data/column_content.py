@@ -242,7 +242,7 @@ def read_sample(table: SourceTable, cancel: CancelToken | None = None) -> Sample
     """What a table holds in its first rows; Cancelled."""
     kept: list[SourceRow] = []
     short: list[Mapping[str, str]] = []
-    columns = table.first_columns()[:_MOST_COLUMNS]
+    columns = [name for name in table.first_columns() if name.strip()][:_MOST_COLUMNS]
     for row in islice(table.rows(columns), _ROWS_READ):
         if cancel is not None and len(short) % 1024 == 0:
             cancel.raise_if_requested()

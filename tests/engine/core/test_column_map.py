@@ -8,7 +8,7 @@ from engine.core.column_map import ColumnMap, parse_columns, parse_labels, targe
 from engine.core.errors import SetupError
 from engine.core.rubric import ELOQUENT
 
-NAMES = some.text(min_size=1).map(lambda name: name.strip().replace("\\", "/")).filter(bool)
+NAMES = some.text(min_size=1).filter(str.strip) | some.text("\\,= a", min_size=1).filter(str.strip)
 LABELS = some.sampled_from(["A", "B", "both_good", "both_bad", ""])
 
 
