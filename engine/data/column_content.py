@@ -13,9 +13,9 @@ from engine.core.cancel import CancelToken
 from engine.core.column_map import NO_LABEL, Sureness
 from engine.core.items import Preference
 from engine.data.column_source import (
+    CellSource,
     DialoguePart,
     RowReader,
-    Source,
     SourceProblem,
     Step,
     parse_source,
@@ -216,7 +216,7 @@ class Sample:
             except SourceProblem:
                 yield ""
 
-    def _source(self, place: str) -> Source:
+    def _source(self, place: str) -> CellSource:
         return parse_source(place, self.columns)
 
 
@@ -292,7 +292,7 @@ def one_hot_meanings(found: Collection[Collection[str]], with_tie: bool) -> dict
     return labels or None
 
 
-def _label_value(source: Source, cells: Mapping[str, str]) -> str:
+def _label_value(source: CellSource, cells: Mapping[str, str]) -> str:
     reader = RowReader(cells)
     try:
         if source.than is not None:
@@ -303,7 +303,7 @@ def _label_value(source: Source, cells: Mapping[str, str]) -> str:
     return "/".join(texts) if any(texts) else ""
 
 
-def _is_flat(source: Source) -> bool:
+def _is_flat(source: CellSource) -> bool:
     return all(getattr(place, "path", ()) == () for place in (*source.places, source.than))
 
 

@@ -74,7 +74,7 @@ class CellPlace:
 
 
 @dataclass(frozen=True)
-class Source:
+class CellSource:
     """Places that are joined; with `than` the only one is compared with it, either may be a number."""
 
     places: tuple[CellPlace | float, ...]
@@ -102,18 +102,18 @@ class Source:
         return ()
 
 
-def parse_source(text: str, columns: Collection[str]) -> Source:
+def parse_source(text: str, columns: Collection[str]) -> CellSource:
     """A source of a file with these columns. SourceProblem where it names another one."""
     if text not in columns and ">" in text:
         for at in (found.start() for found in re.finditer(">", text)):
             left, right = _operand(text[:at], columns), _operand(text[at + 1 :], columns)
             if left is not None and right is not None:
-                return Source((left,), right)
+                return CellSource((left,), right)
     places = _joined(text, columns)
     if places is None:
         shown = listed(list(columns), _MOST_COLUMNS_SHOWN, quoted)
         raise SourceProblem(f"the file has no column {quoted(text)}. Columns found: {shown}.")
-    return Source(places)
+    return CellSource(places)
 
 
 def _joined(text: str, columns: Collection[str]) -> tuple[CellPlace, ...] | None:
@@ -170,11 +170,11 @@ class RowReader:
         self._values: dict[str, object] = {}
         self._dialogues: dict[str, list[Turn] | None] = {}
 
-    def has(self, source: Source) -> bool:
+    def has(self, source: CellSource) -> bool:
         """Whether the row has one of the columns of a source."""
         return any(name in self._cells for name in source.columns)
 
-    def text(self, source: Source, between: str) -> str:
+    def text(self, source: CellSource, between: str) -> str:
         """What a source says, its places with `between` between them, the empty ones left out.
 
         SourceProblem where a cell does not hold what is asked of it.
@@ -192,7 +192,7 @@ class RowReader:
             )
         return text
 
-    def texts(self, source: Source) -> list[str]:
+    def texts(self, source: CellSource) -> list[str]:
         """What each place of a source says. SourceProblem."""
         try:
             return [self._text(place) for place in source.places if isinstance(place, CellPlace)]

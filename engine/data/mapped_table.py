@@ -13,7 +13,7 @@ from engine.core.items import PREFERENCES, Preference, digest
 from engine.core.remedies import Remedy, Setting, Step
 from engine.core.rubric import Rubric
 from engine.data.column_content import meanings_of
-from engine.data.column_source import RowReader, Source, SourceProblem, parse_source
+from engine.data.column_source import CellSource, RowReader, SourceProblem, parse_source
 from engine.data.tables import SourceRow, SourceTable
 
 _BETWEEN_IDS, _BETWEEN_LABELS, _BETWEEN_TEXTS = "-", "/", "\n\n"
@@ -44,7 +44,7 @@ class MappedTable(SourceTable):
 
     # What is read
 
-    def _resolved(self, rubric: Rubric) -> dict[str, Source]:
+    def _resolved(self, rubric: Rubric) -> dict[str, CellSource]:
         """The sources by column of ours. ColumnsError where one cannot be found, or something is missing."""
         named = self._map.source_of
         ranked = any(named.get(name) for name in RANKED)
@@ -121,7 +121,7 @@ class MappedTable(SourceTable):
             self._place(cells)
         return cells
 
-    def _cell(self, name: str, source: Source, reader: RowReader, number: int) -> str:
+    def _cell(self, name: str, source: CellSource, reader: RowReader, number: int) -> str:
         if name.endswith("_preference"):
             return self._label(source, reader, number)
         if name.endswith("_explanation"):
@@ -130,7 +130,7 @@ class MappedTable(SourceTable):
             raise SourceProblem(f"no {' and no '.join(map(quoted, source.columns))}.")
         return reader.text(source, _BETWEEN_IDS if name == ID else _BETWEEN_TEXTS)
 
-    def _label(self, source: Source, reader: RowReader, number: int) -> str:
+    def _label(self, source: CellSource, reader: RowReader, number: int) -> str:
         """The label that a row gives; empty for none."""
         if source.than is not None:
             value = reader.text(source, "")

@@ -35,7 +35,7 @@ class Foreign:
 
 
 @dataclass(frozen=True)
-class Preview:
+class FirstItems:
     """The first rows by a map: our columns with their texts; what is wrong with it.
 
     `values`: of the label columns, with how often each occurs in the rows that were looked at; None where
@@ -71,10 +71,10 @@ def look_into(path: Path) -> Job[Foreign]:
     return work
 
 
-def preview(foreign: Foreign, columns: ColumnMap) -> Job[Preview]:
+def preview(foreign: Foreign, columns: ColumnMap) -> Job[FirstItems]:
     """The first rows of a file by a map, and the values of its labels."""
 
-    def work(_control: JobControl) -> Preview:
+    def work(_control: JobControl) -> FirstItems:
         from engine.data.column_content import MOST_VALUES, meanings_of
         from engine.data.mapped_table import MappedTable
 
@@ -90,8 +90,8 @@ def preview(foreign: Foreign, columns: ColumnMap) -> Job[Preview]:
         try:
             mapped = MappedTable(table, columns, ELOQUENT)
         except ColumnsError as error:
-            return Preview((), error.problems, shown, meant)
+            return FirstItems((), error.problems, shown, meant)
         items = [row.cells for row in mapped.rows()]
-        return Preview(items[:ITEMS_SHOWN], tuple(mapped.problems), shown, meant)
+        return FirstItems(items[:ITEMS_SHOWN], tuple(mapped.problems), shown, meant)
 
     return work

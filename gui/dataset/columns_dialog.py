@@ -27,7 +27,7 @@ from engine.core.items import PREFERENCES, Preference
 from engine.core.rubric import ELOQUENT
 from gui.dataset import column_jobs
 from gui.dataset.column_fields import LabelFields, SourceFields
-from gui.dataset.column_jobs import Foreign, Preview
+from gui.dataset.column_jobs import FirstItems, Foreign
 from gui.kit.fold import Fold
 from gui.kit.foreign_text import one_line, plain_label
 from gui.kit.label_words import LABEL_WORDS
@@ -80,7 +80,7 @@ class ColumnsDialog(QDialog):
         super().__init__(parent)
         self._path, self._before, self._unknown = path, columns, unknown
         self._foreign: Foreign | None = None
-        self._preview: Preview | None = None
+        self._preview: FirstItems | None = None
         self.setWindowTitle(f"Columns of {one_line(path.name)}"[:120])
         self.fields: dict[str, SourceFields] = {}
         self.labels = LabelFields()
@@ -240,7 +240,7 @@ class ColumnsDialog(QDialog):
             self._reading.start(column_jobs.preview(self._foreign, self.columns))
 
     @Slot(object)
-    def _show(self, preview: Preview) -> None:
+    def _show(self, preview: FirstItems) -> None:
         """Show the first rows; where label values are new, read once more by what they seem to mean."""
         found = preview.values or {}
         values = {**found, **{value: 0 for value in self._unknown if value not in found}}
@@ -258,7 +258,7 @@ class ColumnsDialog(QDialog):
         self.items.setPlainText(visible("\n\n".join(items)))
         self._show_problems(preview)
 
-    def _show_problems(self, preview: Preview) -> None:
+    def _show_problems(self, preview: FirstItems) -> None:
         found = list(preview.problems[:_MOST_PROBLEMS])
         if len(preview.problems) > _MOST_PROBLEMS:
             found.append(f"and {len(preview.problems) - _MOST_PROBLEMS:,} more.")
