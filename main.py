@@ -21,7 +21,7 @@ except ModuleNotFoundError as error:
 except KeyboardInterrupt:
     sys.exit("Stopped.")
 
-from engine.core.version import VERSION
+from engine.core import VERSION
 
 COMMANDS = {
     "judge": "judge a dataset with a model and write a submission",

@@ -16,7 +16,7 @@ _WHAT = (
 _COLUMNS = (
     "Columns: id, instruction, output_a, output_b. Human labels are welcome: relevance_preference, "
     "relevance_explanation, and so on for naturalness, truthfulness, safety and overall_quality. "
-    "A label is A, B, both_good or both_bad."
+    "A label is A, B, both_good or both_bad. If your file has other columns, you are asked which is which."
 )
 _FORMATS = "Files: .tsv, .csv, .json, .jsonl, .ndjson and .parquet, each also packed as .gz."
 

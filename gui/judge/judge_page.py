@@ -129,7 +129,7 @@ class JudgePage(Page):
         part = replace(usual_setup(), items=self.dataset_line.items, ids=self.dataset_line.ids)
         setup = replace(part, model_path=self.picker.path)
         if dataset is not None:
-            setup = replace(setup, dataset_path=dataset.path.absolute())
+            setup = replace(setup, dataset_path=dataset.path.absolute(), columns=dataset.columns)
         return self.settings.in_setup(setup)
 
     # Parts
@@ -225,7 +225,7 @@ class JudgePage(Page):
             self._show_part(setup)
         else:
             self._awaited = setup
-            self.workspace.open_dataset(setup.dataset_path)
+            self.workspace.open_dataset(setup.dataset_path, setup.columns)
 
     def _is_open(self, path: Path) -> bool:
         dataset = self.workspace.dataset
