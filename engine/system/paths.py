@@ -12,6 +12,8 @@ from pathlib import Path
 
 import platformdirs
 
+FROM_SOURCE = "python main.py"
+"""What a person types to start this program where it is no bundle."""
 _APP = "Tiebreak"
 _OWN_HOME = "TIEBREAK_HOME"
 # What a bundle sets for itself when it starts; other programs would load our libraries by it.
@@ -122,7 +124,7 @@ def third_party_licences() -> Path | None:
 
 def program() -> str:
     """What a person types to start this program, for help and messages."""
-    return _executable().stem if _frozen() else "python main.py"
+    return _executable().stem if _frozen() else FROM_SOURCE
 
 
 def self_command() -> list[str]:
