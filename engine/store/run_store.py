@@ -37,6 +37,7 @@ from engine.store.review_rows import add_note, add_review, confirmation_rows, ma
 from engine.system.paths import text_of_path
 
 _BUSY_SECONDS = 10.0
+_DAMAGED = Remedy("The file is damaged or something else. ", Step.USE_OTHER_STORE)
 
 
 class RunStore:
@@ -48,6 +49,7 @@ class RunStore:
         with self._errors("open"):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+            self._db.row_factory = _without_bytes
         try:
             with self._errors("open"):
                 self._upgrade()
@@ -214,29 +216,8 @@ class RunStore:
             raise StoreError(
                 f"The run store {self.path} holds no run {run_id}.", "Choose one of the runs that it holds."
             )
-        created, key, dataset_path, dataset_hash, items, model_path, model_name, model_hash, *rest = row
-        prompt_version, criteria, settings, kind, manifest, calibration, judged = rest
-        identity = RunIdentity(
-            key=key,
-            dataset_path=Path(dataset_path),
-            dataset_hash=dataset_hash,
-            items=items,
-            model_path=Path(model_path),
-            model_name=model_name,
-            model_hash=model_hash,
-            prompt_version=prompt_version,
-            criteria=tuple(json.loads(criteria)),
-            settings=json.loads(settings),
-            kind=RunKind(kind),
-        )
-        return StoredRun(
-            id=run_id,
-            created=datetime.fromisoformat(created),
-            identity=identity,
-            judged=judged,
-            manifest=json.loads(manifest),
-            calibration=calibration and json.loads(calibration),
-        )
+        with self._errors("read"):
+            return _stored_run(run_id, row)
 
     def find(self, key: str) -> StoredRun | None:
         """The latest run of an identity's key; None where there is none."""
@@ -343,6 +324,55 @@ class RunStore:
             raise StoreError(
                 f"Cannot {action} the run store {self.path}: {error}.", _remedy(error)
             ) from error
+        except (ValueError, TypeError) as error:
+            # Only what is read is not our own doing: it was written by another hand, or the disk is bad.
+            if action != "read":
+                raise
+            raise StoreError(
+                f"Cannot read the run store {self.path}: it holds a value that Tiebreak does not write.",
+                _DAMAGED,
+            ) from error
+
+
+def _stored_run(run_id: int, row: tuple[Any, ...]) -> StoredRun:
+    created, key, dataset_path, dataset_hash, items, model_path, model_name, model_hash, *rest = row
+    prompt_version, criteria, settings, kind, manifest, calibration, judged = rest
+    identity = RunIdentity(
+        key=key,
+        dataset_path=Path(dataset_path),
+        dataset_hash=dataset_hash,
+        items=items,
+        model_path=Path(model_path),
+        model_name=model_name,
+        model_hash=model_hash,
+        prompt_version=prompt_version,
+        criteria=tuple(json.loads(criteria)),
+        settings=_record(settings),
+        kind=RunKind(kind),
+    )
+    return StoredRun(
+        id=run_id,
+        created=datetime.fromisoformat(created),
+        identity=identity,
+        judged=judged,
+        manifest=_record(manifest),
+        calibration=None if calibration is None else _record(calibration),
+    )
+
+
+def _record(text: str) -> dict[str, Any]:
+    value = json.loads(text)
+    if not isinstance(value, dict):
+        raise TypeError(f"{text} is no record")
+    return value
+
+
+def _without_bytes(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A row as it is: no column of ours holds bytes, and nobody could read them."""
+    for (column, *_), value in zip(cursor.description, row, strict=True):
+        if isinstance(value, bytes):
+            raise sqlite3.NotSupportedError(f"there are bytes where {column} belongs, a text or a number")
+    return row
 
 
 def _json(value: object) -> str:
@@ -357,6 +387,8 @@ def _remedy(error: sqlite3.Error | OSError) -> Remedy:
         return Remedy("Another program holds it. Close that program, then try again.")
     if code == (errno.ENOSPC if isinstance(error, OSError) else sqlite3.SQLITE_FULL):
         return Remedy("The disk is full. Make room, then try again: what was judged is kept.")
+    if isinstance(error, sqlite3.NotSupportedError):
+        return _DAMAGED
     if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
-        return Remedy("The file is damaged or something else. ", Step.USE_OTHER_STORE)
+        return _DAMAGED
     return Remedy(Step.MOVE_STORE)
