@@ -84,7 +84,8 @@ def open_window(*files: Path) -> int:
         screen.check()
         window = import_module("gui.app")
     except SetupError as error:
-        demo = " (the demo dataset: make judge)" if program() == FROM_SOURCE and sys.platform != "win32" else ""
+        has_make = program() == FROM_SOURCE and sys.platform != "win32"
+        demo = " (the demo dataset: make judge)" if has_make else ""
         without = f" To judge without a window: {program()} judge --help{demo}"
         raise SetupError(error.problem, Remedy(*error.remedy.parts, without)) from error
     except ImportError as error:

@@ -351,9 +351,10 @@ class _Reader:
     def _cut_off(self, n_bytes: int, what: str) -> ModelFileError:
         if self._end < len(self._data):
             return self.damaged(f"at {what} it grows larger than {_MOST_HEADER_BYTES:,} bytes")
+        shown = without_middle(what, LONGEST_PROBLEM)
         return ModelFileError(
-            f"{self._file_name}: the header is incomplete or damaged: {without_middle(what, LONGEST_PROBLEM)},"
-            f" which begins at byte {self.position:,} of {self._end:,}, goes on for at least {n_bytes:,} bytes.",
+            f"{self._file_name}: the header is incomplete or damaged: {shown}, which begins at byte"
+            f" {self.position:,} of {self._end:,}, goes on for at least {n_bytes:,} bytes.",
             DOWNLOAD_AGAIN,
         )
 

@@ -6,7 +6,7 @@ Knows: roles. Does not know: what they say.
 import re
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from engine.core.formatting import visible
@@ -82,29 +82,6 @@ def heading(text: str) -> QLabel:
 def hint(text: str) -> QLabel:
     """A quieter sentence."""
     return label(text, "hint")
-
-
-class OneLine(QLabel):
-    """A quieter line that never asks for more room than there is: its end is left out instead."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setProperty("role", "hint")
-
-    def minimumSizeHint(self) -> QSize:
-        """A few letters wide."""
-        return QSize(self.fontMetrics().averageCharWidth() * 6, super().minimumSizeHint().height())
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw as much of the text as fits."""
-        painter = QPainter(self)
-        painter.setPen(self.palette().windowText().color())
-        fitting = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
-        painter.drawText(
-            self.rect(), int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), fitting
-        )
-        painter.end()
 
 
 def set_role(widget: QWidget, role: str) -> None:

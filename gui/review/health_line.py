@@ -4,8 +4,8 @@ Knows: the open run, the health of a judge. Does not know: how health is measure
 """
 
 from engine.core.health import NOT_LOOKED_AT, HealthVerdict
-from gui.kit.foreign_text import tip
-from gui.kit.labels import OneLine, set_role
+from gui.kit.foreign_text import OneLine, tip
+from gui.kit.labels import set_role
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.work.workspace import OpenRun
 

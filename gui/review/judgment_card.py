@@ -23,10 +23,10 @@ from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import Judgment, SubmittedLabel, Unscored
 from gui.kit.bars import ProbabilityBars
 from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import one_line, plain_label, tip
+from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
 from gui.kit.label_mark import LabelBadge, label_icon
 from gui.kit.label_words import LABEL_WORDS, LETTERS
-from gui.kit.labels import OneLine, heading, hint, name
+from gui.kit.labels import heading, hint, name
 from gui.kit.pill import Pill
 from gui.people.blind import HIDDEN
 from gui.people.orders_view import OrdersView
@@ -85,7 +85,7 @@ class JudgmentCard(QFrame):
         self.badge = LabelBadge(big=True)
         self.own = hint("")
         self.flipped, self.doubt, self.mass = Pill(), Pill(), Pill()
-        self.beginning = OneLine()
+        self.beginning = OneLine(end=True)
         self.bars, self.orders = ProbabilityBars(), OrderBars()
         self.reason = plain_label()
         self.outdated = Pill()

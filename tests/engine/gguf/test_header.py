@@ -239,7 +239,6 @@ def test_real_vocabularies_are_read(shared_data: Path, name: str, tokens: int, m
     assert lengths == [tokens, merges]
 
 
-
 @pytest.mark.parametrize(
     ("start", "said"),
     [
