@@ -81,7 +81,7 @@ def _answer() -> int:
     try:
         check()
     except SetupError as error:
-        print(f"{error.problem} {error.remedy}", file=sys.stderr)
+        print(error, file=sys.stderr)
         return 2
     return 0
 

@@ -8,10 +8,11 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout
 
 from gui.kit.foreign_text import one_line
 from gui.kit.labels import heading, hint, label, main_button, name, panel
+from gui.reading.glossary import WHAT_IT_DOES
 
 _WHAT = (
     "A dataset is a table. Each row is an item: an id, an instruction, and two responses to it, A and B. "
-    "Tiebreak judges which response is better, on five criteria."
+    "They are judged on five criteria."
 )
 _COLUMNS = (
     "Columns: id, instruction, output_a, output_b. Human labels are welcome: relevance_preference, "
@@ -45,7 +46,7 @@ class Welcome(QScrollArea):
         self.show_reading(None)
         frame = panel(
             self._heading,
-            label(_WHAT),
+            label(f"{WHAT_IT_DOES} {_WHAT}"),
             buttons,
             hint("Or drop a file anywhere on this page."),
             hint(_COLUMNS),

@@ -7,7 +7,7 @@ import re
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from engine.core.formatting import visible
 
@@ -102,6 +102,28 @@ def panel(*widgets: QWidget, role: str = "panel") -> QFrame:
     for widget in widgets:
         layout.addWidget(widget)
     return frame
+
+
+def column(*widgets: QWidget) -> QWidget:
+    """Widgets one below the other, as wide as there is room; what is left over is below them."""
+    made = QWidget()
+    made.setProperty("role", "content")
+    layout = QVBoxLayout(made)
+    layout.setContentsMargins(0, 0, 6, 0)
+    layout.setSpacing(10)
+    for widget in widgets:
+        layout.addWidget(widget)
+    layout.addStretch(1)
+    return made
+
+
+def scrolling(inside: QWidget) -> QScrollArea:
+    """A widget that is scrolled where there is too little room for it."""
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setWidget(inside)
+    return area
 
 
 def main_button(text: str) -> QPushButton:

@@ -15,6 +15,8 @@ from gui.kit.labels import heading, hint, label, name, panel
 from gui.kit.notice import problem_of
 from gui.kit.value_table import TableModel
 from gui.kit.views import measure_view, table_view
+from gui.reading.glossary import Topic
+from gui.reading.help_dialog import headed
 from gui.results.model_measure_jobs import ModelMeasure
 from gui.results.score_jobs import Scores, ScoreTable
 
@@ -37,7 +39,7 @@ class ScoresPanel(QWidget):
         self.caveats = label("")
         self._caveat_panel = panel(self.caveats, role="note")
         self.verdict = label("")
-        self._verdict_panel = panel(heading("In short"), self.verdict)
+        self._verdict_panel = panel(headed("In short", Topic.HEALTH), self.verdict)
         self.warnings = label("", "warning")
         self._models = {part: TableModel(self) for part in ScoreTable}
         self._views: dict[ScoreTable, QTableView] = {}

@@ -25,6 +25,7 @@ from gui.kit.foreign_text import one_line
 from gui.kit.notice import Notice
 from gui.kit.theme import colours
 from gui.people.blind import BLIND
+from gui.reading.help_dialog import show_help
 from gui.results.export_jobs import Written
 from gui.results.results_page import ResultsPage
 from gui.review.drafts import DRAFTS
@@ -132,6 +133,7 @@ class Interior(QObject):
             reset_text_size=lambda: frame.set_text_size(100),
             run=self.run,
             stop=self.run_control.stop,
+            show_help=lambda: show_help(frame),
             show_keys=self._show_keys,
             show_self_test=lambda: SelfTestDialog(space, frame).exec(),
             open_data_folder=lambda: self._open_folder(data_folder()),

@@ -50,6 +50,7 @@ class MenuActions:
     reset_text_size: Action
     run: Action
     stop: Action
+    show_help: Action
     show_keys: Action
     show_self_test: Action
     open_data_folder: Action
@@ -153,7 +154,8 @@ class Menus(QObject):
         self._stop.setEnabled(False)
 
     def _fill_help(self, menu: QMenu) -> None:
-        self._add(menu, Entry("&Keys", self._do.show_keys, ("F1", "?")))
+        self._add(menu, Entry("What the &words mean", self._do.show_help, ("F1",)))
+        self._add(menu, Entry("&Keys", self._do.show_keys, ("?",)))
         self._add(menu, Entry("Self-&test…", self._do.show_self_test))
         menu.addSeparator()
         self._add(menu, Entry("Open the &data folder", self._do.open_data_folder))

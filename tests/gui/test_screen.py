@@ -84,8 +84,8 @@ def test_the_first_command_judges_the_demo_where_there_is_no_screen_and_says_why
     done = made(environment)
     assert done.returncode == 0
     assert done.stderr == (
-        "There is no display here to open the window on."
-        " Open it on a computer with a screen, or over ssh -X.\n"
+        "There is no display here to open the window on.\n"
+        "Open it on a computer with a screen, or over ssh -X.\n"
         "So the demo dataset is judged here in the terminal, as make judge does.\n"
     )
     assert done.stdout.splitlines()[-1] == (
