@@ -6,6 +6,7 @@ Knows: what a dataset is. Does not know: how one is opened.
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from engine.core.formatting import short_name
 from gui.kit.foreign_text import one_line
 from gui.kit.labels import heading, hint, label, main_button, name, panel
 from gui.reading.glossary import WHAT_IT_DOES
@@ -70,5 +71,5 @@ class Welcome(QScrollArea):
     def show_reading(self, file_name: str | None) -> None:
         """Say that a dataset is being read; None for none."""
         self._heading.setText(
-            "No dataset is open" if file_name is None else f"Reading {one_line(file_name)} …"
+            "No dataset is open" if file_name is None else f"Reading {one_line(short_name(file_name))} …"
         )

@@ -28,7 +28,7 @@ class Prose(QLabel):
     def setText(self, text: str) -> None:
         """Show a text. Its longest words, such as names of files, may be broken over lines."""
         self._text = text
-        super().setText(_UNBROKEN.sub(lambda word: "\u200b".join(_IN_PIECES.findall(word[0])), text))
+        super().setText(breakable(text))
 
     def text(self) -> str:
         """The text as it was given."""
@@ -53,6 +53,11 @@ class Prose(QLabel):
         room = max(0, self.width() - longest_line(self)) if self.wordWrap() else 0
         if room != self.contentsMargins().right():
             self.setContentsMargins(0, 0, room, 0)
+
+
+def breakable(text: str) -> str:
+    """A text whose longest words, such as names of files, may be broken over lines where it is wrapped."""
+    return _UNBROKEN.sub(lambda word: "\u200b".join(_IN_PIECES.findall(word[0])), text)
 
 
 def longest_line(widget: QWidget) -> int:

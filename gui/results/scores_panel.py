@@ -25,6 +25,7 @@ _NO_LABELS = (
     " trivial judges reach: choose a labelled dataset with “Other labels…”."
 )
 _LINES_OF_UNSCORED = 8
+_WIDEST_COLUMN = 40  # mean letters, of the same table
 
 
 class ScoresPanel(QWidget):
@@ -84,6 +85,9 @@ class ScoresPanel(QWidget):
         lines = min(count, _LINES_OF_UNSCORED) + 2
         view.setFixedHeight(lines * view.verticalHeader().defaultSectionSize())
         view.resizeColumnsToContents()
+        widest = view.fontMetrics().averageCharWidth() * _WIDEST_COLUMN
+        for column in range(self._models[ScoreTable.UNSCORED].columnCount()):
+            view.setColumnWidth(column, min(view.columnWidth(column), widest))
 
     def put_before_explanations(self, widget: QWidget) -> None:
         """Show something of the page's own where the explanations are measured."""
