@@ -26,7 +26,6 @@ from gui.judge.run_control import RunControl
 from gui.judge.run_panel import RunPanel
 from gui.judge.settings_panel import SettingsPanel
 from gui.judge.usual_setup import usual_setup
-from gui.kit.foreign_text import one_line
 from gui.kit.labels import column, main_button, name, panel, scrolling, set_role
 from gui.reading.first_steps import FirstSteps
 from gui.work.file_jobs import Loading
@@ -65,6 +64,7 @@ class JudgePage(Page):
         workspace.dataset_changed.connect(self._show_dataset)
         workspace.dataset_loading.connect(self._show_loading)
         workspace.run_changed.connect(self._follow_open_run)
+        workspace.runs_changed.connect(self._show_first_steps)
         control.started.connect(self._follow_start)
         control.progressed.connect(self._follow)
         control.judged.connect(self.run_panel.add)
@@ -150,7 +150,7 @@ class JudgePage(Page):
         self.settings.unfolded.connect(self._ask_for_gpu)
         self.first_steps = FirstSteps()
         self.first_steps.closed.connect(self._close_first_steps)
-        self.first_steps.setVisible(not self.workspace.state.text(_STEPS_CLOSED))
+        self.first_steps.hide()  # until it is known that nothing was ever judged here
         self.plan_panel = PlanPanel()
         self.plan_panel.context_wanted.connect(self.settings.advanced.set_context)
         self.plan_panel.shorten_wanted.connect(self.settings.advanced.set_shorten)
@@ -221,7 +221,7 @@ class JudgePage(Page):
         awaited, self._awaited = self._awaited, None
         if awaited is not None and self._is_open(awaited.dataset_path):
             self._show_part(awaited)
-        self.context.setText(one_line(dataset.name) if dataset else "")
+        self.context.setText(dataset.name if dataset else "")
         self._plan_soon()
 
     def _describe(self, setup: RunSetup) -> None:
@@ -280,8 +280,13 @@ class JudgePage(Page):
         self._show_buttons()
 
     @Slot()
-    def _close_first_steps(self) -> None:
+    def _show_first_steps(self) -> None:
         """They are for those who have not judged anything yet."""
+        closed = bool(self.workspace.state.text(_STEPS_CLOSED))
+        self.first_steps.setVisible(not closed and (self.control.running or not self.workspace.runs))
+
+    @Slot()
+    def _close_first_steps(self) -> None:
         self.workspace.state.set_text(_STEPS_CLOSED, "yes")
         self.first_steps.hide()
 

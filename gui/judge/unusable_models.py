@@ -17,6 +17,7 @@ from gui.kit.labels import set_role
 from gui.kit.notice import problem_of
 
 _MOST_NAMED = 20  # files with one reason
+_GAP = 6  # pixels above the next reason
 
 
 class UnusableModels(Fold):
@@ -54,6 +55,8 @@ class UnusableModels(Fold):
         for reason, candidates in groups.items():
             why = plain_label(reason)
             set_role(why, "hint")
+            if self._rows.count():
+                self._rows.addSpacing(_GAP)
             self._rows.addWidget(why)
             for candidate in candidates[:_MOST_NAMED]:
                 self._rows.addWidget(_file(candidate))

@@ -3,7 +3,7 @@
 Knows: how it is laid out. Does not know: when it is to be shown.
 """
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from gui.kit.labels import heading, hint, label, name
@@ -26,7 +26,7 @@ class FirstSteps(QFrame):
         steps.setColumnStretch(1, 1)
         steps.setHorizontalSpacing(12)
         for number, (title, what) in enumerate(THREE_STEPS, start=1):
-            steps.addWidget(label(f"{number}. {title}", "heading", wrap=False), number, 0)
+            steps.addWidget(heading(f"{number}. {title}"), number, 0, Qt.AlignmentFlag.AlignTop)
             steps.addWidget(label(what), number, 1)
         words, close = QPushButton("What the words mean (F1)"), QPushButton("Close")
         name(close, "Show these first steps no more")

@@ -205,7 +205,8 @@ class Interior(QObject):
     @Slot()
     def _set_title(self) -> None:
         dataset = self.workspace.dataset
-        self.frame.setWindowTitle(f"{one_line(dataset.name)} - Tiebreak" if dataset else "Tiebreak")
+        name = one_line(short_name(dataset.name)) if dataset else ""
+        self.frame.setWindowTitle(f"{name} - Tiebreak" if name else "Tiebreak")
 
     @Slot()
     def _follow_look(self) -> None:

@@ -33,6 +33,7 @@ from gui.judge.model_table import MODEL, about
 from gui.judge.run_control import RunProgress
 from gui.judge.usual_setup import usual_setup
 from gui.kit.pill_delegate import PILL_ROLE
+from gui.reading.help_dialog import HelpDialog
 from gui.work.workspace import Workspace
 from tests.gui.judge.pages import A_WHILE, new_page, press, wait_for_plan
 from tests.gui.labels import text_of
@@ -104,6 +105,29 @@ def test_the_demo_model_is_there_marked_and_chosen(qtbot: QtBot, page: JudgePage
     assert first.data(PILL_ROLE) == ("demo", "plain")
     assert first.siblingAtColumn(1).data() == "fits"
     assert "demo-judge: a model for trying" in text_of(page.picker)
+
+
+def test_the_first_start_says_what_to_do_until_it_is_closed(qtbot: QtBot, workspace: Workspace) -> None:
+    page = new_page(qtbot, workspace)
+    assert not page.first_steps.isVisible()
+    workspace.refresh_runs()
+    qtbot.waitUntil(page.first_steps.isVisible, timeout=A_WHILE)
+    said = text_of(page.first_steps)
+    assert "shows how far its judgments can be trusted." in said
+    assert "1. Judge" in said
+    press(page.first_steps, "What the words mean (F1)")
+    assert page.window().findChild(HelpDialog) is not None
+    press(page.first_steps, "Close")
+    with qtbot.waitSignal(workspace.runs_changed, timeout=A_WHILE):
+        workspace.refresh_runs()
+    assert not page.first_steps.isVisible()
+
+
+def test_who_has_judged_before_reads_no_first_steps(qtbot: QtBot, space: Workspace) -> None:
+    page = new_page(qtbot, space)
+    with qtbot.waitSignal(space.runs_changed, timeout=A_WHILE):
+        space.refresh_runs()
+    assert not page.first_steps.isVisible()
 
 
 def test_a_run_shows_its_judgments_and_then_the_results(qtbot: QtBot, ready: JudgePage) -> None:
