@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QApplication
 from engine.core.errors import EngineBug, EngineError
 from engine.core.version import VERSION
 from engine.system.paths import data_folder
+from gui.window.end_signals import EndSignals
 from gui.window.frame import MainWindow
 
 if TYPE_CHECKING:
@@ -38,14 +39,27 @@ def make_application(arguments: list[str]) -> QApplication:
 def open_window(*files: Path) -> int:
     """Open the window, with a dataset, a submission or both, and stay until it closes; the exit code."""
     app = make_application([])
+    signals = EndSignals(app)
     window = MainWindow()
-    _report_faults(window, window.show_problem)
+    _report_faults(window.show_problem)
     window.show()
     filled: list[Interior] = []  # before it begins, for then its threads are to be ended, whatever happens
+
+    def begin() -> None:
+        if window.isVisible():  # not where it was closed at once
+            filled.append(fill(window))
+            filled[0].begin(*files)
+
+    def close() -> None:
+        window.close()
+        if window.isVisible() and not window.closing:
+            signals.hear()  # he would rather stay
+
     first_picture = FirstPicture(window)
-    first_picture.shown.connect(lambda: filled.append(fill(window)))
-    first_picture.shown.connect(lambda: filled[0].begin(*files))
+    first_picture.shown.connect(begin)
+    signals.wanted.connect(close)
     code = app.exec()
+    signals.close()
     window.state.save()
     if not all(interior.end() for interior in filled):
         # Something works on that cannot be stopped. All that counts is stored; Qt would abort instead.
@@ -59,7 +73,7 @@ def fill(window: MainWindow) -> "Interior":
     from gui.window.interior import Interior  # noqa: PLC0415
 
     interior = Interior(window)
-    _report_faults(window, interior.show_problem)
+    _report_faults(interior.show_problem)
     return interior
 
 
@@ -81,13 +95,10 @@ class FirstPicture(QObject):
         return super().eventFilter(watched, event)
 
 
-def _report_faults(window: MainWindow, show: Callable[[EngineError], None]) -> None:
+def _report_faults(show: Callable[[EngineError], None]) -> None:
     """Log and show what goes wrong in a slot; Qt alone would print it where nobody looks."""
 
-    def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        if issubclass(kind, KeyboardInterrupt):
-            window.close()
-            return
+    def report(_kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         # Only now: the first picture need not wait for what logging imports.
         from engine.system.fault_log import fault_words, log_fault  # noqa: PLC0415
 

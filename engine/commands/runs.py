@@ -28,6 +28,7 @@ from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import RunResults, load_results
 from engine.measure.label_counts import count_run
 from engine.report.run_tables import changes_table
+from engine.store.opening import is_there
 from engine.store.run_store import RunStore
 from engine.system.paths import default_store
 
@@ -87,9 +88,10 @@ def _add_rewriting(arguments: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Do what the action says."""
-    if not options.store.exists() and options.action is not _add:
+    if not is_there(options.store) and options.action is not _add:
         if options.action is _list:
-            return _print_runs([], options.store)
+            print(f"No runs yet: there is no run store {options.store}.")
+            return DONE
         raise StoreError(f"There is no run store {options.store}.", "Name the right file with --store.")
     with RunStore(options.store) as store:
         return int(options.action(store, options))

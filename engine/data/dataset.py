@@ -120,7 +120,7 @@ def load_dataset(
     Raises SetupError where the file cannot be read, InputError with all problems found in it, Cancelled
     within a few thousand rows once `cancel` is set.
     """
-    table = open_table(path)
+    table = open_table(path, cancel)
     loading = _Loading(table, rubric)
     for count, row in enumerate(table.rows(known_columns(rubric))):
         if count % _ROWS_AT_ONCE == 0:

@@ -14,6 +14,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from engine.data.limits import MOST_COLUMNS
+
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 
 
@@ -52,6 +54,15 @@ class QuotingError(Exception):
         self.closed_on = closed_on
 
 
+class TooManyCells(Exception):
+    """A row has more cells than are cut. `found`: how many, counted roughly."""
+
+    def __init__(self, line: int, found: int) -> None:
+        super().__init__(line, found)
+        self.line = line
+        self.found = found
+
+
 class Splitter:
     """Cuts `data`, from byte `start` on, at `delimiter` (one byte) and at line ends."""
 
@@ -69,24 +80,29 @@ class Splitter:
     def _take_returns_for_ends(self) -> None:
         self._plain = re.compile(rb"[^%s\r\n]*" % self._delimiter)
         self._cell_end = re.compile(rb"%s|\r\n|\n|\r|\Z" % self._delimiter)
+        self._blank_lines = re.compile(rb"[\r\n]+")
 
     def _take_returns_for_text(self) -> None:
         """All that no line feed follows."""
         self._plain = re.compile(rb"(?:[^%s\r\n]|\r(?!\n))*" % self._delimiter)
         self._cell_end = re.compile(rb"%s|\r\n|\n|\Z" % self._delimiter)
+        self._blank_lines = re.compile(rb"(?:\r?\n)++")
 
     def _lengths(self) -> list[int]:
-        """The numbers of cells that rows have, each once, that of the header first; 0 for wrong quotes."""
+        """The numbers of cells that rows have, each once, that of the header first; 0 where none is sure."""
         found: dict[int, None] = {}
         try:
             for record in self.records():
                 found[len(record.cells)] = None
-        except QuotingError:
+        except (QuotingError, TooManyCells):
             found[0] = None
         return list(found)
 
     def records(self) -> Iterator[Record]:
-        """Every row in order, blank lines left out. QuotingError ends them: no row after it is sure."""
+        """Every row in order, blank lines left out.
+
+        QuotingError ends them, for no row after it is sure; and TooManyCells.
+        """
         position, line = self._start, 1
         first_end: bytes | None = None
         while position < len(self._data):
@@ -95,6 +111,8 @@ class Splitter:
                 first_end = end
             if len(cells) > 1 or cells[0].raw or cells[0].quoted:
                 yield Record(line, cells, split=end == b"\r" != first_end)
+            elif blank := self._blank_lines.match(self._data, after):
+                after = blank.end()  # all at once: there may be many
             line += self._lines(position, after)
             position = after
 
@@ -114,11 +132,18 @@ class Splitter:
             if match is None or end is None:
                 raise self._quoting_error(start, position, line, len(cells), match)
             if end.group() == self._delimiter:
+                if len(cells) >= MOST_COLUMNS:
+                    raise self._too_many(start, position, line, len(cells))
                 cells.append(Cell(match.group(quoted), match.start(quoted), quoted))
                 position = end.end()
                 continue
             cells.append(Cell(match.group(quoted), match.start(quoted), quoted))
             return cells, end.group(), end.end()
+
+    def _too_many(self, start: int, position: int, line: int, cells: int) -> TooManyCells:
+        ends = [at for mark in (b"\n", b"\r") if (at := self._data.find(mark, position)) >= 0]
+        rest = self._data.count(self._delimiter, position, min(ends, default=len(self._data)))
+        return TooManyCells(line + self._lines(start, position), cells + rest + 1)
 
     def _quoting_error(
         self, start: int, opened: int, line: int, cell: int, match: re.Match[bytes] | None

@@ -3,15 +3,15 @@
 Knows: suffixes, gzip, the marks by which formats are told apart. Does not know: what the rows hold.
 """
 
-import gzip
 import stat
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 
+from engine.core.cancel import CancelToken
 from engine.core.errors import InputError, SetupError
+from engine.data.limits import check_size, unpack
 
 UTF8_MARK = b"\xef\xbb\xbf"
 SAVE_AS_UTF8 = "Save it as UTF-8 (in Excel: 'CSV UTF-8'; in Notepad: Save as, Encoding UTF-8)."
@@ -73,18 +73,19 @@ _STRANGERS = (
 )
 
 
-def read_data_file(path: Path) -> tuple[FileFormat, bytes]:
+def read_data_file(path: Path, cancel: CancelToken | None = None) -> tuple[FileFormat, bytes]:
     """The format that the name claims, and the bytes, unpacked where they are gzip-compressed.
 
     Raises SetupError where the file cannot be read, InputError where its content is plainly something
-    else than its name says.
+    else than its name says, or too large; Cancelled.
     """
     with _os_errors_as_setup_errors(path):
         _refuse_folders_and_devices(path)
         data_format, packed = _claimed_format(path)
+        check_size(path, path.stat().st_size)
         data = path.read_bytes()
     if packed:
-        data = _unpack(path, data)
+        data = _unpack(path, data, cancel)
     elif data.startswith(_GZIP_MARK):
         raise InputError(path, ["is gzip-compressed."], f"Rename it to {path.name}.gz.")
     _refuse_strangers(path, data)
@@ -99,6 +100,7 @@ def read_text_file(path: Path) -> bytes:
     """
     with _os_errors_as_setup_errors(path):
         _refuse_folders_and_devices(path)
+        check_size(path, path.stat().st_size)
         data = path.read_bytes()
     if path.suffix.lower() == ".gz":
         data = _unpack(path, data)
@@ -141,15 +143,10 @@ def _claimed_format(path: Path) -> tuple[FileFormat, bool]:
     return _BY_SUFFIX[suffix], packed
 
 
-def _unpack(path: Path, data: bytes) -> bytes:
+def _unpack(path: Path, data: bytes, cancel: CancelToken | None = None) -> bytes:
     if data and not data.startswith(_GZIP_MARK):
         raise InputError(path, ["is not gzip-compressed."], "Take .gz off its name.")
-    try:
-        unpacked = gzip.decompress(data)
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(
-            path, [f"the gzip compression is damaged or cut short ({error})."], "Download or pack it again."
-        ) from error
+    unpacked = unpack(path, data, cancel) if data else data
     if unpacked.startswith(_GZIP_MARK):
         raise InputError(path, ["is gzip-compressed twice."], "Unpack it once, and let .gz end its name.")
     return unpacked

@@ -54,10 +54,14 @@ def read_json_lines(data: bytes, start: int = 0) -> Iterator[JsonRecord | JsonPr
     """The record of each line that is not blank, or the problem of that line."""
     number = 0
     while start < len(data):
+        if blank := _BLANK_LINES.match(data, start):
+            number += data.count(b"\n", start, blank.end())
+            start = blank.end()
+            continue
         newline = data.find(b"\n", start)
         end = len(data) if newline < 0 else newline
         number += 1
-        if data[start:end].strip():
+        if data[start:end].strip():  # not so where the last line is blank
             yield _record_of_line(data[start:end], number, start)
         start = end + 1
 
@@ -114,11 +118,34 @@ def _record_of_line(line: bytes, number: int, offset: int) -> JsonRecord | JsonP
 
 def _only_list(value: dict[str, object]) -> object:
     lists = {key: inner for key, inner in value.items() if _is_list_of_records(inner)}
-    if len(lists) == 1:
-        return next(iter(lists.values()))
-    if lists:
-        raise JsonProblem(f"holds {len(lists)} lists of records ({', '.join(lists)}); it may hold one.")
-    raise JsonProblem("is an object that holds no list of records.")
+    if not lists:
+        raise JsonProblem("is an object that holds no list of records.")
+    (records, *_) = lists.values()
+    # One below would be left out without a word, as the second split of a dataset; a list of authors may be.
+    names = [*lists, *(name for name, inner in _lists_below(value) if _are_alike(records, inner))]
+    if len(names) > 1:
+        raise JsonProblem(f"holds {len(names)} lists of records ({', '.join(names)}); it may hold one.")
+    return records
+
+
+def _lists_below(value: dict[str, object]) -> Iterator[tuple[str, object]]:
+    """The lists of records in the objects of an object, each with its way there: `test.data`."""
+    waiting = [(key, inner) for key, inner in value.items() if isinstance(inner, dict)]
+    while waiting:  # no recursion: objects may be nested as deeply as Python can follow
+        way, outer = waiting.pop()
+        for key, inner in outer.items():
+            if isinstance(inner, dict):
+                waiting.append((f"{way}.{key}", inner))
+            elif _is_list_of_records(inner):
+                yield f"{way}.{key}", inner
+
+
+def _are_alike(records: object, others: object) -> bool:
+    """Whether a record among the others has all the keys that the first of the records has."""
+    assert isinstance(records, list)
+    assert isinstance(others, list)
+    keys = next(record.keys() for record in records if isinstance(record, dict))
+    return any(isinstance(other, dict) and keys <= other.keys() for other in others)
 
 
 def _is_list_of_records(value: object) -> bool:
@@ -161,6 +188,7 @@ def _repeated_key(text: str) -> tuple[int, str]:
     raise AssertionError("no key is named twice")
 
 
+_BLANK_LINES = re.compile(rb"(?:[ \t\r\f\v]*+\n)++")
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _STRUCTURE = re.compile(rf"[{{}}\[\]]|(?P<key>{_STRING})(?=\s*:)|{_STRING}", re.DOTALL)
 _DECODER = json.JSONDecoder(

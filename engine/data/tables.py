@@ -16,9 +16,10 @@ from typing import ClassVar, Literal, NamedTuple
 import pyarrow as pa
 from pyarrow import parquet
 
+from engine.core.cancel import CancelToken
 from engine.core.errors import InputError
 from engine.core.formatting import named
-from engine.data.delimited import Cell, QuotingError, Record, Splitter
+from engine.data.delimited import Cell, QuotingError, Record, Splitter, TooManyCells
 from engine.data.file_format import SAVE_AS_UTF8, UTF8_MARK, FileFormat, read_data_file
 from engine.data.json_records import (
     JsonProblem,
@@ -29,6 +30,7 @@ from engine.data.json_records import (
     read_json_lines,
     undecodable,
 )
+from engine.data.limits import MOST_COLUMNS, MOST_PROBLEMS, MOST_TEXT, check_columns, too_many_columns
 
 _PARQUET_ROWS_AT_ONCE = 1024
 # What pyarrow raises where it makes Python objects of what a file holds.
@@ -74,6 +76,22 @@ class SourceTable(ABC):
         cell = "" if column is None else f", {named(column)}"
         self.problems.append(f"{self.row_word} {number}{cell}: {problem}")
 
+    def _checked(self, number: int, column: str, text: str) -> str:
+        """The text of a cell; reported where it is too long."""
+        if len(text) > MOST_TEXT:
+            self.report(number, f"{len(text):,} characters; at most {MOST_TEXT:,} are read.", column)
+        return text
+
+    def _gives_up(self) -> bool:
+        """True, and said, where there are so many problems that it is not worth reading on."""
+        if len(self.problems) < MOST_PROBLEMS:
+            return False
+        # First, for only the first problems are shown.
+        self.problems.insert(
+            0, f"{len(self.problems):,} problems were found, and nothing after them was read."
+        )
+        return True
+
     def raise_problems(self) -> None:
         """Raise InputError with all problems, if there are any."""
         if self.problems:
@@ -85,12 +103,13 @@ class SourceTable(ABC):
         return InputError(self.path, ["has no rows."], remedy)
 
 
-def open_table(path: Path) -> SourceTable:
+def open_table(path: Path, cancel: CancelToken | None = None) -> SourceTable:
     """The table in a file whose name says its format.
 
-    Raises SetupError where the file cannot be read, InputError where it is not what its name says.
+    Raises SetupError where the file cannot be read, InputError where it is not what its name says or too
+    large; Cancelled while it is unpacked.
     """
-    data_format, data = read_data_file(path)
+    data_format, data = read_data_file(path, cancel)
     start = len(UTF8_MARK) if data.startswith(UTF8_MARK) else 0
     match data_format:
         case FileFormat.TSV | FileFormat.CSV:
@@ -134,17 +153,23 @@ class _DelimitedTable(SourceTable):
     def __init__(self, path: Path, data_format: FileFormat, splitter: Splitter) -> None:
         super().__init__(path, data_format)
         self._records = splitter.records()
-        header = self._next_record()
+        try:
+            header = self._next_record()
+        except TooManyCells as error:
+            raise too_many_columns(path, error.found) from error
         if header is None:
             self.raise_problems()
             raise self.no_rows()
         for number, cell in enumerate(header.cells, start=1):
             self.columns.append(self._text(header.line, cell, f"column {number}"))
+        check_columns(path, self.columns)
 
     def rows(self, wanted: Collection[str] | None = None) -> Iterator[SourceRow]:
         width = len(self.columns)
         places = {name: place for place, name in enumerate(self.columns) if wanted is None or name in wanted}
-        while record := self._next_record():
+        while record := self._record(width):
+            if self._gives_up():
+                return
             if len(record.cells) != width:
                 why = _SPLIT if record.split else ""
                 self.report(record.line, f"cells found: {len(record.cells)}; the header has {width}.{why}")
@@ -153,6 +178,15 @@ class _DelimitedTable(SourceTable):
             cells = {name: self._text(record.line, record.cells[at], name) for name, at in places.items()}
             if len(self.problems) == before:
                 yield SourceRow(record.line, cells)
+
+    def _record(self, width: int) -> Record | None:
+        """The next row; None after the last one, and where one is so long that it cannot be a row."""
+        try:
+            return self._next_record()
+        except TooManyCells as error:
+            self.report(error.line, f"cells found: {error.found:,}; the header has {width}.")
+            self.problems.append(f"Nothing after line {error.line:,} was read.")
+            return None
 
     def _next_record(self) -> Record | None:
         try:
@@ -171,7 +205,7 @@ class _DelimitedTable(SourceTable):
 
     def _text(self, line: int, cell: Cell, column: str) -> str:
         try:
-            return cell.text
+            return self._checked(line, column, cell.text)
         except UnicodeDecodeError as error:
             self.report(line, undecodable(error, cell.start), column)
             self._remedy = _SAVE_AS_UTF8
@@ -192,8 +226,10 @@ class _JsonTable(SourceTable):
         self._records = records
 
     def rows(self, wanted: Collection[str] | None = None) -> Iterator[SourceRow]:
-        known: dict[str, None] = {}
+        known: set[str] = set()
         for record in self._records:
+            if self._gives_up():
+                return
             if isinstance(record, JsonProblem):
                 self.problems.append(str(record))
                 if isinstance(record, NotUtf8):
@@ -202,9 +238,10 @@ class _JsonTable(SourceTable):
             if not isinstance(record.value, dict):
                 self.report(record.number, "not an object with a key for each column.")
                 continue
-            known.update(dict.fromkeys(record.value))
-            if len(known) > len(self.columns):
-                self.columns = list(known)
+            new = [name for name in record.value if name not in known]
+            check_columns(self.path, new, len(known))
+            known.update(new)
+            self.columns += new
             before = len(self.problems)
             cells = {
                 name: self._text(record.number, name, value)
@@ -225,7 +262,7 @@ class _JsonTable(SourceTable):
         except UnicodeEncodeError as error:
             found = f"\\u{ord(text[error.start]):04x} is half a character (a lone surrogate), not text."
             self.report(number, found, name)
-        return text
+        return self._checked(number, name, text)
 
 
 class _JsonLinesTable(_JsonTable):
@@ -239,7 +276,10 @@ class _ParquetTable(SourceTable):
         super().__init__(path, data_format)
         try:
             self._file = parquet.ParquetFile(pa.BufferReader(data))
+            if self._file.metadata.num_columns > MOST_COLUMNS:  # before seconds of work on their names
+                raise too_many_columns(path, self._file.metadata.num_columns)
             self.columns = list(self._file.schema_arrow.names)
+            check_columns(path, self.columns)
         except _ARROW_FAILURES as error:
             raise self._damaged(error) from error
 
@@ -251,6 +291,8 @@ class _ParquetTable(SourceTable):
                 columns = [_parquet_values(batch.column(batch.schema.names.index(name))) for name in names]
                 for values in zip(*columns, strict=True):
                     number += 1
+                    if self._gives_up():
+                        return
                     before = len(self.problems)
                     named = zip(names, values, strict=True)
                     cells = {name: self._text(number, name, value) for name, value in named}
@@ -263,7 +305,7 @@ class _ParquetTable(SourceTable):
         try:
             if isinstance(value, _Unreadable):
                 raise value.error
-            return _parquet_text(value)
+            return self._checked(number, name, _parquet_text(value))
         except UnicodeDecodeError as error:
             self.report(number, undecodable(error, 0), name)
         except _ARROW_FAILURES as error:

@@ -24,6 +24,7 @@ from engine.llama.vocabulary import Vocabulary
 from engine.loading.opening import OpenModelFactory
 from engine.loading.templates import chat_template
 from engine.prompt.sizes import PromptSizer
+from engine.store.opening import is_there
 from engine.store.run_store import RunStore
 
 _ITEMS_AT_ONCE = 50  # between two reports
@@ -164,7 +165,7 @@ class _Known:
 
 
 def _known(plan: RunPlan, store_path: Path | None, fresh: bool) -> _Known:
-    if store_path is None or not store_path.exists():
+    if store_path is None or not is_there(store_path):
         return _Known()
     with RunStore(store_path) as store:
         run = store.find(plan.identity().key)

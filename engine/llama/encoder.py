@@ -15,7 +15,7 @@ import numpy.typing as npt
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, ModelFileError, NoRoomError
 from engine.llama.batch import TokenBatch
-from engine.llama.library import LlamaModel, last_errors
+from engine.llama.library import LlamaModel, cannot_compute, forget_errors, last_errors
 from engine.llama.vocabulary import Vocabulary
 
 LONGEST = 512
@@ -115,11 +115,12 @@ class LlamaEncoder:
         self._cancel.raise_if_requested()
         count = len(ids)
         batch = self._batch.filled(ids, range(count), [0] * count, [True] * count)
+        forget_errors()
         result = llama_cpp.llama_encode(self._context, batch)
         if result == _ABORTED:
             raise Cancelled
         if result != 0:
-            raise EngineBug(f"llama_encode returned {result} for {count} tokens: {last_errors()}")
+            raise cannot_compute(self._model, result)
         pointer = llama_cpp.llama_get_embeddings(self._context)
         vectors = np.ctypeslib.as_array(pointer, shape=(count, self._width))
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -138,6 +138,11 @@ class LlamaModel:
         return loaded or int(self._header_text(f"{architecture}.context_length") or 0)
 
     @property
+    def weight_bytes(self) -> int:
+        """The size of all tensors, in bytes; of a vocabulary alone 0."""
+        return int(llama_cpp.llama_model_size(self.pointer))
+
+    @property
     def keeps_state(self) -> bool:
         """True for recurrent and hybrid models: their memory cannot be cut back to a prefix."""
         return bool(
@@ -167,3 +172,13 @@ class LlamaModel:
 
     def __exit__(self, *_exc: object) -> None:
         self.close()
+
+
+def cannot_compute(model: LlamaModel, code: int) -> ModelFileError:
+    """What to raise where llama.cpp does not compute with a model that it has loaded; `code`: its answer."""
+    reason = last_errors() or "no reason given"
+    return ModelFileError(
+        f"{model.path.name}: llama.cpp cannot compute with this model: {reason} (code {code}).",
+        "It is damaged, or of a kind that this version cannot run: download the file again, or choose another"
+        " model.",
+    )

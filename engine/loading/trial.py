@@ -20,6 +20,10 @@ from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.tokens import stem_tokens, tokenize_prompt
 
+# Of all scripts, with each byte that UTF-8 has: here a tokenizer shows that does not suit its vocabulary.
+_CODES = (*range(1, 0x180), *range(0x180, 0xD800, 0x39), *range(0xE000, 0x110000, 0x1001))
+_ANY_TEXT = "".join(map(chr, _CODES))
+
 GOOD, REFUSED, NO_ROOM = 0, 2, 4
 """Exit codes of the trial."""
 
@@ -34,6 +38,7 @@ def try_model(path: Path) -> None:
     with LlamaModel(path, cancel=cancel) as model:
         context = min(model.trained_context, 2048)
         with LlamaSession(model, SessionShape(context, 1, 1), 1, cancel) as session:
+            session.vocabulary.tokenize(_ANY_TEXT)
             template = chat_template(model.chat_template, session.vocabulary, cancel)
             rubric = ELOQUENT.only(ELOQUENT.names[:1])
             prompt = tokenize_prompt(build_prompt(item, Order.AB, rubric), template)
@@ -54,13 +59,13 @@ def try_model(path: Path) -> None:
 
 
 def try_encoder(path: Path) -> None:
-    """Load an encoder and let it read a short and a very long text, in this process, which it may end.
+    """Load an encoder and let it read short, very long and strange texts, in this process, which it may end.
 
     Raises ModelFileError where it cannot serve.
     """
     cancel = CancelToken()
     with LlamaModel(path, cancel=cancel) as model, LlamaEncoder(model, 1, cancel) as encoder:
-        encoder.encode(["Hello!", "Hello! " * LONGEST])
+        encoder.encode(["Hello!", "Hello! " * LONGEST, _ANY_TEXT])
 
 
 def trial_report(path: Path, as_encoder: bool = False) -> tuple[int, str]:

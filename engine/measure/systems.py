@@ -16,6 +16,7 @@ from engine.core.remedies import Remedy, Step
 from engine.data.submission import Submission, SubmissionRow, read_submission
 from engine.decisions.health import run_health, submission_health
 from engine.decisions.run_results import RunResults, load_results, submission_of
+from engine.store.opening import is_there
 from engine.store.run_store import RunStore
 
 
@@ -118,7 +119,7 @@ def open_system(word: str, store_path: Path, model_alone: bool = False) -> Syste
     """
     if not word.isdecimal():
         return system_of_file(Path(word))
-    if not store_path.exists():
+    if not is_there(store_path):
         raise SetupError(
             f"There is no run store {store_path} that could hold run {word}.",
             Remedy(Step.CHOOSE_STORE, f", or a submission file: ./{word}"),

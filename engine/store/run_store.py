@@ -29,48 +29,49 @@ from engine.core.judgments import (
     ReviewMark,
 )
 from engine.core.remedies import Remedy, Step
-from engine.core.run_records import Effort, RunIdentity, RunKind, StoredRun
+from engine.core.run_records import Effort, RunIdentity, StoredRun
 from engine.store.judged_rows import add_items, add_rewritten, item_rows, judged_positions, shared_items
-from engine.store.migrations import upgrade
+from engine.store.opening import open_database, plain_code
 from engine.store.override_rows import add_override, override_rows, undo_newest
 from engine.store.review_rows import add_note, add_review, confirmation_rows, mark_rows, note_rows, tag_rows
+from engine.store.run_rows import run_of_row, without_bytes
 from engine.system.paths import text_of_path
 
-_BUSY_SECONDS = 10.0
 _DAMAGED = Remedy("The file is damaged or something else. ", Step.USE_OTHER_STORE)
 
 
 class RunStore:
-    """An open store. A connection belongs to the thread that made it; close it when done."""
+    """An open store. A connection belongs to the thread that made it; close it when done.
 
-    def __init__(self, path: Path) -> None:
-        """Open the store, made where it is missing. StoreError where that is not possible."""
+    One that lies where nothing can be written is read by way of a PrivateCopy: then each change is refused
+    with a StoreError, but for what `remember` is given, which is not kept.
+    """
+
+    def __init__(self, path: Path, or_none: bool = False) -> None:
+        """Open the store, made where it is missing. StoreError where that is not possible.
+
+        `or_none`: a store that is missing and cannot be made is as good as an empty one, which keeps nothing.
+        """
         self.path = path
         with self._errors("open"):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
-            self._db.row_factory = _without_bytes
-        try:
-            with self._errors("open"):
-                self._upgrade()
-                self._db.execute("PRAGMA journal_mode = WAL")
-                # FULL: what was committed is on the disk, also when the battery ends.
-                self._db.execute("PRAGMA synchronous = FULL")
-        except StoreError:
-            self._db.close()
-            raise
+            try:
+                self._db, self._copy = open_database(path, or_none)
+            except ValueError as error:
+                raise StoreError(
+                    f"{path} cannot be used as run store: {error}.", Remedy(Step.USE_OTHER_STORE)
+                ) from error
+        self._db.row_factory = without_bytes
 
-    def _upgrade(self) -> None:
-        try:
-            upgrade(self._db)
-        except ValueError as error:
-            raise StoreError(
-                f"{self.path} cannot be used as run store: {error}.", Remedy(Step.USE_OTHER_STORE)
-            ) from error
+    @property
+    def read_only(self) -> bool:
+        """True where the store lies where nothing can be written."""
+        return self._copy is not None
 
     def close(self) -> None:
         """Close the connection. May be called twice."""
         self._db.close()
+        if self._copy is not None:
+            self._copy.close()
 
     def __enter__(self) -> "RunStore":
         return self
@@ -91,6 +92,7 @@ class RunStore:
     def hold(self, run_id: int) -> Iterator[StoredRun]:
         """Keep others from a run. RunBusyError where it is being judged, StoreError for no run."""
         self.run(run_id)
+        self._refuse_where_read_only()
         lock = FileLock(self._lock_path(run_id))
         with self._errors("lock"):
             try:
@@ -217,7 +219,7 @@ class RunStore:
                 f"The run store {self.path} holds no run {run_id}.", "Choose one of the runs that it holds."
             )
         with self._errors("read"):
-            return _stored_run(run_id, row)
+            return run_of_row(run_id, row)
 
     def find(self, key: str) -> StoredRun | None:
         """The latest run of an identity's key; None where there is none."""
@@ -263,6 +265,8 @@ class RunStore:
 
     def remember(self, measured: Mapping[str, Sequence[float]]) -> None:
         """Keep numbers that took long to measure: all of them or none. A key says all they depend on."""
+        if self.read_only:
+            return
         rows = [(key, _json(list(numbers))) for key, numbers in measured.items()]
         with self._transaction():
             self._db.executemany("INSERT OR REPLACE INTO measured VALUES (?, ?)", rows)
@@ -306,6 +310,7 @@ class RunStore:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
+        self._refuse_where_read_only()
         with self._errors("write"):
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -315,6 +320,15 @@ class RunStore:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
+
+    def _refuse_where_read_only(self) -> None:
+        """What is written into a copy would be lost with it."""
+        if self.read_only:
+            raise StoreError(
+                f"Nothing can be changed in the run store {self.path}: the file, its folder or its disk is"
+                " read-only.",
+                Remedy(Step.COPY_STORE),
+            )
 
     @contextmanager
     def _errors(self, action: str) -> Iterator[None]:
@@ -334,55 +348,13 @@ class RunStore:
             ) from error
 
 
-def _stored_run(run_id: int, row: tuple[Any, ...]) -> StoredRun:
-    created, key, dataset_path, dataset_hash, items, model_path, model_name, model_hash, *rest = row
-    prompt_version, criteria, settings, kind, manifest, calibration, judged = rest
-    identity = RunIdentity(
-        key=key,
-        dataset_path=Path(dataset_path),
-        dataset_hash=dataset_hash,
-        items=items,
-        model_path=Path(model_path),
-        model_name=model_name,
-        model_hash=model_hash,
-        prompt_version=prompt_version,
-        criteria=tuple(json.loads(criteria)),
-        settings=_record(settings),
-        kind=RunKind(kind),
-    )
-    return StoredRun(
-        id=run_id,
-        created=datetime.fromisoformat(created),
-        identity=identity,
-        judged=judged,
-        manifest=_record(manifest),
-        calibration=None if calibration is None else _record(calibration),
-    )
-
-
-def _record(text: str) -> dict[str, Any]:
-    value = json.loads(text)
-    if not isinstance(value, dict):
-        raise TypeError(f"{text} is no record")
-    return value
-
-
-def _without_bytes(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A row as it is: no column of ours holds bytes, and nobody could read them."""
-    for (column, *_), value in zip(cursor.description, row, strict=True):
-        if isinstance(value, bytes):
-            raise sqlite3.NotSupportedError(f"there are bytes where {column} belongs, a text or a number")
-    return row
-
-
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _remedy(error: sqlite3.Error | OSError) -> Remedy:
     """The next step for what SQLite or the system said."""
-    # The extended codes hold the plain one in their last byte.
-    code = error.errno if isinstance(error, OSError) else getattr(error, "sqlite_errorcode", 0) & 0xFF
+    code = plain_code(error) if isinstance(error, sqlite3.Error) else error.errno
     if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return Remedy("Another program holds it. Close that program, then try again.")
     if code == (errno.ENOSPC if isinstance(error, OSError) else sqlite3.SQLITE_FULL):

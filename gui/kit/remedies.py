@@ -25,6 +25,10 @@ IN_THE_WINDOW = Wording(
         Step.CHOOSE_JUDGED_DATASET: "As human labels, choose the dataset that was judged",
         Step.CHOOSE_RUN: "Choose a run on the Results page.",
         Step.CHOOSE_STORE: "Choose a run that is there",
+        Step.COPY_STORE: (
+            "Copy its folder to a place where you may write, and let TIEBREAK_HOME name the folder above it;"
+            " then start Tiebreak again."
+        ),
         Step.EXPORT_RUN: "export the run's submission on the Results page and compare that",
         Step.FIND_DATASET: "open it on the Dataset page",
         Step.MOVE_STORE: (

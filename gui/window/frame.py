@@ -58,6 +58,7 @@ class MainWindow(QMainWindow):
         self._app = QApplication.instance()
         self._base_points = self._app.font().pointSizeF() if isinstance(self._app, QApplication) else 10.0
         self.state = state or State()
+        self.closing = False  # it will close as soon as what works has stopped
         self._apply_theme()
         self._build()
         self._size_rail()

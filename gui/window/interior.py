@@ -15,14 +15,16 @@ from PySide6.QtWidgets import QMessageBox
 
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import short_name
+from engine.core.remedies import Remedy, Step
 from engine.core.run_records import what_is_joined
-from engine.system.paths import data_folder, demo_dataset, environment_of_the_system, log_folder
+from engine.system.paths import data_folder, demo_dataset, environment_of_the_system, log_folder, text_of_path
 from gui.compare.compare_page import ComparePage
 from gui.dataset.dataset_page import DatasetPage
 from gui.judge.judge_page import JudgePage
 from gui.judge.run_control import UNFINISHED, RunControl
 from gui.kit.foreign_text import one_line
 from gui.kit.notice import Notice
+from gui.kit.remedies import IN_THE_WINDOW
 from gui.kit.theme import colours
 from gui.people.blind import BLIND
 from gui.reading.help_dialog import show_help
@@ -42,11 +44,13 @@ from gui.window.self_test_dialog import SelfTestDialog
 from gui.window.settings_dialog import SettingsDialog
 from gui.window.submission_jobs import Answered
 from gui.window.submission_opener import SubmissionOpener
-from gui.work.lanes import EngineThreads
+from gui.work.file_jobs import is_there
+from gui.work.lanes import EngineThreads, Lane
 from gui.work.page import Page
 from gui.work.page_name import PageName
 from gui.work.rewriter import Rewriter
 from gui.work.state import AUTHOR
+from gui.work.store_jobs import is_read_only
 from gui.work.workspace import Workspace
 
 _MODEL_SUFFIX = ".gguf"
@@ -58,7 +62,6 @@ class Interior(QObject):
     def __init__(self, frame: MainWindow, store_path: Path | None = None) -> None:
         super().__init__(frame)
         self.frame = frame
-        self._closing = False
         self.threads = EngineThreads(frame)
         self.workspace = space = Workspace(self.threads, frame.state, store_path, frame)
         self.notice = Notice()
@@ -93,8 +96,10 @@ class Interior(QObject):
         else:
             self.workspace.open_dataset(dataset)
         self.workspace.refresh_runs()
+        asking = self.threads.start(Lane.STORE, is_read_only(self.workspace.store_path))
+        asking.finished.connect(self._tell_whether_read_only)  # what fails, the list of runs says too
         last_run = state.number("last/run", 0)
-        if last_run and self.workspace.store_path.exists():
+        if last_run and is_there(self.workspace.store_path):
             self.workspace.open_run(last_run)
         self._turn_to(self.frame.page)
 
@@ -106,6 +111,17 @@ class Interior(QObject):
     def show_problem(self, error: EngineError) -> None:
         """Show an error above the page."""
         self.notice.show_error(error)
+
+    @Slot(object)
+    def _tell_whether_read_only(self, is_so: bool) -> None:
+        """Say before anybody works for nothing that nothing can be stored."""
+        if is_so:
+            path = text_of_path(self.workspace.store_path)
+            self.notice.show_note(
+                f"The run store {path} is read-only: runs can be read, measured and exported, but no run can"
+                " be judged, and no label or note be stored.",
+                IN_THE_WINDOW.of(Remedy(Step.COPY_STORE)),
+            )
 
     def run(self) -> None:
         """Start or resume the run that the Judge page describes."""
@@ -296,7 +312,7 @@ class Interior(QObject):
     def _end_run(self, _how: object) -> None:
         self.frame.show_run_state("")
         self.menus.follow_run(False)
-        if self._closing:
+        if self.frame.closing:
             # Not at once: the run may end in the middle of the question whether to close.
             QTimer.singleShot(0, self.frame.close)
 
@@ -308,11 +324,11 @@ class Interior(QObject):
                 page.keep_layout()
             return
         event.ignore()
-        if not self._closing and self._may_stop():
+        if not self.frame.closing and self._may_stop():
             self._close_after_run()
 
     def _close_after_run(self) -> None:
-        self._closing = True
+        self.frame.closing = True
         if self.run_control.running:
             self.run_control.stop()
             self.frame.show_note("The run stops; the window closes then.")

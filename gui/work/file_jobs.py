@@ -49,14 +49,15 @@ def missing(paths: Sequence[Path]) -> Job[frozenset[Path]]:
         gone = set()
         for path in paths:
             control.cancel.raise_if_requested()
-            if not _is_there(path):
+            if not is_there(path):
                 gone.add(path)
         return frozenset(gone)
 
     return work
 
 
-def _is_there(path: Path) -> bool:
+def is_there(path: Path) -> bool:
+    """Whether a file is there, as far as the system lets us see."""
     try:
         return path.exists()
     except OSError:

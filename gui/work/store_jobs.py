@@ -40,12 +40,28 @@ def list_runs(store_path: Path) -> "Job[Sequence[StoredRun]]":
     """All runs, the newest first; none where there is no store yet."""
 
     def work(_control: JobControl) -> "Sequence[StoredRun]":
+        from engine.store.opening import is_there
         from engine.store.run_store import RunStore
 
-        if not store_path.exists():
+        if not is_there(store_path):
             return []
         with RunStore(store_path) as store:
             return store.runs()[::-1]
+
+    return work
+
+
+def is_read_only(store_path: Path) -> Job[bool]:
+    """Whether the store can be read alone; False where there is none yet."""
+
+    def work(_control: JobControl) -> bool:
+        from engine.store.opening import is_there
+        from engine.store.run_store import RunStore
+
+        if not is_there(store_path):
+            return False
+        with RunStore(store_path) as store:
+            return store.read_only
 
     return work
 
@@ -133,7 +149,7 @@ def known_tags(store_path: Path) -> Job[Sequence[str]]:
     def work(_control: JobControl) -> Sequence[str]:
         from engine.store.run_store import RunStore
 
-        with RunStore(store_path) as store:
+        with RunStore(store_path, or_none=True) as store:
             return store.tags()
 
     return work

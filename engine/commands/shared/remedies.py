@@ -23,6 +23,10 @@ OPTIONS = Wording(
         Step.CHOOSE_JUDGED_DATASET: "Name the dataset that was judged",
         Step.CHOOSE_RUN: f"Name the id of a run: see {program()} runs",
         Step.CHOOSE_STORE: "Name the right store with --store",
+        Step.COPY_STORE: (
+            "Copy it, with the files beside it that begin with its name, to a folder where you may write, and"
+            " name the copy (--store); or name another file for the run store."
+        ),
         Step.EXPORT_RUN: "write the run's submission with `runs export` and use that",
         Step.FIND_DATASET: "name its file with --dataset",
         Step.MOVE_STORE: "Name a file for the run store in a folder where you may write (--store).",

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.errors import EngineBug, SetupError
 from engine.core.health import Health, Sign, Symptom
+from engine.core.items import Preference
 from engine.core.remedies import Remedy
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
@@ -27,6 +28,7 @@ from gui.work.lanes import Lane, Task
 from gui.work.page_name import PageName
 from gui.work.state import State
 from gui.work.workspace import Place
+from tests.read_only import read_only
 
 A_WHILE = 60_000
 
@@ -192,6 +194,24 @@ def test_the_last_dataset_and_page_are_there_next_time(opened: Opened, qtbot: Qt
     assert again.workspace.dataset is not None
     assert again.workspace.dataset.name == demo_gold.name
     assert again.frame.rail.currentItem().text() == "Review"
+
+
+def test_a_store_that_can_only_be_read_is_shown_and_said(
+    opened: Opened, qtbot: QtBot, demo_store: Path
+) -> None:
+    shutil.copy(demo_store, opened.folder / "runs.sqlite")
+    with read_only(opened.folder / "runs.sqlite"):
+        interior = opened()
+        space = interior.workspace
+        qtbot.waitUntil(lambda: "is read-only" in interior.notice.text, timeout=A_WHILE)
+        qtbot.waitUntil(lambda: bool(space.runs), timeout=A_WHILE)
+        with qtbot.waitSignal(space.run_changed, timeout=A_WHILE):
+            space.open_run(space.runs[0].id)
+        assert space.run is not None
+        item = space.run.results.judged[0].item_id
+        space.override(item, "safety", Preference.BOTH_BAD, None)
+        qtbot.waitUntil(lambda: "what you decided is not stored" in interior.notice.text, timeout=A_WHILE)
+        assert not space.run.results.overrides
 
 
 def test_closing_during_a_run_asks_and_can_go_on(opened: Opened, qtbot: QtBot, demo_gold: Path) -> None:

@@ -1,0 +1,68 @@
+"""Open the database of a run store: in place, or as a copy where nothing can be written.
+
+Knows: SQLite's settings, how it says that it cannot write. Does not know: tables, what the store is read for.
+"""
+
+import os
+import sqlite3
+from pathlib import Path
+
+from engine.core.errors import StoreError
+from engine.core.remedies import Remedy, Step
+from engine.store.migrations import upgrade
+from engine.store.private_copy import PrivateCopy
+
+_BUSY_SECONDS = 10.0
+_UNWRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is a run store, or anything else. StoreError where the system does not let us see."""
+    try:
+        return path.exists()
+    except OSError as error:
+        raise StoreError(
+            f"Cannot look for the run store {path}: {error.strerror or error}.", Remedy(Step.MOVE_STORE)
+        ) from error
+
+
+def plain_code(error: sqlite3.Error) -> int:
+    """SQLite's code for an error; the extended codes hold it in their last byte."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def open_database(path: Path, or_none: bool) -> tuple[sqlite3.Connection, PrivateCopy | None]:
+    """The store at `path`, made where it is missing, and the copy that is open in its place, if it is one.
+
+    `or_none`: where it is missing and cannot be made, an empty one that will be thrown away. Raises
+    sqlite3.Error, OSError, SetupError; ValueError as `upgrade`.
+    """
+    there = is_there(path)
+    # Not opened to try it: closing a file that SQLite has open, too, would end SQLite's locks.
+    if not there or os.access(path, os.W_OK):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            return _opened(path), None
+        except (sqlite3.Error, OSError) as error:
+            unwritable = isinstance(error, OSError) or plain_code(error) in _UNWRITABLE
+            if not unwritable or not (there or or_none):
+                raise
+    copy = PrivateCopy(path if there else None)
+    try:
+        return _opened(copy.path), copy
+    except BaseException:
+        copy.close()
+        raise
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+    try:
+        upgrade(db)
+        db.execute("PRAGMA journal_mode = WAL")
+        # FULL: what was committed is on the disk, also when the battery ends.
+        db.execute("PRAGMA synchronous = FULL")
+    except BaseException:
+        db.close()
+        raise
+    return db

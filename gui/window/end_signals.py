@@ -1,0 +1,73 @@
+"""Ctrl-C in the terminal, and the system's requests to end: heard while Qt waits for events.
+
+Knows: signals, how they reach Qt's loop. Does not know: windows, what is done at the end.
+"""
+
+import os
+import signal
+import sys
+from types import FrameType
+
+from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal
+
+# SIGHUP: the terminal is closed. SIGBREAK: Ctrl-Break, or the console is closed, on Windows.
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
+_LOOK_MS = 200
+
+
+class EndSignals(QObject):
+    """Emits `wanted` when a person or the system asks the program to end; the next such signal ends it.
+
+    Python runs its handlers only between its own instructions, and Qt's loop has none while it waits. So each
+    signal is written to a pipe, too, which Qt watches; on Windows Qt watches no pipes, and a timer looks.
+    """
+
+    wanted = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
+        if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+            self._numbers.remove(signal.SIGHUP)  # nohup: the program is to outlive its terminal
+        self._pipe: tuple[int, int] | None = None
+        if sys.platform == "win32":
+            self._look = QTimer(self)
+            self._look.timeout.connect(self._let_python_run)
+            self._look.start(_LOOK_MS)
+        else:
+            self._pipe = os.pipe()
+            for end in self._pipe:
+                os.set_blocking(end, False)
+            self._notifier = QSocketNotifier(self._pipe[0], QSocketNotifier.Type.Read, self)
+            self._notifier.activated.connect(self._let_python_run)
+            signal.set_wakeup_fd(self._pipe[1], warn_on_full_buffer=False)
+        self.hear()
+
+    def hear(self) -> None:
+        """Let the next signal be heard, also after one that was."""
+        for number in self._numbers:
+            signal.signal(number, self._tell)
+
+    def let_end(self) -> None:
+        """From now on a signal ends the program at once."""
+        for number in self._numbers:
+            signal.signal(number, signal.SIG_DFL)
+
+    def close(self) -> None:
+        """Hear nothing more."""
+        self.let_end()
+        if self._pipe is not None:
+            signal.set_wakeup_fd(-1)
+            self._notifier.setEnabled(False)
+            for end in self._pipe:
+                os.close(end)
+            self._pipe = None
+
+    def _tell(self, _number: int, _frame: FrameType | None) -> None:
+        self.let_end()
+        # Not here: this may be in the middle of anything.
+        QTimer.singleShot(0, self.wanted.emit)
+
+    def _let_python_run(self) -> None:
+        if self._pipe is not None:
+            os.read(self._pipe[0], 4096)

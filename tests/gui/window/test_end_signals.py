@@ -1,0 +1,86 @@
+"""Ctrl-C and requests to end: heard while Qt waits, as the close button is; the second one ends at once."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from gui.window.end_signals import EndSignals
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a process cannot send these to itself")
+
+A_WHILE = 60
+# The real program, which says when it has begun and when all pages are there.
+PROGRAM = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from gui import app
+make, fill = app.EndSignals, app.fill
+def said(word, result):
+    print(word, flush=True)
+    return result
+app.EndSignals = lambda parent: said("begun", make(parent))
+app.fill = lambda window: said("filled", fill(window))
+sys.exit(app.open_window())
+"""
+
+
+@pytest.fixture
+def signals(qtbot: QtBot) -> Iterator[EndSignals]:
+    made = EndSignals()
+    yield made
+    made.close()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def send_soon(number: signal.Signals) -> None:
+    threading.Timer(0.3, os.kill, (os.getpid(), number)).start()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_is_heard_while_qt_waits(signals: EndSignals, qtbot: QtBot, number: signal.Signals) -> None:
+    with qtbot.waitSignal(signals.wanted, timeout=A_WHILE * 1000):
+        send_soon(number)
+    assert signal.getsignal(number) is signal.SIG_DFL  # the second one ends at once
+
+
+def test_who_would_rather_stay_is_asked_again(signals: EndSignals, qtbot: QtBot) -> None:
+    for _ in range(2):
+        with qtbot.waitSignal(signals.wanted, timeout=A_WHILE * 1000):
+            send_soon(signal.SIGINT)
+        signals.hear()
+
+
+def test_what_is_to_outlive_its_terminal_does(qtbot: QtBot) -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        made = EndSignals()
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        made.close()
+    finally:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+@pytest.mark.parametrize("word", ["begun", "filled"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_window_closes_at_a_signal_and_remembers(
+    word: str, number: signal.Signals, tmp_path: Path
+) -> None:
+    env = {**os.environ, "TIEBREAK_HOME": str(tmp_path), "QT_QPA_PLATFORM": "offscreen"}
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as window:
+        assert window.stdout is not None
+        while window.stdout.readline().strip() != word:
+            assert window.poll() is None
+        window.send_signal(number)
+        _, errors = window.communicate(timeout=A_WHILE)
+    assert window.returncode == 0
+    assert "Traceback" not in errors
+    assert (tmp_path / "data" / "window.ini").is_file()
