@@ -272,7 +272,7 @@ class ItemView(QTableView):
             ID: metrics.horizontalAdvance("0000") + 12,
             DOUBT: metrics.horizontalAdvance("Doubt") + 22,
             LABELS: 10 + 5 * (metrics.height() + 3),
-            MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5") + 22,
+            MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5") + 12,
             INSTRUCTION: metrics.averageCharWidth() * 8,
         }
         for column, width in widths.items():
