@@ -22,6 +22,7 @@ LONGEST = 512
 """Tokens of a text that count, the first and the last special one included; bert-score cuts there too."""
 
 _ABORTED = 2
+_MANY_LETTERS = 32_768
 FloatVectors = npt.NDArray[np.float32]
 
 
@@ -107,7 +108,9 @@ class LlamaEncoder:
             # As RoBERTa learned it: its first word is a word like any other.
             text = f" {text}"
         # Here a text may name special tokens: bert-score takes them so, and an encoder obeys nobody.
-        ids = self._vocabulary.tokenize(text, parse_special=True)
+        ids = self._vocabulary.tokenize(_first_words(text), parse_special=True)
+        if len(ids) < self._longest - 2:
+            ids = self._vocabulary.tokenize(text, parse_special=True)
         return [self._begin, *ids[: self._longest - 2], self._end]
 
     def _vectors(self, ids: Sequence[int]) -> FloatVectors:
@@ -143,3 +146,14 @@ class LlamaEncoder:
 
     def __exit__(self, *_exc: object) -> None:
         self.close()
+
+
+def _first_words(text: str) -> str:
+    """The first words of a very long text, of which few tokens count; all of it where it is one word.
+
+    llama.cpp takes time by the square of a length in which it finds special tokens everywhere.
+    """
+    if len(text) <= _MANY_LETTERS:
+        return text
+    end = max(text.rfind(space, 0, _MANY_LETTERS) for space in " \n\t")
+    return text[:end] if end > 0 else text

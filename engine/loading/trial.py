@@ -12,6 +12,7 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import ModelFileError, NoRoomError, SetupError
 from engine.core.items import Item, Order
 from engine.core.rubric import ELOQUENT
+from engine.core.settings import SMALLEST_CONTEXT
 from engine.llama.encoder import LONGEST, LlamaEncoder
 from engine.llama.library import LlamaModel
 from engine.llama.session import Continuation, LlamaSession, Sampling, SessionShape
@@ -42,10 +43,11 @@ def try_model(path: Path) -> None:
             template = chat_template(model.chat_template, session.vocabulary, cancel)
             rubric = ELOQUENT.only(ELOQUENT.names[:1])
             prompt = tokenize_prompt(build_prompt(item, Order.AB, rubric), template)
-            if prompt.cells + 8 > context:
+            needed = max(prompt.cells + 8, SMALLEST_CONTEXT)
+            if needed > context:
                 raise ModelFileError(
-                    f"{path.name}: its context of {context:,} tokens is too small for the shortest question,"
-                    f" which takes {prompt.cells + 8:,}.",
+                    f"{path.name}: its context of {context:,} tokens is too small: the shortest question"
+                    f" takes {needed:,}.",
                     "Choose another model.",
                 )
             session.hold_stem(stem_tokens(rubric, ExamplePool(), template))

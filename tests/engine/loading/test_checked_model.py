@@ -186,7 +186,7 @@ def test_the_trial_says_what_to_do_in_its_own_words(tmp_path: Path) -> None:
     path = write_random_model(
         tmp_path / "tiny.gguf", byte_level_bpe(HEADER_TOKENS), HEADERS, Shape(context=300)
     )
-    with pytest.raises(ModelFileError, match="too small for the shortest question") as caught:
+    with pytest.raises(ModelFileError, match="too small: the shortest question") as caught:
         checked_model(read_model_file(path), CancelToken())
     assert str(caught.value.remedy) == "Choose another model."
 
