@@ -7,6 +7,7 @@ import argparse
 from pathlib import Path
 from textwrap import indent
 
+from engine.commands.shared.column_arguments import read_dataset
 from engine.commands.shared.console import (
     DONE,
     add_store,
@@ -34,7 +35,6 @@ from engine.commands.shared.slice_arguments import (
     print_slice_tables,
     sliced,
 )
-from engine.data.dataset import load_dataset
 from engine.measure.comparison import Comparison, Difference, compare, match_all
 from engine.measure.evaluation import evaluate
 from engine.measure.label_measures import UNSCORED
@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
         systems = told_apart(
             [open_system(word, options.store, options.model_alone) for word in options.systems]
         )
-        gold = load_dataset(options.gold, cancel=cancel)
+        gold = read_dataset(options, options.gold, cancel)
         divisions = divided(options, gold)
         matched = [kept(options, joined) for joined in match_all(systems, gold, options.partial)]
         measures = ModelMeasures(options, cancel)

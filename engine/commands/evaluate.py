@@ -6,6 +6,7 @@ Knows: its arguments and what it prints.
 import argparse
 from pathlib import Path
 
+from engine.commands.shared.column_arguments import read_dataset
 from engine.commands.shared.console import DONE, add_store, command_parser, interruptible, printable, printed
 from engine.commands.shared.measure_arguments import (
     ModelMeasures,
@@ -25,7 +26,6 @@ from engine.commands.shared.slice_arguments import (
     sliced,
     slices_json,
 )
-from engine.data.dataset import load_dataset
 from engine.measure.evaluation import Evaluation, evaluate, official_json
 from engine.measure.matching import match
 from engine.measure.systems import open_system
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     check_measure_outputs(options, {"--json": options.json}, [options.system])
     with interruptible() as cancel:
         system = open_system(options.system, options.store, options.model_alone)
-        gold = load_dataset(options.gold, cancel=cancel)
+        gold = read_dataset(options, options.gold, cancel)
         divisions = divided(options, gold)
         matched = kept(options, match(system, gold, options.partial))
         measures = ModelMeasures(options, cancel)

@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import quantiles
 from typing import Any
 
+from engine.commands.shared.column_arguments import read_dataset
 from engine.commands.shared.console import DONE, add_store, command_parser, printable, printed, tell
 from engine.commands.shared.measure_arguments import (
     add_gold,
@@ -26,7 +27,7 @@ from engine.commands.shared.slice_arguments import add_slices, divided, kept, pr
 from engine.core.errors import SetupError
 from engine.core.formatting import listed, number
 from engine.core.value_tables import Fact, Kind, Row
-from engine.data.dataset import Dataset, load_dataset
+from engine.data.dataset import Dataset
 from engine.measure.matching import match, people_caveats
 from engine.measure.systems import System, open_system
 from engine.report.slice_tables import weighed_slice_table
@@ -74,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
     if options.gold is None and (options.by or options.slice):
         raise SetupError("--by and --slice need the dataset of the items.", "Name it with --gold.")
     check_measure_outputs(options, {"--json": options.json}, [options.what])
-    gold = load_dataset(options.gold) if options.gold else None
+    gold = read_dataset(options, options.gold) if options.gold else None
     if Path(options.what).name.removesuffix(".gz").endswith(".json"):
         if options.by or options.slice:
             raise SetupError("--by and --slice are for runs and submissions.", "Leave them out.")

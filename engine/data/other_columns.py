@@ -37,7 +37,7 @@ class OtherColumns:
     @property
     def names(self) -> list[str]:
         """Those that are kept of the columns met so far."""
-        if len(self._table.columns) != self._met:  # without a header further ones may come
+        if not self._table.has_header and len(self._table.columns) != self._met:  # further ones may come
             self._look()
         return list(islice((name for name, why in self._why_not.items() if not why), MOST_OTHER_COLUMNS))
 

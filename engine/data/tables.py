@@ -8,8 +8,9 @@ Does not know: which columns a table should have, what a cell means.
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
 
@@ -19,6 +20,7 @@ from pyarrow import parquet
 from engine.core.cancel import CancelToken
 from engine.core.errors import InputError
 from engine.core.formatting import named
+from engine.data.arrow_arrays import holds_bytes
 from engine.data.delimited import Cell, QuotingError, Record, Splitter, TooManyCells
 from engine.data.file_format import SAVE_AS_UTF8, UTF8_MARK, FileFormat, read_data_file
 from engine.data.json_records import (
@@ -33,6 +35,7 @@ from engine.data.json_records import (
 from engine.data.limits import MOST_COLUMNS, MOST_PROBLEMS, MOST_TEXT, check_columns, too_many_columns
 
 _PARQUET_ROWS_AT_ONCE = 1024
+_RECORDS_LOOKED_AT = 100
 # What pyarrow raises where it makes Python objects of what a file holds.
 _ARROW_FAILURES = (pa.ArrowException, OSError, ValueError, ArithmeticError)
 _SPLIT = " A carriage return ends this line: a cell that holds one must stand in quotes."
@@ -55,7 +58,7 @@ class SourceTable(ABC):
     a cell that is no text is a problem (None: all); of others what can be read of it is kept.
     """
 
-    row_word: ClassVar[str]
+    row_word: str
     has_header: ClassVar[bool] = True
 
     def __init__(self, path: Path, data_format: FileFormat) -> None:
@@ -64,7 +67,22 @@ class SourceTable(ABC):
         self.columns: list[str] = []
         self.problems: list[str] = []
         self.must_be_text: Collection[str] | None = None
+        self.of_bytes: Collection[str] = ()
         self._remedy = _MEND
+
+    @property
+    def notices(self) -> Sequence[str]:
+        """What people should know of how the rows were read."""
+        return ()
+
+    @property
+    def has_bad_bytes(self) -> bool:
+        """True once a byte was met that is no text: then the file must be saved again."""
+        return self._remedy is not _MEND
+
+    def first_columns(self) -> list[str]:
+        """The columns, before any row is read; without a header those of the first rows."""
+        return self.columns
 
     @abstractmethod
     def rows(self, wanted: Collection[str] | None = None) -> Iterator[SourceRow]:
@@ -73,9 +91,9 @@ class SourceTable(ABC):
         A row that cannot be read is left out and named in `problems`.
         """
 
-    def holds_text(self, column: str) -> bool:  # noqa: ARG002 - of one format
+    def holds_text(self, column: str) -> bool:
         """False for a column that holds bytes, such as pictures."""
-        return True
+        return column not in self.of_bytes
 
     def forgives(self, column: str) -> bool:
         """True where a cell of the column need not be text."""
@@ -235,7 +253,14 @@ class _JsonTable(SourceTable):
         records: Sequence[JsonRecord] | Iterator[JsonRecord | JsonProblem],
     ) -> None:
         super().__init__(path, data_format)
-        self._records = records
+        self._records: Iterable[JsonRecord | JsonProblem] = records
+
+    def first_columns(self) -> list[str]:
+        records = iter(self._records)
+        first = list(islice(records, _RECORDS_LOOKED_AT))
+        self._records = chain(first, records)
+        values = (record.value for record in first if isinstance(record, JsonRecord))
+        return list(dict.fromkeys(name for value in values if isinstance(value, dict) for name in value))
 
     def rows(self, wanted: Collection[str] | None = None) -> Iterator[SourceRow]:
         known: set[str] = set()
@@ -267,9 +292,8 @@ class _JsonTable(SourceTable):
         try:
             text = cell_text(value)
         except RecursionError:
-            if self.forgives(name):
-                return ""
-            self.report(number, "lists or objects are nested too deeply.", name)
+            if not self.forgives(name):
+                self.report(number, "lists or objects are nested too deeply.", name)
             return ""
         try:
             text.encode("utf-8")
@@ -294,10 +318,9 @@ class _ParquetTable(SourceTable):
             self._file = parquet.ParquetFile(pa.BufferReader(data))
             if self._file.metadata.num_columns > MOST_COLUMNS:  # before seconds of work on their names
                 raise too_many_columns(path, self._file.metadata.num_columns)
-            schema = self._file.schema_arrow
-            self.columns = list(schema.names)
+            self.columns = list(self._file.schema_arrow.names)
             check_columns(path, self.columns)
-            self._of_bytes = {field.name for field in schema if _holds_bytes(field.type)}
+            self.of_bytes = {field.name for field in self._file.schema_arrow if holds_bytes(field.type)}
         except _ARROW_FAILURES as error:
             raise self._damaged(error) from error
 
@@ -333,23 +356,9 @@ class _ParquetTable(SourceTable):
                 self.report(number, f"its value cannot be read ({error}).", name)
         return ""
 
-    def holds_text(self, column: str) -> bool:
-        return column not in self._of_bytes
-
     def _damaged(self, error: Exception) -> InputError:
         found = f"the Parquet file is damaged ({error})."
         return InputError(self.path, [found], "Download or export it again.")
-
-
-def _holds_bytes(kind: pa.DataType) -> bool:
-    """True for bytes and for what holds some, as pictures are kept."""
-    inner = [kind.field(place).type for place in range(kind.num_fields)]
-    return (
-        pa.types.is_binary(kind)
-        or pa.types.is_large_binary(kind)
-        or pa.types.is_fixed_size_binary(kind)
-        or any(map(_holds_bytes, inner))
-    )
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.other_columns import MOST_OTHER_COLUMNS
@@ -240,3 +241,13 @@ def test_columns_of_one_name_are_left_out(tmp_path: Path) -> None:
     dataset = load_dataset(path)
     assert dataset.other_columns == ()
     assert dataset.notices == ("1 column was left out (several have one name): 'n'.",)
+
+
+def test_a_mapped_file_keeps_its_other_columns_too(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(b"prompt,first,second,subset,raw\nWhat?,This.,That.,chat,caf\xe9\nWhy?,So.,No.,code,\n")
+    mapped = ColumnMap.of({"instruction": "prompt", "output_a": "first", "output_b": "second"}, {})
+    dataset = load_dataset(path, columns=mapped)
+    assert dataset.other_columns == ("subset", "raw")
+    assert dataset.texts("raw").to_pylist() == ["caf\ufffd", ""]
+    assert parts(dataset, "subset") == {"chat": ("1",), "code": ("2",)}
