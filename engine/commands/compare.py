@@ -7,6 +7,7 @@ import argparse
 from pathlib import Path
 from textwrap import indent
 
+from engine.commands.shared.column_arguments import read_dataset
 from engine.commands.shared.console import (
     DONE,
     add_store,
@@ -27,7 +28,13 @@ from engine.commands.shared.measure_arguments import (
     say_what_was_left_out,
 )
 from engine.commands.shared.run_outputs import health_lines
-from engine.data.dataset import load_dataset
+from engine.commands.shared.slice_arguments import (
+    add_slices,
+    divided,
+    kept,
+    print_slice_tables,
+    sliced,
+)
 from engine.measure.comparison import Comparison, Difference, compare, match_all
 from engine.measure.evaluation import evaluate
 from engine.measure.label_measures import UNSCORED
@@ -41,6 +48,7 @@ from engine.report.comparison_tables import (
     measure_table,
     published_table,
 )
+from engine.report.slice_tables import compared_slice_table
 from engine.system.files import write_json
 
 
@@ -59,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument(
         "--differences", type=int, default=10, metavar="N", help="how many differences to print (%(default)s)"
     )
+    add_slices(arguments)
     add_model_alone(arguments)
     add_store(arguments)
     add_model_measures(arguments)
@@ -73,28 +82,34 @@ def run(options: argparse.Namespace) -> int:
         systems = told_apart(
             [open_system(word, options.store, options.model_alone) for word in options.systems]
         )
-        matched = match_all(systems, load_dataset(options.gold, cancel=cancel), options.partial)
+        gold = read_dataset(options, options.gold, cancel)
+        divisions = divided(options, gold)
+        matched = [kept(options, joined) for joined in match_all(systems, gold, options.partial)]
         measures = ModelMeasures(options, cancel)
         for joined in matched:
             say_what_was_left_out(joined)
         scores = [measures.of(joined) for joined in matched]
     evaluations = [evaluate(joined, known) for joined, known in zip(matched, scores, strict=True)]
     result = compare(evaluations)
+    slices = [sliced(joined, divisions) for joined in matched]
     if options.json:
-        write_json(options.json, comparison_json(result, evaluations, measures.judge_name))
+        found = comparison_json(result, evaluations, measures.judge_name, slices)
+        write_json(options.json, found)
         print(f"Comparison: {options.json}\n")
     for name, lacking in result.left_out.items():
         tell(f"{name} is not compared: {', '.join(map(printable, lacking))} without it.")
-    for system in systems:
+    for system in (joined.system for joined in matched):
         print(printable(f"{system.name}: {system.description}"))
         if system.health.doubted:
             print(indent(health_lines(system.health), "    "))
-    gold = printable(matched[0].dataset.name)
-    print(f"\n{result.items:,} items of {gold}. In brackets: rank, 1 is the best.\n")
+    of_what = printable(matched[0].dataset.name)
+    print(f"\n{result.items:,} items of {of_what}. In brackets: rank, 1 is the best.\n")
     print(printed(measure_table(result)))
     print(f"\n{printed(borda_table(result))}")
     print(f"\n{printed(agreement_table(result))}\n({P_VALUE_NOTE})")
     print(f"\n{PUBLISHED_NOTE}:\n{printed(published_table())}")
+    by_division = list(zip(*slices, strict=True))
+    print_slice_tables([compared_slice_table(matched, of_each) for of_each in by_division])
     _print_differences(result, options.differences)
     return DONE
 

@@ -6,6 +6,7 @@ Knows: its arguments and what it prints.
 import argparse
 from pathlib import Path
 
+from engine.commands.shared.column_arguments import read_dataset
 from engine.commands.shared.console import DONE, add_store, command_parser, interruptible, printable, printed
 from engine.commands.shared.measure_arguments import (
     ModelMeasures,
@@ -17,8 +18,15 @@ from engine.commands.shared.measure_arguments import (
     say_what_was_left_out,
 )
 from engine.commands.shared.run_outputs import health_lines
-from engine.data.dataset import load_dataset
-from engine.measure.evaluation import evaluate, official_json
+from engine.commands.shared.slice_arguments import (
+    add_slices,
+    divided,
+    kept,
+    print_slices,
+    sliced,
+    slices_json,
+)
+from engine.measure.evaluation import Evaluation, evaluate, official_json
 from engine.measure.matching import match
 from engine.measure.systems import open_system
 from engine.report.measure_tables import accuracy_table, confusion_table, explanation_table, label_table
@@ -38,6 +46,7 @@ def parser() -> argparse.ArgumentParser:
     add_gold(arguments)
     arguments.add_argument("--json", type=Path, metavar="FILE", help="the scores under the task's keys")
     arguments.add_argument("--confusion", action="store_true", help="print the confusion matrices too")
+    add_slices(arguments)
     add_model_alone(arguments)
     add_store(arguments)
     add_model_measures(arguments)
@@ -50,24 +59,34 @@ def run(options: argparse.Namespace) -> int:
     check_measure_outputs(options, {"--json": options.json}, [options.system])
     with interruptible() as cancel:
         system = open_system(options.system, options.store, options.model_alone)
-        matched = match(system, load_dataset(options.gold, cancel=cancel), options.partial)
+        gold = read_dataset(options, options.gold, cancel)
+        divisions = divided(options, gold)
+        matched = kept(options, match(system, gold, options.partial))
         measures = ModelMeasures(options, cancel)
         say_what_was_left_out(matched)
         scores = measures.of(matched)
     evaluation = evaluate(matched, scores)
+    slices = sliced(matched, divisions)
     if options.json:
-        write_json(options.json, official_json(evaluation, measures.judge_name))
+        found = official_json(evaluation, measures.judge_name)
+        found["details"] |= slices_json(slices)
+        write_json(options.json, found)
         print(f"Scores: {options.json}\n")
     against = printable(matched.dataset.name)
     print(f"{printable(evaluation.name)} against the human labels of {against}: {matched.items:,} items")
-    print(f"{health_lines(system.health)}\n")
+    print(f"{health_lines(matched.system.health)}\n")
+    _print_tables(evaluation, options.confusion)
+    print_slices(slices)
+    return DONE
+
+
+def _print_tables(evaluation: Evaluation, confusion: bool) -> None:
     tables = [accuracy_table(evaluation), label_table(evaluation)]
     if evaluation.people:
         tables += [among_people_table(evaluation.people)] if evaluation.people.among else []
         tables.append(people_pairs_table(evaluation.people))
     if evaluation.explanations:
         tables.append(explanation_table(evaluation))
-    if options.confusion:
+    if confusion:
         tables += [confusion_table(measures) for measures in evaluation.labels.values()]
     print("\n\n".join(map(printed, tables)))
-    return DONE

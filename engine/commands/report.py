@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.commands.shared.column_arguments import read_dataset
 from engine.commands.shared.console import DONE, add_store, command_parser, interruptible
 from engine.commands.shared.measure_arguments import (
     ModelMeasures,
@@ -20,9 +21,9 @@ from engine.commands.shared.measure_arguments import (
     say_what_was_left_out,
     weigh_system,
 )
+from engine.commands.shared.slice_arguments import add_slices, divided, kept, sliced
 from engine.core.errors import SetupError
 from engine.core.rubric import ELOQUENT
-from engine.data.dataset import load_dataset
 from engine.measure.evaluation import evaluate
 from engine.measure.matching import match
 from engine.measure.systems import open_system
@@ -51,6 +52,7 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument("--out", type=Path, required=True, metavar="FILE.html", help="the report")
     arguments.add_argument("--figures", type=Path, metavar="DIR", help="its figures too, as PNG and SVG")
     add_weights(arguments)
+    add_slices(arguments)
     add_model_alone(arguments)
     add_store(arguments)
     add_model_measures(arguments)
@@ -65,8 +67,10 @@ def run(options: argparse.Namespace) -> int:
     check_measure_outputs(options, {"--out": options.out}, [options.run])
     with interruptible() as cancel:
         system = open_system(options.run, options.store, options.model_alone)
-        matched = match(system, load_dataset(options.gold, cancel=cancel), options.partial)
-        _, weighing = weigh_system(options, system, matched)
+        gold = read_dataset(options, options.gold, cancel)
+        divisions = divided(options, gold)
+        matched = kept(options, match(system, gold, options.partial))
+        _, weighing = weigh_system(options, matched.system, matched)
         targets = _figure_targets(options.figures) if options.figures else {}
         written = {"--out": options.out} | {f"--figures {path.name}": path for path in targets}
         check_measure_outputs(options, written, [options.run])
@@ -75,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
         scores = measures.of(matched)
     chosen = options.weights is not None or options.tie_threshold != ELOQUENT.tie_threshold
     source = "as given to the command" if chosen else DEFAULT_WEIGHTS
-    report = gather(evaluate(matched, scores), weighing, source)
+    report = gather(evaluate(matched, scores), weighing, source, sliced(matched, divisions))
     figures = report.figures()
     write_whole(options.out, report_html(report, figures).encode("utf-8"))
     print(f"Report: {options.out}")

@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import quantiles
 from typing import Any
 
+from engine.commands.shared.column_arguments import read_dataset
 from engine.commands.shared.console import DONE, add_store, command_parser, printable, printed, tell
 from engine.commands.shared.measure_arguments import (
     add_gold,
@@ -22,12 +23,14 @@ from engine.commands.shared.measure_arguments import (
     weigh_system,
     weight_errors,
 )
+from engine.commands.shared.slice_arguments import add_slices, divided, kept, print_slice_tables, slices_json
 from engine.core.errors import SetupError
 from engine.core.formatting import listed, number
 from engine.core.value_tables import Fact, Kind, Row
-from engine.data.dataset import Dataset, load_dataset
+from engine.data.dataset import Dataset
 from engine.measure.matching import match, people_caveats
 from engine.measure.systems import System, open_system
+from engine.report.slice_tables import weighed_slice_table
 from engine.report.weighing_tables import (
     fit_table,
     overall_agreement_table,
@@ -37,6 +40,7 @@ from engine.report.weighing_tables import (
 )
 from engine.system.files import write_json
 from engine.weigh.score_file import load_comparisons
+from engine.weigh.slice_weighing import weigh_slices
 from engine.weigh.system_weighing import ScoredPairs, Weighing, human_winners, weigh
 from engine.weigh.weight_fit import WeightFit, fit_weights
 
@@ -58,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
         help="find the weights that best explain the human overall label",
     )
     arguments.add_argument("--json", type=Path, metavar="FILE", help="every winner and margin")
+    add_slices(arguments)
     add_model_alone(arguments)
     add_store(arguments)
     return arguments
@@ -67,9 +72,13 @@ def run(options: argparse.Namespace) -> int:
     """Decide, write the JSON, and print."""
     if options.fit_weights and options.gold is None:
         raise SetupError("--fit-weights needs human labels.", "Name the labelled dataset with --gold.")
+    if options.gold is None and (options.by or options.slice):
+        raise SetupError("--by and --slice need the dataset of the items.", "Name it with --gold.")
     check_measure_outputs(options, {"--json": options.json}, [options.what])
-    gold = load_dataset(options.gold) if options.gold else None
+    gold = read_dataset(options, options.gold) if options.gold else None
     if Path(options.what).name.removesuffix(".gz").endswith(".json"):
+        if options.by or options.slice:
+            raise SetupError("--by and --slice are for runs and submissions.", "Leave them out.")
         return _weigh_scores(options, gold)
     return _weigh_system(options, gold)
 
@@ -108,17 +117,20 @@ def _weigh_scores(options: argparse.Namespace, gold: Dataset | None) -> int:
 
 def _weigh_system(options: argparse.Namespace, gold: Dataset | None) -> int:
     system = open_system(options.what, options.store, options.model_alone)
-    matched = match(system, gold, options.partial) if gold is not None else None
+    divisions = divided(options, gold) if gold is not None else []
+    matched = kept(options, match(system, gold, options.partial)) if gold is not None else None
     if matched is not None:
         say_what_was_left_out(matched)
     for caveat in people_caveats(system) if matched is None else ():
         tell(f"{printable(system.name)}: {caveat}")
     pairs, result = weigh_system(options, system, matched)
     fit = _fitted(pairs, gold) if options.fit_weights and gold is not None else None
+    slices = [weigh_slices(pairs, result, matched.dataset, each) for each in divisions if matched]
     if options.json:
-        write_json(options.json, _as_json(result, fit))
+        write_json(options.json, _as_json(result, fit) | slices_json(slices))
         print(f"Decisions: {options.json}\n")
     _print_weighing(system, result)
+    print_slice_tables([weighed_slice_table(found) for found in slices])
     if fit:
         print(f"\n{_fit_words(fit)}")
     return DONE

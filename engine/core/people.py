@@ -4,7 +4,7 @@ Knows: overrides, marks and confirmed labels. Does not know: the run store, mode
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -88,6 +88,14 @@ class Reviews:
     overrides: tuple[Override, ...] = ()
     marks: tuple[ReviewMark, ...] = ()
     confirmations: tuple[Confirmation, ...] = ()
+
+    def only(self, ids: Container[str]) -> "Reviews":
+        """What they said of these items alone."""
+        return Reviews(
+            tuple(said for said in self.overrides if said.item_id in ids),
+            tuple(said for said in self.marks if said.item_id in ids),
+            tuple(said for said in self.confirmations if said.item_id in ids),
+        )
 
     @cached_property
     def marks_in_force(self) -> Mapping[tuple[str, str], ReviewMark]:

@@ -29,6 +29,7 @@ class Kind(StrEnum):
     PAIR = "pair"  # two whole numbers
     RANKED = "ranked"  # a Ranked
     PARTIAL = "partial"  # a Partial
+    ESTIMATE = "estimate"  # an Estimate
     FACT = "fact"  # a Fact: each row has a kind of its own
 
     @property
@@ -65,6 +66,18 @@ class Partial:
 
 
 @dataclass(frozen=True)
+class Estimate:
+    """A share (0 to 1) or a difference of shares (-1 to 1), and its 95 % interval where there is one."""
+
+    value: float
+    ends: tuple[float, float] | None = None
+
+    def __str__(self) -> str:
+        shown = f"{100 * self.value:.1f}"
+        return shown if self.ends is None else f"{shown} ({interval(self.ends, 100)})"
+
+
+@dataclass(frozen=True)
 class Fact:
     """A value with its kind, where a column lists facts of several kinds."""
 
@@ -75,7 +88,7 @@ class Fact:
         return value_text(self.value, self.kind)
 
 
-Value = str | float | tuple[float, float] | Ranked | Partial | Fact | None
+Value = str | float | tuple[float, float] | Ranked | Partial | Estimate | Fact | None
 """None where it is not known; the empty text where nothing belongs, in a column of any kind."""
 
 _WRITTEN: Mapping[Kind, Callable[[Any], str]] = {
@@ -93,7 +106,7 @@ def value_text(value: Value, kind: Kind, digits: int = 2, least: float | None = 
     """A value as people read it, a dash for None; `digits` and `least` as `number` takes them."""
     if value is None:
         return "-"
-    if isinstance(value, str | Ranked | Partial | Fact):
+    if isinstance(value, str | Ranked | Partial | Estimate | Fact):
         return str(value)
     if kind is Kind.NUMBER:
         return number(cast(float, value), digits, least)
@@ -130,7 +143,7 @@ class Column:
 
 def _size(value: Value) -> float:
     """A value as one number: the low end of an interval, the first of a pair."""
-    if isinstance(value, Ranked | Partial | Fact):
+    if isinstance(value, Ranked | Partial | Estimate | Fact):
         return _size(value.value)
     if isinstance(value, tuple):
         return value[0]

@@ -37,3 +37,14 @@ def to_numpy(column: pa.ChunkedArray | pa.Array) -> npt.NDArray[Any]:
     if pa.types.is_boolean(array.type):  # eight in a byte, which NumPy does not know
         return np.from_dlpack(pc.cast(array, pa.uint8())).view(np.bool_)
     return np.from_dlpack(array)
+
+
+def holds_bytes(kind: pa.DataType) -> bool:
+    """True for bytes and for what holds some, as pictures are kept."""
+    inner = [kind.field(place).type for place in range(kind.num_fields)]
+    return (
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_fixed_size_binary(kind)
+        or any(map(holds_bytes, inner))
+    )

@@ -7,7 +7,7 @@ Does not know: file formats, models, scores.
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,11 +17,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.core.cancel import CancelToken
+from engine.core.column_map import ColumnMap
+from engine.core.errors import ColumnsError
 from engine.core.formatting import counted, listed, quoted
 from engine.core.items import PREFERENCES, Gold, Item, Preference, digest
+from engine.core.remedies import Remedy, RemedyPart, Setting, Step
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.arrow_arrays import number_array, text_array
+from engine.data.column_content import read_sample
+from engine.data.column_guess import guess_columns
+from engine.data.mapped_table import MappedTable, unknown_labels
+from engine.data.other_columns import OtherColumns
 from engine.data.tables import SourceRow, SourceTable, open_table
+from engine.system.column_memory import remembered
 
 REQUIRED_COLUMNS = ("id", "instruction", "output_a", "output_b")
 
@@ -44,13 +52,19 @@ class Dataset:
 
     `table` holds text (large_string) only, a column for each of REQUIRED_COLUMNS and for each
     `<criterion>_preference` and `<criterion>_explanation` that the file has; an empty cell is no label.
-    `notices` are sentences about the file for people: what was ignored, what looks odd.
+    `notices` are sentences about the file for people: what is kept beside, what looks odd. `others`: further
+    columns of the file as text, a row for each of `table`; None where there are none. They are for people, to
+    read and to divide the items by: no judge sees them, and they take no part in `hash`. `columns`: by which
+    map a foreign file was read. `file_columns`: the file's own columns, by which maps are remembered.
     """
 
     path: Path
     table: pa.Table
     rubric: Rubric = ELOQUENT
     notices: tuple[str, ...] = ()
+    others: pa.Table | None = None
+    columns: ColumnMap | None = None
+    file_columns: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -74,24 +88,35 @@ class Dataset:
         """SHA-256 (hex) of the ids and texts in order; neither labels nor the file's format take part."""
         return digest([[item.id, item.content_hash] for item in self])
 
+    @property
+    def other_columns(self) -> tuple[str, ...]:
+        """The names of the file's further columns, in its order."""
+        return () if self.others is None else tuple(self.others.column_names)
+
     def head(self, count: int) -> "Dataset":
         """The first `count` items; the notices stay those of the whole file."""
-        return replace(self, table=self.table.slice(0, count))
+        others = None if self.others is None else self.others.slice(0, count)
+        return replace(self, table=self.table.slice(0, count), others=others)
 
     def only(self, ids: Container[str]) -> "Dataset":
         """The items with these ids; the notices stay those of the whole file."""
-        rows = np.flatnonzero([item_id in ids for item_id in self.ids])
-        return replace(self, table=self.table.take(number_array(rows)))
+        rows = number_array(np.flatnonzero([item_id in ids for item_id in self.ids]))
+        others = None if self.others is None else self.others.take(rows)
+        return replace(self, table=self.table.take(rows), others=others)
 
     def same_items(self, content_hashes: Mapping[str, str]) -> Iterator[Item]:
         """The items whose id is known here with this very content hash: those judged elsewhere, unchanged."""
         return (item for item in self if content_hashes.get(item.id) == item.content_hash)
 
     def texts(self, column: str) -> pa.ChunkedArray:
-        """One column as Arrow text (large_string), for fast work on all items; empty where it is absent."""
-        if column not in self.table.column_names:
-            return pa.chunked_array([text_array([""] * len(self))])
-        return self.table[column]
+        """One column, one of `others` too, as Arrow text (large_string), for fast work on all items; empty
+        where it is absent.
+        """
+        if column in self.table.column_names:
+            return self.table[column]
+        if self.others is not None and column in self.others.column_names:
+            return self.others[column]
+        return pa.chunked_array([text_array([""] * len(self))])
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -112,24 +137,51 @@ def load_dataset(
     rubric: Rubric = ELOQUENT,
     cancel: CancelToken | None = None,
     progress: Callable[[int], None] | None = None,
+    columns: ColumnMap | None = None,
 ) -> Dataset:
     """The dataset in a TSV, CSV, JSON, JSON Lines or Parquet file, plain or gzip-compressed.
 
     `progress` is called every few thousand rows with the number of rows read so far. A smaller file
-    ends without a call.
-    Raises SetupError where the file cannot be read, InputError with all problems found in it, Cancelled
-    within a few thousand rows once `cancel` is set.
+    ends without a call. `columns`: which columns of a foreign file are ours; None takes what is remembered
+    for files with its columns.
+    Raises SetupError where the file cannot be read, InputError with all problems found in it (ColumnsError
+    where other columns may read it), Cancelled within a few thousand rows once `cancel` is set.
     """
     table = open_table(path, cancel)
+    names = table.first_columns()
+    columns = remembered(names) if columns is None else columns
+    if columns is not None:
+        table = MappedTable(table, columns, rubric)
+    elif names and (missing := [name for name in REQUIRED_COLUMNS if name not in names]):
+        raise _foreign(table, names, missing, rubric, cancel)
     loading = _Loading(table, rubric)
-    for count, row in enumerate(table.rows(known_columns(rubric))):
+    for count, row in enumerate(table.rows(loading.wanted)):
         if count % _ROWS_AT_ONCE == 0:
             if cancel is not None:
                 cancel.raise_if_requested()
             if progress is not None and count:
                 progress(count)
         loading.add(row)
-    return loading.finish()
+    return replace(loading.finish(), columns=columns, file_columns=tuple(names))
+
+
+def _foreign(
+    table: SourceTable,
+    names: Sequence[str],
+    missing: Sequence[str],
+    rubric: Rubric,
+    cancel: CancelToken | None,
+) -> ColumnsError:
+    """The error of a file with other columns; its remedy is what they seem to be."""
+    guess = guess_columns(read_sample(table, cancel), rubric)
+    parts: list[RemedyPart] = [
+        Step.MAP_COLUMNS,
+        f", {guess.in_words}: ",
+        Setting.COLUMNS.at(guess.columns_text),
+    ]
+    if guess.map.labels:
+        parts += [" ", Setting.LABELS.at(guess.map.labels_text)]
+    return ColumnsError(table.path, _missing_columns(names, missing), Remedy(*parts), foreign=True)
 
 
 def known_columns(rubric: Rubric) -> tuple[str, ...]:
@@ -158,20 +210,20 @@ def check_id(table: SourceTable, row: SourceRow, first_rows: dict[str, int]) -> 
 
 def column_problems(table: SourceTable, required: Iterable[str], known: Iterable[str]) -> list[str]:
     """What is wrong with the columns of a table: a required one is missing, a known one occurs twice."""
-    missing = _missing_columns(table, [name for name in required if name not in table.columns])
+    missing = _missing_columns(table.columns, [name for name in required if name not in table.columns])
     counts = Counter(table.columns)
     twice = [f"column {name!r} occurs {counts[name]} times." for name in known if counts[name] > 1]
     return missing + twice
 
 
-def _missing_columns(table: SourceTable, names: Iterable[str]) -> list[str]:
-    """What is said of columns that are not there; the last of them tells what is."""
+def _missing_columns(found: Sequence[str], names: Iterable[str]) -> list[str]:
+    """What is said of columns that are not among those found; the last of them tells what is."""
     problems = []
     for name in names:
-        near = _nearest(name, [column for column in table.columns if column not in REQUIRED_COLUMNS])
+        near = _nearest(name, [column for column in found if column not in REQUIRED_COLUMNS])
         problems.append(f"no column {name!r}." + (f" The nearest is {quoted(near)}." if near else ""))
     if problems:
-        problems[-1] += f" Columns found: {listed(table.columns, _MOST_COLUMNS_SHOWN, quoted)}."
+        problems[-1] += f" Columns found: {listed(found, _MOST_COLUMNS_SHOWN, quoted)}."
     return problems
 
 
@@ -195,13 +247,20 @@ class _Loading:
         self._labels = [f"{name}_preference" for name in rubric.names]
         self._rows: list[Mapping[str, str]] = []
         self._chunks: dict[str, list[pa.Array]] = {name: [] for name in known_columns(rubric)}
+        self._others = OtherColumns(table, self._chunks)
         self._first_rows: dict[str, int] = {}
+        self._unknown: dict[str, None] = {}  # labels, in the order in which they were met
         self._lacking: dict[str, list[int]] = {name: [] for name in REQUIRED_COLUMNS}
         # Hashes instead of texts: a repeated instruction is a notice, not worth a copy of the dataset.
         self._instructions: Counter[int] = Counter()
         self._count = self._empty = self._misdecoded = 0
         if table.has_header:
             table.problems += column_problems(table, REQUIRED_COLUMNS, known_columns(rubric))
+
+    @property
+    def wanted(self) -> Collection[str] | None:
+        """The columns to read; None for all that a row has."""
+        return (*self._chunks, *self._others.names) if self._table.has_header else None
 
     def add(self, row: SourceRow) -> None:
         """Take a row in, or report what is wrong with it."""
@@ -214,6 +273,7 @@ class _Loading:
             text = row.cells.get(name)
             if text and (problem := label_problem(text)):
                 self._table.report(row.number, problem, name)
+                self._unknown[text] = None
         self._note(row.cells)
         self._rows.append(row.cells)
         if len(self._rows) == _ROWS_AT_ONCE:
@@ -224,45 +284,49 @@ class _Loading:
         table = self._table
         if not table.has_header:
             self._report_lacking()
+        if self._unknown and not table.has_bad_bytes:
+            raise unknown_labels(table, list(self._unknown))
         table.raise_problems()
         if not self._count:
             raise table.no_rows()
         self._pack()
         columns = {name: chunks for name, chunks in self._chunks.items() if name in table.columns}
         texts = pa.table({name: pa.chunked_array(chunks) for name, chunks in columns.items()})
-        return Dataset(table.path, texts, self._rubric, tuple(self._notices()))
+        return Dataset(table.path, texts, self._rubric, tuple(self._notices()), self._others.table())
 
     def _note(self, cells: Mapping[str, str]) -> None:
         self._instructions[hash(cells.get("instruction"))] += 1
         self._empty += (cells.get("output_a") == "") + (cells.get("output_b") == "")
         # isascii is a flag of the string; most texts need no search.
         self._misdecoded += sum(
-            not text.isascii() and _MISDECODED.search(text) is not None for text in cells.values()
+            not text.isascii() and name in self._chunks and _MISDECODED.search(text) is not None
+            for name, text in cells.items()
         )
 
     def _pack(self) -> None:
         # Arrow keeps UTF-8: a Python string takes four bytes a letter where it holds one emoji.
         for name, chunks in self._chunks.items():
             chunks.append(text_array([cells.get(name, "") for cells in self._rows]))
+        self._others.pack(self._rows)
         self._rows = []
 
     def _report_lacking(self) -> None:
         nowhere = [name for name, rows in self._lacking.items() if 0 < len(rows) == self._count]
-        self._table.problems += _missing_columns(self._table, nowhere)
+        self._table.problems += _missing_columns(self._table.columns, nowhere)
         for name, numbers in self._lacking.items():
             for number in numbers if name not in nowhere else ():
                 self._table.report(number, f"no {name!r}.")
 
     def _notices(self) -> Iterator[str]:
-        known = known_columns(self._rubric)
-        ignored = [name for name in self._table.columns if name not in known]
-        if ignored:
-            were = counted(len(ignored), "column was", "columns were")
-            # Those with a hint first, so that the end of a long list hides none.
-            meant = {name: self._meant(name) for name in ignored}
-            shown = [f"{quoted(name)} (did you mean {near!r}?)" for name, near in meant.items() if near]
-            shown += [quoted(name) for name, near in meant.items() if not near]
-            yield f"{were} ignored: {listed(shown, _MOST_COLUMNS_SHOWN, str)}."
+        yield from self._table.notices
+        # Those with a hint first, so that the end of a long list hides none.
+        meant = {name: self._meant(name) for name in self._others.names}
+        shown = [f"{quoted(name)} (did you mean {near!r}?)" for name, near in meant.items() if near]
+        shown += [quoted(name) for name, near in meant.items() if not near]
+        if shown:
+            are = counted(len(shown), "other column is", "other columns are")
+            yield f"{are} kept: {listed(shown, _MOST_COLUMNS_SHOWN, str)}."
+        yield from self._others.left_out_in_words()
         if self._empty:
             yield f"{counted(self._empty, 'response is', 'responses are')} empty."
         repeated = sum(times > 1 for times in self._instructions.values())
@@ -272,11 +336,11 @@ class _Loading:
             looks = counted(self._misdecoded, "text looks", "texts look")
             yield f"{looks} wrongly decoded (such as 'â€™' for '’'); kept as in the file."
 
-    def _meant(self, ignored: str) -> str | None:
-        """The label column that the file lacks and that an ignored column seems to stand for."""
+    def _meant(self, other: str) -> str | None:
+        """The label column that the file lacks and that another column seems to stand for."""
         choices = {name: name for name in known_columns(self._rubric)}
         choices |= {name: f"{name}_preference" for name in self._rubric.names}
-        near = _nearest(ignored, choices, _NEAR_AMONG_CRITERIA)
+        near = _nearest(other, choices, _NEAR_AMONG_CRITERIA)
         meant = near and choices[near]
         return None if meant in self._table.columns else meant
 

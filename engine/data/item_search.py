@@ -8,7 +8,7 @@ Knows: a dataset's columns of text. Does not know: what the columns mean, how a 
 
 import functools
 import operator
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +25,11 @@ _ROWS_AT_ONCE = 8192
 _SORTED_CHARACTERS = 200
 
 
-def matching_rows(dataset: Dataset, text: str, cancel: CancelToken | None = None) -> Rows:
-    """The rows, in order, in whose id, instruction or responses every word of `text` occurs.
+def matching_rows(
+    dataset: Dataset, text: str, cancel: CancelToken | None = None, others: Sequence[str] = ()
+) -> Rows:
+    """The rows, in order, in whose id, instruction, responses or `others` of the file's columns every word of
+    `text` occurs.
 
     A word is what white space divides, and may occur inside another; upper and lower case are the same.
     Without a word all rows match. Raises Cancelled soon after `cancel` is set.
@@ -36,13 +39,21 @@ def matching_rows(dataset: Dataset, text: str, cancel: CancelToken | None = None
         return np.empty(0, np.int64)
     if not words:
         return np.arange(len(dataset), dtype=np.int64)
-    table = dataset.table.select(REQUIRED_COLUMNS)
+    columns = (*REQUIRED_COLUMNS, *others)
+    table = pa.table([dataset.texts(name) for name in columns], names=columns)
     found = [np.empty(0, np.int64)]
     for start in range(0, table.num_rows, _ROWS_AT_ONCE):
         if cancel is not None:
             cancel.raise_if_requested()
         found.append(start + _rows_with(words, table.slice(start, _ROWS_AT_ONCE)))
     return np.concatenate(found)
+
+
+def rows_of(dataset: Dataset, rows: Rows, ids: Container[str]) -> Rows:
+    """Those of some rows whose items have one of these ids."""
+    known = dataset.ids
+    found: Rows = np.array([row for row in rows.tolist() if known[row] in ids], np.int64)
+    return found
 
 
 def count_hits(dataset: Dataset, rows: Sequence[int], pattern: str) -> int:
@@ -62,13 +73,14 @@ def count_hits(dataset: Dataset, rows: Sequence[int], pattern: str) -> int:
 def sorted_rows(dataset: Dataset, rows: Rows, column: str, descending: bool = False) -> Rows:
     """`rows` by the text of one column; those with equal texts stay in the order in which they came.
 
-    Ids sort as numbers where all ids of the dataset are numbers. Else texts sort by the code points of their
-    first 200 characters in lower case; a column that the dataset lacks is empty everywhere.
+    Ids and columns that the file has beside sort as numbers where all of them are numbers. Else texts sort by
+    the code points of their first 200 characters in lower case; a column that the dataset lacks is empty
+    everywhere.
     """
-    if column not in dataset.table.column_names:
+    if column not in (*dataset.table.column_names, *dataset.other_columns):
         return rows
     texts = dataset.texts(column)
-    keys = _numbers(texts) if column == "id" else None
+    keys = _numbers(texts) if column == "id" or column in dataset.other_columns else None
     if keys is None:
         keys = pc.utf8_lower(pc.utf8_slice_codeunits(texts, 0, _SORTED_CHARACTERS))
     order = pc.sort_indices(

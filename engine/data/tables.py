@@ -8,8 +8,9 @@ Does not know: which columns a table should have, what a cell means.
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
 
@@ -19,6 +20,7 @@ from pyarrow import parquet
 from engine.core.cancel import CancelToken
 from engine.core.errors import InputError
 from engine.core.formatting import named
+from engine.data.arrow_arrays import holds_bytes
 from engine.data.delimited import Cell, QuotingError, Record, Splitter, TooManyCells
 from engine.data.file_format import SAVE_AS_UTF8, UTF8_MARK, FileFormat, read_data_file
 from engine.data.json_records import (
@@ -33,6 +35,7 @@ from engine.data.json_records import (
 from engine.data.limits import MOST_COLUMNS, MOST_PROBLEMS, MOST_TEXT, check_columns, too_many_columns
 
 _PARQUET_ROWS_AT_ONCE = 1024
+_RECORDS_LOOKED_AT = 100
 # What pyarrow raises where it makes Python objects of what a file holds.
 _ARROW_FAILURES = (pa.ArrowException, OSError, ValueError, ArithmeticError)
 _SPLIT = " A carriage return ends this line: a cell that holds one must stand in quotes."
@@ -51,10 +54,11 @@ class SourceTable(ABC):
     """A table whose rows can be read once. What is wrong with them is added to `problems` on the way.
 
     `columns` are the names in the file, in order and as often as they occur. Where `has_header` is
-    false they are the keys met so far, and a row may lack some of them.
+    false they are the keys met so far, and a row may lack some of them. `must_be_text`: the columns of which
+    a cell that is no text is a problem (None: all); of others what can be read of it is kept.
     """
 
-    row_word: ClassVar[str]
+    row_word: str
     has_header: ClassVar[bool] = True
 
     def __init__(self, path: Path, data_format: FileFormat) -> None:
@@ -62,7 +66,23 @@ class SourceTable(ABC):
         self.data_format = data_format
         self.columns: list[str] = []
         self.problems: list[str] = []
+        self.must_be_text: Collection[str] | None = None
+        self.of_bytes: Collection[str] = ()
         self._remedy = _MEND
+
+    @property
+    def notices(self) -> Sequence[str]:
+        """What people should know of how the rows were read."""
+        return ()
+
+    @property
+    def has_bad_bytes(self) -> bool:
+        """True once a byte was met that is no text: then the file must be saved again."""
+        return self._remedy is not _MEND
+
+    def first_columns(self) -> list[str]:
+        """The columns, before any row is read; without a header those of the first rows."""
+        return self.columns
 
     @abstractmethod
     def rows(self, wanted: Collection[str] | None = None) -> Iterator[SourceRow]:
@@ -70,6 +90,14 @@ class SourceTable(ABC):
 
         A row that cannot be read is left out and named in `problems`.
         """
+
+    def holds_text(self, column: str) -> bool:
+        """False for a column that holds bytes, such as pictures."""
+        return column not in self.of_bytes
+
+    def forgives(self, column: str) -> bool:
+        """True where a cell of the column need not be text."""
+        return self.must_be_text is not None and column not in self.must_be_text
 
     def report(self, number: int, problem: str, column: str | None = None) -> None:
         """Add a problem of one row, and of one of its cells where `column` is given."""
@@ -207,6 +235,8 @@ class _DelimitedTable(SourceTable):
         try:
             return self._checked(line, column, cell.text)
         except UnicodeDecodeError as error:
+            if self.forgives(column):
+                return error.object.decode("utf-8", "replace")
             self.report(line, undecodable(error, cell.start), column)
             self._remedy = _SAVE_AS_UTF8
             return ""
@@ -223,7 +253,14 @@ class _JsonTable(SourceTable):
         records: Sequence[JsonRecord] | Iterator[JsonRecord | JsonProblem],
     ) -> None:
         super().__init__(path, data_format)
-        self._records = records
+        self._records: Iterable[JsonRecord | JsonProblem] = records
+
+    def first_columns(self) -> list[str]:
+        records = iter(self._records)
+        first = list(islice(records, _RECORDS_LOOKED_AT))
+        self._records = chain(first, records)
+        values = (record.value for record in first if isinstance(record, JsonRecord))
+        return list(dict.fromkeys(name for value in values if isinstance(value, dict) for name in value))
 
     def rows(self, wanted: Collection[str] | None = None) -> Iterator[SourceRow]:
         known: set[str] = set()
@@ -255,11 +292,14 @@ class _JsonTable(SourceTable):
         try:
             text = cell_text(value)
         except RecursionError:
-            self.report(number, "lists or objects are nested too deeply.", name)
+            if not self.forgives(name):
+                self.report(number, "lists or objects are nested too deeply.", name)
             return ""
         try:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
+            if self.forgives(name):
+                return text.encode("utf-8", "replace").decode("utf-8")
             found = f"\\u{ord(text[error.start]):04x} is half a character (a lone surrogate), not text."
             self.report(number, found, name)
         return self._checked(number, name, text)
@@ -280,6 +320,7 @@ class _ParquetTable(SourceTable):
                 raise too_many_columns(path, self._file.metadata.num_columns)
             self.columns = list(self._file.schema_arrow.names)
             check_columns(path, self.columns)
+            self.of_bytes = {field.name for field in self._file.schema_arrow if holds_bytes(field.type)}
         except _ARROW_FAILURES as error:
             raise self._damaged(error) from error
 
@@ -307,9 +348,12 @@ class _ParquetTable(SourceTable):
                 raise value.error
             return self._checked(number, name, _parquet_text(value))
         except UnicodeDecodeError as error:
+            if self.forgives(name):
+                return error.object.decode("utf-8", "replace")
             self.report(number, undecodable(error, 0), name)
         except _ARROW_FAILURES as error:
-            self.report(number, f"its value cannot be read ({error}).", name)
+            if not self.forgives(name):
+                self.report(number, f"its value cannot be read ({error}).", name)
         return ""
 
     def _damaged(self, error: Exception) -> InputError:

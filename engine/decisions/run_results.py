@@ -3,7 +3,7 @@
 Knows: judged items and what each form holds. Does not know: SQL, how files are written, models.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -107,6 +107,21 @@ class RunResults:
     def model_alone(self) -> "RunResults":
         """The same without what people overrode."""
         return replace(self, overrides={})
+
+    def only(self, ids: Container[str]) -> "RunResults":
+        """The same of these items alone; `run` stays what is stored of all of them."""
+        places = [place for place, item in enumerate(self.judged) if item.item_id in ids]
+        judgments = {
+            name: tuple(column[place] for place in places) for name, column in self.judgments.items()
+        }
+        overrides = {key: said for key, said in self.overrides.items() if key[1] in ids}
+        return replace(
+            self,
+            judged=tuple(self.judged[place] for place in places),
+            judgments=judgments,
+            overrides=overrides,
+            reviews=self.reviews.only(ids),
+        )
 
     def calibrated(self, calibration: Calibration | None) -> "RunResults":
         """The same readings and overrides, decided with another calibration, or with none."""

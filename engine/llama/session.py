@@ -167,21 +167,26 @@ class LlamaSession:
 
     def score(self, slot: int, branches: Sequence[BranchTokens]) -> FloatArray:
         """Natural-log probabilities of each branch's labels: shape (branches, labels), at most 0 each."""
+        return self.score_among_all(slot, branches)[0]
+
+    def score_among_all(
+        self, slot: int, branches: Sequence[BranchTokens]
+    ) -> tuple[FloatArray, list[FloatArray]]:
+        """The same, and after each branch those of the whole vocabulary: shape (vocabulary,) each."""
         feeds = []
         for index, branch in enumerate(branches):
             sequence = self._branch(slot, index)
             start = self._copy(self._trunk(slot), sequence, branch.prompt[:-1])
             feeds.append(_Feed(sequence, branch.prompt[start:]))
         log_probs = [log_softmax(row[-1]) for row in self._read(feeds)]
-        return np.array(
+        scores = [
             [
-                [
-                    row[label[0]] + self._rest(self._branch(slot, index), branch.prompt, label)
-                    for label in branch.labels
-                ]
-                for index, (branch, row) in enumerate(zip(branches, log_probs, strict=True))
+                row[label[0]] + self._rest(self._branch(slot, index), branch.prompt, label)
+                for label in branch.labels
             ]
-        )
+            for index, (branch, row) in enumerate(zip(branches, log_probs, strict=True))
+        ]
+        return np.array(scores), log_probs
 
     def _rest(self, sequence: int, prompt: Sequence[int], label: Sequence[int]) -> float:
         """Log-probability of a label's tokens after its first; 0 for the usual label of one token."""

@@ -46,8 +46,8 @@ def try_model(path: Path) -> None:
             needed = max(prompt.cells + 8, SMALLEST_CONTEXT)
             if needed > context:
                 raise ModelFileError(
-                    f"{path.name}: its context of {context:,} tokens is too small: the shortest question takes"
-                    f" {needed:,}.",
+                    f"{path.name}: its context of {context:,} tokens is too small: the shortest question"
+                    f" takes {needed:,}.",
                     "Choose another model.",
                 )
             session.hold_stem(stem_tokens(rubric, ExamplePool(), template))

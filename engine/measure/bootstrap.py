@@ -3,7 +3,7 @@
 Knows: numbers and groups. Does not know: what was measured.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -44,4 +44,33 @@ def bootstrap_interval(values: Sequence[float], groups: Sequence[Hashable]) -> I
         drawn = random.integers(len(sums), size=(count, len(sums)))
         means.append(sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1))
     low, high = np.quantile(np.concatenate(means), [_TAIL, 1 - _TAIL])
+    return Interval(float(low), float(high))
+
+
+def mean_interval(
+    values: Mapping[str, Sequence[float]], groups: Mapping[str, Sequence[Hashable]]
+) -> Interval | None:
+    """The interval of the mean over several means, such as the accuracies of the criteria; as above.
+
+    By name the values of some items and the instruction of each: what is drawn are instructions, and with
+    each of them all its items under all names, since they are not independent. A name without items in a
+    draw takes no part in its mean.
+    """
+    numbers = group_numbers([group for of_one in groups.values() for group in of_one])
+    count = int(numbers.max()) + 1 if len(numbers) else 0
+    if count < LEAST_GROUPS:
+        return None
+    ends = np.cumsum([len(of_one) for of_one in groups.values()])[:-1]
+    places = np.split(numbers, ends)
+    weights = [np.asarray(of_one, np.float64) for of_one in values.values()]
+    pairs = list(zip(places, weights, strict=True))
+    sums = np.array([np.bincount(place, weight, minlength=count) for place, weight in pairs])
+    sizes = np.array([np.bincount(place, minlength=count) for place, _ in pairs])
+    random = np.random.default_rng(_SEED)
+    means = []
+    for _ in range(RESAMPLES):
+        times = np.bincount(random.integers(count, size=count), minlength=count)
+        drawn = sizes @ times
+        means.append(float(np.mean((sums @ times)[drawn > 0] / drawn[drawn > 0])))
+    low, high = np.quantile(means, [_TAIL, 1 - _TAIL])
     return Interval(float(low), float(high))

@@ -132,6 +132,7 @@ def _details(evaluation: Evaluation, judge_name: str | None) -> dict[str, Any]:
         "health": matched.system.health.as_json(),
         "caveats": [*([matched.joined] if matched.joined else []), *matched.caveats],
         "dataset": matched.dataset.name,
+        "slice": matched.part or None,
         "items": matched.items,
         "missing_ids": list(matched.missing),
         "extra_ids": list(matched.extra),

@@ -44,7 +44,8 @@ class Matched:
 
     `pairs`: by criterion, in the order of the dataset, of the items that have a label there; criteria
     without any label are left out. `items`: how many items both have; `missing`: ids of the dataset that the
-    system lacks; `extra`: ids of the system that the dataset lacks.
+    system lacks; `extra`: ids of the system that the dataset lacks. `part`: of which slice all of this
+    is, for people, and `whole` the dataset that it was taken from; empty and None for all items.
     """
 
     system: System
@@ -53,6 +54,29 @@ class Matched:
     items: int
     missing: tuple[str, ...]
     extra: tuple[str, ...]
+    part: str = ""
+    whole: Dataset | None = None
+
+    def only(self, ids: Container[str], part: str) -> "Matched":
+        """The items with these ids alone, `part` as it is shown. SetupError where none has a human label."""
+        found = {
+            name: tuple(pair for pair in pairs if pair.item.id in ids) for name, pairs in self.pairs.items()
+        }
+        labelled = {name: pairs for name, pairs in found.items() if pairs}
+        if not labelled:
+            raise SetupError(f"No item of the slice {part} has a human label.", "Choose another slice.")
+        dataset, system = self.dataset.only(ids), self.system.only(ids)
+        missing = tuple(item_id for item_id in self.missing if item_id in ids)
+        return Matched(
+            system,
+            dataset,
+            labelled,
+            len(dataset) - len(missing),
+            missing,
+            (),
+            part,
+            self.whole or self.dataset,
+        )
 
     @property
     def joined(self) -> str:
@@ -72,13 +96,16 @@ class Matched:
     def caveats(self) -> list[str]:
         """Sentences that keep the measures from being taken for more than they are."""
         results = self.system.results
-        if results is None:
-            return []
+        whole = self.whole or self.dataset
         caveats = []
+        if self.part:
+            caveats.append(f"Only a slice is measured: {self.part}, {self.items:,} items of {len(whole):,}.")
+        if results is None:
+            return caveats
         run, calibration = results.run, results.calibration
         if not run.complete and not run.submitted:  # of a submission, `joined` says so
             caveats.append(incomplete(run))
-        if calibration is not None and calibration.dataset_hash == self.dataset.hash:
+        if calibration is not None and calibration.dataset_hash == whole.hash:
             caveats.append(
                 "The run is calibrated on these labels: held against them it looks better than it is."
                 " What was measured while calibrating is cross-validated."

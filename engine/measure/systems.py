@@ -4,7 +4,7 @@ Knows: runs and submissions as one thing. Does not know: gold labels, measures.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -78,6 +78,12 @@ class System:
     def health(self) -> Health:
         """Whether it judged, as far as that shows without human labels."""
         return run_health(self.results) if self.results else submission_health(self.submission)
+
+    def only(self, ids: Container[str]) -> "System":
+        """The same system on these items alone."""
+        rows = tuple(row for row in self.submission.rows if row.id in ids)
+        results = self.results and self.results.only(ids)
+        return replace(self, submission=replace(self.submission, rows=rows), results=results)
 
     @property
     def overrides(self) -> Mapping[tuple[str, str], Override]:

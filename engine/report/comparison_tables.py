@@ -12,6 +12,7 @@ from engine.core.formatting import words
 from engine.core.value_tables import Column, Kind, Ranked, Row, Table
 from engine.measure.comparison import Comparison, Measure
 from engine.measure.evaluation import Evaluation, mean_of, official_json
+from engine.measure.slice_measures import SlicedMeasures
 from engine.report.columns import AGREEMENT, BERTSCORE, CRITERION, KAPPA, ROUGE_L
 from engine.report.published import MEASURED_ON, PUBLISHED
 
@@ -139,16 +140,25 @@ def published_table() -> Table:
 
 
 def comparison_json(
-    comparison: Comparison, evaluations: Sequence[Evaluation], judge_name: str | None = None
+    comparison: Comparison,
+    evaluations: Sequence[Evaluation],
+    judge_name: str | None = None,
+    slices: Sequence[Sequence[SlicedMeasures]] = (),
 ) -> Mapping[str, Any]:
     """All of a comparison with every difference, the published systems, and each system's own scores.
 
-    `judge_name`: the model that was asked for agreement.
+    `judge_name`: the model that was asked for agreement. `slices`: those of each system, if asked for.
     """
+    of_each = {
+        found.name: [measured.as_json() for measured in divisions]
+        for found, divisions in zip(evaluations, slices, strict=False)
+        if divisions
+    }
     return {
         **asdict(comparison),
         "published": {"measured_on": MEASURED_ON, "results": [asdict(result) for result in PUBLISHED]},
         "scores": {found.name: official_json(found, judge_name) for found in evaluations},
+        **({"slices": of_each} if of_each else {}),
     }
 
 

@@ -19,21 +19,23 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from engine.calibrate.cross_validation import ReliabilityBin, reliability
+from engine.core import VERSION
 from engine.core.errors import ModelFileError
 from engine.core.formatting import percent, value_in_words, visible, words
 from engine.core.items import PREFERENCES
 from engine.core.run_records import StoredRun
-from engine.core.version import VERSION
 from engine.decisions.run_results import RunResults
 from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.measure.disagreements import Disagreement, largest_disagreements
 from engine.measure.evaluation import Evaluation
 from engine.measure.matching import Matched, Pair
+from engine.measure.slice_measures import SlicedMeasures
 from engine.report.figure_style import as_svg
 from engine.report.figures import all_figures
 from engine.report.findings import caveats, figure_in_words, in_short
 from engine.report.measure_tables import accuracy_table, explanation_table, label_table
 from engine.report.people_tables import among_people_table, people_pairs_table
+from engine.report.slice_tables import SLICES_NOTE, criterion_slice_table, slice_table
 from engine.report.weighing_tables import (
     overall_agreement_table,
     weighing_table,
@@ -54,7 +56,7 @@ class Report:
 
     `bins`: the reliability by criterion, empty for a submission, which has no probabilities. `model`: the
     model file of a run as it is now, None where it is gone or another. `weights_from`: where the weights and
-    the tie threshold of `weighing` come from, for people.
+    the tie threshold of `weighing` come from, for people. `slices`: the measures by slice, for each division.
     """
 
     evaluation: Evaluation
@@ -62,6 +64,7 @@ class Report:
     weighing: Weighing | None = None
     model: ModelFile | None = None
     weights_from: str = DEFAULT_WEIGHTS
+    slices: Sequence[SlicedMeasures] = ()
 
     @property
     def results(self) -> RunResults | None:
@@ -74,12 +77,15 @@ class Report:
 
 
 def gather(
-    evaluation: Evaluation, weighing: Weighing | None = None, weights_from: str = DEFAULT_WEIGHTS
+    evaluation: Evaluation,
+    weighing: Weighing | None = None,
+    weights_from: str = DEFAULT_WEIGHTS,
+    slices: Sequence[SlicedMeasures] = (),
 ) -> Report:
     """All that the report of an evaluation needs; looks at the model file of its run."""
     results = evaluation.matched.system.results
     model = judged_model(results.run) if results else None
-    return Report(evaluation, reliability_of(evaluation.matched), weighing, model, weights_from)
+    return Report(evaluation, reliability_of(evaluation.matched), weighing, model, weights_from, slices)
 
 
 def reliability_of(matched: Matched) -> dict[str, Sequence[ReliabilityBin]]:
@@ -132,6 +138,8 @@ def report_html(report: Report, figures: Mapping[str, Figure] | None = None) -> 
             for name, figure in drawn.items()
         },
         overridden=bool(evaluation.matched.system.overrides),
+        slices=[_slices(measured) for measured in report.slices],
+        slices_note=SLICES_NOTE,
         disagreements=[_shown(disagreement) for disagreement in largest_disagreements(evaluation)],
         made=list(_how_it_was_made(report)),
     )
@@ -185,6 +193,14 @@ def _weighing(weighing: Weighing, source: str) -> dict[str, Any]:
     }
 
 
+def _slices(measured: SlicedMeasures) -> dict[str, Any]:
+    return {
+        "title": measured.division.words,
+        "whole": slice_table(measured),
+        "criteria": criterion_slice_table(measured),
+    }
+
+
 def _shown(disagreement: Disagreement) -> dict[str, Any]:
     """What the template shows of a disagreement, beside its texts."""
     judgment = disagreement.pair.judgment
@@ -228,6 +244,8 @@ def _how_it_was_made(report: Report) -> Iterator[tuple[str, str]]:
         yield "submission", str(path or report.evaluation.name)
     if report.weighing:
         yield "weights and tie threshold", report.weights_from
+    if report.evaluation.matched.part:
+        yield "slice", report.evaluation.matched.part
     yield "human labels", str(gold.path)
     yield "human labels, texts' SHA-256", gold.hash
     yield "report by", f"Tiebreak {VERSION}"

@@ -16,11 +16,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which items a table shows: those with every word of `text`, sorted by a column where one is named."""
+    """Which items a table shows: those with every word of `text`, sorted by a column where one is named.
+
+    `others`: further columns of the file that are searched. `part`: only items with these ids; None for all.
+    """
 
     text: str = ""
     column: str = ""
     descending: bool = False
+    others: tuple[str, ...] = ()
+    part: frozenset[str] | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -30,16 +35,23 @@ class Wanted:
     @property
     def all_in_file_order(self) -> bool:
         """True where nothing has to be searched or sorted."""
-        return not self.words and not self.column
+        return not self.narrows and not self.column
+
+    @property
+    def narrows(self) -> bool:
+        """True where not all items are shown."""
+        return bool(self.words) or self.part is not None
 
 
 def order(dataset: "Dataset", wanted: Wanted) -> "Job[Rows]":
     """The rows that a table shows, in its order."""
 
     def work(control: JobControl) -> "Rows":
-        from engine.data.item_search import matching_rows, sorted_rows
+        from engine.data.item_search import matching_rows, rows_of, sorted_rows
 
-        rows = matching_rows(dataset, wanted.text, control.cancel)
+        rows = matching_rows(dataset, wanted.text, control.cancel, wanted.others)
+        if wanted.part is not None:
+            rows = rows_of(dataset, rows, wanted.part)
         control.cancel.raise_if_requested()
         return sorted_rows(dataset, rows, wanted.column, wanted.descending) if wanted.column else rows
 

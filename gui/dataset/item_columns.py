@@ -36,6 +36,8 @@ class ItemColumns(QObject):
             }
         self._hidden = {str(column) for column in hidden} if isinstance(hidden, list) else set()
         self._hidden.discard(NEVER_HIDDEN)
+        others = remembered.get("others")
+        self._others = {str(column) for column in others} if isinstance(others, list) else set()
         self._applying = False
         view.horizontalHeader().sectionResized.connect(self._take_width)
         view.viewport().installEventFilter(self)
@@ -66,12 +68,16 @@ class ItemColumns(QObject):
         return super().eventFilter(watched, event)
 
     def is_shown(self, column: DatasetColumn) -> bool:
-        """True unless the user hid it."""
+        """True unless the user hid it; of the file's further columns those that he asked for."""
+        if column.is_other:
+            return column.source in self._others
         return column.source not in self._hidden
 
     def set_shown(self, column: DatasetColumn, shown: bool) -> None:
         """Show or hide a column; the id stays."""
-        if shown:
+        if column.is_other:
+            (self._others.add if shown else self._others.discard)(column.source)
+        elif shown:
             self._hidden.discard(column.source)
         elif column.source != NEVER_HIDDEN:
             self._hidden.add(column.source)
@@ -79,7 +85,7 @@ class ItemColumns(QObject):
 
     def record(self) -> dict[str, Any]:
         """All of it as plain values."""
-        return {"widths": self._widths, "hidden": sorted(self._hidden)}
+        return {"widths": self._widths, "hidden": sorted(self._hidden), "others": sorted(self._others)}
 
     def _letters(self, column: DatasetColumn) -> float:
         usual = _WIDTHS.get(column.source, max(len(column.title), _LONGEST_LABEL) + _ROOM_FOR_MARKS)

@@ -5,6 +5,7 @@ Searching and sorting are jobs; while they work, the table shows what it showed 
 Knows: the item table and its jobs. Does not know: what is done with the chosen item.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt, QTimer, Signal, Slot
@@ -30,6 +31,7 @@ from gui.kit.labels import hint, name
 from gui.kit.theme import colours
 from gui.kit.views import table_view
 from gui.work.lanes import Lane, LatestTask
+from gui.work.slice_choice import SliceChoice
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -80,6 +82,7 @@ class ItemList(QWidget):
         self.selected = SelectedItems(self.view, self.table)
         self.search = SearchField()
         self.count = hint("")
+        self.slices = SliceChoice(workspace.threads)
         self._build()
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self._ask)
@@ -103,6 +106,8 @@ class ItemList(QWidget):
         self.search.blockSignals(True)
         self.search.clear()
         self.search.blockSignals(False)
+        self.slices.clear()
+        self.slices.show_dataset(dataset)
         self.table.show_dataset(dataset)
         self._mark_sorted()
         self._columns.apply()
@@ -120,7 +125,7 @@ class ItemList(QWidget):
     # Making
 
     def _build(self) -> None:
-        self.search.setPlaceholderText("Search id, instruction and responses")
+        self.search.setPlaceholderText("Search id, texts and shown columns")
         self.search.setClearButtonEnabled(True)
         self.search.setAcceptDrops(False)  # a dropped file is a dataset to open
         name(self.search, "Search the items", "Items in which all these words occur (/)")
@@ -146,7 +151,8 @@ class ItemList(QWidget):
         self._stack.addWidget(self.view)
         self._stack.addWidget(none)
         above = QHBoxLayout()
-        above.addWidget(self.search, 1)
+        above.addWidget(self.search, 2)
+        above.addWidget(self.slices, 1)
         above.addWidget(self.count)
         above.addWidget(self.chooser)
         layout = QVBoxLayout(self)
@@ -162,6 +168,8 @@ class ItemList(QWidget):
         self.view.horizontalHeader().sortIndicatorChanged.connect(self._sort_by_header)
         self.view.selectionModel().currentRowChanged.connect(self._choose)
         self.chooser.sort_wanted.connect(self._sort)
+        self.chooser.shown_changed.connect(self._wait)
+        self.slices.changed.connect(self._ask)
         copy = QShortcut(QKeySequence.StandardKey.Copy, self.view)
         copy.setContext(Qt.ShortcutContext.WidgetShortcut)
         copy.activated.connect(self._copy_cell)
@@ -199,7 +207,7 @@ class ItemList(QWidget):
 
     @Slot(str, bool)
     def _sort(self, source: str, descending: bool) -> None:
-        self._wanted = Wanted(self._wanted.text, source, descending)
+        self._wanted = replace(self._wanted, column=source, descending=descending)
         self._mark_sorted()
         self._ask()
 
@@ -216,14 +224,19 @@ class ItemList(QWidget):
     @Slot()
     def _ask(self) -> None:
         self._pause.stop()
-        self._wanted = Wanted(self.search.text(), self._wanted.column, self._wanted.descending)
+        others = tuple(
+            column.source
+            for column in self.table.columns
+            if column.is_other and self._columns.is_shown(column)
+        )
+        self._wanted = replace(self._wanted, text=self.search.text(), others=others, part=self.slices.ids)
         if self._dataset is None:
             return
         if self._wanted.all_in_file_order:
             self._ordering.drop()
             self._take_rows(None)
             return
-        self.count.setText("Searching …" if self._wanted.words else "Sorting …")
+        self.count.setText("Searching …" if self._wanted.narrows else "Sorting …")
         self._ordering.start(dataset_jobs.order(self._dataset, self._wanted))
 
     @Slot(object)
@@ -240,10 +253,11 @@ class ItemList(QWidget):
     def _show_found(self) -> None:
         """Say how many items are shown, and choose the one that was chosen, else the first."""
         found, total = self.table.rowCount(), len(self._dataset) if self._dataset is not None else 0
-        text = f"{found:,} of {total:,} items" if self._shown.words else f"{total:,} items"
+        text = f"{found:,} of {total:,} items" if self._shown.narrows else f"{total:,} items"
         self.count.setText(text)
         self.view.setAccessibleDescription(text)
-        self._nothing.setText(f"No item holds all words of “{self._shown.text.strip()[:80]}”.")
+        among = f" among those with {self.slices.words}" if self.slices.words else ""
+        self._nothing.setText(f"No item{among} holds all words of “{self._shown.text.strip()[:80]}”.")
         self._stack.setCurrentIndex(0 if found or not self._shown.words else 1)
         if not found:
             self.item_chosen.emit(None)

@@ -1,4 +1,4 @@
-"""One item to read: its instruction, both responses, and what humans said of them.
+"""One item to read: its instruction, both responses, what humans said of them, what else the file says of it.
 
 All texts are shown as they are, never as HTML. Of a very long one the beginning is shown; more of it
 where the user wants that.
@@ -6,13 +6,14 @@ where the user wants that.
 Knows: records of items. Does not know: where items come from.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
-from PySide6.QtCore import QEvent, Qt, Slot
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QPushButton, QTextEdit, QVBoxLayout, QWidget
 
-from engine.core.formatting import visible, words
+from engine.core.formatting import clipped, visible, words
 from engine.core.items import Item
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.labels import name
@@ -21,15 +22,20 @@ from gui.kit.theme import colours
 # Characters of one text: three of them are laid out in 20 ms, and in 200 ms once the user wants more.
 CUT_AFTER, MOST_SHOWN = 10_000, 100_000
 _MOST_MARKS = 500
+_LONGEST_OTHER = 300
+_NO_OTHERS: Mapping[str, str] = MappingProxyType({})
 
 
 class ItemPreview(QWidget):
     """A text that can be scrolled, selected and copied."""
 
+    prompt_wanted = Signal()  # for the item that is shown
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._item: Item | None = None
         self._words: Sequence[str] = ()
+        self._others = _NO_OTHERS
         self._longer = False
         self.view = QTextEdit()
         self.view.setReadOnly(True)
@@ -43,20 +49,32 @@ class ItemPreview(QWidget):
         self.view.document().setDocumentMargin(10)
         self.more = QPushButton("Show more of the long texts")
         self.more.clicked.connect(self.show_longer)
+        self.prompt = QPushButton("What the model is shown… (P)")
+        name(self.prompt, "What the model is shown", "Exactly what the chosen model is shown of it (P)")
+        self.prompt.clicked.connect(self.prompt_wanted)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.view, 1)
         layout.addWidget(self.more)
+        layout.addWidget(self.prompt, 0, Qt.AlignmentFlag.AlignLeft)
         self._render()
 
-    def show_item(self, item: Item | None, searched: Sequence[str] = ()) -> None:
-        """Show an item, with the words that were searched for marked."""
+    def show_item(
+        self, item: Item | None, searched: Sequence[str] = (), others: Mapping[str, str] = _NO_OTHERS
+    ) -> None:
+        """Show an item, with the words that were searched for marked; `others`: its further columns."""
         if item is self._item and tuple(searched) == tuple(self._words):
             return
         self._item, self._words, self._longer = item, tuple(searched), False
+        self._others = others
         self._render()
         self.view.moveCursor(QTextCursor.MoveOperation.Start)  # else a change of size would go to its end
         self.view.verticalScrollBar().setValue(0)
+
+    @property
+    def item(self) -> Item | None:
+        """The item that is shown."""
+        return self._item
 
     @property
     def text(self) -> str:
@@ -78,6 +96,7 @@ class ItemPreview(QWidget):
 
     def _render(self) -> None:
         self.more.setVisible(self._is_cut())
+        self.prompt.setEnabled(self._item is not None)
         document = self.view.document()
         document.clear()
         item = self._item
@@ -95,6 +114,7 @@ class ItemPreview(QWidget):
             self._heading(cursor, title, _characters(len(text)))
             self._body(cursor, text)
         self._human_labels(cursor, item)
+        self._other_columns(cursor)
         cursor.endEditBlock()
         self._mark_words()
 
@@ -118,6 +138,17 @@ class ItemPreview(QWidget):
             cursor.insertText(label_text, self._style(bold=True))
             if gold.explanation:
                 self._body(cursor, gold.explanation, indent=1)
+
+    def _other_columns(self, cursor: QTextCursor) -> None:
+        filled = {column: text for column, text in self._others.items() if text}
+        if filled:
+            self._heading(cursor, "Other columns")
+        for column, text in filled.items():
+            self._new_block(cursor, above=3)
+            cursor.insertText(f"{visible(clipped(column))}: ", self._style(colours(self.palette()).muted))
+            rest = _characters(len(text) - _LONGEST_OTHER)
+            shown = text if len(text) <= _LONGEST_OTHER else f"{text[:_LONGEST_OTHER]} … and {rest} more."
+            cursor.insertText(visible(shown), self._style())
 
     def _heading(self, cursor: QTextCursor, title: str, beside: str = "", first: bool = False) -> None:
         if not first:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt
 from PySide6.QtGui import QColor
 
-from engine.core.formatting import words
+from engine.core.formatting import clipped, words
 from engine.core.items import PREFERENCES, Preference
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.label_words import LABEL_WORDS
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DatasetColumn:
-    """One column of the table: its name in the dataset, and its title."""
+    """One column of the table: its name in the dataset, and its title; `is_other`: no dataset needs it."""
 
     source: str
     title: str
     is_label: bool = False
+    is_other: bool = False
 
 
 TEXT_COLUMNS = (
@@ -45,7 +46,9 @@ _ROLES = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.DecorationRole, Qt.ItemDa
 
 
 class ItemTableModel(QAbstractTableModel):
-    """One row for each item that is shown; a column for each text, and for each criterion with labels."""
+    """One row for each item that is shown; a column for each text, for each criterion with labels, and
+    for each further column of the file.
+    """
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -67,7 +70,11 @@ class ItemTableModel(QAbstractTableModel):
             DatasetColumn(f"{criterion}_preference", words(criterion).capitalize(), True)
             for criterion in dataset.criteria
         )
-        self._columns = (*TEXT_COLUMNS, *labels)
+        others = (
+            DatasetColumn(name, one_line(clipped(name)) or "(no name)", is_other=True)
+            for name in dataset.other_columns
+        )
+        self._columns = (*TEXT_COLUMNS, *labels, *others)
         self._cells = [dataset.texts(column.source) for column in self._columns]
         self._rows, self._count = None, len(dataset)
         self.endResetModel()
@@ -117,7 +124,13 @@ class ItemTableModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return column.title
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"{column.title}: human label" if column.is_label else column.title
+            return (
+                f"{column.title}: human label"
+                if column.is_label
+                else tip(column.source)
+                if column.is_other
+                else column.title
+            )
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         return None

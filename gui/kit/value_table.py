@@ -14,6 +14,7 @@ from engine.core.value_tables import Column, Kind, Table
 from gui.kit.foreign_text import one_line, tip
 
 SORT_ROLE = int(Qt.ItemDataRole.UserRole) + 1
+VALUE_ROLE = int(Qt.ItemDataRole.UserRole) + 2
 Index = QModelIndex | QPersistentModelIndex
 _NOTHING = Table((), ())
 
@@ -77,7 +78,7 @@ class TableModel(QAbstractTableModel):
             return _alignment(column)
         if role == SORT_ROLE:
             return column.sort_key(value)
-        return None
+        return value if role == VALUE_ROLE else None
 
     def _title(self, section: int) -> str:
         """The name of a column in the window's words: `Both good` for the label `both_good`."""

@@ -21,6 +21,7 @@ from gui.work.marks import measured_mark
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
+    from engine.data.slices import Slicing
     from engine.decisions.run_results import RunResults
     from engine.measure.evaluation import Evaluation
 
@@ -83,7 +84,7 @@ class Exported:
     `whole`: the run with what people overrode, which `model_alone` leaves out. `dataset`: the items that it
     judged, `gold`: the human labels that it is held against; None where they are not there. `known`: what was
     measured, of this run or another. `in_use`: files that must stay, by the words for them. `gold_from`:
-    why it is that `gold`.
+    why it is that `gold`. `slicing`: by what the page divides the items, which a report shows too.
     """
 
     whole: "RunResults"
@@ -95,6 +96,7 @@ class Exported:
     in_use: Mapping[str, Path] = field(default_factory=dict)
     health: Health = NOT_LOOKED_AT
     gold_from: str = ""
+    slicing: "Slicing | None" = None
 
     @property
     def results(self) -> "RunResults":
@@ -173,6 +175,7 @@ def export_report(what: Exported, path: Path) -> Job[Written]:
     """Write the HTML report of a run, with the weighted judge as it is set. Raises SetupError."""
 
     def work(_control: JobControl) -> Written:
+        from engine.measure.slice_measures import measure_slices
         from engine.report.html_report import gather, report_html
         from engine.system.files import write_whole
 
@@ -183,7 +186,9 @@ def export_report(what: Exported, path: Path) -> Job[Written]:
             weighing = weighed(Basis(evaluation.matched.system, what.gold), what.wish)
         except SetupError:
             weighing = None  # all weights are 0
-        write_whole(path, report_html(gather(evaluation, weighing, what.wish.source)).encode("utf-8"))
+        slices = [measure_slices(evaluation.matched, what.slicing)] if what.slicing else []
+        report = gather(evaluation, weighing, what.wish.source, slices)
+        write_whole(path, report_html(report).encode("utf-8"))
         return _written(Form.REPORT, what, path, _gaps(what, results, with_explanations=True))
 
     return work

@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from engine.core.errors import EngineError
 from gui.results import model_measure_jobs, score_jobs
 from gui.results.model_measure_jobs import ModelMeasure
-from gui.results.score_jobs import Measuring, Scores
+from gui.results.score_jobs import Chosen, Measuring, Scores
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.decisions.run_results import RunResults
 
-_MOST_KEPT = 2  # with and without what people overrode; each holds all judgments of its run
+_MOST_KEPT = 3  # with and without what people overrode, a slice; each holds all judgments of its run
 
 
 class Measurer(QObject):
@@ -39,7 +39,7 @@ class Measurer(QObject):
         super().__init__(workspace)
         self._workspace = workspace
         self._kept: dict[Hashable, Scores] = {}  # by their mark
-        self._wanted: tuple[RunResults, Dataset | None] | None = None
+        self._wanted: tuple[RunResults, Dataset | None, Chosen | None] | None = None
         self.scores: Scores | None = None
         self._labels = LatestTask(workspace.threads, Lane.MEASURE, self)
         self._explanations = LatestTask(workspace.threads, Lane.MEASURE, self)
@@ -69,20 +69,21 @@ class Measurer(QObject):
         """All that was measured and is still kept."""
         return tuple(self._kept.values())
 
-    def measure(self, results: "RunResults", gold: "Dataset | None") -> None:
-        """Measure a run against these labels, unless they were measured together before."""
-        if self._measures(results, gold):
+    def measure(self, results: "RunResults", gold: "Dataset | None", chosen: Chosen | None = None) -> None:
+        """Measure a run, or a slice of it, against these labels, unless that was measured before."""
+        if self._measures(results, gold, chosen):
             return
-        self._wanted = results, gold
+        self._wanted = results, gold, chosen
         self._explanations.drop()
-        self._labels.start(score_jobs.measure_labels(results, gold, self.known))
+        self._labels.start(score_jobs.measure_labels(results, gold, self.known, chosen))
         self.progress.emit(Measuring("Measuring the labels …"))
 
-    def _measures(self, results: "RunResults", gold: "Dataset | None") -> bool:
+    def _measures(self, results: "RunResults", gold: "Dataset | None", chosen: Chosen | None) -> bool:
         """True while these very objects are being measured; of equal ones the job finds out."""
         if self._wanted is None or not (self._labels.busy or self._explanations.busy):
             return False
-        return self._wanted[0] is results and self._wanted[1] is gold
+        wanted, labels, part = self._wanted
+        return wanted is results and labels is gold and part == chosen
 
     def measure_explanations(self) -> None:
         """Go on with what was stopped."""

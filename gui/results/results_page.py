@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from engine.core.errors import EngineError
 from gui.kit.busy import BusyLine
-from gui.kit.labels import heading, hint, label, main_button, name, panel
+from gui.kit.labels import heading, hint, main_button, name, panel
 from gui.kit.menu_entry import Entry
 from gui.kit.notice import Notice
 from gui.results.calibration_panel import CalibrationPanel
@@ -36,6 +36,8 @@ from gui.results.measurer import Measurer
 from gui.results.model_measure_jobs import ModelMeasure
 from gui.results.score_jobs import Measuring, Scores
 from gui.results.scores_panel import ScoresPanel
+from gui.results.slices_panel import SlicesPanel
+from gui.results.snapshot_line import SnapshotLine
 from gui.weigh.weighing_panel import WeighingPanel
 from gui.work.files_in_use import files_in_use
 from gui.work.outdated_line import OutdatedLine
@@ -72,6 +74,7 @@ class ResultsPage(Page):
         self.figures = FiguresPanel(workspace)
         self.weighing = WeighingPanel(workspace)
         self.calibration = CalibrationPanel(workspace)
+        self.slices = SlicesPanel(workspace)
         self.exporter = Exporter(workspace, self._exported, self)
         self._stale = True
         self._run_id: int | None = None
@@ -168,6 +171,7 @@ class ResultsPage(Page):
             files_in_use(self.workspace, self),
             run.health,
             self.workspace.gold_from,
+            self.slices.choice.slicing,
         )
 
     @Slot()
@@ -197,12 +201,7 @@ class ResultsPage(Page):
         """Say of a run under way how far it is; of one that is open and incomplete, what is shown of it."""
         run, judging = self.workspace.run, self.workspace.judging
         goes_on = judging is not None and run is not None and judging.run_id == run.id
-        stored = run.results.run if run is not None else None
-        # Of a submission, the scores say which items it answers.
-        self.snapshot.setVisible(stored is not None and not stored.complete and not stored.submitted)
-        if stored is not None:
-            text = f"Run {stored.id} after {stored.judged:,} of {stored.identity.items:,} items"
-            self._snapshot_text.setText(f"{text}; it goes on." if goes_on else f"{text}.")
+        self.snapshot.follow(run.results.run if run is not None else None, goes_on)
         title, what = _NO_RUN
         if judging is not None:
             title = f"Run {judging.run_id} is being judged ({judging.judged:,} of {judging.items:,})"
@@ -235,7 +234,8 @@ class ResultsPage(Page):
             known = self.measurer.scores
             if known is not None and known.results.run.id != results.run.id:
                 self._show_nothing()
-            self.measurer.measure(results, self.workspace.gold)
+            self.measurer.measure(results, self.workspace.gold, self.slices.chosen)
+            self.slices.measure(results)
 
     def _show_nothing(self) -> None:
         """Not the scores of another run beside this one's name."""
@@ -316,8 +316,9 @@ class ResultsPage(Page):
         line = QHBoxLayout()
         line.addWidget(self.gold)
         line.addStretch(1)
+        line.addWidget(self.slices.choice)
         line.addWidget(self.model_alone)
-        self.notice, self.busy = Notice(), BusyLine()
+        self.notice, self.busy, self.snapshot = Notice(), BusyLine(), SnapshotLine()
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         for text, inside in (
@@ -325,6 +326,7 @@ class ResultsPage(Page):
             ("Fi&gures", self.figures),
             ("&Weighted judge", self.weighing),
             ("&Calibration", self.calibration),
+            ("B&y slice", self.slices),
         ):
             self.tabs.addTab(_scrolled(inside), text)
         self.tabs.setCurrentIndex(self.workspace.state.number(_TAB, 0))
@@ -332,7 +334,7 @@ class ResultsPage(Page):
         layout = QVBoxLayout(content)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addLayout(line)
-        layout.addWidget(self._build_snapshot())
+        layout.addWidget(self.snapshot)
         layout.addWidget(self.notice)
         layout.addWidget(self.busy)
         layout.addWidget(self.tabs, 1)
@@ -357,26 +359,15 @@ class ResultsPage(Page):
         layout.addStretch(1)
         return self.empty
 
-    def _build_snapshot(self) -> QWidget:
-        """What is shown of a run that is not complete, and the way to more of it."""
-        self._snapshot_text = label("", "warning", wrap=False)
-        self.again_button = QPushButton("Read again")
-        name(self.again_button, "Read the run again", "Show what has been judged since")
-        self.again_button.clicked.connect(self.workspace.read_run_again)
-        self.snapshot = QWidget()
-        line = QHBoxLayout(self.snapshot)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.addWidget(self._snapshot_text)
-        line.addWidget(self.again_button)
-        line.addStretch(1)
-        return self.snapshot
-
     def _connect(self) -> None:
         space = self.workspace
         space.run_changed.connect(self._follow_run)
         space.judging_changed.connect(self._follow_judging)
         space.reviewed.connect(self._follow_overrides)
         space.gold_changed.connect(self._follow_choice)
+        self.snapshot.again_button.clicked.connect(space.read_run_again)
+        self.slices.choice.changed.connect(self._follow_choice)
+        self.slices.divided.connect(lambda: self.tabs.setCurrentIndex(self.tabs.count() - 1))
         self.model_alone.toggled.connect(self._follow_choice)
         self._later.timeout.connect(self._measure_if_stale)
         self.measurer.changed.connect(self._show)

@@ -17,6 +17,7 @@ from gui.work.marks import measured_mark
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
+    from engine.data.slices import Slice
     from engine.decisions.run_results import RunResults
     from engine.measure.evaluation import Evaluation
     from engine.measure.people_agreement import PeopleAgreement
@@ -41,6 +42,14 @@ _OF_PEOPLE = (ScoreTable.PEOPLE, ScoreTable.PAIRS)
 
 
 @dataclass(frozen=True)
+class Chosen:
+    """A slice that alone is to be measured, and how it is called."""
+
+    part: "Slice"
+    words: str
+
+
+@dataclass(frozen=True)
 class Scores:
     """What is known of a run so far, and the texts that show it.
 
@@ -48,6 +57,7 @@ class Scores:
     `unscored`: how many judgments could not be made; their table holds the first of them. `explained`: True
     once all explanations are measured, or where there are none. `warnings`: what is to be said of models that
     measured. `caveats` and `sentences` are for people. `mark`: what all of this depends on, by value.
+    `part`: the slice that alone was measured, None for all items.
     """
 
     system: "System"
@@ -60,6 +70,7 @@ class Scores:
     problem: SetupError | None = None
     explained: bool = True
     mark: Hashable = None
+    part: "Chosen | None" = None
 
     @property
     def results(self) -> "RunResults":
@@ -84,36 +95,49 @@ class Measuring:
 
 
 def measure_labels(
-    results: "RunResults", gold: "Dataset | None", known: Sequence[Scores] = ()
+    results: "RunResults",
+    gold: "Dataset | None",
+    known: Sequence[Scores] = (),
+    chosen: Chosen | None = None,
 ) -> Job[Scores]:
-    """All but the explanations: against human labels where they fit, else what the run says by itself.
+    """All but the explanations: against human labels where they fit, else what the run says by itself; of the
+    `chosen` slice alone, if any.
 
     Where the same run and labels were measured already, the result is what is `known`.
     """
 
     def work(control: JobControl) -> Scores:
-        mark = measured_mark(results, gold)
+        whole = measured_mark(results, gold)
+        mark = whole if chosen is None else (whole, chosen)
         for scores in known:
             if scores.mark == mark:
-                return with_people(scores, results)
-        return replace(_measured(results, gold, control), mark=mark)
+                return with_people(scores, results if chosen is None else results.only(chosen.part.known))
+        return replace(_measured(results, gold, control, chosen), mark=mark, part=chosen)
 
     return work
 
 
-def _measured(results: "RunResults", gold: "Dataset | None", control: JobControl) -> Scores:
+def _measured(
+    results: "RunResults", gold: "Dataset | None", control: JobControl, chosen: Chosen | None
+) -> Scores:
     from engine.measure.evaluation import evaluate_labels
     from engine.measure.matching import match
     from engine.measure.systems import system_of_run
 
     system = system_of_run(results)
+    alone = system if chosen is None else system.only(chosen.part.known)
     if gold is None or not results.judged:
-        return _alone(system, None)
+        return _alone(alone, None, chosen)
     try:
         matched = match(system, gold, partial=True)
     except SetupError as error:
         remedy = "Choose the dataset that was judged, with its labels, under “Other labels…”."
-        return _alone(system, SetupError(error.problem, remedy))
+        return _alone(alone, SetupError(error.problem, remedy), chosen)
+    if chosen is not None:
+        try:
+            matched = matched.only(chosen.part.known, chosen.words)
+        except SetupError as error:
+            return _alone(alone, error, chosen)
     return _against_labels(evaluate_labels(matched, control.cancel), explained=not system.explains)
 
 
@@ -142,7 +166,7 @@ def _measuring(names: Sequence[str], done: int, scores: Scores | None) -> Measur
     return Measuring(f"Measuring the explanations: {what} …", done, len(names), scores)
 
 
-def _alone(system: "System", problem: SetupError | None) -> Scores:
+def _alone(system: "System", problem: SetupError | None, chosen: Chosen | None) -> Scores:
     """What a run says by itself."""
     from engine.decisions.gaps import incomplete
     from engine.measure.label_counts import count_run
@@ -152,7 +176,8 @@ def _alone(system: "System", problem: SetupError | None) -> Scores:
 
     results = system.results
     assert results is not None
-    caveats = _health(system) + ([] if results.run.complete else [incomplete(results.run)])
+    caveats = [] if chosen is None else [f"Only a slice is shown: {chosen.words}."]
+    caveats += _health(system) + ([] if results.run.complete else [incomplete(results.run)])
     unscored, listed = _unscored(results)
     tables = {
         ScoreTable.LABELS_GIVEN: distribution_table(count_run(results)),

@@ -25,6 +25,8 @@ from engine.core.review_filters import NO_LABEL, Filters, LabelWish, ListOrder, 
 from gui.kit.flow import FlowLayout
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.labels import name
+from gui.work.lanes import EngineThreads
+from gui.work.slice_choice import SliceChoice
 
 _CHIPS = (
     ("differs_from_human", "Differs", "The label in force is not the human one"),
@@ -73,8 +75,9 @@ class FilterBar(QWidget):
     cleared = Signal()  # just before `changed`: filters elsewhere are to leave nothing out
     left = Signal()  # the keys are to go to the list
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, threads: EngineThreads, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.slices = SliceChoice(threads)
         self.others_narrow: Callable[[], bool] = bool
         self.search = _Search()
         self.search.setPlaceholderText("Search in the texts (/)")
@@ -115,6 +118,7 @@ class FilterBar(QWidget):
         inside = QVBoxLayout(self._panel)
         inside.setContentsMargins(0, 0, 0, 0)
         inside.setSpacing(6)
+        inside.addWidget(self.slices)
         inside.addLayout(labels)
         inside.addLayout(chips)
         layout = QVBoxLayout(self)
@@ -137,6 +141,12 @@ class FilterBar(QWidget):
         self.clear_all.clicked.connect(self.clear)
         for chip in self.chips.values():
             chip.clicked.connect(self._tell)
+        self.slices.changed.connect(self._tell)
+
+    @property
+    def narrows(self) -> bool:
+        """True where anything is left out, here or elsewhere."""
+        return self.wish.narrows or self.slices.ids is not None or self.others_narrow()
 
     @property
     def wish(self) -> Filters:
@@ -186,6 +196,7 @@ class FilterBar(QWidget):
 
     def _choose(self, wish: Filters) -> None:
         self._ids = wish.ids
+        self.slices.clear()
         self._typing.stop()
         self.search.blockSignals(True)
         self.search.setText(wish.text)
@@ -224,9 +235,9 @@ class FilterBar(QWidget):
 
     def offer_to_clear(self) -> None:
         """Offer it where anything is left out."""
-        narrows = self.wish.narrows or self.others_narrow()
+        narrows = self.narrows
         chosen = [chip.isChecked() for chip in self.chips.values()]
-        chosen += [box.currentIndex() > 0 for box in self.labels.values()]
+        chosen += [self.slices.ids is not None, *(box.currentIndex() > 0 for box in self.labels.values())]
         self.more.setText(f"Filters: {sum(chosen)}" if any(chosen) else "Filters")
         # A hidden button must not take the focus with it to where nobody looks.
         if not narrows and self.clear_all.hasFocus():

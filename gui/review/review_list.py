@@ -57,7 +57,7 @@ class ReviewList(QWidget):
         self._judged: object = None  # the items of the run as it was when `review` was asked for
         self._wanted: str | None = None  # an item to choose once it is listed
         self._clearing = True
-        self.filters = FilterBar()
+        self.filters = FilterBar(workspace.threads)
         self.filters.others_narrow = lambda: self.people.narrows
         self.table = ReviewTableModel(self.progress.state, self)
         self.view = dressed(ItemView(), self.table, "Items of the run")
@@ -119,6 +119,7 @@ class ReviewList(QWidget):
         self._listing.drop()
         self._reading.drop()
         self.review, self._judged = None, run.results.judged if run else None
+        self.filters.slices.show_dataset(run.dataset if run else None, self._workspace.gold)
         if run is None:
             self._end_busy()
             self.table.clear()
@@ -161,6 +162,12 @@ class ReviewList(QWidget):
         """What is to be listed. Who labels blind learns nothing by a filter of labels."""
         wish = self.filters.wish
         return Filters(criterion=wish.criterion, text=wish.text) if self._blind.on else wish
+
+    @property
+    def _passing(self) -> frozenset[str] | None:
+        """The ids of the items that pass what is no wish: a person's progress, a slice; None for all."""
+        passing, part = self.people.passing, None if self._blind.on else self.filters.slices.ids
+        return part if passing is None else passing if part is None else passing & part
 
     @property
     def _order(self) -> ListOrder:
@@ -238,8 +245,8 @@ class ReviewList(QWidget):
         if self._asked is not None and wish != self._asked.filters:
             same_items = wish.ids is not None and wish.ids == self._asked.filters.ids
             self._asked = self._asked if same_items else None
-        only = self.people.passing
-        self._listing.start(review_jobs.list_items(self.review, wish, self._order, dataset, only))
+        listing = review_jobs.list_items(self.review, wish, self._order, dataset, self._passing)
+        self._listing.start(listing)
         self._workspace.state.set_record(_STATE, self.filters.as_record())
 
     def restore_filters(self, criteria: tuple[str, ...]) -> None:
@@ -343,7 +350,7 @@ class ReviewList(QWidget):
             return
         row = self.table.row_of(wanted)
         known = wanted in self.review.places
-        if row is None and known and self._clearing and (self.filters.wish.narrows or self.people.narrows):
+        if row is None and known and self._clearing and self.filters.narrows:
             self.filters.clear()
             return
         self._wanted = None

@@ -1,4 +1,4 @@
-"""Jobs on files: a dataset read, what is missing of a list.
+"""Jobs on files: a dataset read, its items divided into slices, what is missing of a list.
 
 All modules named *_jobs.py hold work that runs on the lanes. They import what is heavy (pyarrow, llama.cpp,
 matplotlib) there and only then, so that the window is visible at once.
@@ -6,15 +6,18 @@ matplotlib) there and only then, so that the window is visible at once.
 Knows: how far reading is. Does not know: windows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.core.column_map import ColumnMap
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
+    from engine.data.slices import Slicing
 
 
 @dataclass(frozen=True)
@@ -25,19 +28,56 @@ class Loading:
     rows: int
 
 
-def load(path: Path) -> "Job[Dataset]":
-    """Read a dataset; reports Loading."""
+def load(path: Path, columns: ColumnMap | None = None, remember: bool | None = None) -> "Job[Dataset]":
+    """Read a dataset; reports Loading.
+
+    `columns`: by which a foreign file is read. `remember`: whether they are kept for files with the same
+    columns, or forgotten; None leaves what is remembered.
+    """
 
     def work(control: JobControl) -> "Dataset":
         from engine.data.dataset import load_dataset
+        from engine.system import column_memory
 
         dataset = load_dataset(
-            path, cancel=control.cancel, progress=lambda rows: control.report(Loading(path, rows))
+            path,
+            cancel=control.cancel,
+            progress=lambda rows: control.report(Loading(path, rows)),
+            columns=columns,
         )
+        if columns is not None and remember is not None:
+            keep = partial(column_memory.remember, column_map=columns) if remember else column_memory.forget
+            keep(dataset.file_columns)
         # Both are needed soon, and take a moment for many items.
         _ = dataset.hash, dataset.criteria
         control.cancel.raise_if_requested()
         return dataset
+
+    return work
+
+
+@dataclass(frozen=True)
+class Divided:
+    """By what the items of a dataset can be divided, each with its title, and how they are by one of it."""
+
+    titles: Mapping[str, str]
+    slicing: "Slicing | None"
+
+
+def divide(dataset: "Dataset", gold: "Dataset | None", by: str) -> Job[Divided]:
+    """Divide the items of a dataset; human labels are those of `gold`, where there is one. Nothing is divided
+    by what the dataset does not have, nor by the empty text.
+    """
+
+    def work(_control: JobControl) -> Divided:
+        from engine.data.slices import LABEL, divisions, slicing
+
+        own = {name: title for name, title in divisions(dataset).items() if not name.startswith(LABEL)}
+        labels = divisions(dataset if gold is None else gold)
+        human = {name: title for name, title in labels.items() if name.startswith(LABEL)}
+        source = gold if gold is not None and by in human else dataset
+        found = slicing(source, by) if by in own or by in human else None
+        return Divided({**own, **human}, found)
 
     return work
 

@@ -6,7 +6,7 @@ import pytest
 
 from engine.core.errors import EngineBug
 from engine.core.items import Preference
-from engine.core.value_tables import Column, Fact, Kind, Partial, Ranked, Table, Value
+from engine.core.value_tables import Column, Estimate, Fact, Kind, Partial, Ranked, Table, Value
 from tests.value_kinds import ASCENDING
 
 
@@ -40,6 +40,8 @@ def column(kind: Kind, key: str = "key") -> Column:
         (Kind.PARTIAL, Partial(33.3), "33.30"),
         (Kind.PARTIAL, Partial(33.3, 1234), "33.30 (1,234 left out)"),
         (Kind.PARTIAL, Partial(None, 2), "- (2 left out)"),
+        (Kind.ESTIMATE, Estimate(0.5, (0.25, 0.751)), "50.0 (25.0 to 75.1)"),
+        (Kind.ESTIMATE, Estimate(-0.025), "-2.5"),
         (Kind.FACT, Fact(Kind.COUNT, 1234), "1,234"),
         (Kind.FACT, Fact(Kind.SHARE, None), "-"),
         (Kind.FACT, Fact(Kind.TEXT, "none"), "none"),

@@ -10,7 +10,7 @@ import pytest
 
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, ModelFileError
-from engine.llama.encoder import LlamaEncoder
+from engine.llama.encoder import LONGEST, LlamaEncoder
 from engine.llama.library import LlamaModel
 from tests.encoders.rewritten import FAMILIES, FOLDER, rewritten
 
@@ -54,7 +54,6 @@ def test_a_long_text_is_cut_to_512_tokens_and_still_ends(encoder: LlamaEncoder) 
     assert encoded.weights.sum() == 510
 
 
-@families
 @pytest.mark.parametrize(
     "text", ["Two words, and more. " * 5000, "word" * 20_000, "word" * 9000 + " end" * 900]
 )
@@ -63,7 +62,7 @@ def test_of_a_very_long_text_the_first_words_are_enough(encoder: LlamaEncoder, t
     assert encoder.token_ids(text)[1:-1] == whole[: LONGEST - 2]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@families
 def test_a_text_is_cut_to_the_trained_context_where_that_is_shorter(family: str, tmp_path: Path) -> None:
     path = rewritten(
         FOLDER / f"{family}.gguf",

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QMenu, QPlainTextEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.system.paths import demo_dataset
@@ -106,7 +106,7 @@ def test_all_that_was_noticed_can_be_unfolded(qtbot: QtBot, page: DatasetPage, s
     assert "empty" not in text_of(page.summary)
     qtbot.waitUntil(fold.isVisible)
     fold.set_open(True)
-    for part in ("ignored: 'note'", "1 response is empty", "more than once", "wrongly decoded", "same text"):
+    for part in ("kept: 'note'", "1 response is empty", "more than once", "wrongly decoded", "same text"):
         assert part in text_of(page.summary)
 
 
@@ -344,3 +344,114 @@ def test_a_search_ends_a_selection(qtbot: QtBot, opened: DatasetPage) -> None:
         QTest.keyClick(opened, Qt.Key.Key_J, Qt.KeyboardModifier.ControlModifier)
     search(qtbot, opened, "")
     assert len(opened.items.selected.rows) == 1
+
+
+# Other columns
+
+
+@pytest.fixture
+def with_others(qtbot: QtBot, page: DatasetPage, save: Save) -> DatasetPage:
+    rows = [
+        f"{n}\tWhat is {n}?\tThis.\tThat.\t{kind}\t{n * 7 % 5}\n"
+        for n, kind in enumerate(("chat", "code", HOSTILE, "chat"), start=1)
+    ]
+    file = save("x.tsv", f"{HEAD}\tkind\tA&B\n{''.join(rows)}".encode())
+    open_file_without_labels(qtbot, page, file)
+    return page
+
+
+def open_file_without_labels(qtbot: QtBot, page: DatasetPage, path: Path) -> None:
+    with qtbot.waitSignal(page.workspace.dataset_changed):
+        page.workspace.open_dataset(path)
+    qtbot.waitUntil(lambda: page.items.slices.by.count() > 1)
+
+
+def column(page: DatasetPage, source: str) -> int:
+    return [found.source for found in page.items.table.columns].index(source)
+
+
+def show_column(page: DatasetPage, source: str, on: bool = True) -> None:
+    page.items.chooser._fill()
+    menu = next(
+        found for found in page.items.chooser._menu.actions() if "Other columns" in found.text()
+    ).menu()
+    assert isinstance(menu, QMenu)
+    [action] = [found for found in menu.actions() if found.text() == source]
+    action.setChecked(on)
+
+
+def test_other_columns_are_hidden_until_they_are_asked_for(with_others: DatasetPage) -> None:
+    view = with_others.items.view
+    assert view.isColumnHidden(column(with_others, "kind"))
+    show_column(with_others, "kind")
+    assert not view.isColumnHidden(column(with_others, "kind"))
+    assert with_others.items.table.index(0, column(with_others, "kind")).data() == "chat"
+    assert "kind" in with_others.items._columns.record()["others"]
+    show_column(with_others, "A&&B")  # a sign & in a name marks no key
+    show_column(with_others, "kind", on=False)
+    assert view.isColumnHidden(column(with_others, "kind"))
+
+
+def test_only_shown_columns_are_searched(qtbot: QtBot, with_others: DatasetPage) -> None:
+    items = with_others.items
+    items.search.setText("CODE")
+    qtbot.waitUntil(lambda: items.count.text() == "0 of 4 items")
+    show_column(with_others, "kind")
+    qtbot.waitUntil(lambda: items.count.text() == "1 of 4 items")
+    assert ids(with_others) == ["2"]
+
+
+def test_another_column_of_numbers_sorts_by_size(qtbot: QtBot, with_others: DatasetPage) -> None:
+    show_column(with_others, "A&&B")
+    with_others.items.chooser.sort_wanted.emit("A&B", False)
+    qtbot.waitUntil(lambda: ids(with_others) == ["3", "1", "4", "2"])
+
+
+def test_one_slice_of_the_items_is_listed(qtbot: QtBot, with_others: DatasetPage) -> None:
+    items = with_others.items
+    items.slices.choose("column:kind", "chat")
+    qtbot.waitUntil(lambda: ids(with_others) == ["1", "4"])
+    assert items.count.text() == "2 of 4 items"
+    items.slices.choose("column:kind", HOSTILE)
+    qtbot.waitUntil(lambda: ids(with_others) == ["3"])
+    assert "\u202e" not in items.slices.parts.currentText()
+    assert items.slices.parts.sizeHint().width() < 300
+    items.slices.choose("")
+    qtbot.waitUntil(lambda: len(ids(with_others)) == 4)
+
+
+def test_the_chosen_item_shows_its_other_columns(with_others: DatasetPage) -> None:
+    assert "Other columns\nkind: chat\nA&B: 2" in with_others.preview.text
+
+
+def test_a_hundred_other_columns_stand_in_menus_that_fit_a_screen(
+    qtbot: QtBot, page: DatasetPage, save: Save
+) -> None:
+    names = [f"{'x' * 255}{number}" for number in range(45)]
+    file = save("x.csv", ",".join([*HEAD.split("\t"), *names]).encode() + b"\n1,a,b,c" + b",v" * 45)
+    open_file_without_labels(qtbot, page, file)
+    page.items.chooser._fill()
+    texts = [found.text() for found in page.items.chooser._menu.actions() if "Other" in found.text()]
+    assert [text.partition(", ")[2] for text in texts] == ["1 to 20", "21 to 40", "41 to 45"]
+    menu = next(found for found in page.items.chooser._menu.actions() if "Other" in found.text()).menu()
+    assert isinstance(menu, QMenu)
+    assert menu.sizeHint().width() < 500
+
+
+def test_what_the_model_is_shown_is_wanted_of_the_chosen_item(qtbot: QtBot, opened: DatasetPage) -> None:
+    opened.items.view.selectRow(3)
+    menu = opened.items.selected.context_menu.actions()[-1]
+    ways: list[Callable[[], object]] = [opened.preview.prompt.click, menu.trigger]
+    ways.append(lambda: QTest.keyClick(opened, Qt.Key.Key_P))
+    for way in ways:
+        with qtbot.waitSignal(opened.prompt_wanted) as wanted:
+            way()
+        assert wanted.args is not None
+        assert wanted.args[0].id == "4"
+
+
+def test_p_is_a_letter_in_the_search(qtbot: QtBot, opened: DatasetPage) -> None:
+    opened.items.start_search()
+    with qtbot.assertNotEmitted(opened.prompt_wanted):
+        QTest.keyClick(opened.items.search, Qt.Key.Key_P)
+    assert opened.items.search.text() == "p"

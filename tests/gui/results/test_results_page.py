@@ -254,9 +254,9 @@ def test_a_part_of_a_run_says_so_and_can_be_read_again(
     run = judge(space.store_path, demo_gold, JudgeSettings(mode=Mode.LABELS, context=4096), items=3)
     open_run(qtbot, page, run)
     assert page.snapshot.isVisible()
-    assert "of 30 items" in page._snapshot_text.text()
+    assert "of 30 items" in page.snapshot.text.text()
     with qtbot.waitSignal(space.run_changed, timeout=10_000):
-        click(page.again_button)
+        click(page.snapshot.again_button)
     with qtbot.waitSignal(space.run_changed, timeout=10_000):
         space.open_run(1)
     assert not page.snapshot.isVisible()

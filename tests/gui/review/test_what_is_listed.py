@@ -313,3 +313,41 @@ def test_the_head_says_that_the_judge_is_not_to_be_trusted(page: ReviewPage) -> 
     assert page.health.property("role") == "bad"
     page.health.look_at(run)
     assert page.health.isHidden()
+
+
+# Slices
+
+
+def choose_slice(qtbot: QtBot, page: ReviewPage, by: str, key: str) -> frozenset[str]:
+    slices = page.list.filters.slices
+    after_listing(qtbot, page, lambda: slices.choose(by, key))
+    assert slices.ids is not None
+    return slices.ids
+
+
+def test_a_slice_is_listed_alone_and_left(qtbot: QtBot, page: ReviewPage) -> None:
+    ids = choose_slice(qtbot, page, "longer", "A")
+    assert 0 < len(ids) < len(rows_of(page)) / 5
+    assert listed(page) == ids
+    assert page.list.filters.more.text() == "Filters: 1"
+    having = {row.item_id for row in rows_of(page) if row.human is B}
+    after_listing(qtbot, page, lambda: pick(page.list.filters.labels["human"], "B"))
+    assert listed(page) == ids & having
+    after_listing(qtbot, page, page.list.filters.clear_all.click)
+    assert len(listed(page)) == len(rows_of(page)) / 5
+    assert page.list.filters.slices.ids is None
+
+
+def test_who_labels_blind_is_not_told_labels_by_a_slice(qtbot: QtBot, page: ReviewPage) -> None:
+    ids = choose_slice(qtbot, page, "label:safety", "both_good")
+    assert listed(page) == ids
+    after_listing(qtbot, page, page.reviewer.blind_button.click)
+    assert len(listed(page)) == len(rows_of(page)) / 5
+    assert not page.list.filters.slices.isVisible()
+
+
+def test_an_item_that_is_wanted_leaves_the_slice(qtbot: QtBot, page: ReviewPage) -> None:
+    ids = choose_slice(qtbot, page, "longer", "A")
+    other = next(row.item_id for row in rows_of(page) if row.item_id not in ids)
+    after_listing(qtbot, page, lambda: page.list.choose(other))
+    assert current(page) == other

@@ -20,9 +20,11 @@ from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_control import RunProgress
 from gui.kit.theme import ThemeChoice, is_dark
 from gui.people.blind import Blind
+from gui.reading.help_dialog import HelpDialog
 from gui.weigh.run_weights import RunWeights, Wish
 from gui.window.frame import MainWindow
 from gui.window.interior import Interior
+from gui.window.prompt_dialog import PromptDialog
 from gui.work.lanes import Lane, Task
 from gui.work.page_name import PageName
 from gui.work.state import State
@@ -112,6 +114,18 @@ def test_keys_turn_the_pages(opened: Opened, qtbot: QtBot) -> None:
     for number, page in enumerate(interior.pages, start=1):
         qtbot.keyClick(interior.frame, getattr(Qt.Key, f"Key_{number}"), Qt.KeyboardModifier.ControlModifier)
         assert interior.frame.stack.currentWidget() is page
+
+
+def test_f1_explains_the_words_and_the_question_mark_lists_the_keys(opened: Opened, qtbot: QtBot) -> None:
+    interior = opened()
+    keys = dict(interior.menus.keys())
+    assert (keys["F1"], keys["?"]) == ("What the words mean", "Keys")
+    with qtbot.waitActive(interior.frame):
+        interior.frame.activateWindow()
+    qtbot.keyClick(interior.frame, Qt.Key.Key_F1)
+    dialogs = interior.frame.findChildren(HelpDialog)
+    assert [dialog.isVisible() for dialog in dialogs] == [True]
+    dialogs[0].close()
 
 
 def test_an_error_is_shown_as_problem_and_remedy(opened: Opened) -> None:
@@ -315,3 +329,37 @@ def test_weights_are_kept_when_the_layout_is_forgotten(opened: Opened) -> None:
     weights.save("mine", Wish({"safety": 2.0}, 0.5))
     interior._forget()
     assert set(weights.saved) == {"mine"}
+
+
+def test_review_and_dataset_open_what_the_model_is_shown(
+    qtbot: QtBot, opened: Opened, demo_store: Path, demo_gold: Path
+) -> None:
+    """Of a run as it asked, of a dataset as the Judge page is set; blind, the answer stays hidden."""
+    shutil.copy(demo_store, opened.folder / "runs.sqlite")
+    interior = opened(demo_gold)
+    space = interior.workspace
+    qtbot.waitUntil(lambda: space.dataset is not None)
+    space.open_run(1)
+    qtbot.waitUntil(lambda: space.run is not None and space.run.dataset is not None)
+    assert space.dataset is not None
+    item = space.dataset[1]
+
+    def dialog() -> PromptDialog:
+        made = interior.frame.findChildren(PromptDialog)[-1]
+        qtbot.waitUntil(lambda: made.pane.prompt is not None, timeout=A_WHILE)
+        return made
+
+    interior.dataset.prompt_wanted.emit(item)
+    assert dialog().title.text().endswith("would be asked, as the Judge page is set")
+    dialog().reject()
+    interior.review.reviewer.blind.switch(True)
+    interior.review.prompt_wanted.emit(item, "safety")
+    qtbot.waitUntil(lambda: len(interior.frame.findChildren(PromptDialog)) == 1)
+    of_run = dialog()
+    assert " as run 1 asked " in of_run.title.text()
+    assert of_run.place[0] == "safety"
+    assert not of_run.ask.isEnabled()
+    interior.review.reviewer.blind.switch(False)
+    of_run._show_answer()
+    assert of_run.ask.isEnabled()
+    of_run.reject()

@@ -1,0 +1,80 @@
+"""What the commands that measure share about slices: to divide the items, and to keep to one slice.
+
+Knows: arguments and what is printed of slices. Does not know: how items are divided and measured.
+"""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from engine.commands.shared.console import printable, printed
+from engine.core.value_tables import Table
+from engine.data.dataset import Dataset
+from engine.data.slices import Slicing, select, slicing
+from engine.measure.matching import Matched
+from engine.measure.slice_measures import SlicedMeasures, measure_slices
+from engine.report.slice_tables import SLICES_NOTE, criterion_slice_table, slice_table
+from engine.weigh.slice_weighing import SlicedWeighing
+
+
+def add_slices(arguments: argparse.ArgumentParser) -> None:
+    """--by and --slice."""
+    group = arguments.add_argument_group("slices of the items")
+    group.add_argument(
+        "--by",
+        action="append",
+        default=[],
+        metavar="WHAT",
+        help="a table with a row for each slice: a COLUMN of the dataset, length (of both responses),"
+        " instruction (its length), longer (which response), script, or label (label:CRITERION);"
+        " column:NAME for a column of one of these names; may be given again",
+    )
+    group.add_argument(
+        "--slice",
+        action="append",
+        default=[],
+        metavar="WHAT=VALUE",
+        help="only this slice: COLUMN=value, length=short, longer=A; again: items that are in all of them",
+    )
+
+
+def divided(options: argparse.Namespace, gold: Dataset) -> list[Slicing]:
+    """The divisions that --by asks for; SetupError, before long work, where one or a --slice is not there."""
+    for wish in options.slice:
+        select(gold, wish)
+    return [slicing(gold, by) for by in dict.fromkeys(options.by)]
+
+
+def kept(options: argparse.Namespace, matched: Matched) -> Matched:
+    """The items of all slices that --slice names; all items without it."""
+    chosen = [select(matched.dataset, wish) for wish in options.slice]
+    if not chosen:
+        return matched
+    ids = frozenset.intersection(*(part.known for _, part in chosen))
+    return matched.only(ids, " and ".join(division.in_words(part) for division, part in chosen))
+
+
+def sliced(matched: Matched, divisions: Sequence[Slicing]) -> list[SlicedMeasures]:
+    """The measures of each slice of each division."""
+    return [measure_slices(matched, division) for division in divisions]
+
+
+def slices_json(found: Sequence[SlicedMeasures | SlicedWeighing]) -> dict[str, Any]:
+    """What goes into a JSON file; nothing where nothing was divided."""
+    return {"slices": [measured.as_json() for measured in found]} if found else {}
+
+
+def print_slices(found: Sequence[SlicedMeasures]) -> None:
+    """The tables of each division, and what is to be said of them."""
+    tables: list[Table] = []
+    for measured in found:
+        tables += [slice_table(measured), criterion_slice_table(measured)]
+    print_slice_tables(tables)
+
+
+def print_slice_tables(tables: Sequence[Table]) -> None:
+    """Tables of slices, with the note that belongs under them."""
+    for table in tables:
+        print(f"\n{printed(table)}")
+    if tables:
+        print(f"({printable(SLICES_NOTE)})")

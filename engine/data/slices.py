@@ -1,0 +1,356 @@
+"""The items of a dataset divided by what they have in common: a column, lengths, the script, a human label.
+
+Knows: by what items can be divided, how the parts are called, the Unicode names of letters. Does not know:
+judges, measures, languages.
+"""
+
+import difflib
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow.compute as pc
+
+from engine.core.errors import SetupError
+from engine.core.formatting import clipped, listed, named, quoted, shortest, words
+from engine.data.arrow_arrays import to_numpy
+from engine.data.dataset import Dataset
+
+COLUMN, LABEL = "column:", "label:"
+"""How the name of a division begins that is by a column of any name, by the human label of a criterion."""
+
+MOST_VALUES = 20
+EMPTY, OTHERS, UNLABELLED = "(empty)", "(all others)", "(no label)"
+
+MIXED = "mixed scripts"
+CODE = "with code"
+NONE = "no letters"
+
+_LOOKED_AT = 1000  # characters of each text
+_MAIN = 0.8  # the share of the letters that makes one script the text's
+_KANA = 0.1  # of Han and Kana together: from here on it is Japanese
+_SCRIPTS = {"CJK": "Han", "HIRAGANA": "Kana", "KATAKANA": "Kana", "HALFWIDTH": "Kana", "FULLWIDTH": "Latin"}
+# A fence; or a line of program text: it ends as one does, or begins as one does and has a sign of one.
+_FENCE = re.compile(r"^\s*```", re.MULTILINE)
+_CODE_LINE = re.compile(
+    r"^\s*(?:(?:def|class|function|fn|public|private|static|void|for|while|if)\b.*[({:]\s*"
+    r"|(?:import|from|#include|using|package)\s[\w.<\"/{}*, ]+[;>\"]?"
+    r"|[^\s].*[;{}]\s*|[\w.\[\]]+\s*=\s*\S.*|return\b.*)$"
+)
+_LEAST_CODE_LINES = 2
+
+_NEAR_SHARE = 0.1  # responses whose lengths differ by no more of the longer one are about equally long
+_OWN: Mapping[str, str] = {
+    "length": "length of both responses",
+    "instruction": "length of the instruction",
+    "longer": "which response is longer",
+    "script": "script of the texts",
+    "label": "human label",
+}
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Some items of a dataset, by their ids in order.
+
+    `key` is what a person types for it and `name` what is shown; both may be a text of the file.
+    """
+
+    key: str
+    name: str
+    ids: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """The ids, to look one up."""
+        return frozenset(self.ids)
+
+
+@dataclass(frozen=True)
+class Slicing:
+    """All items of a dataset, each in one of `slices`. `by`: as it is asked for; `title`: in words."""
+
+    by: str
+    title: str
+    slices: tuple[Slice, ...]
+
+    @property
+    def words(self) -> str:
+        """What the parts are of, without room for a long name."""
+        return clipped(self.title)
+
+    def in_words(self, part: Slice) -> str:
+        """One of the slices for people: `subset = reasoning`."""
+        return f"{self.words} = {clipped(part.name)}"
+
+
+def divisions(dataset: Dataset) -> dict[str, str]:
+    """By what the items of a dataset can be divided, each with its title; columns of its own come last."""
+    found = {by: title for by, title in _OWN.items() if by != "label"}
+    found |= {f"{LABEL}{name}": f"human label: {words(name)}" for name in dataset.criteria}
+    return found | {f"{COLUMN}{name}": name for name in dataset.other_columns}
+
+
+def slicing(dataset: Dataset, by: str) -> Slicing:
+    """The items divided by `length`, `instruction` (its length), `longer`, `script`, `label`,
+    `label:CRITERION`, a column of the file or `column:NAME`; empty slices are left out. SetupError for
+    anything else.
+
+    A text column has a slice for each of its 20 most frequent values and one for all others; numbers with
+    more values than that are divided by quartiles. Source of the division by length: response length is the
+    best known bias of judges (Dubois et al., Length-Controlled AlpacaEval, 2024).
+    """
+    if by in _DIVIDE:
+        return _made(dataset, by, _OWN[by], _DIVIDE[by](dataset))
+    if by.startswith(LABEL) and (name := by.removeprefix(LABEL)) in dataset.criteria:
+        return _made(dataset, by, f"human label: {words(name)}", _by_label(dataset, name))
+    column = by.removeprefix(COLUMN)
+    if column not in dataset.other_columns:
+        raise _unknown(dataset, by)
+    return _made(dataset, by, column, _by_column(dataset, column))
+
+
+def select(dataset: Dataset, wish: str) -> tuple[Slicing, Slice]:
+    """The one slice that `BY=VALUE` names: any value of a column, or the key or name of a slice.
+
+    SetupError where there is none, with those that there are.
+    """
+    by, sign, value = _at_sign(dataset, wish)
+    if not sign:
+        raise SetupError(f"{quoted(wish)} names no slice.", "Write what it is by and its value: COLUMN=value")
+    division = slicing(dataset, by)
+    column = by.removeprefix(COLUMN)
+    if value.strip() and by not in _DIVIDE and column in dataset.other_columns:
+        texts: list[str] = dataset.texts(column).to_pylist()
+        ids = tuple(item_id for item_id, text in zip(dataset.ids, texts, strict=True) if text == value)
+        if ids:
+            return division, Slice(value, value, ids)
+    for part in division.slices:
+        if value in (part.key, part.name):
+            return division, part
+    names = [part.key for part in division.slices]
+    near = difflib.get_close_matches(value, names, n=1)
+    hint = f"Did you mean {named(near[0])}? " if near else ""
+    raise SetupError(
+        f"{dataset.name} has no item with {clipped(by)} = {quoted(value)}.",
+        f"{hint}There are {listed(names, MOST_VALUES)}.",
+    )
+
+
+def _at_sign(dataset: Dataset, wish: str) -> tuple[str, str, str]:
+    """A wish parted at the sign = that ends a name of the dataset; column names may hold one too."""
+    for place, char in enumerate(wish):
+        by = wish[:place]
+        if char == "=" and (by in dataset.other_columns or by.removeprefix(COLUMN) in dataset.other_columns):
+            return by, char, wish[place + 1 :]
+    return wish.partition("=")
+
+
+def _unknown(dataset: Dataset, by: str) -> SetupError:
+    known = [*_OWN, *dataset.other_columns]
+    near = difflib.get_close_matches(by, known, n=1)
+    hint = f"Did you mean {named(near[0])}? " if near else ""
+    if by.startswith(LABEL) or by == "label":
+        found = ", ".join(dataset.criteria) or "none"
+        return SetupError(
+            f"{dataset.name} has no human labels for {quoted(by)}.", f"Criteria with labels: {found}."
+        )
+    return SetupError(
+        f"{dataset.name} cannot be divided by {quoted(by)}: it has no such column.",
+        f"{hint}Items are divided by {listed(known, 2 * MOST_VALUES)}.",
+    )
+
+
+_Part = tuple[str, str, npt.NDArray[np.int64]]  # key, name, rows
+
+
+def _made(dataset: Dataset, by: str, title: str, parts: Iterable[_Part]) -> Slicing:
+    ids = dataset.ids
+    found = (Slice(key, name, tuple(ids[row] for row in rows)) for key, name, rows in parts if len(rows))
+    return Slicing(by, title, tuple(found))
+
+
+def _by_column(dataset: Dataset, column: str) -> Iterator[_Part]:
+    texts: list[str] = dataset.texts(column).to_pylist()
+    counts = Counter(texts)
+    filled = [text for text in counts if text.strip()]
+    numbers = {text: value for text in filled if (value := _as_number(text)) is not None}
+    all_numbers = len(numbers) == len(filled)
+    if all_numbers and len(filled) > MOST_VALUES:
+        yield from _by_quartile(texts, numbers)
+        return
+    rows_of: dict[str, list[int]] = {}
+    for row, text in enumerate(texts):
+        rows_of.setdefault(text if text.strip() else "", []).append(row)
+    frequent = [text for text, _ in counts.most_common() if text.strip()]
+    order = frequent[:MOST_VALUES] if len(frequent) > MOST_VALUES else sorted(frequent, key=_in_order)
+    for text in order:
+        yield text, text, _rows(rows_of[text])
+    rest = frequent[MOST_VALUES:]
+    yield OTHERS, f"(all others: {len(rest):,} values)", _rows(row for text in rest for row in rows_of[text])
+    yield "", EMPTY, _rows(rows_of.get("", ()))
+
+
+def _in_order(text: str) -> tuple[float, str]:
+    """Numbers by size, other texts by their letters."""
+    value = _as_number(text)
+    return (math.inf if value is None else value), text
+
+
+def _as_number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _by_quartile(texts: Sequence[str], numbers: Mapping[str, float]) -> Iterator[_Part]:
+    values = np.array([numbers.get(text, math.nan) for text in texts])
+    filled = np.isfinite(values)
+    yield from _by_bounds(values, filled, ("q1", "q2", "q3", "q4"), "")
+    yield "", EMPTY, np.flatnonzero(~filled)
+
+
+def _by_bounds(
+    values: npt.NDArray[np.float64], among: npt.NDArray[np.bool_], keys: Sequence[str], unit: str
+) -> Iterator[_Part]:
+    """Parts of about equal size by value, each up to a bound that is a value that occurs."""
+    shares = [place / len(keys) for place in range(1, len(keys))]
+    bounds: list[float] = []
+    if among.any():
+        bounds = np.quantile(values[among], shares, method="inverted_cdf").tolist()
+    low: float = -math.inf
+    for place, key in enumerate(keys):
+        high = bounds[place] if place < len(bounds) else math.inf
+        rows = np.flatnonzero(among & (values > low) & (values <= high))
+        over = "" if low == -math.inf else f"over {shortest(low)}"
+        up_to = "" if high == math.inf else f"up to {shortest(high)}"
+        yield key, f"{' '.join(filter(None, (over, up_to))) or 'all'}{unit}", rows
+        low = max(low, high)
+
+
+def _by_thirds(lengths: npt.NDArray[np.int64]) -> Iterator[_Part]:
+    everything = np.ones(len(lengths), np.bool_)
+    keys = ("short", "middle", "long")
+    for key, name, rows in _by_bounds(lengths.astype(np.float64), everything, keys, " characters"):
+        yield key, f"{key}: {name}", rows
+
+
+def _lengths(dataset: Dataset, column: str) -> npt.NDArray[np.int64]:
+    """In characters, shape (items,)."""
+    found: npt.NDArray[np.int64] = to_numpy(pc.utf8_length(dataset.texts(column))).astype(np.int64)
+    return found
+
+
+def _by_length(dataset: Dataset) -> Iterator[_Part]:
+    return _by_thirds(_lengths(dataset, "output_a") + _lengths(dataset, "output_b"))
+
+
+def _by_instruction(dataset: Dataset) -> Iterator[_Part]:
+    return _by_thirds(_lengths(dataset, "instruction"))
+
+
+def _by_longer(dataset: Dataset) -> Iterator[_Part]:
+    a, b = _lengths(dataset, "output_a"), _lengths(dataset, "output_b")
+    equal = np.abs(a - b) <= _NEAR_SHARE * np.maximum(a, b)
+    yield "A", "A is longer", np.flatnonzero(~equal & (a > b))
+    yield "equal", "about equal (within 10 %)", np.flatnonzero(equal)
+    yield "B", "B is longer", np.flatnonzero(~equal & (b > a))
+
+
+def _by_script(dataset: Dataset) -> Iterator[_Part]:
+    names = ("instruction", "output_a", "output_b")
+    columns = (dataset.texts(name).to_pylist() for name in names)
+    rows_of: dict[str, list[int]] = {}
+    for row, texts in enumerate(zip(*columns, strict=True)):
+        rows_of.setdefault(script_of(texts), []).append(row)
+    for script in sorted(rows_of, key=lambda found: (-len(rows_of[found]), found)):
+        yield script, script, _rows(rows_of[script])
+
+
+def _by_overall(dataset: Dataset) -> Iterator[_Part]:
+    if not dataset.criteria:
+        raise _unknown(dataset, "label")
+    return _by_label(dataset, _first_criterion(dataset))
+
+
+def _first_criterion(dataset: Dataset) -> str:
+    """The one whose label is meant by `label`: the rubric's last, which is the overall one, if it has any."""
+    return dataset.criteria[-1]
+
+
+def _by_label(dataset: Dataset, criterion: str) -> Iterator[_Part]:
+    rows_of: dict[str, list[int]] = {}
+    for row, text in enumerate(dataset.texts(f"{criterion}_preference").to_pylist()):
+        rows_of.setdefault(text, []).append(row)
+    for label in sorted(filter(None, rows_of)):
+        yield label, words(label), _rows(rows_of[label])
+    yield "none", UNLABELLED, _rows(rows_of.get("", ()))
+
+
+def _rows(rows: Iterable[int]) -> npt.NDArray[np.int64]:
+    return np.array(sorted(rows), np.int64)
+
+
+_DIVIDE: Mapping[str, Callable[[Dataset], Iterator[_Part]]] = {
+    "length": _by_length,
+    "instruction": _by_instruction,
+    "longer": _by_longer,
+    "script": _by_script,
+    "label": _by_overall,
+}
+
+
+# Scripts
+
+
+def script_of(texts: Iterable[str]) -> str:
+    """The script of most letters of some texts: `Latin`, `Cyrillic`, `Han`, `Japanese`; MIXED where none has
+    four fifths of them; CODE where a text holds program text; NONE without a letter.
+
+    The first 1,000 characters of each text are looked at. Latin letters beside another script count as
+    the others do.
+    """
+    begun = [text[:_LOOKED_AT] for text in texts]
+    if any(map(_holds_code, begun)):
+        return CODE
+    found: Counter[str] = Counter()
+    for text in begun:
+        for letter, count in Counter(text).items():
+            if letter.isalpha():
+                found[_script(letter)] += count
+    japanese = found["Han"] + found["Kana"]
+    if found["Kana"] and found["Kana"] >= _KANA * japanese:
+        del found["Han"], found["Kana"]
+        found["Japanese"] = japanese
+    if not found:
+        return NONE
+    [(script, count)] = found.most_common(1)
+    return script if count >= _MAIN * found.total() else MIXED
+
+
+@cache
+def _script(letter: str) -> str:
+    """The script of a letter: the first word of its name, `LATIN SMALL LETTER A`."""
+    name = unicodedata.name(letter, "other letters").split()[0]
+    return _SCRIPTS.get(name, name.capitalize())
+
+
+def _holds_code(text: str) -> bool:
+    if "```" in text and _FENCE.search(text):
+        return True
+    if not any(sign in text for sign in ("=", ";", "{", "(")) or "\n" not in text:
+        return False
+    lines = [line for line in text.split("\n") if line.strip()]
+    code = sum(len(line) < 200 and _CODE_LINE.match(line) is not None for line in lines)
+    return code >= _LEAST_CODE_LINES and 2 * code >= len(lines)

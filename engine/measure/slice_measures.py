@@ -1,0 +1,187 @@
+"""How well a system does on each slice of the items: the measures of the whole, on the items of the slice.
+
+Knows: matched pairs, slices. Does not know: by what items are divided, files, tables.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.core.cancel import CancelToken
+from engine.core.items import Preference
+from engine.data.slices import Slice, Slicing
+from engine.decisions.run_results import RunResults
+from engine.measure.accuracy import mean
+from engine.measure.bootstrap import Interval, mean_interval
+from engine.measure.evaluation import mean_of
+from engine.measure.label_counts import LabelCounts, count_run
+from engine.measure.label_measures import LabelMeasures, measure_labels
+from engine.measure.matching import Matched, Pair
+
+FEW = 10
+"""With fewer labelled items than this a slice says next to nothing."""
+
+_TIES = (Preference.BOTH_GOOD, Preference.BOTH_BAD)
+
+
+@dataclass(frozen=True)
+class SliceMeasures:
+    """One slice. `items`: how many of its items the system answers, `labelled`: those with a human label.
+
+    `counts`: what its labels say by themselves, by criterion, and `measures` how they agree with people's,
+    empty without human labels. `interval`: of `accuracy`, a bootstrap over instructions.
+    """
+
+    part: Slice
+    items: int
+    labelled: int
+    counts: Mapping[str, LabelCounts]
+    measures: Mapping[str, LabelMeasures]
+    interval: Interval | None = None
+
+    @property
+    def accuracy(self) -> float | None:
+        """The mean accuracy (0 to 1) over the criteria that have labels here."""
+        return mean([found.accuracy for found in self.measures.values()])
+
+    @property
+    def most_frequent(self) -> float | None:
+        """The mean over the criteria of the most-frequent-label baseline; None where one lacks it."""
+        return mean_of(found.baselines.most_frequent for found in self.measures.values())
+
+    @property
+    def kappa(self) -> float | None:
+        """The mean kappa over the criteria where there is one; none where everybody gives one label."""
+        return mean([found.kappa for found in self.measures.values() if found.kappa is not None])
+
+    @property
+    def ties(self) -> float | None:
+        """The share (0 to 1) of the system's labels that prefer neither response."""
+        return _share_of_ties(found.predicted for found in self.counts.values())
+
+    @property
+    def human_ties(self) -> float | None:
+        """The same of the human labels."""
+        return _share_of_ties(found.human for found in self.measures.values())
+
+    @property
+    def flipped(self) -> float | None:
+        """The share of judgments that the order of the responses decides, in the mean over the criteria."""
+        return mean([found.flipped for found in self.counts.values() if found.flipped is not None])
+
+    @property
+    def few(self) -> bool:
+        """True where too few items have a human label to say much."""
+        return bool(self.measures) and self.labelled < FEW
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it under names of its own; shares are 0 to 1."""
+        return {
+            "slice": self.part.name,
+            "key": self.part.key,
+            "items": self.items,
+            "labelled": self.labelled,
+            "few": self.few,
+            "accuracy": self.accuracy,
+            "interval": self.interval,
+            "kappa": self.kappa,
+            "ties": self.ties,
+            "human_ties": self.human_ties,
+            "flipped": self.flipped,
+            "criteria": {
+                name: {
+                    "labels": found.items,
+                    "accuracy": found.accuracy,
+                    "interval": found.interval,
+                    "kappa": found.kappa,
+                }
+                for name, found in self.measures.items()
+            },
+        }
+
+
+@dataclass(frozen=True)
+class SlicedMeasures:
+    """The slices of a division in which a system answers any item."""
+
+    division: Slicing
+    slices: tuple[SliceMeasures, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        return {
+            "by": self.division.by,
+            "title": self.division.title,
+            "slices": [found.as_json() for found in self.slices],
+        }
+
+
+def measure_slices(matched: Matched, division: Slicing, cancel: CancelToken | None = None) -> SlicedMeasures:
+    """The measures of each slice, of items that the system answers. Raises Cancelled."""
+    slice_of = {item_id: place for place, part in enumerate(division.slices) for item_id in part.ids}
+    pairs: list[dict[str, list[Pair]]] = [{} for _ in division.slices]
+    for name, found in matched.pairs.items():
+        for pair in found:
+            if (place := slice_of.get(pair.item.id)) is not None:
+                pairs[place].setdefault(name, []).append(pair)
+    answered = {item_id for item_id in matched.dataset.ids if item_id in matched.system.rows}
+    measured = []
+    for part, of_slice in zip(division.slices, pairs, strict=True):
+        if cancel is not None:
+            cancel.raise_if_requested()
+        if items := sum(item_id in answered for item_id in part.ids):
+            measured.append(_measured(part, items, of_slice))
+    return SlicedMeasures(division, tuple(measured))
+
+
+def count_slices(results: RunResults, division: Slicing) -> SlicedMeasures:
+    """What the labels of a run say by themselves in each slice, where there are no human ones."""
+    found = ((part, results.only(part.known)) for part in division.slices)
+    return SlicedMeasures(
+        division,
+        tuple(
+            SliceMeasures(
+                part, len(alone.judged), 0, {count.criterion: count for count in count_run(alone)}, {}
+            )
+            for part, alone in found
+            if alone.judged
+        ),
+    )
+
+
+def lead(one: Matched, other: Matched, part: Slice) -> tuple[float, Interval | None] | None:
+    """How much more accurate one of two systems is than the other on a slice, in the mean over the criteria
+    that both have (-1 to 1), with the interval of that; None where the slice has no human label.
+    """
+    differences: dict[str, list[float]] = {}
+    instructions: dict[str, list[str]] = {}
+    for name in one.pairs:
+        theirs = {pair.item.id: _right(pair) for pair in other.pairs.get(name, ())}
+        both = [pair for pair in one.pairs[name] if pair.item.id in part.known and pair.item.id in theirs]
+        if both:
+            differences[name] = [_right(pair) - theirs[pair.item.id] for pair in both]
+            instructions[name] = [pair.item.instruction for pair in both]
+    found = mean([sum(values) / len(values) for values in differences.values()])
+    return None if found is None else (found, mean_interval(differences, instructions))
+
+
+def _right(pair: Pair) -> float:
+    return float(pair.prediction.preference is pair.gold.preference)
+
+
+def _measured(part: Slice, items: int, pairs: Mapping[str, Sequence[Pair]]) -> SliceMeasures:
+    measures = {name: measure_labels(name, of_one) for name, of_one in pairs.items()}
+    right = {name: [_right(pair) for pair in of_one] for name, of_one in pairs.items()}
+    instructions = {name: [pair.item.instruction for pair in of_one] for name, of_one in pairs.items()}
+    labelled = len({pair.item.id for of_one in pairs.values() for pair in of_one})
+    interval = mean_interval(right, instructions) if pairs else None
+    return SliceMeasures(part, items, labelled, measures, measures, interval)
+
+
+def _share_of_ties(counts: Iterable[Mapping[Preference, int]]) -> float | None:
+    """The mean over the criteria, of those with any label."""
+    shares = []
+    for of_one in counts:
+        if total := sum(of_one.values()):
+            shares.append(sum(of_one.get(label, 0) for label in _TIES) / total)
+    return mean(shares)

@@ -1,0 +1,154 @@
+"""Measures slice by slice as tables of values, and what is to be said of many of them.
+
+Knows: which columns stand side by side, and what they mean. Does not know: how items are divided
+and measured, terminals, windows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from engine.core.formatting import clipped, visible, words
+from engine.core.value_tables import Column, Estimate, Kind, Row, Table
+from engine.measure.matching import Matched
+from engine.measure.slice_measures import FEW, SlicedMeasures, SliceMeasures, lead
+from engine.report.columns import ACCURACY, FLIPPED, INTERVAL, KAPPA, LABELS, MOST_FREQUENT
+from engine.weigh.slice_weighing import SlicedWeighing
+from engine.weigh.weighted_judge import WINNERS
+
+SLICES_NOTE = (
+    "Many slices are many comparisons: of twenty intervals one misses by chance alone, and the best and the"
+    " worst slice look further apart than they are. A difference between slices is a question for new items,"
+    " not yet an answer."
+)
+"""What is to be said under every table of slices."""
+
+_ITEMS = Column("items", "items", Kind.COUNT, "How many items of this slice the judge answers.")
+_LABELLED = replace(LABELS, title="labelled", meaning="How many items of this slice have a human label.")
+_MEAN = replace(
+    ACCURACY, meaning="The share of human labels that the judge gives too, in the mean over the criteria."
+)
+_SHARES = (
+    replace(KAPPA, meaning="Cohen's kappa in the mean over the criteria: 0 is chance, 1 is complete."),
+    Column("ties", "ties", Kind.SHARE, "The share of the judge's labels that prefer neither response."),
+    Column("human_ties", "human ties", Kind.SHARE, "The share of human labels that prefer neither response."),
+    FLIPPED,
+)
+_NOTE = Column("note", "", Kind.NAME, "Whether there are enough labelled items to say anything.")
+_TOO_FEW = f"under {FEW}: too few"
+
+
+def slice_table(measured: SlicedMeasures) -> Table:
+    """A row for each slice: how many items, the mean accuracy beside the most frequent label, ties and flips.
+
+    Without human labels the columns that need them are left out.
+    """
+    first = _first(measured.division.words)
+    if not any(found.measures for found in measured.slices):
+        return Table(
+            (first, _ITEMS, _SHARES[1], FLIPPED),
+            [[_name(found), found.items, found.ties, found.flipped] for found in measured.slices],
+        )
+    interval = replace(INTERVAL, kind=Kind.SHARE_INTERVAL)
+    columns = (first, _ITEMS, _LABELLED, _MEAN, interval, MOST_FREQUENT, *_SHARES, _NOTE)
+    return Table(columns, [_row(found) for found in measured.slices])
+
+
+def _row(found: SliceMeasures) -> Row:
+    return [
+        _name(found),
+        found.items,
+        found.labelled,
+        found.accuracy,
+        found.interval,
+        found.most_frequent,
+        found.kappa,
+        found.ties,
+        found.human_ties,
+        found.flipped,
+        _TOO_FEW if found.few else "",
+    ]
+
+
+def criterion_slice_table(measured: SlicedMeasures) -> Table:
+    """The accuracy of each slice on each criterion, with its interval, in percent."""
+    names = dict.fromkeys(name for found in measured.slices for name in found.measures)
+    columns = [
+        Column(
+            name, words(name), Kind.ESTIMATE, f"Accuracy on {words(name)} in percent, and its 95 % interval."
+        )
+        for name in names
+    ]
+    rows: list[Row] = [
+        [
+            _name(found),
+            *(
+                Estimate(known.accuracy, known.interval) if (known := found.measures.get(name)) else None
+                for name in names
+            ),
+        ]
+        for found in measured.slices
+    ]
+    return Table((_first(measured.division.words), *columns), rows)
+
+
+def compared_slice_table(matched: Sequence[Matched], measured: Sequence[SlicedMeasures]) -> Table:
+    """The mean accuracy of several systems on each slice; of two systems the difference too."""
+    first = measured[0]
+    columns = [
+        Column(f"system_{place}", one.system.name, Kind.ESTIMATE, f"{one.system.name}: accuracy in percent.")
+        for place, one in enumerate(matched, start=1)
+    ]
+    two = len(matched) == len(("one", "other"))
+    if two:
+        meaning = (
+            "How much more accurate the first system is, in percent points; 0 in the interval: not surely."
+        )
+        columns.append(Column("lead", "difference", Kind.ESTIMATE, meaning))
+    rows: list[Row] = []
+    for place, found in enumerate(first.slices):
+        values: list[Estimate | None] = [_estimate(of_system.slices[place]) for of_system in measured]
+        if two:
+            known = lead(matched[0], matched[1], found.part)
+            values.append(known and Estimate(*known))
+        rows.append([_name(found), found.labelled, *values, _TOO_FEW if found.few else ""])
+    return Table((_first(first.division.words), _LABELLED, *columns, _NOTE), rows)
+
+
+def weighed_slice_table(weighed: SlicedWeighing) -> Table:
+    """The win rates of the weighted judge on each slice, in percent with intervals."""
+    titles = {WINNERS[0]: "A wins", WINNERS[1]: "B wins", WINNERS[2]: "tie"}
+    columns = [
+        Column(name, title, Kind.ESTIMATE, f"The share of comparisons with “{title}”, in percent.")
+        for name, title in titles.items()
+    ]
+    more = (
+        Column("labelled", "labelled", Kind.COUNT, "How many of them have a human overall label."),
+        Column("agreement", "as people", Kind.ESTIMATE, "How often its winner is the human one, in percent."),
+        _NOTE,
+    )
+    rows: list[Row] = []
+    for found in weighed.slices:
+        agreement = found.agreement
+        rows.append(
+            [
+                clipped(visible(found.part.name)),
+                found.items,
+                *(Estimate(*found.rates[name]) for name in titles),
+                agreement.items if agreement else 0,
+                Estimate(agreement.accuracy, found.interval) if agreement else None,
+                _TOO_FEW if found.items < FEW else "",
+            ]
+        )
+    return Table((_first(weighed.division.words), _ITEMS, *columns, *more), rows)
+
+
+def _estimate(found: SliceMeasures) -> Estimate | None:
+    return None if found.accuracy is None else Estimate(found.accuracy, found.interval)
+
+
+def _first(title: str) -> Column:
+    return Column("slice", visible(title), Kind.TEXT, "What the items of this row have in common.")
+
+
+def _name(found: SliceMeasures) -> str:
+    return clipped(visible(found.part.name))

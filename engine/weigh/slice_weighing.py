@@ -1,0 +1,83 @@
+"""The weighted judge on each slice of the items.
+
+Knows: scored pairs, slices. Does not know: by what items are divided, tables, files.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from engine.data.dataset import Dataset
+from engine.data.slices import Slice, Slicing
+from engine.measure.bootstrap import Interval, bootstrap_interval
+from engine.weigh.system_weighing import OverallAgreement, ScoredPairs, Weighing, human_winners, weigh
+from engine.weigh.weighted_judge import WINNERS
+
+
+@dataclass(frozen=True)
+class SliceWeighing:
+    """One slice. `rates`: the share (0 to 1) of its comparisons that A wins, B wins, and that are a tie, by
+    the names of WINNERS, each with its interval. `agreement` with human overall labels, None without any.
+    """
+
+    part: Slice
+    items: int
+    rates: Mapping[str, tuple[float, Interval | None]]
+    agreement: OverallAgreement | None
+    interval: Interval | None
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it under names of its own."""
+        return {
+            "slice": self.part.name,
+            "key": self.part.key,
+            "items": self.items,
+            "rates": {name: {"share": share, "interval": ends} for name, (share, ends) in self.rates.items()},
+            "agreement": self.agreement and asdict(self.agreement),
+            "interval": self.interval,
+        }
+
+
+@dataclass(frozen=True)
+class SlicedWeighing:
+    """The slices of a division in which anything is decided."""
+
+    division: Slicing
+    slices: tuple[SliceWeighing, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        return {
+            "by": self.division.by,
+            "title": self.division.title,
+            "slices": [found.as_json() for found in self.slices],
+        }
+
+
+def weigh_slices(pairs: ScoredPairs, weighing: Weighing, gold: Dataset, division: Slicing) -> SlicedWeighing:
+    """What was decided of `pairs`, slice by slice; slices without a decision are left out."""
+    instructions = dict(zip(gold.ids, gold.texts("instruction").to_pylist(), strict=True))
+    human = human_winners(gold)
+    rows = {row["id"]: row for row in pairs.rows}
+    found = []
+    for part in division.slices:
+        of_slice = [rows[item_id] for item_id in part.ids if item_id in rows]
+        if of_slice:
+            decided = weigh(ScoredPairs(of_slice), weighing.weights, weighing.tie_threshold, gold)
+            found.append(_of_slice(part, decided, instructions, human))
+    return SlicedWeighing(division, tuple(found))
+
+
+def _of_slice(
+    part: Slice, decided: Weighing, instructions: Mapping[str, str], human: Mapping[str, str]
+) -> SliceWeighing:
+    winners = {decision["id"]: decision["winner"] for decision in decided.result["results"]}
+    asked = [instructions[item_id] for item_id in winners]
+    rates = {}
+    for name in WINNERS:
+        wins = [float(winner == name) for winner in winners.values()]
+        rates[name] = sum(wins) / len(wins), bootstrap_interval(wins, asked)
+    known: Sequence[str] = [item_id for item_id in winners if item_id in human]
+    same = [float(winners[item_id] == human[item_id]) for item_id in known]
+    interval = bootstrap_interval(same, [instructions[item_id] for item_id in known]) if known else None
+    return SliceWeighing(part, len(winners), rates, decided.agreement, interval)

@@ -1,0 +1,148 @@
+"""Two lists to choose a slice of the items from: by what they are divided, and which of the slices.
+
+Knows: how slices are offered. Does not know: how items are divided, what is done with those that are chosen.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
+
+from engine.core.formatting import clipped, visible
+from gui.kit.foreign_text import tip
+from gui.kit.labels import name
+from gui.work.file_jobs import Divided, divide
+from gui.work.lanes import EngineThreads, Lane, LatestTask
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+    from engine.data.slices import Slice, Slicing
+
+_ALL = "Items: all"
+
+
+class SliceChoice(QWidget):
+    """Follows one dataset. `letters`: how wide each list is at least. `changed` is emitted once the choice is
+    known, slices and all.
+    """
+
+    changed = Signal()
+
+    def __init__(self, threads: EngineThreads, letters: int = 13, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.slicing: Slicing | None = None
+        self.part: Slice | None = None
+        self._dataset: Dataset | None = None
+        self._gold: Dataset | None = None
+        self._wanted_part: str | None = None  # its key, until the slices are known
+        self.by = _box("By what the items are divided", letters)
+        self.parts = _box("Which slice of the items", letters)
+        line = QHBoxLayout(self)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.addWidget(self.by, 1)
+        line.addWidget(self.parts, 1)
+        self._dividing = LatestTask(threads, Lane.FILES, self)
+        self._dividing.finished.connect(self._take)
+        self.by.activated.connect(self._divide)
+        self.parts.activated.connect(self._choose)
+        self._fill({}, "")
+        self.parts.hide()
+
+    @property
+    def ids(self) -> frozenset[str] | None:
+        """The items of the chosen slice; None for all."""
+        return None if self.part is None else self.part.known
+
+    @property
+    def words(self) -> str:
+        """The chosen slice for people; empty for all items."""
+        if self.slicing is None or self.part is None:
+            return ""
+        return visible(self.slicing.in_words(self.part))
+
+    def show_dataset(self, dataset: "Dataset | None", gold: "Dataset | None" = None) -> None:
+        """Divide these items from now on; what is chosen stays where it can. `gold`: other human labels."""
+        if dataset is self._dataset and gold is self._gold:
+            return
+        kept = self.part.key if self.part is not None else None
+        by = self.by.currentData() or ""
+        self._dataset, self._gold = dataset, gold
+        self.setEnabled(dataset is not None)
+        self._dividing.drop()
+        self._set(None, None)  # never the items of another dataset
+        if dataset is None:
+            self._fill({}, "")
+        else:
+            self.choose(by, kept)
+
+    def choose(self, by: str, key: str | None = None) -> None:
+        """Choose as if by hand: by what, and the slice of this key; the empty text for all items."""
+        if self._dataset is not None:
+            self._wanted_part = key
+            self._dividing.start(divide(self._dataset, self._gold, by))
+
+    @Slot()
+    def clear(self) -> None:
+        """All items, at once and without a word of it."""
+        self.by.setCurrentIndex(0)
+        self._set(None, None)
+        if self._dividing.busy:
+            self.choose("")
+
+    @Slot()
+    def _divide(self) -> None:
+        assert self._dataset is not None
+        self._wanted_part = self.part.key if self.part is not None and self._same_by() else None
+        self._dividing.start(divide(self._dataset, self._gold, self.by.currentData() or ""))
+
+    def _same_by(self) -> bool:
+        return self.slicing is not None and self.slicing.by == self.by.currentData()
+
+    @Slot(object)
+    def _take(self, divided: Divided) -> None:
+        slicing = divided.slicing
+        self._fill(divided.titles, slicing.by if slicing else "")
+        parts = slicing.slices if slicing else ()
+        part = next((found for found in parts if found.key == self._wanted_part), None)
+        before = self.slicing, self.part
+        self._set(slicing, part)
+        if before != (slicing, part):
+            self.changed.emit()
+
+    @Slot()
+    def _choose(self) -> None:
+        place = self.parts.currentData()
+        assert self.slicing is not None
+        self._set(self.slicing, None if place is None else self.slicing.slices[place])
+        self.changed.emit()
+
+    def _set(self, slicing: "Slicing | None", part: "Slice | None") -> None:
+        self.slicing, self.part = slicing, part
+        self.parts.clear()
+        self.parts.addItem("All slices", None)
+        for place, found in enumerate(slicing.slices if slicing else ()):
+            self.parts.addItem(f"{visible(clipped(found.name))} ({len(found):,})", place)
+            self.parts.setItemData(place + 1, tip(found.name), Qt.ItemDataRole.ToolTipRole)
+            if found is part:
+                self.parts.setCurrentIndex(place + 1)
+        self.parts.setToolTip(tip(part.name) if part is not None else "")
+        self.parts.setVisible(slicing is not None)
+
+    def _fill(self, titles: Mapping[str, str], chosen: str) -> None:
+        self.by.clear()
+        self.by.addItem(_ALL, "")
+        for by, title in titles.items():
+            self.by.addItem(f"By {visible(clipped(title))}", by)
+            self.by.setItemData(self.by.count() - 1, tip(title), Qt.ItemDataRole.ToolTipRole)
+        self.by.setCurrentIndex(max(0, self.by.findData(chosen)))
+        self.by.setToolTip(tip(self.by.currentText()) if chosen else "By what the items are divided")
+
+
+def _box(accessible: str, letters: int) -> QComboBox:
+    """A list that no name can widen."""
+    box = QComboBox()
+    box.setMinimumContentsLength(letters)
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    name(box, accessible)
+    return box

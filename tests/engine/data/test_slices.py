@@ -1,0 +1,253 @@
+"""Slices: every item is in exactly one, and each says what its items have in common."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.core.column_map import ColumnMap
+from engine.core.errors import SetupError
+from engine.data.dataset import Dataset, load_dataset
+from engine.data.other_columns import MOST_OTHER_COLUMNS
+from engine.data.slices import (
+    CODE,
+    EMPTY,
+    MIXED,
+    MOST_VALUES,
+    NONE,
+    OTHERS,
+    divisions,
+    script_of,
+    select,
+    slicing,
+)
+
+ROW = {"instruction": "What?", "output_a": "This.", "output_b": "That."}
+
+
+def saved(folder: Path, *rows: dict[str, Any], name: str = "x.json") -> Dataset:
+    path = folder / name
+    path.write_text(json.dumps([{"id": str(number), **ROW, **row} for number, row in enumerate(rows)]))
+    return load_dataset(path)
+
+
+def parts(dataset: Dataset, by: str) -> dict[str, tuple[str, ...]]:
+    return {part.name: part.ids for part in slicing(dataset, by).slices}
+
+
+CELLS = st.one_of(
+    st.sampled_from(["", " ", "a", "b", "1", "1.0", "nan", "inf", "-3", "(empty)", "(all others)"]),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=3),
+    st.floats().map(str),
+    st.integers().map(str),
+)
+LABELS = st.sampled_from(["", "A", "B", "both_good", "both_bad"])
+
+
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {
+                "instruction": CELLS,
+                "output_a": CELLS,
+                "output_b": CELLS,
+                "c": CELLS,
+                "relevance_preference": LABELS,
+            }
+        ),
+        min_size=1,
+        max_size=60,
+    )
+)
+@settings(max_examples=60, deadline=None)
+def test_every_item_is_in_exactly_one_slice(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, str]]
+) -> None:
+    dataset = saved(tmp_path_factory.mktemp("x"), *rows)
+    for by in divisions(dataset):
+        found = slicing(dataset, by).slices
+        assert sorted(item_id for part in found for item_id in part.ids) == sorted(dataset.ids)
+        assert all(part.ids for part in found)
+        for part in found:
+            assert [item_id for item_id in dataset.ids if item_id in part.known] == list(part.ids)
+
+
+def test_a_column_has_a_slice_for_each_value(tmp_path: Path) -> None:
+    dataset = saved(tmp_path, {"c": "b"}, {"c": "a"}, {"c": "b"}, {}, {"c": " "})
+    assert parts(dataset, "c") == {"a": ("1",), "b": ("0", "2"), EMPTY: ("3", "4")}
+
+
+def test_few_numbers_are_values_in_their_order(tmp_path: Path) -> None:
+    assert list(parts(saved(tmp_path, {"c": 10}, {"c": 9}, {"c": 2.5}), "c")) == ["2.5", "9", "10"]
+
+
+def test_rare_values_are_one_slice(tmp_path: Path) -> None:
+    rows = [{"c": f"v{number}"} for number in range(MOST_VALUES + 5) for _ in range(2 if number < 20 else 1)]
+    division = slicing(saved(tmp_path, *rows), "c")
+    assert len(division.slices) == MOST_VALUES + 1
+    assert division.slices[-1].key == OTHERS
+    assert (division.slices[-1].name, len(division.slices[-1])) == ("(all others: 5 values)", 5)
+
+
+def test_many_numbers_are_divided_by_quartiles(tmp_path: Path) -> None:
+    found = parts(saved(tmp_path, *({"c": number} for number in range(1, 101)), {}), "c")
+    assert {name: len(ids) for name, ids in found.items()} == {
+        "up to 25": 25,
+        "over 25 up to 50": 25,
+        "over 50 up to 75": 25,
+        "over 75": 25,
+        EMPTY: 1,
+    }
+
+
+def test_lengths_are_thirds_with_their_bounds(tmp_path: Path) -> None:
+    dataset = saved(tmp_path, *({"output_a": "a" * size, "output_b": ""} for size in (5, 1, 9, 2, 8, 4)))
+    assert parts(dataset, "length") == {
+        "short: up to 2 characters": ("1", "3"),
+        "middle: over 2 up to 5 characters": ("0", "5"),
+        "long: over 5 characters": ("2", "4"),
+    }
+
+
+def test_equal_lengths_are_one_slice(tmp_path: Path) -> None:
+    assert [len(ids) for ids in parts(saved(tmp_path, {}, {}, {}), "length").values()] == [3]
+
+
+def test_which_response_is_longer(tmp_path: Path) -> None:
+    sizes = ((100, 90), (100, 89), (89, 100), (0, 0))
+    dataset = saved(tmp_path, *({"output_a": "a" * a, "output_b": "b" * b} for a, b in sizes))
+    assert parts(dataset, "longer") == {
+        "A is longer": ("1",),
+        "about equal (within 10 %)": ("0", "3"),
+        "B is longer": ("2",),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("Plain words, façade, 123!", "Latin"),
+        ("Привет, как дела?", "Cyrillic"),
+        ("你好世界", "Han"),
+        ("これは日本語の文です", "Japanese"),
+        ("السلام عليكم", "Arabic"),
+        ("한국어 문장", "Hangul"),
+        ("Привет means hello there", MIXED),
+        ("123 … 😀", NONE),
+        ("", NONE),
+        ("Use this:\n```python\nprint(1)\n```", CODE),
+        ("def f(x):\n    return x\n", CODE),
+        ("Dear all;\nthis is a letter (a short one).\nYours, Ada", "Latin"),
+    ],
+)
+def test_the_script_of_a_text(text: str, script: str) -> None:
+    assert script_of([text]) == script
+
+
+def test_a_human_label_divides(tmp_path: Path) -> None:
+    dataset = saved(tmp_path, {"safety_preference": "B"}, {"safety_preference": "both_good"}, {})
+    expected = {"B": ("0",), "both good": ("1",), "(no label)": ("2",)}
+    assert parts(dataset, "label") == parts(dataset, "label:safety") == expected
+
+
+def test_one_slice_is_chosen_by_its_value_its_key_or_its_name(tmp_path: Path) -> None:
+    dataset = saved(tmp_path, {"c": "x=y", "a=b": "1"}, {"c": "z", "length": "7"})
+    for wish, ids in {
+        "c=x=y": ("0",),
+        "column:c=z": ("1",),
+        "a=b=1": ("0",),
+        "a=b=": ("1",),
+        "column:length=7": ("1",),
+        "longer=equal": ("0", "1"),
+        "script=Latin": ("0", "1"),
+    }.items():
+        assert select(dataset, wish)[1].ids == ids
+
+
+def test_a_rare_value_is_chosen_too(tmp_path: Path) -> None:
+    dataset = saved(tmp_path, *({"c": f"v{number}"} for number in range(60)))
+    assert select(dataset, "c=v59")[1].ids == ("59",)
+
+
+@pytest.mark.parametrize(
+    ("wish", "says"),
+    [
+        (
+            "subset=resoning",
+            "no item with subset = 'resoning'. Did you mean reasoning? There are chat",
+        ),
+        ("subst=chat", "cannot be divided by 'subst': it has no such column. Did you mean subset?"),
+        ("chat", "'chat' names no slice"),
+        ("label=A", "no human labels for 'label'. Criteria with labels: none."),
+    ],
+)
+def test_a_slice_that_is_not_there_is_named_with_those_that_are(tmp_path: Path, wish: str, says: str) -> None:
+    dataset = saved(tmp_path, {"subset": "reasoning"}, {"subset": "chat"})
+    with pytest.raises(SetupError) as caught:
+        select(dataset, wish)
+    assert says in " ".join([caught.value.problem, str(caught.value.remedy)])
+
+
+# What a dataset keeps
+
+
+def test_other_columns_stay_with_their_items(tmp_path: Path) -> None:
+    dataset = saved(tmp_path, {"c": "x", "n": None}, {"c": [1, {"y": "z"}]}, {"late": True})
+    assert dataset.other_columns == ("c", "n", "late")
+    assert dataset.texts("c").to_pylist() == ["x", '[1, {"y": "z"}]', ""]
+    assert dataset.texts("late").to_pylist() == ["", "", "true"]
+    assert dataset.only({"2", "1"}).texts("late").to_pylist() == ["", "true"]
+    assert dataset.head(1).texts("c").to_pylist() == ["x"]
+
+
+def test_other_columns_take_no_part_in_the_hash(tmp_path: Path) -> None:
+    assert saved(tmp_path, {"c": "x"}, name="a.json").hash == saved(tmp_path, {}, name="b.json").hash
+
+
+def test_a_column_that_comes_late_is_empty_before(tmp_path: Path) -> None:
+    dataset = saved(tmp_path, *([{}] * 2500), {"late": "x"})
+    assert dataset.texts("late").to_pylist() == [*[""] * 2500, "x"]
+
+
+def test_what_is_no_text_in_another_column_keeps_nothing_from_loading(tmp_path: Path) -> None:
+    path = tmp_path / "x.tsv"
+    path.write_bytes(b"id\tinstruction\toutput_a\toutput_b\tnote\n1\ti\ta\tb\tcaf\xe9\n")
+    assert load_dataset(path).texts("note").to_pylist() == ["caf\ufffd"]
+
+
+def test_pictures_in_a_parquet_file_are_left_out_and_named(tmp_path: Path) -> None:
+    import pandas as pd
+
+    path = tmp_path / "x.parquet"
+    rows = [{"id": "1", **ROW, "picture": {"bytes": b"\x89PNG"}, "raw": b"\xff", "tags": ["x", "y"]}]
+    pd.DataFrame(rows).to_parquet(path)
+    dataset = load_dataset(path)
+    assert dataset.other_columns == ("tags",)
+    assert dataset.notices[1] == ("2 columns were left out (they hold bytes, not text): 'picture', 'raw'.")
+
+
+def test_only_so_many_other_columns_are_kept(tmp_path: Path) -> None:
+    dataset = saved(tmp_path, {f"c{number}": "x" for number in range(MOST_OTHER_COLUMNS + 2)})
+    assert len(dataset.other_columns) == MOST_OTHER_COLUMNS
+    assert "2 columns were left out (100 are kept at most): 'c100', 'c101'." in dataset.notices
+
+
+def test_columns_of_one_name_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "x.tsv"
+    path.write_text("id\tinstruction\toutput_a\toutput_b\tn\tn\n1\ti\ta\tb\t2\t3\n")
+    dataset = load_dataset(path)
+    assert dataset.other_columns == ()
+    assert dataset.notices == ("1 column was left out (several have one name): 'n'.",)
+
+
+def test_a_mapped_file_keeps_its_other_columns_too(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(b"prompt,first,second,subset,raw\nWhat?,This.,That.,chat,caf\xe9\nWhy?,So.,No.,code,\n")
+    mapped = ColumnMap.of({"instruction": "prompt", "output_a": "first", "output_b": "second"}, {})
+    dataset = load_dataset(path, columns=mapped)
+    assert dataset.other_columns == ("subset", "raw")
+    assert dataset.texts("raw").to_pylist() == ["caf\ufffd", ""]
+    assert parts(dataset, "subset") == {"chat": ("1",), "code": ("2",)}

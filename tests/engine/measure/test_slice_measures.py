@@ -1,0 +1,173 @@
+"""Slices of a run: the measures of each are those of a file that holds its items alone."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.core.errors import SetupError
+from engine.core.items import PREFERENCES
+from engine.data.slices import slicing
+from engine.measure.bootstrap import bootstrap_interval, mean_interval
+from engine.measure.evaluation import evaluate_labels
+from engine.measure.matching import Matched, match
+from engine.measure.slice_measures import count_slices, lead, measure_slices
+from engine.report.slice_tables import (
+    compared_slice_table,
+    criterion_slice_table,
+    slice_table,
+    weighed_slice_table,
+)
+from engine.weigh.slice_weighing import weigh_slices
+from engine.weigh.system_weighing import scored_pairs_of, weigh
+from tests.judged import GOOD, A, B, dataset, results_of, system
+
+LABELS = st.one_of(st.none(), st.sampled_from(PREFERENCES))
+TEXTS = st.text("ab", max_size=6)
+ROWS = st.lists(
+    st.tuples(LABELS, LABELS, LABELS, LABELS, st.sampled_from("xyz"), TEXTS, TEXTS), min_size=1, max_size=30
+).filter(lambda rows: any(row[0] or row[1] for row in rows))
+
+
+def matched(rows: list[tuple]) -> Matched:  # type: ignore[type-arg]
+    human_1, human_2, given_1, given_2, instructions, a, b = zip(*rows, strict=True)
+    gold = dataset(
+        {"relevance": human_1, "overall_quality": human_2},
+        instructions=instructions,
+        outputs=list(zip(a, b, strict=True)),
+    )
+    return match(system({"relevance": given_1, "overall_quality": given_2}), gold)
+
+
+@given(ROWS, st.sampled_from(["length", "longer", "instruction", "script", "label"]))
+@settings(max_examples=30, deadline=None)
+def test_a_slice_is_measured_as_a_file_that_holds_its_items_alone(rows: list, by: str) -> None:  # type: ignore[type-arg]
+    whole = matched(rows)
+    found = measure_slices(whole, slicing(whole.dataset, by)).slices
+    for part in found:
+        if part.measures:
+            ids = part.part.known
+            alone = evaluate_labels(match(whole.system.only(ids), whole.dataset.only(ids)))
+            kept = evaluate_labels(whole.only(ids, "x"))
+            for name, measured in alone.labels.items():
+                assert asdict(measured) == asdict(kept.labels[name]) == asdict(part.measures[name])
+            assert part.accuracy == alone.accuracy
+            assert part.most_frequent == alone.most_frequent
+
+
+@given(ROWS, st.sampled_from(["length", "longer", "label"]))
+@settings(max_examples=30, deadline=None)
+def test_the_slices_sum_up_to_the_whole(rows: list, by: str) -> None:  # type: ignore[type-arg]
+    whole = matched(rows)
+    found = measure_slices(whole, slicing(whole.dataset, by)).slices
+    assert sum(part.items for part in found) == whole.items
+    for name, measured in evaluate_labels(whole).labels.items():
+        parts = [part.measures[name] for part in found if name in part.measures]
+        assert sum(part.items for part in parts) == measured.items
+        right = sum(part.accuracy * part.items for part in parts)
+        assert right == pytest.approx(measured.accuracy * measured.items)
+        tables = [part.confusion for part in parts]
+        summed = tuple(tuple(map(sum, zip(*row, strict=True))) for row in zip(*tables, strict=True))
+        assert summed == measured.confusion
+
+
+def test_the_win_rates_of_slices_sum_up_to_the_whole() -> None:
+    rows = [(A, A, A, GOOD, "x", "a" * (n % 5), "b" * (n % 3)) for n in range(20)]
+    rows += [(B, B, B, A, "y", "a", "bb")] * 7
+    whole = matched(rows)
+    pairs = scored_pairs_of(whole.system, ["relevance", "overall_quality"])
+    weights = {"relevance": 1.0, "overall_quality": 1.0}
+    decided = weigh(pairs, weights, 0.5, whole.dataset)
+    parts = weigh_slices(pairs, decided, whole.dataset, slicing(whole.dataset, "longer"))
+    assert sum(part.items for part in parts.slices) == len(rows)
+    wins = sum(part.items * part.rates["A"][0] for part in parts.slices)
+    assert wins / len(rows) == pytest.approx(decided.result["win_rate_a"], abs=1e-4)
+    assert all(sum(share for share, _ in part.rates.values()) == pytest.approx(1) for part in parts.slices)
+    table = weighed_slice_table(parts)
+    assert [row[0] for row in table.rows] == [part.part.name for part in parts.slices]
+
+
+def test_a_slice_says_what_it_is_and_keeps_the_warning_of_the_whole() -> None:
+    whole = matched([(A, A, A, A, "x", "a", "bbb"), (B, B, A, A, "y", "aaa", "b")])
+    part = whole.only({"2"}, "longer = A is longer")
+    assert (part.items, list(part.dataset.ids), list(part.system.rows)) == (1, ["2"], ["2"])
+    assert "Only a slice is measured: longer = A is longer, 1 items of 2." in part.caveats
+
+
+def test_a_slice_without_labels_is_refused_by_name() -> None:
+    whole = matched([(A, None, A, A, "x", "a", "b"), (None, None, A, A, "y", "a", "b")])
+    with pytest.raises(SetupError) as error:
+        whole.only({"2"}, "c = 2")
+    assert error.value.problem == "No item of the slice c = 2 has a human label."
+
+
+def test_small_slices_are_marked() -> None:
+    rows = [(A, A, A, A, str(n), "a", "bbb") for n in range(10)] + [(A, A, A, A, "z", "aaa", "b")] * 9
+    whole = matched(rows)
+    measured = measure_slices(whole, slicing(whole.dataset, "longer"))
+    assert [part.few for part in measured.slices] == [True, False]
+    assert [row[-1] for row in slice_table(measured).rows] == ["under 10: too few", ""]
+    assert criterion_slice_table(measured).texts()[1] == [
+        "B is longer",
+        "100.0 (100.0 to 100.0)",
+        "100.0 (100.0 to 100.0)",
+    ]
+
+
+def test_two_systems_have_a_difference_with_its_interval() -> None:
+    rows = [(A, A, A, B, str(n), "a", "bbb") for n in range(30)]
+    one = matched(rows)
+    other = match(system({"relevance": [A] * 30, "overall_quality": [A] * 30}, name="other"), one.dataset)
+    division = slicing(one.dataset, "longer")
+    found = lead(one, other, division.slices[0])
+    assert found is not None
+    assert found[0] == pytest.approx(-0.5)
+    assert found[1] == pytest.approx((-0.5, -0.5))
+    pair = [one, other]
+    table = compared_slice_table(pair, [measure_slices(each, division) for each in pair])
+    assert table.texts()[0][2:5] == [
+        "50.0 (50.0 to 50.0)",
+        "100.0 (100.0 to 100.0)",
+        "-50.0 (-50.0 to -50.0)",
+    ]
+
+
+def test_the_interval_of_one_mean_is_the_bootstrap_s() -> None:
+    values = [float(n % 3 == 0) for n in range(60)]
+    groups = [n // 2 for n in range(60)]
+    alone, of_one = bootstrap_interval(values, groups), mean_interval({"a": values}, {"a": groups})
+    assert alone is not None
+    assert of_one is not None
+    assert of_one == pytest.approx(alone, abs=0.02)
+
+
+def test_the_interval_of_means_draws_instructions_together() -> None:
+    right = [1.0] * 10 + [0.0] * 10
+    groups = list(range(20))
+    same = mean_interval({"a": right, "b": right}, {"a": groups, "b": groups})
+    against = mean_interval({"a": right, "b": right[::-1]}, {"a": groups, "b": groups})
+    assert same == pytest.approx(mean_interval({"a": right}, {"a": groups}))
+    assert against == pytest.approx((0.5, 0.5))
+
+
+def test_one_instruction_has_no_interval() -> None:
+    assert mean_interval({"a": [1.0, 0.0]}, {"a": ["x", "x"]}) is None
+
+
+def test_a_run_keeps_of_its_items_what_is_theirs(tmp_path: Path) -> None:
+    results = results_of(tmp_path, [("1", "safety", B, None), ("2", "safety", A, None)])
+    part = results.only({"2"})
+    assert [item.item_id for item in part.judged] == ["2"]
+    assert set(part.overrides) == {("safety", "2")}
+    assert {len(column) for column in part.judgments.values()} == {1}
+    assert [said.item_id for said in part.reviews.overrides] == ["2"]
+
+
+def test_without_human_labels_slices_are_counted(tmp_path: Path) -> None:
+    results = results_of(tmp_path, [])
+    gold = dataset({"safety": [None] * len(results.judged)})
+    counted = count_slices(results, slicing(gold, "longer"))
+    assert sum(part.items for part in counted.slices) == len(results.judged)
+    assert [column.key for column in slice_table(counted).columns] == ["slice", "items", "ties", "flipped"]

@@ -1,0 +1,142 @@
+"""Slices on the Results page: all slices side by side, one of them alone, its items in Review."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QTableView
+from pytestqt.qtbot import QtBot
+
+from engine.data.dataset import load_dataset
+from engine.data.slices import Slicing, slicing
+from engine.decisions.run_results import load_results
+from engine.measure.evaluation import evaluate
+from engine.measure.matching import match
+from engine.measure.slice_measures import measure_slices
+from engine.measure.systems import system_of_run
+from engine.report.measure_tables import accuracy_table
+from engine.report.slice_tables import slice_table
+from engine.store.run_store import RunStore
+from gui.results.results_page import ResultsPage
+from gui.results.score_jobs import ScoreTable
+from gui.results.slice_jobs import DRAWN
+from gui.work.workspace import Workspace
+from tests.conftest import DEMO_ITEMS
+from tests.gui.results.steps import exported, measured, open_run
+
+
+def divide(qtbot: QtBot, page: ResultsPage, by: str) -> Slicing:
+    """Choose by hand by what the items are divided."""
+    choice = page.slices.choice
+    qtbot.waitUntil(lambda: choice.by.findData(by) > 0, timeout=10_000)
+    choice.by.setCurrentIndex(choice.by.findData(by))
+    choice.by.activated.emit(choice.by.currentIndex())
+    qtbot.waitUntil(lambda: page.slices.scores is not None and page.slices.scores.measured.division.by == by)
+    assert choice.slicing is not None
+    return choice.slicing
+
+
+def keep_to(qtbot: QtBot, page: ResultsPage, key: str | None) -> None:
+    """Choose one slice, or all."""
+    choice = page.slices.choice
+    assert choice.slicing is not None
+    keys = [None, *(part.key for part in choice.slicing.slices)]
+    choice.parts.setCurrentIndex(keys.index(key))
+    choice.parts.activated.emit(choice.parts.currentIndex())
+    measured(qtbot, page)
+
+
+def test_all_slices_stand_in_a_table(
+    qtbot: QtBot, opened: ResultsPage, demo_store: Path, demo_gold: Path
+) -> None:
+    divide(qtbot, opened, "longer")
+    assert opened.tabs.tabText(opened.tabs.currentIndex()).replace("&", "") == "By slice"
+    with RunStore(demo_store) as store:
+        matched = match(system_of_run(load_results(store, 1)), load_dataset(demo_gold))
+    expected = slice_table(measure_slices(matched, slicing(matched.dataset, "longer")))
+    assert opened.slices.scores is not None
+    shown = opened.slices.scores.tables[0]
+    places = [place for place, column in enumerate(shown.columns) if column.key != DRAWN]
+    assert [[row[place] for place in places] for row in shown.rows] == [list(row) for row in expected.rows]
+    assert "Many slices are many comparisons" in opened.slices.what.text()
+    assert opened.slices.criteria.rowCount() == len(expected.rows)
+
+
+def test_one_slice_restricts_scores_figures_and_weights(
+    qtbot: QtBot, opened: ResultsPage, demo_store: Path, demo_gold: Path
+) -> None:
+    division = divide(qtbot, opened, "label:overall_quality")
+    part = division.slices[0]
+    keep_to(qtbot, opened, part.key)
+    with RunStore(demo_store) as store:
+        matched = match(system_of_run(load_results(store, 1)), load_dataset(demo_gold)).only(part.known, "x")
+    expected = accuracy_table(evaluate(matched))
+    shown = opened.scores.table(ScoreTable.ACCURACY).as_text().split("\n")
+    assert shown == ["\t".join(row) for row in (expected.titles, *expected.texts())]
+    words = f"human label: overall quality = {part.name}, {len(part)} items of {DEMO_ITEMS}"
+    assert words in opened.scores.caveats.text()
+    assert opened.measurer.scores is not None
+    assert opened.measurer.scores.gold is not None
+    assert set(opened.measurer.scores.gold.ids) == part.known
+    assert opened.slices.table.rowCount() == len(division.slices)  # the table shows all of them still
+    keep_to(qtbot, opened, None)
+    assert "Only a slice" not in opened.scores.caveats.text()
+    assert opened.scores.table(ScoreTable.ACCURACY).index(0, 1).data() == str(DEMO_ITEMS)
+
+
+def test_a_row_lists_its_items_in_review(qtbot: QtBot, opened: ResultsPage) -> None:
+    division = divide(qtbot, opened, "longer")
+    view = opened.slices.view
+    with qtbot.waitSignal(opened.workspace.listing_wanted) as wanted:
+        cell = view.visualRect(opened.slices.table.index(1, 0))
+        QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=cell.center())
+    assert wanted.args is not None
+    assert wanted.args[0].filters.ids == division.slices[1].known
+    assert wanted.args[0].words == f"which response is longer = {division.slices[1].name}"
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter])
+def test_enter_lists_the_items_of_a_row(qtbot: QtBot, opened: ResultsPage, key: Qt.Key) -> None:
+    divide(qtbot, opened, "longer")
+    view: QTableView = opened.slices.view
+    view.setFocus()
+    view.setCurrentIndex(opened.slices.table.index(0, 0))
+    with qtbot.waitSignal(opened.workspace.listing_wanted):
+        QTest.keyClick(view, key)
+
+
+def test_without_human_labels_labels_are_counted_by_slice(
+    qtbot: QtBot, space: Workspace, page: ResultsPage, demo_gold: Path, tmp_path: Path
+) -> None:
+    bare = tmp_path / "bare.tsv"
+    rows = [line.split("\t")[:4] for line in demo_gold.read_text("utf-8").splitlines()]
+    bare.write_text("".join("\t".join(row) + "\n" for row in rows), "utf-8")
+    with sqlite3.connect(space.store_path) as db:
+        db.execute("UPDATE run SET dataset_path = ?", (str(bare),))
+    db.close()
+    open_run(qtbot, page, 1)
+    divide(qtbot, page, "length")
+    assert space.gold is None
+    assert page.slices.scores is not None
+    assert sum(part.items for part in page.slices.scores.measured.slices) == DEMO_ITEMS
+    assert page.slices.table.columnCount() == 4
+    keep_to(qtbot, page, "short")
+    assert "Only a slice is shown: length of both responses = short" in page.scores.caveats.text()
+
+
+def test_the_report_has_the_slices_of_the_page(qtbot: QtBot, opened: ResultsPage, tmp_path: Path) -> None:
+    divide(qtbot, opened, "longer")
+    path = tmp_path / "report.html"
+    exported(qtbot, opened, lambda: opened.export_report(path=path))
+    assert "<h3>By <bdi>which response is longer</bdi></h3>" in path.read_text("utf-8")
+
+
+def test_what_is_chosen_stays_when_the_run_is_read_again(qtbot: QtBot, opened: ResultsPage) -> None:
+    divide(qtbot, opened, "longer")
+    keep_to(qtbot, opened, "A")
+    with qtbot.waitSignal(opened.slices.choice.changed, timeout=10_000):
+        opened.workspace.open_run(1)
+    measured(qtbot, opened)
+    assert opened.slices.choice.words == "which response is longer = A is longer"
