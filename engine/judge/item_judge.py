@@ -18,7 +18,8 @@ from engine.core.settings import JudgeSettings
 from engine.decisions.calibration import Calibration
 from engine.decisions.decision import decide
 from engine.decisions.sentences import complete_length, without_half_sentence
-from engine.llama.session import Continuation, LlamaSession, Sampling
+from engine.llama.session import LlamaSession
+from engine.llama.writer import Continuation, Sampling
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
 from engine.prompt.sizes import PromptSizer, SizedItem

@@ -12,7 +12,7 @@ Knows: llama_cpp's context, batches and memory. Does not know: what the tokens s
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -30,13 +30,13 @@ from engine.llama.library import LlamaModel, cannot_compute, forget_errors, last
 from engine.llama.threads import ThreadChoice
 from engine.llama.token_tree import BranchTokens, common_prefix
 from engine.llama.vocabulary import Vocabulary
+from engine.llama.writer import Continuation, Generated, Sampling, Writer
 
 BATCH = 512  # tokens in one call; small enough that a GPU, which cannot be interrupted, answers Stop soon
 _STEM = 0
 _NO_ROOM_LEFT = 1
 _ABORTED = 2
 _ALL = -1
-_FIRST_CHOICES = 64  # how many ends in a row are passed over before a text has begun
 _GGML_TYPES = {KvType.F16: llama_cpp.GGML_TYPE_F16, KvType.Q8_0: llama_cpp.GGML_TYPE_Q8_0}
 _CACHE_WORDS = ("cache type", "V cache")  # in llama.cpp's reasons against a kind of cache
 _SMALLER = Remedy(
@@ -60,36 +60,6 @@ class SessionShape:
     def sequences(self) -> int:
         """The stem, each slot's trunk and branches, one to try long labels in, one for a token's company."""
         return 3 + self.slots * (1 + self.branches)
-
-
-@dataclass(frozen=True)
-class Continuation:
-    """One text to generate: which branch it continues, the ids up to where it begins, its own seed."""
-
-    slot: int
-    branch: int
-    prompt: tuple[int, ...]
-    seed: int = 0
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """How tokens are chosen: greedy at temperature 0. At most `max_tokens` continue a prompt.
-
-    `complete`: says of a growing text where it is to end, in characters; None while it may go on.
-    """
-
-    max_tokens: int
-    temperature: float = 0.0
-    complete: Callable[[str], int | None] | None = None
-
-
-@dataclass(frozen=True)
-class Generated:
-    """The bytes that continue a prompt; `cut` where `max_tokens` ended it."""
-
-    data: bytes
-    cut: bool
 
 
 @dataclass(frozen=True)
@@ -204,7 +174,7 @@ class LlamaSession:
 
         Line ends and turn ends are not chosen before something was written.
         """
-        writers = [_Writer(each, sampling, self.vocabulary) for each in continuations]
+        writers = [Writer(each, sampling, self.vocabulary) for each in continuations]
         feeds = []
         for continuation in continuations:
             sequence = self._branch(continuation.slot, continuation.branch)
@@ -269,7 +239,7 @@ class LlamaSession:
         self._held[sequence] = held[:shared]
         return shared
 
-    def _written_last(self, writer: "_Writer") -> "_Feed":
+    def _written_last(self, writer: Writer) -> "_Feed":
         """The token that was chosen last, to be read."""
         branch = self._branch(writer.continuation.slot, writer.continuation.branch)
         return _Feed(branch, [writer.tokens[-1]])
@@ -366,63 +336,3 @@ def _refusal(model: LlamaModel, shape: SessionShape) -> ModelFileError:
         f"{model.path.name}: llama.cpp makes no room for a context of {shape.context:,} tokens ({reason}).",
         Remedy("Use a smaller ", Setting.CONTEXT, ", or close other programs."),
     )
-
-
-class _Writer:
-    """The growing text of a continuation."""
-
-    def __init__(self, continuation: Continuation, sampling: Sampling, vocabulary: Vocabulary) -> None:
-        self.continuation = continuation
-        self.tokens: list[int] = []
-        self.done = False
-        self.cut = False
-        self._data = b""
-        self._sampling = sampling
-        self._vocabulary = vocabulary
-        self._random = np.random.default_rng(continuation.seed)
-
-    def write(self, logits: FloatArray) -> None:
-        """Choose the next token and see whether it ends the text; `logits` are used up."""
-        token = self._choose(logits)
-        for _ in range(_FIRST_CHOICES):
-            if self._has_begun() or not self._ends(token):
-                break
-            logits[token] = -np.inf
-            token = self._choose(logits)
-        self.tokens.append(token)
-        if self._ends(token):
-            self._data += self._vocabulary.piece(token).split(b"\n")[0]
-            self.done = True
-            return
-        self._data += self._vocabulary.piece(token)
-        if self._is_complete():
-            self.done = True
-        elif len(self.tokens) == self._sampling.max_tokens:
-            self.done = self.cut = True
-
-    def _is_complete(self) -> bool:
-        """Whether the text is to end, and then without what goes beyond its end."""
-        if self._sampling.complete is None:
-            return False
-        text = self._data.decode("utf-8", "ignore")
-        length = self._sampling.complete(text)
-        if length is not None:
-            self._data = text[:length].encode()
-        return length is not None
-
-    def text(self) -> bytes:
-        """The bytes written so far."""
-        return self._data
-
-    def _choose(self, scores: FloatArray) -> int:
-        if self._sampling.temperature == 0:
-            return int(np.argmax(scores))
-        probabilities = np.exp(log_softmax(scores / self._sampling.temperature))
-        return int(self._random.choice(len(scores), p=probabilities / probabilities.sum()))
-
-    def _has_begun(self) -> bool:
-        """True once a letter or a digit is written."""
-        return any(char.isalnum() for char in self._data.decode("utf-8", "ignore"))
-
-    def _ends(self, token: int) -> bool:
-        return self._vocabulary.ends_reply(token) or b"\n" in self._vocabulary.piece(token)

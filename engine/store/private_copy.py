@@ -35,8 +35,8 @@ _State = dict[str, tuple[int, int]]  # size and time of the last change, by the 
 class PrivateCopy:
     """A copy of the store at `path` in a folder that nobody else may read; `delete` ends it.
 
-    `state`: that of the store when it was copied. None for a store that is nowhere: there will be an empty one. StoreError where there is no room for the
-    copy, or where the store is written all the time; OSError.
+    `state`: that of the store when it was copied. None for a store that is nowhere: there will be an empty
+    one. StoreError where there is no room for the copy, or where the store is written all the time; OSError.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -89,7 +89,7 @@ _keeping = threading.Lock()
 
 
 class LentCopy:
-    """The copy of a store as it is now, at `path`, until `close`. None as for PrivateCopy, with its errors."""
+    """The copy of a store as it is now, at `path`, until `close`; None and errors as for PrivateCopy."""
 
     def __init__(self, store: Path | None) -> None:
         self._store = None if store is None else store.resolve()

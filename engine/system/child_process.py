@@ -15,16 +15,13 @@ from contextlib import suppress
 from tempfile import TemporaryFile
 from typing import NoReturn
 
-import psutil
-
 from engine.core.cancel import CancelToken
-from engine.system.computer import memory_of
+from engine.system.computer import memory_of, wait_for_end
 from engine.system.paths import child_environment, environment
 
 _POLL_SECONDS = 0.05  # a process may take a hundred megabytes meanwhile
 _PARENT = "TIEBREAK_PARENT"  # the variable that names the process which waits
 _ORPHAN = 5  # exit code
-_ORPHAN_SECONDS = 0.5  # between two looks
 NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 """For `creationflags`: on Windows no console flashes up."""
 if sys.platform == "win32":
@@ -54,8 +51,8 @@ def run_child(
 ) -> tuple[int, bytes]:
     """The exit code of a child process and what it printed, with its `messages` or without.
 
-    `given`: what it reads on its standard input. Where this process is killed, nobody limits or ends the child:
-    it should call `end_with_parent`. Raises Cancelled where `cancel` is set, TimeoutError after
+    `given`: what it reads on its standard input. Where this process is killed, nobody limits or ends the
+    child: it should call `end_with_parent`. Raises Cancelled where `cancel` is set, TimeoutError after
     `seconds`, MemoryError where it is seen to hold more than `most_bytes`; the child has ended then, too.
     """
     with TemporaryFile() as asked:  # a pipe would not be written on after a time-out of `communicate`
@@ -84,18 +81,12 @@ def end_with_parent() -> None:
     number = environment(_PARENT)
     if number is None:
         return  # a person started it
-    try:
-        parent = psutil.Process(int(number))
-    except psutil.NoSuchProcess:
-        os._exit(_ORPHAN)
-    threading.Thread(target=_outlive, args=(parent,), name="ends with parent", daemon=True).start()
+    threading.Thread(target=_end_after, args=(int(number),), name="ends with parent", daemon=True).start()
 
 
-def _outlive(parent: psutil.Process) -> NoReturn:
-    # Not by the parent's number as the system gives it: on Windows a launcher may be in between.
-    with suppress(psutil.NoSuchProcess):
-        while parent.is_running() and parent.status() != psutil.STATUS_ZOMBIE:
-            time.sleep(_ORPHAN_SECONDS)
+def _end_after(parent: int) -> NoReturn:
+    # Not the parent that the system names: on Windows a launcher may be in between.
+    wait_for_end(parent)
     os._exit(_ORPHAN)
 
 

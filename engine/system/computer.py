@@ -1,11 +1,15 @@
-"""This computer: its physical cores and its free memory.
+"""This computer: its physical cores, its free memory, its processes.
 
 Knows: psutil. Does not know: what the cores and the memory are for.
 """
 
+import time
+from contextlib import suppress
 from typing import NamedTuple
 
 import psutil
+
+_SECONDS_BETWEEN = 0.5  # two looks whether a process has ended
 
 
 def default_threads() -> int:
@@ -50,3 +54,11 @@ def _held_by(process: psutil.Process) -> int:
         return int(process.memory_info().rss)
     except (psutil.NoSuchProcess, psutil.AccessDenied):
         return 0
+
+
+def wait_for_end(number: int) -> None:
+    """Return soon after a process has ended, whoever started it."""
+    with suppress(psutil.NoSuchProcess):
+        process = psutil.Process(number)
+        while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+            time.sleep(_SECONDS_BETWEEN)

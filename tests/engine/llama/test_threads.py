@@ -12,9 +12,10 @@ from engine.core.items import Item, Order
 from engine.core.log_probs import FloatArray
 from engine.core.rubric import ELOQUENT
 from engine.llama.library import LlamaModel
-from engine.llama.session import Continuation, LlamaSession, Sampling, SessionShape, _parts
+from engine.llama.session import LlamaSession, SessionShape, _parts
 from engine.llama.threads import ThreadChoice
 from engine.llama.token_tree import BranchTokens
+from engine.llama.writer import Continuation, Sampling
 from engine.loading.opening import machine_settings
 from engine.loading.templates import chat_template
 from engine.prompt.judge_prompt import build_prompt
