@@ -1,4 +1,4 @@
-"""`runs`: what the store holds, and its submissions again without judging.
+"""`runs`: what the store holds, kept in order, and its submissions again without judging.
 
 Knows: its arguments and what it prints.
 """
@@ -6,9 +6,11 @@ Knows: its arguments and what it prints.
 import argparse
 from pathlib import Path
 
-from engine.commands.shared.console import DONE, INCOMPLETE, command_parser, printable, printed, table, tell
+from engine.commands.shared.console import DONE, INCOMPLETE, command_parser, printable, printed, tell
 from engine.commands.shared.example_arguments import add_examples
 from engine.commands.shared.machine_arguments import add_computer
+from engine.commands.shared.run_keeping import add_keeping
+from engine.commands.shared.run_listing import add_all, add_listing, list_runs, no_store
 from engine.commands.shared.run_outputs import (
     check_outputs,
     distribution,
@@ -36,9 +38,12 @@ from engine.system.paths import default_store
 def parser() -> argparse.ArgumentParser:
     """The arguments of `runs`."""
     arguments = command_parser("runs", "What the run store holds.")
-    arguments.set_defaults(action=_list, store=default_store())
-    actions = arguments.add_subparsers(metavar="ACTION", title="actions (none: list all runs)")
+    arguments.set_defaults(action=list_runs, store=default_store())
+    actions = arguments.add_subparsers(metavar="ACTION", title="actions (none: list the runs)")
     _add_store(arguments)
+    add_all(arguments)
+    for action in (*add_listing(actions), *add_keeping(actions)):
+        _add_store(action)
     add = actions.add_parser("add", help="keep a submission file in the store, to review it as a run")
     add.add_argument("submission", type=Path, metavar="SUBMISSION.tsv")
     add.add_argument(
@@ -89,37 +94,12 @@ def _add_rewriting(arguments: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Do what the action says."""
     if not is_there(options.store) and options.action is not _add:
-        if options.action is _list:
-            print(f"No runs yet: there is no run store {options.store}.")
+        if options.action is list_runs:
+            print(no_store(options.store))
             return DONE
         raise StoreError(f"There is no run store {options.store}.", "Name the right file with --store.")
     with RunStore(options.store) as store:
         return int(options.action(store, options))
-
-
-def _list(store: RunStore, _options: argparse.Namespace) -> int:
-    return _print_runs(store.runs(), store.path)
-
-
-def _print_runs(runs: list[StoredRun], path: Path) -> int:
-    if not runs:
-        print(f"No runs yet in {path}.")
-        return DONE
-    rows = [_summary(run) for run in runs]
-    print(table(["run", "created (UTC)", "items", "mode", "dataset", "model"], rows))
-    return DONE
-
-
-def _summary(run: StoredRun) -> list[str]:
-    identity = run.identity
-    return [
-        str(run.id),
-        f"{run.created:%Y-%m-%d %H:%M}",
-        f"{run.judged}/{identity.items}{' chosen' if identity.chosen else ''}",
-        f"submission, {identity.settings['mode']}" if run.submitted else identity.settings["mode"],
-        identity.dataset_path.name,
-        identity.model_name,
-    ]
 
 
 def _add(store: RunStore, options: argparse.Namespace) -> int:
@@ -133,6 +113,7 @@ def _show(store: RunStore, options: argparse.Namespace) -> int:
     run, identity = results.run, results.run.identity
     facts = {
         "run": f"{run.id}, created {run.created:%Y-%m-%d %H:%M} UTC",
+        **_said_of(run),
         "items": f"{run.judged} of {identity.items} judged",
         "dataset": f"{identity.dataset_path} ({identity.dataset_hash[:12]})",
         **(_facts_of_submission(run) if run.submitted else _facts_of_model(results)),
@@ -144,6 +125,13 @@ def _show(store: RunStore, options: argparse.Namespace) -> int:
     print("\n" + distribution(count_run(results)))
     _print_unscored(results)
     return DONE
+
+
+def _said_of(run: StoredRun) -> dict[str, str]:
+    """What people call a run, and where they put it."""
+    away = run.archived and f"{run.archived.when:%Y-%m-%d %H:%M} UTC, by {run.archived.by}"
+    said = {"name": run.name, "note": run.note, "archived": away or ""}
+    return {fact: value for fact, value in said.items() if value}
 
 
 def _facts_of_submission(run: StoredRun) -> dict[str, str]:

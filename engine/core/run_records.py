@@ -107,14 +107,16 @@ class StoredRun:
     @property
     def title(self) -> str:
         """What it is called: `Run 7`, `Run 7 “night”`, `Submission x.tsv`; long names without middle."""
-        return f"{self.called[:1].upper()}{self.called[1:]}".replace("The submission", "Submission", 1)
+        file = short_name(self.identity.model_name)
+        return self._with_name(f"Submission {file}" if self.submitted else f"Run {self.id}")
 
     @property
     def called(self) -> str:
         """The same within a sentence: `run 7`, `run 7 “night”`, `the submission baseline.tsv`."""
-        what = (
-            f"the submission {short_name(self.identity.model_name)}" if self.submitted else f"run {self.id}"
-        )
+        file = short_name(self.identity.model_name)
+        return self._with_name(f"the submission {file}" if self.submitted else f"run {self.id}")
+
+    def _with_name(self, what: str) -> str:
         return f"{what} “{short_name(self.name)}”" if self.name else what
 
     @property

@@ -20,6 +20,7 @@ from engine.core.items import Preference
 from engine.core.judgments import NewOverride, NewReview
 from engine.core.people import Reviews, in_force
 from engine.core.run_records import what_is_joined
+from engine.system.account import account_name
 from engine.system.paths import default_store
 from gui.work import file_jobs, store_jobs
 from gui.work.lanes import EngineThreads, Lane, LatestTask
@@ -322,7 +323,7 @@ class Workspace(QObject):
     @property
     def author(self) -> str:
         """Who labels: as the settings say, else the name of the user's account."""
-        return self.state.text(AUTHOR) or store_jobs.account_name()
+        return self.state.text(AUTHOR) or account_name()
 
     @property
     def knows_author(self) -> bool:
