@@ -14,6 +14,8 @@ from engine.core.errors import InputError
 from engine.core.formatting import amount
 
 MOST_COLUMNS = 10_000
+MOST_TEXT = 4_000_000
+"""Characters of a cell: about a million tokens."""
 MOST_PROBLEMS = 10_000
 """Of one table: after so many of them nothing more is read."""
 MOST_BYTES = 4 << 30

@@ -30,7 +30,7 @@ from engine.data.json_records import (
     read_json_lines,
     undecodable,
 )
-from engine.data.limits import MOST_COLUMNS, MOST_PROBLEMS, check_columns, too_many_columns
+from engine.data.limits import MOST_COLUMNS, MOST_PROBLEMS, MOST_TEXT, check_columns, too_many_columns
 
 _PARQUET_ROWS_AT_ONCE = 1024
 # What pyarrow raises where it makes Python objects of what a file holds.
@@ -75,6 +75,12 @@ class SourceTable(ABC):
         """Add a problem of one row, and of one of its cells where `column` is given."""
         cell = "" if column is None else f", {named(column)}"
         self.problems.append(f"{self.row_word} {number}{cell}: {problem}")
+
+    def _checked(self, number: int, column: str, text: str) -> str:
+        """The text of a cell; reported where it is too long."""
+        if len(text) > MOST_TEXT:
+            self.report(number, f"{len(text):,} characters; at most {MOST_TEXT:,} are read.", column)
+        return text
 
     def _gives_up(self) -> bool:
         """True, and said, where there are so many problems that it is not worth reading on."""
@@ -199,7 +205,7 @@ class _DelimitedTable(SourceTable):
 
     def _text(self, line: int, cell: Cell, column: str) -> str:
         try:
-            return cell.text
+            return self._checked(line, column, cell.text)
         except UnicodeDecodeError as error:
             self.report(line, undecodable(error, cell.start), column)
             self._remedy = _SAVE_AS_UTF8
@@ -256,7 +262,7 @@ class _JsonTable(SourceTable):
         except UnicodeEncodeError as error:
             found = f"\\u{ord(text[error.start]):04x} is half a character (a lone surrogate), not text."
             self.report(number, found, name)
-        return text
+        return self._checked(number, name, text)
 
 
 class _JsonLinesTable(_JsonTable):
@@ -299,7 +305,7 @@ class _ParquetTable(SourceTable):
         try:
             if isinstance(value, _Unreadable):
                 raise value.error
-            return _parquet_text(value)
+            return self._checked(number, name, _parquet_text(value))
         except UnicodeDecodeError as error:
             self.report(number, undecodable(error, 0), name)
         except _ARROW_FAILURES as error:

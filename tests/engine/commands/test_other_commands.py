@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from engine.commands import weigh
 from engine.core.errors import SetupError
 from engine.store.run_store import RunStore
 from tests.commands import MAIN, ROOT, run, run_here
+from tests.read_only import read_only
 
 SmallModel = Callable[[str], Path]
 
@@ -130,6 +132,29 @@ def test_runs_of_a_new_store_are_none(tmp_path: Path) -> None:
 def test_runs_of_a_store_without_runs_are_none_too(tmp_path: Path) -> None:
     RunStore(tmp_path / "runs.sqlite").close()
     assert "No runs yet" in run_here("runs", "--store", tmp_path / "runs.sqlite").stdout
+
+
+def test_a_store_that_is_read_only_is_read_by_commands_and_changed_by_none(
+    demo_store: Path, demo_gold: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    store, out, gold = Path(shutil.copy(demo_store, folder)), tmp_path / "out.tsv", ("--gold", demo_gold)
+    reading: list[tuple[object, ...]] = [
+        ("runs",),
+        ("runs", "show", 1),
+        ("runs", "export", 1, "--out", out),
+        ("evaluate", 1, *gold),
+        ("compare", 1, demo_store.with_name("submission.tsv"), *gold),
+        ("weigh", 1),
+    ]
+    with read_only(folder, store):
+        for words in reading:
+            assert run_here(*words, "--store", store).returncode == 0, words
+        refused = run_here("runs", "recalibrate", 1, "--none", "--store", store)
+        assert refused.returncode == 2
+        assert "Nothing can be changed in the run store" in refused.stderr
+    assert [path.name for path in folder.iterdir()] == [store.name]
 
 
 def test_runs_show_of_a_store_that_is_not_there_makes_none(tmp_path: Path) -> None:

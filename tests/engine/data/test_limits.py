@@ -96,6 +96,15 @@ def test_after_many_problems_nothing_more_is_read(name: str, tmp_path: Path) -> 
         load_dataset(path)
 
 
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_cell_that_is_too_long_is_named(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    WRITERS[name](path, {**ROW, "output_a": "a" * 4_000_001, "output_b": "b" * 4_000_000})
+    with pytest.raises(InputError, match="output_a: 4,000,001 characters; at most 4,000,000") as caught:
+        load_dataset(path)
+    assert len(caught.value.problems) == 1
+
+
 def test_a_text_in_the_place_of_a_columns_name_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "d.tsv"
     path.write_text("x" * 1_000_000, encoding="utf-8")
