@@ -46,6 +46,7 @@ from engine.measure.accuracy import run_accuracy
 from engine.measure.label_counts import count_run
 from engine.report.run_tables import run_accuracy_table
 from engine.store.run_store import RunStore
+from engine.system.awake import Awake, KeepAwake, can_stay_awake
 
 
 def parser() -> argparse.ArgumentParser:
@@ -132,6 +133,12 @@ def _add_machine(group: argparse._ArgumentGroup) -> None:
         help="what the model's cache is kept in: f16 (default), or q8_0, which takes about half the memory",
     )
     add_computer(group)
+    group.add_argument(
+        "--keep-awake",
+        choices=[when.value for when in KeepAwake],
+        default=KeepAwake.MAINS.value,
+        help="keep the computer from going to sleep meanwhile: always, never, or on mains alone (default)",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -157,7 +164,7 @@ def run(options: argparse.Namespace) -> int:
         made = _prepared(options, model, cancel)
         with RunStore(options.store) as store:
             events = run_judging(made.plan, store, lambda: open_model(made.plan, cancel), options.fresh)
-            return _report(_follow(events), made, store, options)
+            return _report(_follow(events, KeepAwake(options.keep_awake)), made, store, options)
 
 
 def _prepared(options: argparse.Namespace, model: Path, cancel: CancelToken) -> PreparedRun:
@@ -221,10 +228,13 @@ def _names(text: str) -> tuple[str, ...]:
     return names
 
 
-def _follow(events: Iterable[RunEvent]) -> RunEnded:
-    """Show progress until the run ends; its last event."""
-    with RunProgressBar() as progress:
+def _follow(events: Iterable[RunEvent], keep_awake: KeepAwake) -> RunEnded:
+    """Show progress, and keep the computer awake, until the run ends; its last event."""
+    if keep_awake is KeepAwake.YES and not can_stay_awake():
+        tell("The computer may go to sleep: there is no program here by which it could be kept awake.")
+    with RunProgressBar() as progress, Awake(keep_awake) as awake:
         for event in events:
+            awake.refresh()
             progress.show(event)
             if isinstance(event, RunEnded):
                 ended = event

@@ -1,4 +1,4 @@
-"""`runs` as a place to keep order: names, notes, archive, deletion, words that find, two runs side by side."""
+"""`runs` as a place to keep order: names, notes, archive, deletion, search, two runs side by side."""
 
 import io
 import shutil

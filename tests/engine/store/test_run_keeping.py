@@ -16,7 +16,17 @@ from engine.store.run_rows import LONGEST_NAME, LONGEST_NOTE
 from engine.store.run_store import RunStore
 from tests.judged import IDENTITY, judged_item
 
-TABLES_OF_RUNS = ["judged_item", "reading", "explanation", "rewritten_explanation", "unscored", "given", "override", "review_mark", "confirmation"]
+TABLES_OF_RUNS = [
+    "judged_item",
+    "reading",
+    "explanation",
+    "rewritten_explanation",
+    "unscored",
+    "given",
+    "override",
+    "review_mark",
+    "confirmation",
+]
 
 
 @pytest.fixture
