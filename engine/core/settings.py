@@ -117,10 +117,14 @@ def settings_of(values: Mapping[str, Any]) -> JudgeSettings:
 
 @dataclass(frozen=True)
 class MachineSettings:
-    """How the computer works: speed, and results by rounding only; not part of a run's identity."""
+    """How the computer works: speed, and results by rounding only; not part of a run's identity.
+
+    `adapts`: whether fewer than `threads` are used while other programs want the processor.
+    """
 
     threads: int
     gpu_layers: int
+    adapts: bool = False
 
     def __post_init__(self) -> None:
         _at_least("number of threads", self.threads, 1)

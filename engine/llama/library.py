@@ -138,6 +138,11 @@ class LlamaModel:
         return loaded or int(self._header_text(f"{architecture}.context_length") or 0)
 
     @property
+    def weight_bytes(self) -> int:
+        """The size of all tensors, in bytes; of a vocabulary alone 0."""
+        return int(llama_cpp.llama_model_size(self.pointer))
+
+    @property
     def keeps_state(self) -> bool:
         """True for recurrent and hybrid models: their memory cannot be cut back to a prefix."""
         return bool(

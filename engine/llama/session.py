@@ -8,6 +8,7 @@ Knows: llama_cpp's context, batches and memory. Does not know: what the tokens s
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ from engine.core.remedies import Remedy, Setting
 from engine.core.settings import KvType
 from engine.llama.batch import TokenBatch
 from engine.llama.library import LlamaModel, last_errors
+from engine.llama.threads import ThreadChoice
 from engine.llama.token_tree import BranchTokens, common_prefix
 from engine.llama.vocabulary import Vocabulary
 
@@ -96,9 +98,12 @@ _Entry = tuple[int, int, int, bool, int]  # token, position, sequence, logits wa
 class LlamaSession:
     """The context of one model. Belongs to the thread that made it; close it before its model."""
 
-    def __init__(self, model: LlamaModel, shape: SessionShape, threads: int, cancel: CancelToken) -> None:
+    def __init__(
+        self, model: LlamaModel, shape: SessionShape, threads: int | ThreadChoice, cancel: CancelToken
+    ) -> None:
         """Make room for `shape`. NoRoomError where there is none.
 
+        `threads`: so many for each batch, or as many as there are cores for at the moment.
         ModelFileError where the model's cache cannot be kept in the wanted type.
         """
         self._owner = threading.get_ident()
@@ -108,7 +113,9 @@ class LlamaSession:
         self.shape = shape
         self.tokens_read = 0
         self.tokens_generated = 0
-        self._context: Any = llama_cpp.llama_init_from_model(model.pointer, self._params(threads))
+        self._threads = threads if isinstance(threads, ThreadChoice) else None
+        count = threads.count if isinstance(threads, ThreadChoice) else threads
+        self._context: Any = llama_cpp.llama_init_from_model(model.pointer, self._params(count))
         if not self._context:
             raise _refusal(model, shape)
         self._memory = llama_cpp.llama_get_memory(self._context)
@@ -294,7 +301,10 @@ class LlamaSession:
         self._cancel.raise_if_requested()
         tokens, positions, sequences, wanted, _ = zip(*entries, strict=True)
         batch = self._batch.filled(tokens, positions, sequences, wanted)
-        result = llama_cpp.llama_decode(self._context, batch)
+        with self._threads.watched() if self._threads else nullcontext():
+            result = llama_cpp.llama_decode(self._context, batch)
+        if self._threads:
+            llama_cpp.llama_set_n_threads(self._context, self._threads.count, self._threads.count)
         if result == _ABORTED:
             raise Cancelled
         if result != 0:

@@ -14,12 +14,14 @@ from engine.core.settings import MachineSettings
 from engine.llama.encoder import LlamaEncoder
 from engine.llama.library import LlamaModel, gpu_offload_supported, library_version
 from engine.llama.session import LlamaSession, SessionShape
+from engine.llama.threads import ThreadChoice
 from engine.loading.checked_model import CheckedModel
 from engine.loading.templates import chat_template
 from engine.prompt.chat_template import ChatTemplate
 from engine.system.computer import default_threads
 
 _ALL_LAYERS = 999
+_SMALL_MODEL = 16 << 20  # of so few bytes: threads would wait for each other longer than they work
 
 
 def encoder_hash(checked: CheckedModel) -> str:
@@ -36,13 +38,22 @@ def open_encoder(checked: CheckedModel, threads: int, cancel: CancelToken) -> It
 
 
 def machine_settings(threads: int | None, gpu_layers: int | None) -> MachineSettings:
-    """How the computer works; None: its physical cores, and all layers on the GPU where there is one.
+    """How the computer works; None: its physical cores, as far as other programs leave them free, and all
+    layers on the GPU where there is one.
 
     SetupError for impossible numbers.
     """
     if gpu_layers is None:
         gpu_layers = _ALL_LAYERS if gpu_offload_supported() else 0
-    return MachineSettings(default_threads() if threads is None else threads, gpu_layers)
+    if threads is None:
+        return MachineSettings(default_threads(), gpu_layers, adapts=True)
+    return MachineSettings(threads, gpu_layers)
+
+
+def _threads(machine: MachineSettings, model: LlamaModel) -> int | ThreadChoice:
+    if not machine.adapts:
+        return machine.threads
+    return ThreadChoice(1 if model.weight_bytes < _SMALL_MODEL else machine.threads)
 
 
 @dataclass(frozen=True)
@@ -70,6 +81,6 @@ def open_session(
     checked.check_unchanged()
     with (
         LlamaModel(checked.path, machine.gpu_layers, cancel=cancel) as model,
-        LlamaSession(model, shape(model), machine.threads, cancel) as session,
+        LlamaSession(model, shape(model), _threads(machine, model), cancel) as session,
     ):
         yield OpenModel(session, chat_template(model.chat_template, session.vocabulary, cancel))

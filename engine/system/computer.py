@@ -13,6 +13,12 @@ def default_threads() -> int:
     return psutil.cpu_count(logical=False) or psutil.cpu_count() or 1
 
 
+def idle_seconds() -> float:
+    """How long the cores of this computer have been idle, all together, since some moment in the past."""
+    times = psutil.cpu_times()
+    return float(times.idle + getattr(times, "iowait", 0.0))
+
+
 class Memory(NamedTuple):
     """Main memory of this machine, in bytes: what can be had now, and all there is."""
 
