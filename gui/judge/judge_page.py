@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.events import RunEnded
@@ -30,7 +30,7 @@ from gui.kit.foreign_text import one_line
 from gui.kit.labels import main_button, name, panel, set_role
 from gui.work.file_jobs import Loading
 from gui.work.lanes import Lane, LatestTask
-from gui.work.page import Page
+from gui.work.page import Column, Page, scrolling
 from gui.work.page_name import PageName
 from gui.work.page_splitter import PageSplitter
 from gui.work.workspace import Workspace
@@ -123,6 +123,21 @@ class JudgePage(Page):
         """True where `run` would start something, with a plan at hand of what."""
         return self.planner.plan is not None and not self.control.running
 
+    def take_in(self, button: QPushButton, beside: QWidget) -> None:
+        """Show a button beside the main one, and a panel below the run."""
+        self.header.insertWidget(self.header.indexOf(self.stop_button), button)
+        self._right.insertWidget(1, beside)
+
+    def wanted(self, fresh: bool | None = None) -> RunSetup | None:
+        """What the main button would start, or `fresh` or not; None, which is said, where something lacks."""
+        plan = self.planner.plan
+        setup = replace(self.setup(), fresh=plan is not None and plan.complete if fresh is None else fresh)
+        if self.workspace.dataset is None or not setup.criteria:
+            self.workspace.note.emit("Open a dataset and choose a criterion before a run.")
+            return None
+        goes_on = plan is not None and plan.unfinished and not setup.fresh
+        return replace(setup, resumes=plan.forecast.run_id if plan is not None and goes_on else None)
+
     def setup(self) -> RunSetup:
         """The run that the page describes."""
         dataset = self.workspace.dataset
@@ -169,15 +184,14 @@ class JudgePage(Page):
             self.header.addWidget(button)
 
     def _make_body(self) -> None:
-        self._left = _column(panel(self.dataset_line), panel(self.picker), panel(self.settings))
-        right = _column(self.run_panel, self.plan_panel)
+        left = Column(panel(self.dataset_line), panel(self.picker), panel(self.settings))
+        right = Column(self.run_panel, self.plan_panel)
         # The judgments take the room that the plan leaves.
-        layout = right.layout()
-        if isinstance(layout, QVBoxLayout):
-            layout.setStretchFactor(self.run_panel, 100)
+        self._right = right.parts
+        self._right.setStretchFactor(self.run_panel, 100)
         self._splitter = PageSplitter(Qt.Orientation.Horizontal)
-        self._splitter.addWidget(_scrolling(self._left))
-        self._splitter.addWidget(_scrolling(right))
+        self._splitter.addWidget(scrolling(left))
+        self._splitter.addWidget(scrolling(right))
         self._splitter.setStretchFactor(0, 1)
         self._splitter.setStretchFactor(1, 1)
         self._splitter.setSizes([532, 600])
@@ -281,26 +295,17 @@ class JudgePage(Page):
     # The run
 
     def _run(self, fresh: bool) -> None:
-        plan = self.planner.plan
-        goes_on = plan is not None and plan.unfinished and not fresh
-        setup = replace(
-            self.setup(), fresh=fresh, resumes=plan.forecast.run_id if plan is not None and goes_on else None
-        )
-        if self.control.running:
-            return
-        if self.workspace.dataset is None or not setup.criteria:
-            self.workspace.note.emit("Open a dataset and choose a criterion before a run.")
-            return
-        self.control.start(setup)
+        setup = None if self.control.running else self.wanted(fresh)
+        if setup is not None:
+            self.control.start(setup)
 
     @Slot()
     def _follow_start(self) -> None:
         self.planner.drop()
-        self._left.setEnabled(False)
         self.plan_panel.hide()
         setup = self.control.setup
         if setup is not None:
-            self.run_panel.begin(setup.criteria, setup.dataset_in_words)
+            self.run_panel.begin(setup.criteria, f"{setup.dataset_in_words}, {setup.model_path.name}")
         self._follow()
 
     @Slot()
@@ -311,7 +316,6 @@ class JudgePage(Page):
     @Slot(object)
     def _follow_end(self, how: RunEnded | EngineError | None) -> None:
         self.run_panel.end(how, self.control.progress)
-        self._left.setEnabled(True)
         self.plan_panel.show()
         self._plan_soon()
         self._show_buttons()
@@ -378,23 +382,3 @@ class JudgePage(Page):
         self.picker.choose_file(setup.model_path)
         self._describe(setup)
         self.control.start(setup)
-
-
-def _column(*widgets: QWidget) -> QWidget:
-    column = QWidget()
-    column.setProperty("role", "content")
-    layout = QVBoxLayout(column)
-    layout.setContentsMargins(0, 0, 6, 0)
-    layout.setSpacing(10)
-    for widget in widgets:
-        layout.addWidget(widget)
-    layout.addStretch(1)
-    return column
-
-
-def _scrolling(inside: QWidget) -> QScrollArea:
-    area = QScrollArea()
-    area.setWidgetResizable(True)
-    area.setFrameShape(QFrame.Shape.NoFrame)
-    area.setWidget(inside)
-    return area
