@@ -44,7 +44,10 @@ class JudgePage(Page):
     NAME = PageName.JUDGE
     KEYS: ClassVar[Sequence[tuple[str, str]]] = (
         ("Ctrl+R, F5", "Run, or resume a run; a complete run is not judged again"),
-        ("Ctrl+.", "Stop the run; what is judged is kept"),
+        ("Ctrl+.", "Stop the run, and the queue; what is judged is kept"),
+        ("Ctrl+Shift+R", "Add the run that is described to the queue"),
+        ("Shift+F5", "Start the queue"),
+        ("Alt+Up, Alt+Down, Delete", "In the queue: move a run, take it out"),
         ("Enter", "In the latest judgments: show one in Review"),
     )
 
@@ -124,9 +127,9 @@ class JudgePage(Page):
         return self.planner.plan is not None and not self.control.running
 
     def take_in(self, button: QPushButton, beside: QWidget) -> None:
-        """Show a button beside the main one, and a panel below the run."""
+        """Show a button beside the main one, and a panel above the run."""
         self.header.insertWidget(self.header.indexOf(self.stop_button), button)
-        self._right.insertWidget(1, beside)
+        self._right.insertWidget(0, beside)
 
     def wanted(self, fresh: bool | None = None) -> RunSetup | None:
         """What the main button would start, or `fresh` or not; None, which is said, where something lacks."""

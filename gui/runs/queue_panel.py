@@ -14,12 +14,12 @@ from engine.core.run_setup import RunSetup
 from gui.kit.flow import FlowLayout
 from gui.kit.labels import OneLine, heading, label, name
 from gui.kit.views import FillingView, dressed
-from gui.runs.queue_table import ITEMS, MODEL, SETTINGS, STATE, QueueTableModel
+from gui.runs.queue_table import LINES, MODEL, RUN, STATE, QueueTableModel
 from gui.runs.queued import QueueState
 from gui.runs.run_queue import RunQueue
 
-_MOST_ROWS = 6
-_LEAST = {ITEMS: 12, MODEL: 10, SETTINGS: 8, STATE: 14}
+_MOST_ROWS = 4
+_LEAST = {RUN: 22, MODEL: 10, STATE: 20}
 """Letters of each column that are always shown."""
 
 
@@ -73,7 +73,7 @@ class QueuePanel(QFrame):
 
     def restyle(self) -> None:
         """Follow another text size."""
-        self.view.verticalHeader().setDefaultSectionSize(self.view.fontMetrics().height() + 10)
+        self.view.verticalHeader().setDefaultSectionSize(LINES * self.view.fontMetrics().lineSpacing() + 8)
         letter = self.view.fontMetrics().averageCharWidth()
         self.view.fill({column: letters * letter for column, letters in _LEAST.items()})
         self._fit()

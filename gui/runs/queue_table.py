@@ -12,8 +12,10 @@ from engine.core.formatting import short_name
 from gui.kit.foreign_text import one_line, tip
 from gui.runs.queued import Queued
 
-COLUMNS = ("Items", "Model", "Settings", "State")
-ITEMS, MODEL, SETTINGS, STATE = range(len(COLUMNS))
+COLUMNS = ("Run", "Model", "State")
+RUN, MODEL, STATE = range(len(COLUMNS))
+LINES = 2
+"""Of text in a row."""
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -46,9 +48,11 @@ class QueueTableModel(QAbstractTableModel):
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
         """The names of the columns."""
-        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return COLUMNS[section]
-        return None
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        return COLUMNS[section] if role == Qt.ItemDataRole.DisplayRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """The text of a cell, and all of the run as tool tip."""
@@ -56,12 +60,17 @@ class QueueTableModel(QAbstractTableModel):
             return None
         entry = self._entries[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
-            return one_line(_cells(entry)[index.column()])
+            return "\n".join(one_line(line) for line in _lines(entry)[index.column()])
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
             whole = f"{entry.what}\n{entry.setup.model_path}\n{entry.how}\n{entry.outcome}"
             return tip(whole) if role == Qt.ItemDataRole.ToolTipRole else one_line(entry.in_words)
         return None
 
 
-def _cells(entry: Queued) -> tuple[str, ...]:
-    return short_name(entry.what), short_name(entry.setup.model_path.name), entry.how, entry.outcome
+def _lines(entry: Queued) -> tuple[tuple[str, ...], ...]:
+    """The lines of each cell."""
+    return (
+        (short_name(entry.what), entry.how),
+        (short_name(entry.setup.model_path.stem),),
+        entry.outcome_lines,
+    )

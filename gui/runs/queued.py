@@ -74,11 +74,15 @@ class Queued:
     @property
     def outcome(self) -> str:
         """Its state, and what is to be said of it."""
-        run = f"run {self.run_id}" if self.run_id is not None else ""
+        return ": ".join(self.outcome_lines)
+
+    @property
+    def outcome_lines(self) -> tuple[str, ...]:
+        """The same: what it is, and what is to be said of it, where that is known."""
+        run = f", run {self.run_id}" if self.run_id is not None else ""
         took = duration(self.seconds) if self.seconds and self.state.ended else ""
-        return ": ".join(
-            part for part in (self.state, ", ".join(filter(None, (run, self.said, took)))) if part
-        )
+        said = ", ".join(part for part in (self.said, took) if part)
+        return (f"{self.state}{run}", said) if said else (f"{self.state}{run}",)
 
     @property
     def in_words(self) -> str:

@@ -31,6 +31,10 @@ from gui.results.export_jobs import Written
 from gui.results.results_page import ResultsPage
 from gui.review.drafts import DRAFTS
 from gui.review.review_page import ReviewPage
+from gui.runs.queue_panel import QueuePanel
+from gui.runs.run_health import RunHealth
+from gui.runs.run_queue import QUEUE, RunQueue
+from gui.runs.runs_dialog import RunsDialog
 from gui.weigh.run_weights import OF_RUNS, SAVED
 from gui.window.about_dialog import AboutDialog
 from gui.window.check_dialog import CheckDialog
@@ -39,6 +43,7 @@ from gui.window.frame import MainWindow
 from gui.window.icons import icon, window_icon
 from gui.window.keys_dialog import KeysDialog
 from gui.window.menus import MenuActions, Menus
+from gui.window.run_watch import RunWatch
 from gui.window.self_test_dialog import SelfTestDialog
 from gui.window.settings_dialog import SettingsDialog
 from gui.window.submission_jobs import Answered
@@ -71,6 +76,13 @@ class Interior(QObject):
         self.results = ResultsPage(space, self.rewriter)
         self.review = ReviewPage(space, self.rewriter)
         self.compare = ComparePage(space)
+        self.queue = RunQueue(self.run_control, frame.state, frame)
+        self.queue_panel = QueuePanel(self.queue, self.judge.wanted)
+        self.judge.take_in(self.queue_panel.add_button, self.queue_panel)
+        self.watch = RunWatch(
+            self.run_control, self.queue, frame.state, frame, self.judge.run_panel.show_awake
+        )
+        self.run_health = RunHealth(space, frame)
         self.submissions = SubmissionOpener(space, frame)
         self.menus = Menus(frame.menuBar(), self._menu_actions(), frame)
         frame.setWindowIcon(window_icon())
@@ -140,6 +152,7 @@ class Interior(QObject):
             open_recent=space.open_dataset,
             clear_recent=lambda: space.state.clear_recent("datasets"),
             exports=self.results.exports,
+            show_runs=self._show_runs,
             show_settings=self._show_settings,
             quit=frame.close,
             show_page=frame.show_page,
@@ -148,6 +161,8 @@ class Interior(QObject):
             reset_text_size=lambda: frame.set_text_size(100),
             run=self.run,
             stop=self.run_control.stop,
+            add_to_queue=self._add_to_queue,
+            start_queue=self._start_queue,
             show_keys=self._show_keys,
             show_self_test=lambda: SelfTestDialog(space, frame).exec(),
             open_data_folder=lambda: self._open_folder(data_folder()),
@@ -165,6 +180,9 @@ class Interior(QObject):
     def _connect_work(self) -> None:
         space, control = self.workspace, self.run_control
         space.problem.connect(self.show_problem)
+        space.runs_deleted.connect(self.queue.forget_runs)
+        self.queue_panel.added.connect(space.note)
+        self.queue.ended.connect(self._tell_queue)
         space.note.connect(self.frame.show_note)
         space.check_wanted.connect(self._show_check)
         self.submissions.opened.connect(self._tell_findings)
@@ -219,7 +237,7 @@ class Interior(QObject):
     @Slot()
     def _set_title(self) -> None:
         dataset = self.workspace.dataset
-        self.frame.setWindowTitle(f"{one_line(dataset.name)} - Tiebreak" if dataset else "Tiebreak")
+        self.watch.set_name(f"{one_line(dataset.name)} - Tiebreak" if dataset else "Tiebreak")
 
     @Slot()
     def _follow_look(self) -> None:
@@ -238,16 +256,23 @@ class Interior(QObject):
 
     # Dialogs and folders
 
+    def _show_runs(self) -> None:
+        dialog = RunsDialog(self.workspace, self.run_health, self.frame)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.deleted.connect(self.workspace.forget_runs)
+        dialog.open()
+
     def _show_settings(self) -> None:
         dialog = SettingsDialog(self.workspace, self.frame)
         dialog.look_changed.connect(self.frame.apply_look)
+        dialog.power_changed.connect(self.watch.follow_settings)
         dialog.forget_wanted.connect(self._forget)
         dialog.exec()
 
     @Slot()
     def _forget(self) -> None:
         """Forget what the window remembers, but for who labels, how, and work that a person has begun."""
-        self.workspace.state.forget_all_but(UNFINISHED, DRAFTS, OF_RUNS, SAVED, AUTHOR, BLIND)
+        self.workspace.state.forget_all_but(UNFINISHED, QUEUE, DRAFTS, OF_RUNS, SAVED, AUTHOR, BLIND)
         self.frame.apply_look()
         self.frame.show_note("Recent files, layout and settings are forgotten; runs and your name are kept.")
 
@@ -295,6 +320,24 @@ class Interior(QObject):
 
     # Runs, and closing during one
 
+    def _add_to_queue(self) -> None:
+        self.frame.show_page(PageName.JUDGE)
+        self.queue_panel.add_run()
+
+    def _start_queue(self) -> None:
+        self.frame.show_page(PageName.JUDGE)
+        if self.queue.waiting:
+            self.queue.start()
+        else:
+            self.frame.show_note("No run waits in the queue: describe one and press Add to queue.")
+
+    @Slot(str)
+    def _tell_queue(self, summary: str) -> None:
+        """What the Judge page says by itself, where another page is open."""
+        self.frame.show_note(summary)
+        if self.frame.page is not PageName.JUDGE:
+            self.notice.show_note(summary)
+
     @Slot()
     def _follow_run(self) -> None:
         progress, running = self.run_control.progress, self.run_control.running
@@ -335,12 +378,13 @@ class Interior(QObject):
     def _may_stop(self) -> bool:
         progress = self.run_control.progress
         so_far = f"{progress.judged:,} of {progress.items:,} items are judged. " if progress else ""
+        queue = " So can the queue." if self.queue.going else ""
         box = QMessageBox(self.frame)
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle("A run is under way")
         box.setText("Stop the run and close Tiebreak?")
-        box.setInformativeText(f"{so_far}What is judged is kept, and the run can go on next time.")
+        box.setInformativeText(f"{so_far}What is judged is kept, and the run can go on next time.{queue}")
         stop = box.addButton("Stop and close", QMessageBox.ButtonRole.AcceptRole)
         box.addButton("Keep judging", QMessageBox.ButtonRole.RejectRole)
         box.exec()
