@@ -77,7 +77,7 @@ class DifferencesDialog(QDialog):
         self.only.toggled.connect(self._order.show_only)
         self.view = dressed(FillingView(), self._order, "Facts of two runs")
         letter = self.view.fontMetrics().averageCharWidth()
-        self.view.setColumnWidth(_FACT, 26 * letter)
+        self.view.setColumnWidth(_FACT, 32 * letter)
         self.view.setColumnWidth(_DIFFERS, self.view.title_width(_DIFFERS))
         self.view.fill({_FIRST: 20 * letter, _OTHER: 20 * letter})
         name(self.only, self.only.text())
@@ -87,5 +87,5 @@ class DifferencesDialog(QDialog):
         for widget in (self.summary, self.only, self.view, buttons):
             layout.addWidget(widget)
         layout.setStretchFactor(self.view, 1)
-        wanted = QSize(letter * 120, self.fontMetrics().height() * 34)
+        wanted = QSize(letter * 140, self.fontMetrics().height() * 34)
         self.resize(wanted.boundedTo(self.screen().availableSize() * 0.9))

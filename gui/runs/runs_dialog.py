@@ -6,7 +6,7 @@ Knows: what can be done with runs that are chosen. Does not know: how any of it 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -31,7 +31,7 @@ from gui.runs import runs_jobs
 from gui.runs.delete_dialog import DeleteDialog
 from gui.runs.differences_dialog import DifferencesDialog
 from gui.runs.run_health import RunHealth
-from gui.runs.runs_table import DATASET, MODEL, NAME, RUN, RunsOrder, RunsTableModel
+from gui.runs.runs_table import ARCHIVED, DATASET, MODEL, NAME, RUN, NameDelegate, RunsOrder, RunsTableModel
 from gui.work.lanes import Job, Lane, Task
 from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
@@ -39,7 +39,6 @@ from gui.work.workspace import Workspace
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
 
-_LONGEST_NAME = 255
 _REST_MS = 700  # without a key before a note is stored
 _NOTE_LINES = 3
 _LEAST = {NAME: 16, DATASET: 12, MODEL: 12}
@@ -69,7 +68,11 @@ class RunsDialog(QDialog):
         self.finished.connect(self._keep_note)
         workspace.runs_changed.connect(self._show_runs)
         health.changed.connect(self._show_runs)
+        self._show_note(None)
         self._show_runs()
+        if workspace.run is not None:
+            self.choose(workspace.run.id)
+        self.view.setFocus()
         workspace.refresh_runs()
 
     # What is chosen
@@ -82,17 +85,17 @@ class RunsDialog(QDialog):
 
     def choose(self, *run_ids: int) -> None:
         """Choose these runs, where they are shown."""
-        self.view.clearSelection()
-        mode = self.view.selectionMode()
-        self.view.setSelectionMode(QAbstractItemView.SelectionMode.MultiSelection)
+        chosen = self.view.selectionModel()
+        chosen.clearSelection()
         for run_id in run_ids:
             row = self.table.row_of(run_id)
             shown = (
                 self.order.mapFromSource(self.table.index(row, NAME)) if row is not None else QModelIndex()
             )
             if shown.isValid():
-                self.view.selectRow(shown.row())
-        self.view.setSelectionMode(mode)
+                how = QItemSelectionModel.SelectionFlag
+                chosen.setCurrentIndex(shown, how.NoUpdate)
+                chosen.select(shown, how.Select | how.Rows)
 
     # What is done with it
 
@@ -217,6 +220,8 @@ class RunsDialog(QDialog):
 
     @Slot()
     def _show_runs(self) -> None:
+        if self._editing:
+            return  # it would put the old name into the editor; shown once that is closed
         chosen = [run.id for run in self.chosen]
         self.table.show_runs(self._workspace.runs, self._health.found)
         if chosen and [run.id for run in self.chosen] != chosen:
@@ -228,6 +233,7 @@ class RunsDialog(QDialog):
     @Slot()
     def _search(self) -> None:
         self.order.search(self.search.text(), self.archived.isChecked())
+        self.view.setColumnHidden(ARCHIVED, not self.archived.isChecked())
         self._follow_choice()
 
     @Slot()
@@ -266,7 +272,6 @@ class RunsDialog(QDialog):
         self.order = RunsOrder(self.table, self)
         self.view = dressed(FillingView(), self.order, "All runs")
         self.view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.view.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
         self.view.setSortingEnabled(True)
         self.view.sortByColumn(RUN, Qt.SortOrder.DescendingOrder)
         letter = self.view.fontMetrics().averageCharWidth()
@@ -275,12 +280,20 @@ class RunsDialog(QDialog):
             self.view.setColumnWidth(column, max(wanted, self.view.title_width(column) + 14))
         self.view.fill({column: letters * letter for column, letters in _LEAST.items()})
         self.view.activated.connect(self._activate)
+        names = NameDelegate(self.view)
+        self.view.setItemDelegateForColumn(NAME, names)
+        # Not at once: the view is in the middle of it.
+        names.closeEditor.connect(self._show_runs, Qt.ConnectionType.QueuedConnection)
         self.view.selectionModel().selectionChanged.connect(self._follow_choice)
 
     @Slot()
     def _activate(self) -> None:
-        if self.view.state() is not QAbstractItemView.State.EditingState:
+        if not self._editing:
             self.open_run()
+
+    @property
+    def _editing(self) -> bool:
+        return self.view.state() == QAbstractItemView.State.EditingState
 
     def _make_note(self) -> None:
         self.note = QPlainTextEdit()
@@ -310,16 +323,14 @@ class RunsDialog(QDialog):
         )
         self.delete_button = self._button("&Delete…", "Delete the runs, after a question (Del)", self.delete)
         self.close_button = self._button("Close", "Close", self.accept)
-        for key, action in (
-            (QKeySequence.StandardKey.Find, self.search.setFocus),
-            (QKeySequence.StandardKey.Delete, self.delete),
+        for key, place, action in (
+            (QKeySequence.StandardKey.Find, self, self.search.setFocus),
+            (QKeySequence.StandardKey.Delete, self.view, self.delete),
+            ("F2", self.view, self.rename),
         ):
-            place = self.view if key is QKeySequence.StandardKey.Delete else self
             shortcut = QShortcut(QKeySequence(key), place)
             shortcut.setContext(
-                Qt.ShortcutContext.WidgetShortcut
-                if place is self.view
-                else Qt.ShortcutContext.WidgetWithChildrenShortcut
+                Qt.ShortcutContext.WindowShortcut if place is self else Qt.ShortcutContext.WidgetShortcut
             )
             shortcut.activated.connect(action)
 
@@ -352,7 +363,7 @@ class RunsDialog(QDialog):
         layout.addWidget(self.note)
         layout.addWidget(self.said)
         layout.addLayout(bottom)
-        wanted = QSize(self.fontMetrics().averageCharWidth() * 150, self.fontMetrics().height() * 34)
+        wanted = QSize(self.fontMetrics().averageCharWidth() * 180, self.fontMetrics().height() * 34)
         self.resize(wanted.boundedTo(self.screen().availableSize() * 0.92))
 
 
@@ -360,7 +371,7 @@ _WIDEST = (
     "9999",
     "",
     "1,248 of 1,248",
-    "submission, explain",
+    "submission",
     "",
     "",
     "2026-12-12 22:22",

@@ -15,11 +15,13 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
+from PySide6.QtWidgets import QLineEdit, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from engine.core.formatting import short_name
 from engine.core.health import Health, HealthVerdict
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.value_table import SORT_ROLE
+from gui.work.workspace import LONGEST_NAME
 
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
@@ -87,6 +89,8 @@ class RunsTableModel(QAbstractTableModel):
             return None
         if role == Qt.ItemDataRole.DisplayRole:
             return COLUMNS[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _alignment(section)
         return _TIPS.get(section) if role == Qt.ItemDataRole.ToolTipRole else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -117,8 +121,8 @@ class RunsTableModel(QAbstractTableModel):
             answer = self._value(run, column)
         elif role == Qt.ItemDataRole.ToolTipRole:
             answer = tip(self._about(run))
-        elif role == Qt.ItemDataRole.TextAlignmentRole and column in (RUN, ITEMS):
-            answer = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        elif role == Qt.ItemDataRole.TextAlignmentRole:
+            answer = _alignment(column)
         return answer
 
     def _text(self, run: "StoredRun", column: int) -> str:
@@ -129,7 +133,7 @@ class RunsTableModel(QAbstractTableModel):
             RUN: str(run.id),
             NAME: run.name,
             ITEMS: f"{run.judged:,} of {identity.items:,}",
-            MODE: f"submission, {mode}" if run.submitted else mode,
+            MODE: "submission" if run.submitted else mode,
             DATASET: short_name(identity.dataset_in_words),
             MODEL: short_name(identity.model_name),
             MADE: f"{run.created.astimezone():%Y-%m-%d %H:%M}",
@@ -153,6 +157,22 @@ class RunsTableModel(QAbstractTableModel):
         if run.archived:
             lines.append(f"Archived {run.archived.when.astimezone():%Y-%m-%d %H:%M} by {run.archived.by}.")
         return "\n".join([*lines, *([run.note] if run.note else [])])
+
+
+class NameDelegate(QStyledItemDelegate):
+    """A field for a name that is no longer than the store takes."""
+
+    def createEditor(self, parent: QWidget, _option: QStyleOptionViewItem, _index: Index) -> QWidget:
+        """The field."""
+        field = QLineEdit(parent)
+        field.setMaxLength(LONGEST_NAME)
+        field.setAccessibleName("Name of the run")
+        return field
+
+
+def _alignment(column: int) -> int:
+    side = Qt.AlignmentFlag.AlignRight if column in (RUN, ITEMS) else Qt.AlignmentFlag.AlignLeft
+    return int(side | Qt.AlignmentFlag.AlignVCenter)
 
 
 class RunsOrder(QSortFilterProxyModel):

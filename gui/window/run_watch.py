@@ -53,6 +53,7 @@ class RunWatch(QObject):
         control.progressed.connect(self._follow)
         control.ended.connect(self._follow_end)
         queue.changed.connect(self._follow)
+        queue.ended.connect(self._call)
 
     @property
     def awake(self) -> bool:
@@ -91,8 +92,13 @@ class RunWatch(QObject):
     @Slot(object)
     def _follow_end(self, _how: object) -> None:
         self._follow()
-        if not self._queue.going and not self._window.isActiveWindow():
-            QApplication.alert(self._window)  # until somebody looks
+        if not self._queue.going:
+            self._call()
+
+    @Slot()
+    def _call(self) -> None:
+        """Let the task bar call until somebody looks; where the window is looked at, nothing happens."""
+        QApplication.alert(self._window)
 
     def _show_title(self) -> None:
         self._window.setWindowTitle(f"{self._far}{self._name}")
