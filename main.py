@@ -12,7 +12,7 @@ try:
     from engine.commands.shared.console import DONE, guarded
     from engine.core.errors import SetupError
     from engine.core.remedies import Remedy
-    from engine.system.paths import keep_caches_together, program
+    from engine.system.paths import APART, keep_caches_together, program
 except ModuleNotFoundError as error:
     sys.exit(
         f"The package {error.name} is missing: this Python is not the one that Tiebreak was set up for.\n"
@@ -67,6 +67,8 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] == ["--version"]:
         print(f"Tiebreak {VERSION}")
         return DONE
+    if arguments == [APART]:
+        return int(import_module("engine.system.apart").serve())
     if not arguments:
         return open_window()
     if arguments[0] not in COMMANDS:

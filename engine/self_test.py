@@ -5,7 +5,7 @@ Knows: what is tried, and what its result means. Does not know: who reads it.
 
 import platform
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -60,7 +60,7 @@ class Check:
     remedy: Remedy | None = None
 
 
-def self_test(cancel: CancelToken) -> Iterator[Check]:
+def self_test(cancel: CancelToken) -> Generator[Check, None, None]:
     """Try everything, each check when it is asked for; one that fails does not keep the next from its trial.
 
     What is written goes to folders that are gone at the end. There stay: the program's own folders, in
@@ -70,6 +70,11 @@ def self_test(cancel: CancelToken) -> Iterator[Check]:
     for name, look in _checks(cancel):
         cancel.raise_if_requested()
         yield _tried(name, look)
+
+
+def internet_check(name: str) -> Check:
+    """Whether this process has an internet socket, where another one does the self-test."""
+    return _tried(name, _internet)
 
 
 def _checks(cancel: CancelToken) -> list[tuple[str, Callable[[], str]]]:

@@ -70,11 +70,13 @@ LIBRARIES = {
     "jinja2.sandbox": "engine/prompt/rendering.py",
     "llama_cpp": "engine/llama models/demo/check_export.py",
     "matplotlib": "engine/report",
+    "multiprocessing": "",
     "pandas": "engine/data/pandas_ids.py models/demo",
     "psutil": "engine/system/computer.py engine/self_test.py",
     "scipy": "engine/measure engine/calibrate engine/weigh",
     "sklearn": "engine/measure engine/calibrate engine/weigh",
     "sqlite3": "engine/store engine/loading",
+    "subprocess": "engine/system packaging",
     "threading": "engine gui/work/lanes.py",
     "tqdm": "engine/commands",
 }
@@ -303,6 +305,17 @@ def test_only_jobs_import_inside_functions() -> None:
         for used in imports(path)
         if used.in_function and below(used.name, "engine", "gui")
         if not path.name.endswith("_jobs.py") and path.name != "app.py"
+    ]
+
+
+def test_the_window_opens_no_model_in_its_own_process() -> None:
+    """Whoever maps a file that is cut short is ended; what is imported here goes to a worker."""
+    opens = {"open_model", "open_session", "open_encoder", "LlamaModel", "run_judging", "cut_encoder"}
+    assert not [
+        f"{path}: {used.name}"
+        for path in sources("gui")
+        for used in imports(path)
+        if used.name.rpartition(".")[2] in opens
     ]
 
 

@@ -25,6 +25,10 @@ class CancelToken:
         """True once `cancel` was called."""
         return self._flag.is_set()
 
+    def wait(self, seconds: float) -> bool:
+        """Wait, on a thread with nothing else to do, until `cancel` was called; False after so long."""
+        return self._flag.wait(seconds)
+
     def raise_if_requested(self) -> None:
         """Raise Cancelled once `cancel` was called."""
         if self._flag.is_set():

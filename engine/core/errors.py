@@ -3,6 +3,7 @@
     EngineError
     ├── SetupError            the user can act: shown as problem + remedy, never with a traceback
     │   ├── InputError        a file that was read is wrong; carries every problem found in it
+    │   ├── ProcessEnded      the process that did the work was ended, by a crash or from outside
     │   ├── ModelFileError    a model file cannot be used
     │   │   └── NoRoomError   ... for want of memory at the moment
     │   └── StoreError        the run store cannot be read or written
@@ -53,6 +54,14 @@ class InputError(SetupError):
         if left_out:
             text += f"\n  and {left_out} more."
         super().__init__(text, remedy)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Copies and pickles are made without what was left out, so not by another __init__.
+        return SetupError.__new__, (type(self), self.problem, self.remedy), self.__dict__
+
+
+class ProcessEnded(SetupError):
+    """The process of its own that did the work was ended, by a crash or from outside; this one goes on."""
 
 
 class ModelFileError(SetupError):

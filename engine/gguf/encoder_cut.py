@@ -7,6 +7,7 @@ Knows: the GGUF format through the `gguf` package. Does not know: llama.cpp, com
 """
 
 import re
+from collections.abc import Generator
 from pathlib import Path
 
 import gguf
@@ -49,6 +50,16 @@ def cut_encoder(encoder: EncoderFile, layers: int, target: Path, cancel: CancelT
         finally:
             writer.close()
     return read_encoder_file(target)
+
+
+def cut_to_scored_layers(cancel: CancelToken, path: Path, target: Path) -> Generator[None, None, Path]:
+    """The same with the layers alone that bert-score computes with, without events; the new file's path.
+
+    A work that a process of its own can do: whoever reads a file that is cut short meanwhile is ended.
+    """
+    yield from ()
+    encoder = read_encoder_file(path)
+    return cut_encoder(encoder, encoder.scored_layers, target, cancel).path
 
 
 def _is_kept(tensor: str, layers: int) -> bool:

@@ -1,11 +1,13 @@
 """The measures of explanations that need a model: BERTScore by an encoder, agreement by a judge model.
 
-All criteria of a system are measured together, so that a model is opened once and texts are shared.
+All criteria of a system are measured together, so that a model is opened once and texts are shared. What
+works with the model is apart from the rest: a process of its own can do it (engine/system/apart.py).
 
-Knows: matched systems, and who measures what. Does not know: prompts, formulas, terminals.
+Knows: matched systems, and who measures what. Does not know: prompts, formulas, terminals, processes.
 """
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 from engine.core.cancel import CancelToken
@@ -29,29 +31,45 @@ _Progress = Generator[MeasureProgress, None, Score]
 
 
 def measure_bertscore(
-    matched: Matched, encoder: CheckedModel, threads: int, store: RunStore, cancel: CancelToken
+    matched: Matched, score: Callable[[Sequence[tuple[str, str]]], _Progress[list[float]]]
 ) -> _Progress[Mapping[str, Sequence[float]]]:
     """The BERTScore F1 (at most 1) of each explained pair, by criterion.
 
-    What `store` knows is not measured again. Raises Cancelled, ModelFileError, StoreError.
+    `score`: does what `score_texts` does with its last argument. Raises what it raises.
     """
     texts = [
         (pair.prediction.explanation or "", pair.gold.explanation or "")
         for name in matched.pairs
         for pair in explained_pairs(matched, name)
     ]
-    scores = yield from bert_scores(
-        texts, encoder_hash(encoder), lambda: open_encoder(encoder, threads, cancel), store, cancel
-    )
-    return _by_criterion(matched, [score.f1 for score in scores])
+    scores = yield from score(texts)
+    return _by_criterion(matched, scores)
+
+
+def score_texts(
+    cancel: CancelToken,
+    encoder: CheckedModel,
+    threads: int,
+    store_path: Path,
+    texts: Sequence[tuple[str, str]],
+) -> _Progress[list[float]]:
+    """The BERTScore F1 of each pair of a candidate and a reference.
+
+    What the store knows is not measured again. Raises Cancelled, ModelFileError, StoreError.
+    """
+    with RunStore(store_path, or_none=True) as store:
+        scores = yield from bert_scores(
+            texts, encoder_hash(encoder), lambda: open_encoder(encoder, threads, cancel), store, cancel
+        )
+    return [score.f1 for score in scores]
 
 
 def measure_agreements(
-    matched: Matched, model: CheckedModel, machine: MachineSettings, store: RunStore, cancel: CancelToken
+    matched: Matched, ask: Callable[[Sequence[AgreementQuestion]], _Progress[list[Agreement | Unscored]]]
 ) -> _Progress[Mapping[str, Sequence[Agreement | Unscored]]]:
     """What a judge model says of each explained pair, by criterion; Unscored with the reason where nothing.
 
-    What `store` knows is not asked again. Raises Cancelled, ModelFileError, StoreError.
+    `ask`: does what `ask_questions` does with its last argument. Raises what it raises.
     """
     criteria = {criterion.name: criterion for criterion in matched.dataset.rubric.criteria}
     questions = [
@@ -59,10 +77,27 @@ def measure_agreements(
         for name in matched.pairs
         for pair in explained_pairs(matched, name)
     ]
-    answers = yield from measure_agreement(
-        questions, lambda: open_agreement_model(model, machine, cancel), store, model.hash
-    )
+    answers = yield from ask(questions)
     return _by_criterion(matched, answers)
+
+
+def ask_questions(
+    cancel: CancelToken,
+    model: CheckedModel,
+    machine: MachineSettings,
+    store_path: Path,
+    questions: Sequence[AgreementQuestion],
+) -> _Progress[list[Agreement | Unscored]]:
+    """What a judge model answers to each question.
+
+    What the store knows is not asked again. Raises Cancelled, ModelFileError, StoreError.
+    """
+    with RunStore(store_path, or_none=True) as store:
+        return (
+            yield from measure_agreement(
+                questions, lambda: open_agreement_model(model, machine, cancel), store, model.hash
+            )
+        )
 
 
 def agreement_warnings(agreements: Mapping[str, Sequence[Agreement | Unscored]]) -> Iterator[str]:

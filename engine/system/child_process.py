@@ -17,13 +17,22 @@ from engine.system.computer import memory_of
 from engine.system.paths import child_environment
 
 _POLL_SECONDS = 0.05  # a process may take a hundred megabytes meanwhile
-_NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+"""For `creationflags`: on Windows no console flashes up."""
 if sys.platform == "win32":
-    # abort, access violation, division by zero, illegal instruction, stack overrun, stack overflow
-    CRASHES = {3, 0xC0000005, 0xC0000094, 0xC000001D, 0xC0000409, 0xC00000FD}
+    # abort, access violation, a page that cannot be read, division by zero, illegal instruction, stack
+    # overrun, stack overflow
+    CRASHES = {3, 0xC0000005, 0xC0000006, 0xC0000094, 0xC000001D, 0xC0000409, 0xC00000FD}
 else:
     CRASHES = {-signal.SIGABRT, -signal.SIGBUS, -signal.SIGFPE, -signal.SIGILL, -signal.SIGSEGV}
 """Exit codes of a process that broke down."""
+
+
+def code_words(code: int) -> str:
+    """An exit code as people look for it: the name of a signal, a code of Windows in its usual form."""
+    if code < 0 and -code in set(signal.Signals):
+        return signal.Signals(-code).name
+    return f"code {code:#x}" if code > 0xFFFF else f"code {code}"
 
 
 def run_child(
@@ -49,7 +58,7 @@ def run_child(
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT if messages else subprocess.DEVNULL,
             env=child_environment(GGML_NO_BACKTRACE="1"),
-            creationflags=_NO_WINDOW,
+            creationflags=NO_WINDOW,
             # Away from the terminal, whose Ctrl-C is for us alone: we then end the child.
             start_new_session=True,
         )

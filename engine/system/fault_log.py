@@ -5,6 +5,7 @@ Knows: the log file. Does not know: who tells the user, and where.
 
 import logging
 import threading
+import traceback
 from contextlib import suppress
 from pathlib import Path
 
@@ -40,6 +41,15 @@ def log_fault(error: BaseException, doing: str) -> Path:
 def fault_words(error: BaseException) -> str:
     """What went wrong in one line or a few: the words of an EngineBug, kind and words of any other error."""
     return str(error) if isinstance(error, EngineBug) else f"{type(error).__name__}: {error}"
+
+
+class DistantTrace(Exception):
+    """The cause of an error that another process met: what that process had to say of it, for the log."""
+
+    @classmethod
+    def of(cls, error: BaseException) -> "DistantTrace":
+        """The traceback of an error of this process, to be sent to another one."""
+        return cls("".join(traceback.format_exception(error)))
 
 
 def _file_handler(path: Path) -> logging.Handler:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import platformdirs
 
+APART = "--apart"
+"""The only argument of this program where another process of it has something done by it; for no person."""
 _APP = "Tiebreak"
 _OWN_HOME = "TIEBREAK_HOME"
 # What a bundle sets for itself when it starts; other programs would load our libraries by it.

@@ -139,6 +139,9 @@ class AdvancedPanel(QWidget):
         name(self._kv_type, "What the model's cache is kept in")
         self._kv_type.currentIndexChanged.connect(self.changed)
         self._threads = self._number("Processor cores to use", _AUTOMATIC, MOST_THREADS, "Automatic")
+        self._threads.setToolTip(
+            "Automatic: the physical cores, fewer while other programs need them, one for a very small model."
+        )
         self._layers = self._number("Layers of the model on the GPU", -1, 9999, "All")
         self._no_gpu = label("llama.cpp was built without GPU support here.", "hint")
         self.set_gpu(False)

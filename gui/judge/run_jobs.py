@@ -3,14 +3,13 @@
 Knows: the steps from a setup to a plan, and to the last item. Does not know: windows.
 """
 
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.events import Preparing, RunEnded, RunEvent, TokensEvaluated, followed
+from engine.core.events import Preparing, RunEnded, followed
 from engine.core.run_setup import RunSetup
+from gui.work.apart_jobs import worker
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
@@ -22,7 +21,9 @@ if TYPE_CHECKING:
     from engine.judge.prepare import PreparedRun
     from engine.system.computer import Memory
 
-_SECONDS_BETWEEN_TOKENS = 0.1
+
+_READING = Preparing("Reading the files")
+"""Reported before anything is imported, which takes a second."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Pl
     """
 
     def work(control: JobControl) -> Planned:
+        control.report(_READING)
         from engine.gguf.memory import memory_fit, memory_needed
         from engine.judge.forecast import forecast
         from engine.store.opening import is_there
@@ -96,12 +98,15 @@ def time_first(planned: Planned, at_hand: "Dataset | None") -> "Job[Forecast]":
     """The forecast with the time that the first items took, judged now and stored nowhere."""
 
     def work(control: JobControl) -> "Forecast":
-        from engine.judge.forecast import time_first_items
-        from engine.judge.plan import open_model
+        control.report(_READING)
+        from engine.judge.work import time_plan
+        from engine.loading.model_in_use import in_use
 
-        made = _prepared(planned.setup, at_hand, control).plan
-        control.report(Preparing("Judging the first items"))
-        rate = time_first_items(made, lambda: open_model(made, control.cancel))
+        with worker(time_plan, control) as timer:
+            made = _prepared(planned.setup, at_hand, control).plan
+            control.report(Preparing("Judging the first items"))
+            with in_use(made.model):
+                rate = followed(timer.do(made), control.report)
         return planned.forecast.with_rate(rate)
 
     return work
@@ -115,21 +120,16 @@ def judge(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[R
     """
 
     def work(control: JobControl) -> RunEnded:
-        from engine.judge.plan import open_model
-        from engine.judge.run import run_judging
-        from engine.store.run_store import RunStore
+        control.report(_READING)
+        from engine.judge.work import judge_plan
+        from engine.loading.model_in_use import in_use
 
-        made = _prepared(setup, at_hand, control, _resumed(setup, store_path)).plan
-        control.report(Preparing("Loading the model"))
-        with RunStore(store_path) as store:
-            events = run_judging(
-                made, store, lambda: open_model(made, control.cancel), setup.fresh, setup.resumes
-            )
-            for event in _with_rare_tokens(events):
-                control.report(event)
-                if isinstance(event, RunEnded):
-                    ended = event
-        return ended
+        with worker(judge_plan, control) as judging:
+            made = _prepared(setup, at_hand, control, _resumed(setup, store_path)).plan
+            control.report(Preparing("Loading the model"))
+            with in_use(made.model):
+                going = judging.do(made, store_path, setup.fresh, setup.resumes)
+                return followed(going, control.report)
 
     return work
 
@@ -144,25 +144,10 @@ def _resumed(setup: RunSetup, store_path: Path) -> "StoredRun | None":
         return store.run(setup.resumes)
 
 
-def _with_rare_tokens(events: Iterator[RunEvent]) -> Iterator[RunEvent]:
-    """The same events, but those of tokens a tenth of a second apart, each with all tokens since the last."""
-    tokens, last = 0, time.monotonic()
-    for event in events:
-        if not isinstance(event, TokensEvaluated):
-            yield event
-            continue
-        tokens += event.tokens
-        if time.monotonic() - last >= _SECONDS_BETWEEN_TOKENS:
-            yield TokensEvaluated(tokens)
-            tokens, last = 0, time.monotonic()
-
-
 def _prepared(
     setup: RunSetup, at_hand: "Dataset | None", control: JobControl, resumed: "StoredRun | None" = None
 ) -> "PreparedRun":
     """The plan of a setup. SetupError where something chosen cannot be used, Cancelled."""
-    # Before the import, which takes a second.
-    control.report(Preparing("Reading the files"))
     from engine.judge.prepare import prepare_run
 
     return followed(prepare_run(setup, control.cancel, at_hand, resumed), control.report)

@@ -6,11 +6,13 @@ Knows: which model each measure needs. Does not know: windows.
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.core.events import MeasureProgress, followed
 from gui.results.score_jobs import Measuring, Scores, with_explanations
+from gui.work.apart_jobs import worker
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
@@ -57,13 +59,12 @@ def cut_encoder(path: Path, target: Path, in_use: Mapping[str, Path]) -> Job[Pat
     """Write a copy of an encoder with the layers alone that bert-score computes with, over no file in use."""
 
     def work(control: JobControl) -> Path:
-        from engine.gguf.encoder_cut import cut_encoder
-        from engine.gguf.encoder_file import read_encoder_file
+        from engine.gguf.encoder_cut import cut_to_scored_layers
         from engine.system.files import check_targets
 
         check_targets({"the copy": target}, {**in_use, "encoder": path})
-        encoder = read_encoder_file(path)
-        return cut_encoder(encoder, encoder.scored_layers, target, control.cancel).path
+        with worker(cut_to_scored_layers, control) as cutter:
+            return followed(cutter.do(path, target), control.report)
 
     return work
 
@@ -80,19 +81,19 @@ def measure_with_model(measure: ModelMeasure, scores: Scores, path: Path, store_
 def _bertscore(scores: Scores, path: Path, store_path: Path, control: JobControl) -> Scores:
     from engine.gguf.encoder_file import read_encoder_file
     from engine.loading.checked_model import checked_encoder
+    from engine.loading.model_in_use import in_use
     from engine.loading.opening import machine_settings
     from engine.measure.explanation_measures import ModelScores
-    from engine.measure.model_measures import measure_bertscore
-    from engine.store.run_store import RunStore
+    from engine.measure.model_measures import measure_bertscore, score_texts
 
     evaluation = _evaluated(scores)
     described = read_encoder_file(path)
     control.report(Measuring(f"Trying {described.name} …"))
-    encoder = checked_encoder(described, control.cancel)
-    threads = machine_settings(None, None).threads
-    with RunStore(store_path, or_none=True) as store:
-        asking = measure_bertscore(evaluation.matched, encoder, threads, store, control.cancel)
-        found = _followed("BERTScore", asking, control)
+    with worker(score_texts, control) as scorer:
+        encoder = checked_encoder(described, control.cancel)
+        score = partial(scorer.do, encoder, machine_settings(None, None).threads, store_path)
+        with in_use(encoder):
+            found = _followed("BERTScore", measure_bertscore(evaluation.matched, score), control)
     model_scores = {name: ModelScores(bertscores=column) for name, column in found.items()}
     return _with_model_scores(scores, model_scores, [described.notice] if described.notice else [])
 
@@ -102,20 +103,20 @@ def _agreement(scores: Scores, path: Path, store_path: Path, control: JobControl
     from engine.gguf.judge_file import read_model_file
     from engine.gguf.memory import check_memory
     from engine.loading.checked_model import checked_model
+    from engine.loading.model_in_use import in_use
     from engine.loading.opening import machine_settings
     from engine.measure.explanation_measures import ModelScores
-    from engine.measure.model_measures import agreement_warnings, measure_agreements
-    from engine.store.run_store import RunStore
+    from engine.measure.model_measures import agreement_warnings, ask_questions, measure_agreements
 
     evaluation = _evaluated(scores)
     described = read_model_file(path)
     tight = check_memory(described, default_context(described.trained_context))
     control.report(Measuring(f"Trying {described.name} …"))
-    model = checked_model(described, control.cancel)
-    machine = machine_settings(None, None)
-    with RunStore(store_path, or_none=True) as store:
-        asking = measure_agreements(evaluation.matched, model, machine, store, control.cancel)
-        found = _followed("Agreement", asking, control)
+    with worker(ask_questions, control) as asker:
+        model = checked_model(described, control.cancel)
+        ask = partial(asker.do, model, machine_settings(None, None), store_path)
+        with in_use(model):
+            found = _followed("Agreement", measure_agreements(evaluation.matched, ask), control)
     model_scores = {name: ModelScores(agreements=column) for name, column in found.items()}
     return _with_model_scores(scores, model_scores, [*filter(None, [tight]), *agreement_warnings(found)])
 

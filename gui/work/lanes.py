@@ -36,11 +36,15 @@ class Lane(Enum):
 
 
 class JobControl:
-    """What a job is given: when to stop, and how to say how far it is. Used on the job's own thread."""
+    """What a job is given: when to stop, and how to say how far it is. Used on the job's own thread.
 
-    def __init__(self, cancel: CancelToken, report: Callable[[object], None]) -> None:
+    `apart`: whether work with a model is done by a process of its own, as apart_jobs.py has it done.
+    """
+
+    def __init__(self, cancel: CancelToken, report: Callable[[object], None], apart: bool = True) -> None:
         self.cancel = cancel
         self.report = report
+        self.apart = apart
 
 
 Job = Callable[[JobControl], Result]
@@ -57,9 +61,10 @@ class Task(QObject):
 
     _arrived = Signal(str, object)
 
-    def __init__(self, job: Job[object], lane: Lane, must_end: bool = False) -> None:
+    def __init__(self, job: Job[object], lane: Lane, must_end: bool = False, apart: bool = True) -> None:
         super().__init__()
         self.lane = lane
+        self._apart = apart
         self.done = False
         self.must_end = must_end
         self._job: Job[object] | None = job
@@ -83,7 +88,7 @@ class Task(QObject):
 
     def work(self) -> None:
         """Do the job; on the thread of its lane."""
-        control = JobControl(self._token, self._report)
+        control = JobControl(self._token, self._report, self._apart)
         job, self._job = self._job, None  # what it holds is not needed twice
         try:
             self._token.raise_if_requested()
@@ -161,10 +166,15 @@ class _LaneThread(QObject):
 
 
 class EngineThreads(QObject):
-    """All lanes. Made by the window, stopped when it closes."""
+    """All lanes. Made by the window, stopped when it closes.
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    `apart`: work with a model is done by processes of their own. Without, in this one, which is as good where
+    no harm can come to the model's file: the same work is done.
+    """
+
+    def __init__(self, parent: QObject | None = None, apart: bool = True) -> None:
         super().__init__(parent)
+        self._apart = apart
         self._lanes: dict[Lane, _LaneThread] = {}
         self._tasks: set[Task] = set()
         self._stopped = False
@@ -174,7 +184,7 @@ class EngineThreads(QObject):
 
         `must_end`: it writes what a person has decided, so it is done to its end also when the window closes.
         """
-        task = Task(job, lane, must_end)
+        task = Task(job, lane, must_end, self._apart)
         self._tasks.add(task)
         task.ended.connect(self._forget)
         if self._stopped:

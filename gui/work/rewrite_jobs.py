@@ -6,7 +6,8 @@ Knows: what writing again needs: the run, its dataset, its model. Does not know:
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.events import MeasureProgress, TokensEvaluated, followed
+from engine.core.events import followed
+from gui.work.apart_jobs import worker
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
@@ -42,21 +43,19 @@ def rewrite(
     """
 
     def work(control: JobControl) -> "Rewritten":
-        from engine.judge.plan import open_model
-        from engine.judge.rewrite import rewrite_explanations, rewriting_plan
+        from engine.judge.rewrite import rewriting_plan
+        from engine.judge.work import rewrite_run
+        from engine.loading.model_in_use import in_use
         from engine.loading.opening import machine_settings
         from engine.store.run_store import RunStore
 
-        def tell(event: MeasureProgress | TokensEvaluated) -> None:
-            if isinstance(event, MeasureProgress):
-                control.report(event)
-
-        with RunStore(store_path) as store:
-            run = store.run(run_id)
+        with worker(rewrite_run, control) as writer:
+            with RunStore(store_path) as store:
+                run = store.run(run_id)
             model = _model(run.identity, control.cancel)
             plan = rewriting_plan(run, dataset, model, machine_settings(threads, gpu_layers))
-            writing = rewrite_explanations(plan, store, run_id, lambda: open_model(plan, control.cancel))
-            return followed(writing, tell)
+            with in_use(model):
+                return followed(writer.do(plan, store_path, run_id), control.report)
 
     return work
 

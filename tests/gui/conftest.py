@@ -16,9 +16,13 @@ from gui.work.workspace import Workspace
 
 
 @pytest.fixture
-def threads(qtbot: QtBot) -> Iterator[EngineThreads]:
-    """The lanes, stopped at the end of the test."""
-    made = EngineThreads()
+def threads(qtbot: QtBot, request: pytest.FixtureRequest) -> Iterator[EngineThreads]:
+    """The lanes, stopped at the end of the test; work with models is done in the process of the tests.
+
+    It is the same work, a second sooner. Tests marked `apart`, and all of the whole window, have it done by
+    processes of their own, as users do.
+    """
+    made = EngineThreads(apart=request.node.get_closest_marker("apart") is not None)
     yield made
     assert made.stop()
 

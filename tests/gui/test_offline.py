@@ -1,4 +1,4 @@
-"""The window at work opens no socket: opening, judging, measuring, every page."""
+"""The window at work opens no socket, nor do its child processes: opening, judging, measuring, every page."""
 
 import os
 import subprocess
@@ -6,16 +6,21 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-STUDY = """
+HOOK = """
 import os, sys
-from dataclasses import replace
-from pathlib import Path
 
 def end_at_a_socket(event, _arguments):
     if event.startswith("socket."):
         os._exit(77)
 
+with open({seen!r}, "a") as seen:
+    seen.write("1" if "--apart" in sys.orig_argv else "0")
 sys.addaudithook(end_at_a_socket)
+"""
+STUDY = """
+import sys
+from dataclasses import replace
+from pathlib import Path
 
 from PySide6.QtCore import QDeadlineTimer, QEventLoop, QTimer
 from gui.app import make_application
@@ -53,7 +58,10 @@ print("judged", interior.workspace.run.results.run.judged)
 def test_the_window_opens_no_socket(demo_gold: Path, tmp_path: Path, demo_tried: None) -> None:
     few = tmp_path / "few.tsv"
     few.write_bytes(b"\n".join(demo_gold.read_bytes().split(b"\n")[:5]) + b"\n")
-    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    hook, seen = tmp_path / "hook", tmp_path / "seen"
+    hook.mkdir()
+    (hook / "sitecustomize.py").write_text(HOOK.format(seen=str(seen)), encoding="utf-8")
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(hook)}
     done = subprocess.run(
         [sys.executable, "-c", STUDY, str(few)],
         cwd=ROOT,
@@ -64,3 +72,4 @@ def test_the_window_opens_no_socket(demo_gold: Path, tmp_path: Path, demo_tried:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "judged 4\n"
+    assert set(seen.read_text("utf-8")) == {"0", "1"}  # the window, and what judged for it

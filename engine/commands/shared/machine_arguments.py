@@ -8,7 +8,12 @@ import argparse
 
 def add_computer(group: argparse._ArgumentGroup) -> None:
     """--threads and --gpu-layers."""
-    group.add_argument("--threads", type=int, metavar="N", help="processor cores to use (the physical ones)")
+    group.add_argument(
+        "--threads",
+        type=int,
+        metavar="N",
+        help="processor cores to use (the physical ones, fewer while other programs need them)",
+    )
     group.add_argument(
         "--gpu-layers", type=int, metavar="N", help="layers on the GPU (all, where there is one)"
     )

@@ -6,6 +6,7 @@ Knows: arguments and how they are used. The measures themselves are other module
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from engine.commands.shared.console import printable, tell
@@ -25,9 +26,14 @@ from engine.loading.checked_model import CheckedModel, checked_encoder, checked_
 from engine.loading.opening import machine_settings
 from engine.measure.explanation_measures import ModelScores
 from engine.measure.matching import Matched
-from engine.measure.model_measures import agreement_warnings, measure_agreements, measure_bertscore
+from engine.measure.model_measures import (
+    agreement_warnings,
+    ask_questions,
+    measure_agreements,
+    measure_bertscore,
+    score_texts,
+)
 from engine.measure.systems import System
-from engine.store.run_store import RunStore
 from engine.system.files import check_targets
 from engine.weigh.system_weighing import ScoredPairs, Weighing, scored_pairs_of, weigh
 
@@ -100,17 +106,14 @@ class ModelMeasures:
         bertscores: Mapping[str, Sequence[float]] = {}
         agreements: Mapping[str, Sequence[Agreement | Unscored]] = {}
         name = matched.system.name
-        with RunStore(self._store, or_none=True) as store:
-            if self._encoder:
-                measure = measure_bertscore(
-                    matched, self._encoder, self._machine.threads, store, self._cancel
-                )
-                bertscores = show_measure(f"BERTScore of {name}", measure)
-            if self._judge:
-                asking = measure_agreements(matched, self._judge, self._machine, store, self._cancel)
-                agreements = show_measure(f"agreement of {name}", asking)
-                for warning in agreement_warnings(agreements):
-                    tell(printable(warning))
+        if self._encoder:
+            score = partial(score_texts, self._cancel, self._encoder, self._machine.threads, self._store)
+            bertscores = show_measure(f"BERTScore of {name}", measure_bertscore(matched, score))
+        if self._judge:
+            ask = partial(ask_questions, self._cancel, self._judge, self._machine, self._store)
+            agreements = show_measure(f"agreement of {name}", measure_agreements(matched, ask))
+            for warning in agreement_warnings(agreements):
+                tell(printable(warning))
         return {
             criterion: ModelScores(bertscores.get(criterion), agreements.get(criterion))
             for criterion in matched.pairs

@@ -1,5 +1,6 @@
 """Shared prefixes, label scores, generation and Stop, on real llama.cpp with small random models."""
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -315,3 +316,13 @@ def test_a_file_that_llama_cpp_refuses_is_an_error_with_its_reason(tmp_path: Pat
     path.write_bytes(b"GGUF" + bytes(60))
     with pytest.raises(ModelFileError, match=r"bad\.gguf: llama\.cpp cannot load this model: .+"):
         LlamaModel(path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux alone lists what is mapped in a file")
+@pytest.mark.parametrize("vocabulary_only", [True, False])
+def test_a_vocabulary_alone_maps_no_file(small_model: SmallModel, vocabulary_only: bool) -> None:
+    """Where it is opened, a file that is cut short later can end nothing; with the weights it would."""
+    path = small_model("headers")
+    with LlamaModel(path, vocabulary_only=vocabulary_only):
+        mapped = str(path) in Path("/proc/self/maps").read_text("utf-8")
+    assert mapped is not vocabulary_only

@@ -47,7 +47,7 @@ def judged(folder: Path, gold: Path, shots: int = 0) -> Path:
 def test_what_is_out_of_date_is_written_again(tmp_path: Path, demo_gold: Path) -> None:
     path = judged(tmp_path, demo_gold)
     heard: list[object] = []
-    made = done(rewrite(path, 1, load_dataset(demo_gold), threads=1, gpu_layers=0), heard)
+    made = done(rewrite(path, 1, load_dataset(demo_gold), threads=1, gpu_layers=0), heard, apart=True)
     assert made == Rewritten(1, 1, 0, (), stopped=False)
     assert heard == [MeasureProgress(0, 1), MeasureProgress(1, 1)]
     with RunStore(path) as store:

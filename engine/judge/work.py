@@ -1,0 +1,72 @@
+"""What is done with the model of a plan, as works that a process of its own can do.
+
+Each opens the store and the model itself, and needs nothing but what can be sent to that process
+(engine/system/apart.py).
+
+Knows: which work needs what. Does not know: in which process it is done, windows.
+"""
+
+import time
+from collections.abc import Generator, Iterator
+from pathlib import Path
+
+from engine.core.cancel import CancelToken
+from engine.core.events import MeasureProgress, RunEnded, RunEvent, TokensEvaluated
+from engine.judge.forecast import Rate, time_first_items
+from engine.judge.plan import RunPlan, open_model
+from engine.judge.rewrite import Rewritten, rewrite_explanations
+from engine.judge.run import run_judging
+from engine.store.run_store import RunStore
+
+_SECONDS_BETWEEN_TOKENS = 0.1
+
+
+def judge_plan(
+    cancel: CancelToken, plan: RunPlan, store_path: Path, fresh: bool, resumes: int | None
+) -> Generator[RunEvent, None, RunEnded]:
+    """Judge what the store does not hold yet, as `run_judging` does it; RunEnded is returned, too.
+
+    The events of tokens come at most ten times a second.
+    """
+    with RunStore(store_path) as store:
+        events = run_judging(plan, store, lambda: open_model(plan, cancel), fresh, resumes)
+        for event in _with_rare_tokens(events):
+            yield event
+            if isinstance(event, RunEnded):
+                ended = event
+    return ended
+
+
+def time_plan(cancel: CancelToken, plan: RunPlan) -> Generator[RunEvent, None, Rate]:
+    """Judge the first items of a plan and store nothing, as `time_first_items` does it; without events."""
+    yield from ()
+    return time_first_items(plan, lambda: open_model(plan, cancel))
+
+
+def rewrite_run(
+    cancel: CancelToken, plan: RunPlan, store_path: Path, run_id: int
+) -> Generator[MeasureProgress, None, Rewritten]:
+    """Write again what is out of date in a run, as `rewrite_explanations` does it; tells no tokens."""
+    with RunStore(store_path) as store:
+        writing = rewrite_explanations(plan, store, run_id, lambda: open_model(plan, cancel))
+        while True:
+            try:
+                event = next(writing)
+            except StopIteration as end:
+                rewritten: Rewritten = end.value
+                return rewritten
+            if isinstance(event, MeasureProgress):
+                yield event
+
+
+def _with_rare_tokens(events: Iterator[RunEvent]) -> Iterator[RunEvent]:
+    """The same events, but those of tokens a tenth of a second apart, each with all tokens since the last."""
+    tokens, last = 0, time.monotonic()
+    for event in events:
+        if not isinstance(event, TokensEvaluated):
+            yield event
+            continue
+        tokens += event.tokens
+        if time.monotonic() - last >= _SECONDS_BETWEEN_TOKENS:
+            yield TokensEvaluated(tokens)
+            tokens, last = 0, time.monotonic()

@@ -1,0 +1,293 @@
+"""Work done by a process of its own, so that what ends that process leaves this one alive.
+
+The work is a generator function at the top of a module. Down the standard input of this program, started once
+more, goes what is to be done: the function, its arguments, then perhaps a byte that asks to stop. Up the
+standard output come its events and how it ended. All of them are pickled. Where this process ends, the other
+one meets the end of its input, and stops as if it had been asked to.
+
+Knows: processes, pipes, pickles. Does not know: what the work does, and with which model.
+"""
+
+import faulthandler
+import os
+import pickle
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, Concatenate, Generic, NoReturn, ParamSpec, Self, TypeVar
+
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import EngineBug, EngineError, ProcessEnded, SetupError
+from engine.system.child_process import CRASHES, NO_WINDOW, code_words
+from engine.system.fault_log import DistantTrace, log_fault
+from engine.system.paths import APART, child_environment, self_command
+
+_TICK_SECONDS = 0.05  # between two looks whether the work is to stop
+_PATIENCE = 30.0  # seconds for work to stop; llama.cpp answers in one
+_LENGTH = struct.Struct(">Q")
+_STOP = b"."
+_MOST_READ = 1 << 20
+_MOST_LAST_WORDS = 4000  # bytes of what a process that ended had printed
+_GAVE_UP = 5
+
+if sys.platform == "win32":
+    import msvcrt
+
+Asked = ParamSpec("Asked")
+Event = TypeVar("Event")
+Result = TypeVar("Result")
+Work = Callable[Concatenate[CancelToken, Asked], Generator[Event, None, Result]]
+
+
+class Here(Generic[Asked, Event, Result]):
+    """Does a work in this process: for whoever could bear its end."""
+
+    def __init__(self, work: Work[Asked, Event, Result], cancel: CancelToken) -> None:
+        self._work = work
+        self._cancel = cancel
+
+    def do(self, *args: Asked.args, **kwargs: Asked.kwargs) -> Generator[Event, None, Result]:
+        """Do the work with these arguments; its events, and what it returns. Raises what the work raises."""
+        return self._work(self._cancel, *args, **kwargs)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        return
+
+
+class Apart(Generic[Asked, Event, Result]):
+    """Does a work in a process of its own, which starts at once and imports what the work needs.
+
+    To be used in a `with` block, at whose end that process has ended.
+    """
+
+    def __init__(self, work: Work[Asked, Event, Result], cancel: CancelToken) -> None:
+        self._cancel = cancel
+        self._begun = False  # the work has its arguments
+        self._done = False  # it has told how it ended
+        self._over = False
+        # Nobody writes to a pipe that is closed: its number may be another file's by then.
+        self._pipes = threading.Lock()
+        self._last_words = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
+        self._child = _started(self._last_words)
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        self._input, self._output = self._child.stdin.fileno(), self._child.stdout.fileno()
+        with suppress(OSError):  # it has ended already: `do` says why
+            _send(self._input, work)
+        threading.Thread(target=self._hand_on_stop, name="stops work apart", daemon=True).start()
+
+    def do(self, *args: Asked.args, **kwargs: Asked.kwargs) -> Generator[Event, None, Result]:
+        """The same, once. Raises ProcessEnded where its process was ended before the work was done."""
+        with suppress(OSError):
+            _send(self._input, (args, kwargs))
+        while True:
+            try:
+                kind, value, trace = _receive(self._output)
+            except EOFError:
+                self._raise_end()
+            if kind == "begun":
+                self._begun = True
+            elif kind == "event":
+                yield value
+            else:
+                self._done = True
+                if kind == "returned":
+                    result: Result = value
+                    return result
+                raise value from trace
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        with self._pipes:
+            self._over = True
+            for pipe in (self._child.stdin, self._child.stdout):
+                if pipe is not None:
+                    pipe.close()
+        if self._done:
+            with suppress(subprocess.TimeoutExpired):
+                self._child.wait(_PATIENCE)
+        if self._child.poll() is None:
+            self._child.kill()
+            self._child.wait()
+        self._last_words.close()
+
+    def _hand_on_stop(self) -> None:
+        """On a thread of its own: ask the work to stop once we are asked; end it where it does not listen."""
+        while not self._cancel.wait(_TICK_SECONDS):
+            if self._over:
+                return
+        if self._begun:
+            with self._pipes, suppress(OSError):
+                if not self._over:
+                    os.write(self._input, _STOP)
+            with suppress(subprocess.TimeoutExpired):
+                self._child.wait(_PATIENCE)
+        # Before it has begun, nothing is lost; where it has ended, nothing happens.
+        self._child.kill()
+
+    def _raise_end(self) -> NoReturn:
+        """Raise why the process is no more. Cancelled where it was to stop anyhow."""
+        code = self._child.wait()
+        self._cancel.raise_if_requested()
+        size = self._last_words.seek(0, os.SEEK_END)
+        self._last_words.seek(max(0, size - _MOST_LAST_WORDS))
+        printed = self._last_words.read().decode("utf-8", "replace").strip()
+        error = _end(code)
+        error.__cause__ = DistantTrace(printed) if printed else None
+        log_fault(error, "work in a process of its own")
+        raise error
+
+
+def _started(last_words: IO[bytes]) -> subprocess.Popen[bytes]:
+    """This program once more, for `serve`; what llama.cpp and Python say of its end goes to `last_words`."""
+    try:
+        return subprocess.Popen(
+            [*self_command(), APART],
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=last_words,
+            env=child_environment(GGML_NO_BACKTRACE="1"),
+            creationflags=NO_WINDOW,
+            # Away from the terminal's Ctrl-C, which is for us alone. Not in a session of its own: Linux would
+            # share the processor out between both, and how nice a person made us would count for nothing.
+            process_group=0,
+        )
+    except OSError as error:
+        last_words.close()
+        raise SetupError(
+            f"The process that works with the model cannot be started: {error}.",
+            "Close other programs, then try again.",
+        ) from error
+
+
+def _end(code: int) -> EngineError:
+    """What is said of a process that ended with this exit code before its work was done."""
+    if code in CRASHES:
+        return ProcessEnded(
+            f"The process that works with the model broke down ({code_words(code)}).",
+            "What was done until then is kept. Go on with it; if it breaks down again, choose no GPU layers,"
+            " a smaller context or another model.",
+        )
+    if code < 0:
+        reason = ", most likely for want of memory" if code_words(code) == "SIGKILL" else ""
+        return ProcessEnded(
+            f"The process that works with the model was ended from outside ({code_words(code)}){reason}.",
+            "What was done until then is kept. Close other programs, then go on with it.",
+        )
+    return EngineBug(
+        f"the process that works with the model ended with {code_words(code)} before it was done"
+    )
+
+
+def serve() -> int:
+    """Be the other process: do the work that comes down the standard input; the exit code."""
+    commands, told = _take_streams()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    faulthandler.enable(2)
+    try:
+        work = _receive(commands)
+        args, kwargs = _receive(commands)
+    except EOFError:
+        return 0  # the work is not wanted any more
+    except Exception as error:
+        _send(told, _failure(error))
+        return 0
+    cancel = CancelToken()
+    threading.Thread(target=_listen, args=(commands, cancel), daemon=True).start()
+    with suppress(OSError):  # nobody hears us any more, and `_listen` knows
+        _send(told, ("begun", None, None))
+    try:
+        _work(work(cancel, *args, **kwargs), told)
+    finally:
+        cancel.cancel()
+    return 0
+
+
+def _work(going: Generator[object, None, object], told: int) -> None:
+    """Do the work to its end and send all that comes of it, as long as somebody hears it."""
+    outcome: tuple[str, object, object] | None = None
+    while outcome is None:
+        try:
+            event = next(going)
+        except StopIteration as end:
+            outcome = ("returned", end.value, None)
+        except BaseException as error:  # the other process must hear of it, whatever it is
+            outcome = _failure(error)
+        else:
+            with suppress(OSError):
+                _send(told, ("event", event, None))
+    with suppress(OSError):
+        _send(told, outcome)
+
+
+def _listen(commands: int, cancel: CancelToken) -> None:
+    """Stop the work once that is wished, or nobody is left to wish anything."""
+    while True:
+        heard = os.read(commands, 1)
+        cancel.cancel()
+        if not heard:
+            break
+    time.sleep(_PATIENCE)
+    os._exit(_GAVE_UP)  # all that counts is stored
+
+
+def _failure(error: BaseException) -> tuple[str, object, object]:
+    """An error as it can be sent: itself, or its words where it cannot; with its traceback for the log."""
+    trace = None
+    if not isinstance(error, EngineError | Cancelled | MemoryError):
+        trace = DistantTrace.of(error)
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        error = RuntimeError(f"{type(error).__name__}: {error}")
+    return "failed", error, trace
+
+
+def _take_streams() -> tuple[int, int]:
+    """The pipes from and to the other process; what else is read or printed here goes nowhere."""
+    streams = os.dup(0), os.dup(1)
+    if sys.platform == "win32":
+        for stream in streams:
+            msvcrt.setmode(stream, os.O_BINARY)
+    with Path(os.devnull).open("r+b") as nothing:
+        os.dup2(nothing.fileno(), 0)
+        os.dup2(nothing.fileno(), 1)
+    return streams
+
+
+def _send(pipe: int, message: object) -> None:
+    """Send one object. OSError where nobody reads."""
+    data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    for part in (_LENGTH.pack(len(data)), data):
+        left = memoryview(part)
+        while left:
+            left = left[os.write(pipe, left) :]
+
+
+def _receive(pipe: int) -> Any:
+    """The next object. EOFError where none comes whole."""
+    (length,) = _LENGTH.unpack(_read(pipe, _LENGTH.size))
+    return pickle.loads(_read(pipe, length))
+
+
+def _read(pipe: int, size: int) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        part = os.read(pipe, min(size - len(data), _MOST_READ))
+        if not part:
+            raise EOFError
+        data += part
+    return bytes(data)

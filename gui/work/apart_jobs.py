@@ -1,0 +1,29 @@
+"""How jobs have work done by a process of its own, which may end without the end of the window.
+
+Knows: which jobs need it: those that work with the weights of a model. Does not know: what they do with it.
+"""
+
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+
+from gui.work.lanes import JobControl
+
+if TYPE_CHECKING:
+    from engine.core.cancel import CancelToken
+    from engine.system.apart import Apart, Here
+
+Asked = ParamSpec("Asked")
+Event = TypeVar("Event")
+Result = TypeVar("Result")
+
+
+def worker(
+    work: "Callable[Concatenate[CancelToken, Asked], Generator[Event, None, Result]]", control: JobControl
+) -> "Apart[Asked, Event, Result] | Here[Asked, Event, Result]":
+    """Whoever does a work for a job: a process of its own, which is getting ready from now on.
+
+    To be used in a `with` block. `work`: a function at the top of a module of the engine.
+    """
+    from engine.system.apart import Apart, Here
+
+    return (Apart if control.apart else Here)(work, control.cancel)

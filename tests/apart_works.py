@@ -1,0 +1,66 @@
+"""Works that a process of its own does for tests: each does what a real one might."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Generator
+from pathlib import Path
+
+from engine.core.cancel import CancelToken
+
+
+class Odd(Exception):
+    """Can be sent, but not be made again where it arrives."""
+
+    def __init__(self, one: str, two: str) -> None:
+        super().__init__(f"{one} {two}")
+
+
+def count(cancel: CancelToken, numbers: int, data: bytes = b"") -> Generator[int, None, tuple[int, int]]:
+    """Tell numbers; returns how much data it was given, and its process."""
+    cancel.raise_if_requested()
+    yield from range(numbers)
+    return len(data), os.getpid()
+
+
+def fail(_cancel: CancelToken, error: BaseException | str) -> Generator[str, None, None]:
+    """Raise an error."""
+    yield "begun"
+    raise Odd("odd", error) if isinstance(error, str) else error
+
+
+def end_by(_cancel: CancelToken, number: int) -> Generator[str, None, None]:
+    """End the process by a signal, or with a positive exit code."""
+    yield "begun"
+    print("some last words", file=sys.stderr, flush=True)
+    if number < 0:
+        os.kill(os.getpid(), -number)
+        time.sleep(60)
+    os._exit(number)
+
+
+def chatter(_cancel: CancelToken) -> Generator[str, None, str]:
+    """Print, and read what nobody typed."""
+    print("not an event", flush=True)
+    os.write(1, b"nor this\n")
+    yield "begun"
+    return sys.stdin.read()
+
+
+def last_until_stopped(cancel: CancelToken, ended: Path | None = None) -> Generator[int, None, None]:
+    """Tell the process, and work until it is stopped; `ended`: a file that it leaves then."""
+    if sys.platform != "win32":
+        os.kill(os.getpid(), signal.SIGINT)  # as Ctrl-C in a terminal does
+    yield os.getpid()
+    while not cancel.wait(0.05):
+        pass
+    if ended is not None:
+        ended.write_text("ended softly", encoding="utf-8")
+    cancel.raise_if_requested()
+
+
+def listen_to_nobody(_cancel: CancelToken) -> Generator[int, None, None]:
+    """Work on, whatever is wished."""
+    yield os.getpid()
+    time.sleep(60)

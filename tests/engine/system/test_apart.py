@@ -1,0 +1,256 @@
+"""Work done by a real process of its own: what comes back of it, how it is stopped, and how it may end."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import (
+    EngineBug,
+    EngineError,
+    InputError,
+    ModelFileError,
+    NoRoomError,
+    ProcessEnded,
+    RunBusyError,
+    SetupError,
+    StoreError,
+)
+from engine.core.events import followed
+from engine.core.remedies import Remedy, Setting, Step
+from engine.system import apart
+from engine.system.apart import Apart, Here
+from engine.system.fault_log import DistantTrace
+from engine.system.paths import log_folder
+from tests import apart_works as works
+from tests.commands import ROOT
+
+REMEDY = Remedy("Use ", Setting.CONTEXT.at(512), " or ", Step.RESUME)
+LINUX = pytest.mark.skipif(sys.platform == "win32", reason="signals")
+A_WHILE = 60
+
+
+def is_gone(process: int) -> bool:
+    return not psutil.pid_exists(process) or psutil.Process(process).status() == psutil.STATUS_ZOMBIE
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + A_WHILE
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_events_and_result_come_back_from_another_process() -> None:
+    data = bytes(20_000_000)  # far more than a pipe holds
+    heard: list[int] = []
+    with Apart(works.count, CancelToken()) as worker:
+        size, process = followed(worker.do(300, data=data), heard.append)
+    assert (heard, size) == (list(range(300)), len(data))
+    assert process != os.getpid()
+    assert is_gone(process)
+
+
+def test_the_same_work_is_done_here() -> None:
+    heard: list[int] = []
+    with Here(works.count, CancelToken()) as worker:
+        assert followed(worker.do(3), heard.append) == (0, os.getpid())
+    assert heard == [0, 1, 2]
+
+
+def test_what_the_work_prints_is_no_event_and_nothing_is_typed_there() -> None:
+    heard: list[str] = []
+    with Apart(works.chatter, CancelToken()) as worker:
+        assert followed(worker.do(), heard.append) == ""
+    assert heard == ["begun"]
+
+
+ERRORS = [
+    SetupError("a problem", REMEDY),
+    InputError(Path("a.tsv"), [f"problem {number}" for number in range(60)], REMEDY),
+    ModelFileError("a problem", REMEDY),
+    NoRoomError("a problem", REMEDY),
+    ProcessEnded("a problem", REMEDY),
+    StoreError("a problem", REMEDY),
+    RunBusyError("a problem", REMEDY),
+    EngineBug("a bug"),
+    Cancelled(),
+    MemoryError(),
+]
+
+
+def test_all_errors_of_the_engine_are_tried() -> None:
+    def kinds(error: type[EngineError]) -> set[type[EngineError]]:
+        return {error, *(kind for below in error.__subclasses__() for kind in kinds(below))}
+
+    theirs = {kind for kind in kinds(EngineError) if kind.__module__ == EngineError.__module__}
+    assert theirs - {EngineError} == {type(error) for error in ERRORS if isinstance(error, EngineError)}
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_an_error_can_be_sent_to_another_process(error: Exception) -> None:
+    back = pickle.loads(pickle.dumps(error))
+    assert type(back) is type(error)
+    assert (str(back), back.args, vars(back)) == (str(error), error.args, vars(error))
+
+
+def test_an_error_that_was_meant_comes_back_as_it_was() -> None:
+    error = InputError(Path("a.tsv"), ["one", "two"], REMEDY)
+    with Apart(works.fail, CancelToken()) as worker, pytest.raises(InputError) as met:
+        followed(worker.do(error), print)
+    assert (met.value.problem, met.value.remedy, met.value.problems) == (
+        error.problem,
+        REMEDY,
+        ("one", "two"),
+    )
+    assert met.value.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "words"),
+    [(ZeroDivisionError("nought"), ZeroDivisionError, "nought"), ("end", RuntimeError, "Odd: odd end")],
+    ids=["any", "one that cannot be made again"],
+)
+def test_a_fault_comes_back_with_its_traceback(
+    error: BaseException | str, kind: type[Exception], words: str
+) -> None:
+    with Apart(works.fail, CancelToken()) as worker, pytest.raises(kind) as met:
+        followed(worker.do(error), print)
+    assert str(met.value) == words
+    assert isinstance(met.value.__cause__, DistantTrace)
+    assert "apart_works.py" in str(met.value.__cause__)
+
+
+@LINUX
+@pytest.mark.parametrize(
+    ("signal_name", "words"),
+    [
+        ("SIGBUS", "broke down (SIGBUS)"),
+        ("SIGKILL", "from outside (SIGKILL), most likely for want of memory"),
+    ],
+)
+def test_the_end_of_its_process_is_an_error_in_words(
+    caplog: pytest.LogCaptureFixture, signal_name: str, words: str
+) -> None:
+    heard: list[str] = []
+    with Apart(works.end_by, CancelToken()) as worker, pytest.raises(ProcessEnded) as met:
+        followed(worker.do(-int(signal.Signals[signal_name])), heard.append)
+    assert heard == ["begun"]
+    assert words in met.value.problem
+    assert "is kept" in str(met.value.remedy)
+    logged = (log_folder() / "tiebreak.log").read_text("utf-8")
+    assert "some last words" in logged
+    assert ("apart_works.py" in logged) == (
+        signal_name == "SIGBUS"
+    )  # where it happened, which faulthandler says
+    caplog.clear()
+
+
+def test_an_end_without_a_crash_is_a_bug(caplog: pytest.LogCaptureFixture) -> None:
+    with Apart(works.end_by, CancelToken()) as worker, pytest.raises(EngineBug, match="code 9 before"):
+        followed(worker.do(9), print)
+    caplog.clear()
+
+
+def test_a_stop_reaches_the_work_at_once_and_a_ctrl_c_does_not() -> None:
+    cancel = CancelToken()
+    with Apart(works.last_until_stopped, cancel) as worker:
+        going = worker.do()
+        process = next(going)
+        time.sleep(0.2)
+        assert not is_gone(process)
+        cancel.cancel()
+        asked = time.monotonic()
+        with pytest.raises(Cancelled):
+            next(going)
+    assert time.monotonic() - asked < 1
+    assert is_gone(process)
+
+
+def test_a_stop_before_the_work_begins_waits_for_nothing() -> None:
+    cancel = CancelToken()
+    stop = threading.Timer(0.02, cancel.cancel)
+    stop.start()
+    begun = time.monotonic()
+    with Apart(works.last_until_stopped, cancel) as worker, pytest.raises(Cancelled):
+        followed(worker.do(), print)
+    assert time.monotonic() - begun < 5
+    stop.join()
+    assert not psutil.Process().children()
+
+
+def test_work_that_does_not_listen_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "_PATIENCE", 0.3)
+    cancel = CancelToken()
+    with Apart(works.listen_to_nobody, cancel) as worker:
+        going = worker.do()
+        process = next(going)
+        cancel.cancel()
+        with pytest.raises(Cancelled):
+            next(going)
+    assert is_gone(process)
+
+
+def test_whoever_looks_on_may_fail_and_the_process_ends_all_the_same() -> None:
+    def refuse(event: object) -> None:
+        raise ValueError(event)
+
+    with (
+        pytest.raises(ValueError, match=r"\d+") as met,
+        Apart(works.last_until_stopped, CancelToken()) as worker,
+    ):
+        followed(worker.do(), refuse)
+    assert is_gone(int(str(met.value)))
+
+
+def test_a_process_that_is_not_wanted_any_more_ends() -> None:
+    with Apart(works.count, CancelToken()):
+        pass
+    assert not psutil.Process().children()
+
+
+PARENT = """
+import sys
+from pathlib import Path
+from engine.core.cancel import CancelToken
+from engine.system.apart import Apart
+from tests.apart_works import last_until_stopped
+with Apart(last_until_stopped, CancelToken()) as worker:
+    for process in worker.do(Path(sys.argv[1])):
+        print(process, flush=True)
+"""
+
+
+def test_the_work_stops_softly_where_whoever_asked_for_it_is_killed(tmp_path: Path) -> None:
+    ended = tmp_path / "ended"
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(ended)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    with parent:
+        assert parent.stdout is not None
+        process = int(parent.stdout.readline())
+        parent.kill()
+    wait_until(lambda: is_gone(process))
+    assert ended.read_text("utf-8") == "ended softly"
+
+
+def test_a_process_that_cannot_be_started_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(apart, "self_command", lambda: [str(tmp_path / "gone")])
+    with pytest.raises(SetupError, match="cannot be started"):
+        Apart(works.count, CancelToken())
+
+
+def test_nobody_meets_its_argument_in_the_help() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "main.py"), "--help"], capture_output=True, text=True, check=True
+    )
+    assert "apart" not in done.stdout

@@ -1,0 +1,205 @@
+"""Runs judged by a process of its own, as in the window: its end is not the end of the window."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from pytestqt.qtbot import QtBot
+
+from engine.core.errors import EngineBug, ModelFileError, ProcessEnded
+from engine.core.events import ItemJudged, Preparing, RunEnded
+from engine.core.run_setup import RunSetup
+from engine.core.settings import Mode
+from engine.data.dataset import load_dataset
+from engine.data.submission import write_submission
+from engine.decisions.run_results import load_results, submission_of
+from engine.store.run_store import RunStore
+from engine.system.paths import demo_model
+from gui.judge.run_control import RunControl
+from gui.judge.run_jobs import Planned, judge, plan, time_first
+from gui.work.lanes import Lane
+from gui.work.workspace import Workspace
+from tests.commands import ROOT
+from tests.gui.jobs import done
+
+A_WHILE = 60_000
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a file in use cannot be cut short")
+
+pytestmark = pytest.mark.apart
+
+
+@pytest.fixture
+def control(workspace: Workspace) -> RunControl:
+    return RunControl(workspace)
+
+
+@pytest.fixture
+def setup(demo_gold: Path, demo_tried: None, tmp_path: Path) -> RunSetup:
+    """A run of some seconds with a model file of its own."""
+    path = tmp_path / "copy.gguf"
+    path.write_bytes(demo_model().read_bytes())
+    return RunSetup(demo_gold, path, threads=1, context=4096, max_explanation_tokens=20)
+
+
+def so_far(control: RunControl) -> int:
+    return control.progress.judged if control.progress else 0
+
+
+def ended(qtbot: QtBot, control: RunControl, setup: RunSetup, do: Callable[[], object] | None = None) -> Any:
+    """How a run ends, at which something is done once two items are judged."""
+    with qtbot.waitSignal(control.ended, timeout=A_WHILE) as heard:
+        control.start(setup)
+        if do is not None:
+            qtbot.waitUntil(lambda: so_far(control) >= 2, timeout=A_WHILE)
+            do()
+    return heard.args[0]
+
+
+def child() -> psutil.Process:
+    (process,) = psutil.Process().children()
+    return process
+
+
+def stored(store_path: Path) -> int:
+    with RunStore(store_path) as store:
+        return store.run(1).judged
+
+
+@LINUX
+def test_a_model_file_cut_short_while_it_judges_ends_the_run_and_not_the_window(
+    qtbot: QtBot,
+    control: RunControl,
+    setup: RunSetup,
+    workspace: Workspace,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    whole = setup.model_path.read_bytes()
+
+    def cut_short() -> None:
+        with setup.model_path.open("r+b") as file:
+            file.truncate(4096)
+
+    with qtbot.waitSignal(workspace.problem, timeout=A_WHILE) as shown:
+        error = ended(qtbot, control, setup, cut_short)
+    assert shown.args == [error]
+    assert isinstance(error, ModelFileError)
+    assert "copy.gguf: the file has changed since it was checked" in error.problem
+    assert "broke down (SIGBUS)" in error.problem
+    assert "is kept" in str(error.remedy)
+    caplog.clear()
+    assert not control.running
+    kept = stored(workspace.store_path)
+    assert 2 <= kept < 30
+    assert control.unfinished == setup
+    setup.model_path.write_bytes(whole)
+    assert ended(qtbot, control, setup) == RunEnded(run_id=1, items=30, judged=30, stopped=False)
+    assert control.progress is not None
+    assert control.progress.judged_before == kept
+
+
+def test_a_process_that_is_killed_ends_the_run_and_the_next_one_goes_on(
+    qtbot: QtBot,
+    control: RunControl,
+    setup: RunSetup,
+    workspace: Workspace,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    error = ended(qtbot, control, setup, lambda: child().kill())
+    assert isinstance(error, EngineBug if sys.platform == "win32" else ProcessEnded)
+    caplog.clear()
+    kept = stored(workspace.store_path)
+    assert 2 <= kept < 30
+    assert ended(qtbot, control, replace(setup, resumes=1)) == RunEnded(1, 30, 30, stopped=False)
+
+
+def test_the_lanes_end_in_the_middle_of_a_run_and_leave_no_process(
+    qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
+) -> None:
+    control.start(setup)
+    qtbot.waitUntil(lambda: so_far(control) >= 1, timeout=A_WHILE)
+    process = child()
+    begun = time.monotonic()
+    assert workspace.threads.stop()
+    assert time.monotonic() - begun < 3
+    assert not process.is_running()
+    assert stored(workspace.store_path) >= 1
+
+
+WINDOW = """
+import sys
+from pathlib import Path
+from engine.core.cancel import CancelToken
+from engine.core.events import ItemJudged
+from engine.core.run_setup import RunSetup
+from gui.judge.run_jobs import judge
+from gui.work.lanes import JobControl
+
+def hear(event):
+    if isinstance(event, ItemJudged):
+        print("judged", flush=True)
+
+dataset, model, store = map(Path, sys.argv[1:])
+setup = RunSetup(dataset, model, threads=1, context=4096, max_explanation_tokens=20)
+judge(setup, store, None)(JobControl(CancelToken(), hear))
+"""
+
+
+def test_a_window_that_is_killed_leaves_nothing_that_judges_on(setup: RunSetup, tmp_path: Path) -> None:
+    store_path = tmp_path / "runs.sqlite"
+    words = [str(setup.dataset_path), str(setup.model_path), str(store_path)]
+    window = subprocess.Popen(
+        [sys.executable, "-c", WINDOW, *words], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    with window:
+        assert window.stdout is not None
+        assert window.stdout.readline() == "judged\n"
+        (process,) = psutil.Process(window.pid).children()
+        window.kill()
+    begun = time.monotonic()
+    psutil.wait_procs([process], timeout=60)
+    assert not process.is_running()
+    assert time.monotonic() - begun < 10
+    with RunStore(store_path) as store, store.hold(1) as run:
+        assert 1 <= run.judged < 30
+
+
+@pytest.mark.usefixtures("demo_tried")
+def test_the_same_is_stored_as_by_one_process_and_the_same_is_told(tmp_path: Path, demo_gold: Path) -> None:
+    setup = RunSetup(demo_gold, demo_model(), items=3, threads=1, context=4096, max_explanation_tokens=20)
+    setup = replace(setup, examples_path=demo_gold, shots=1)
+    dataset = load_dataset(demo_gold)
+    found = []
+    for apart in (False, True):
+        folder = tmp_path / str(apart)
+        heard: list[object] = []
+        folder.mkdir()
+        done(judge(setup, folder / "runs.sqlite", dataset), heard, apart)
+        with RunStore(folder / "runs.sqlite") as store:
+            write_submission(folder / "submission.tsv", submission_of(load_results(store, 1)))
+            judged = [replace(item, seconds=0.0) for item in store.judged(1)]
+            session = dict(store.run(1).manifest)
+        told = [
+            (event.judged.item_id, event.judgments) if isinstance(event, ItemJudged) else type(event)
+            for event in heard
+            if isinstance(event, ItemJudged | Preparing | RunEnded)
+        ]
+        found.append((judged, session, (folder / "submission.tsv").read_bytes(), told))
+    assert found[0] == found[1]
+    assert len(found[0][0]) == 3
+
+
+@pytest.mark.usefixtures("demo_tried")
+def test_the_first_items_are_timed_apart(qtbot: QtBot, workspace: Workspace, demo_gold: Path) -> None:
+    setup = RunSetup(demo_gold, demo_model(), items=3, threads=1, mode=Mode.LABELS, context=4096)
+    planned = done(plan(setup, workspace.store_path, None))
+    assert isinstance(planned, Planned)
+    with qtbot.waitSignal(workspace.threads.start(Lane.MODEL, time_first(planned, None)).finished) as timed:
+        pass
+    assert timed.args[0].seconds > 0
+    assert not workspace.store_path.exists()
