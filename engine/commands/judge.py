@@ -4,7 +4,7 @@ Knows: its arguments, the order of a whole job, what it prints.
 """
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,7 +32,7 @@ from engine.commands.shared.run_outputs import (
 )
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent, followed
+from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent, RunStarted, followed
 from engine.core.formatting import counted
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup
@@ -69,6 +69,7 @@ def parser() -> argparse.ArgumentParser:
     _add_machine(arguments.add_argument_group("computer"))
     run_store = arguments.add_argument_group("run store")
     add_store(run_store, "runs")
+    run_store.add_argument("--name", metavar="NAME", help="a name for the run, which lists show")
     run_store.add_argument("--fresh", action="store_true", help="a new run, also where one could go on")
     return arguments
 
@@ -164,7 +165,8 @@ def run(options: argparse.Namespace) -> int:
         made = _prepared(options, model, cancel)
         with RunStore(options.store) as store:
             events = run_judging(made.plan, store, lambda: open_model(made.plan, cancel), options.fresh)
-            return _report(_follow(events, KeepAwake(options.keep_awake)), made, store, options)
+            ended = _follow(_named(events, store, options.name), KeepAwake(options.keep_awake))
+            return _report(ended, made, store, options)
 
 
 def _prepared(options: argparse.Namespace, model: Path, cancel: CancelToken) -> PreparedRun:
@@ -228,6 +230,14 @@ def _names(text: str) -> tuple[str, ...]:
     return names
 
 
+def _named(events: Iterable[RunEvent], store: RunStore, name: str | None) -> Iterator[RunEvent]:
+    """The same events; the run has its name before the first item is judged."""
+    for event in events:
+        if isinstance(event, RunStarted) and name is not None:
+            store.name(event.run_id, name)
+        yield event
+
+
 def _follow(events: Iterable[RunEvent], keep_awake: KeepAwake) -> RunEnded:
     """Show progress, and keep the computer awake, until the run ends; its last event."""
     if keep_awake is KeepAwake.YES and not can_stay_awake():
@@ -254,7 +264,7 @@ def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argpar
     # The files first: whoever cut the output off still has them.
     export_results(results, options.out, options.json)
     model = printable(plan.model.name)
-    print(f"\nRun {ended.run_id}: {_part_in_words(made)}, {model}, {how}")
+    print(f"\n{results.run.title}: {_part_in_words(made)}, {model}, {how}")
     print(health_lines(run_health(results)))
     print(f"\n{distribution(count_run(results))}")
     if accuracies := run_accuracy(results, plan.dataset):

@@ -201,7 +201,7 @@ class ResultsPage(Page):
         # Of a submission, the scores say which items it answers.
         self.snapshot.setVisible(stored is not None and not stored.complete and not stored.submitted)
         if stored is not None:
-            text = f"Run {stored.id} after {stored.judged:,} of {stored.identity.items:,} items"
+            text = f"{stored.title} after {stored.judged:,} of {stored.identity.items:,} items"
             self._snapshot_text.setText(f"{text}; it goes on." if goes_on else f"{text}.")
         title, what = _NO_RUN
         if judging is not None:

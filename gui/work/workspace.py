@@ -301,7 +301,8 @@ class Workspace(QObject):
         if ending is not None and ending.run_id == run.id:
             if ending.before is not None:
                 self._replace(ending)
-            self.note.emit(f"Run {run.id} {ending.how} and is shown. {run.health.in_short}".strip())
+            title = run.results.run.title
+            self.note.emit(f"{title} {ending.how} and is shown. {run.health.in_short}".strip())
         elif before is None or before.id != run.id:
             stored = run.results.run
             opened = what_is_joined(stored) if stored.submitted else f"{stored.title} is open."

@@ -1,18 +1,16 @@
 """The computer kept awake: by a real child program that ends with us, and never on a battery by default."""
 
 import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
 from engine.system import awake
 from engine.system.awake import Awake, KeepAwake, can_stay_awake, program_for
+from tests.inhibitors import asked, inhibitor, runs, until
 
 needs_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a program of Linux")
 ROOT = Path(__file__).resolve().parents[3]
@@ -20,41 +18,10 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @pytest.fixture
 def inhibit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A systemd-inhibit on PATH that notes what it was asked and runs the command that it is given."""
-    told = tmp_path / "told"
-    program = tmp_path / "bin" / "systemd-inhibit"
-    program.parent.mkdir()
-    program.write_text(
-        f'#!/bin/sh\necho "$$ $*" >> {told}\nfor last; do :; done\nexec "$last"\n', encoding="utf-8"
-    )
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
-    yield told
-    for process in asked(told):  # where a test failed
-        if psutil.pid_exists(process):
-            os.kill(process, signal.SIGKILL)
-
-
-def asked(told: Path) -> list[int]:
-    """The processes that keep the computer awake, or did."""
-    lines = told.read_text("utf-8").splitlines() if told.exists() else []
-    return [int(line.split()[0]) for line in lines]
-
-
-def until(condition: Callable[[], object]) -> None:
-    """Wait until something is so, for some seconds."""
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def runs(process: int) -> bool:
-    """Whether a process is there and has not ended."""
-    try:
-        return psutil.Process(process).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+    """A systemd-inhibit on PATH; the file in which it notes what it was asked."""
+    with inhibitor(tmp_path) as told:
+        monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+        yield told
 
 
 def keeps(kept: Awake) -> bool:
