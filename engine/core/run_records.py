@@ -120,6 +120,11 @@ class StoredRun:
         return f"{what} “{short_name(self.name)}”" if self.name else what
 
     @property
+    def said(self) -> dict[str, Any]:
+        """What people say of it, by the names of its fields: this may change while it is looked at."""
+        return {"name": self.name, "note": self.note, "archived": self.archived}
+
+    @property
     def searched_text(self) -> str:
         """All by which it is found: number, name, note, model, dataset, settings, how it was made."""
         identity = self.identity

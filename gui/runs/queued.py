@@ -109,7 +109,7 @@ class Queued:
         state = next((one for one in QueueState if one.name == values.get("state")), QueueState.WAITING)
         run, said, seconds = values.get("run"), values.get("said"), values.get("seconds")
         if state is QueueState.UNDER_WAY:
-            state, said = QueueState.WAITING, "was under way when Tiebreak ended; it goes on where it was"
+            state, said = QueueState.WAITING, "cut off; goes on there"
         return cls(
             setup,
             state,

@@ -48,7 +48,7 @@ class RunWatch(QObject):
         self._name = window.windowTitle()
         self._tick = QTimer(self)
         self._tick.setInterval(_TICK_MS)
-        self._tick.timeout.connect(self.follow_settings)
+        self._tick.timeout.connect(self._follow)
         control.started.connect(self._follow)
         control.progressed.connect(self._follow)
         control.ended.connect(self._follow_end)
@@ -67,7 +67,7 @@ class RunWatch(QObject):
 
     @Slot()
     def follow_settings(self) -> None:
-        """Keep the computer awake, or no more, as is chosen now and as it has mains now."""
+        """Keep the computer awake, or no more, as is chosen now."""
         self._release()
         self._follow()
 

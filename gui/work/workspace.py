@@ -9,7 +9,7 @@ Knows: which things are open. Does not know: pages, how anything is computed.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -112,7 +112,7 @@ class Workspace(QObject):
         self._gold_loading.failed.connect(self.problem)
         self._opening = LatestTask(threads, Lane.MEASURE, self)
         self._opening.finished.connect(self._take_run)
-        self._opening.failed.connect(self.problem)
+        self._opening.failed.connect(self._tell_no_run)
         self._listing = LatestTask(threads, Lane.STORE, self)
         self._listing.finished.connect(self._take_runs)
         self._listing.failed.connect(self.problem)
@@ -274,8 +274,8 @@ class Workspace(QObject):
     def _take_runs(self, found: "Sequence[StoredRun]") -> None:
         self.runs = found
         stored = next((run for run in found if self.run is not None and run.id == self.run.id), None)
-        if self.run is not None and stored is not None and _said(stored) != _said(self.run.results.run):
-            said = replace(self.run.results.run, **_said(stored))
+        if self.run is not None and stored is not None and stored.said != self.run.results.run.said:
+            said = replace(self.run.results.run, **stored.said)
             self.run = replace(self.run, results=replace(self.run.results, run=said))
         self.runs_changed.emit()
 
@@ -294,6 +294,12 @@ class Workspace(QObject):
         going_back, self._going_back = self._going_back, None
         if going_back is not None and going_back.run_id == results.run.id:
             self.review_wanted.emit(going_back.item_id, going_back.criterion)
+
+    @Slot(object)
+    def _tell_no_run(self, error: EngineError) -> None:
+        if self.run is None:  # the one of last time is gone: the next start need not say so again
+            self.state.set_number("last/run", 0)
+        self.problem.emit(error)
 
     def _tell_opened(self, before: OpenRun | None, run: OpenRun) -> None:
         """Say which run is shown now, and where it has taken the place of another, the way back."""
@@ -391,7 +397,3 @@ class Workspace(QObject):
 
         task.finished.connect(take)
         task.failed.connect(tell)
-
-
-def _said(run: "StoredRun") -> dict[str, Any]:
-    return {"name": run.name, "note": run.note, "archived": run.archived}

@@ -18,6 +18,8 @@ from engine.core.settings import Mode
 from engine.store.run_store import RunStore
 from engine.system.awake import KeepAwake
 from engine.system.paths import demo_model
+from gui.judge.run_control import UNFINISHED
+from gui.review.drafts import DRAFTS
 from gui.runs.queued import QueueState
 from gui.runs.runs_dialog import RunsDialog
 from gui.window.frame import MainWindow
@@ -25,6 +27,7 @@ from gui.window.interior import Interior
 from gui.window.run_watch import KEEP_AWAKE
 from gui.window.settings_dialog import SettingsDialog
 from gui.work.state import State
+from gui.work.workspace import Workspace
 from tests.inhibitors import asked, inhibitor, runs
 
 A_WHILE = 60_000
@@ -158,6 +161,8 @@ def test_the_page_adds_what_it_describes_by_its_key(qtbot: QtBot, interior: Inte
 
 def test_the_open_run_is_closed_where_it_is_deleted(qtbot: QtBot, interior: Interior) -> None:
     space = interior.workspace
+    interior.review.desk._drafts.keep(1, "safety", "1", "begun")
+    space.state.set_record(UNFINISHED, {"runs": [{"run": 1, "setup": {}}]})
     interior._show_runs()
     (dialog,) = interior.frame.findChildren(RunsDialog)
     qtbot.waitUntil(lambda: dialog.order.rowCount() == 1, timeout=A_WHILE)
@@ -165,6 +170,8 @@ def test_the_open_run_is_closed_where_it_is_deleted(qtbot: QtBot, interior: Inte
         dialog._delete([1], with_decisions=True)
     assert space.run is None
     assert interior.frame.state.number("last/run", 7) == 0
+    assert not space.state.record(DRAFTS)
+    assert interior.run_control.unfinished_run is None
     for page in interior.pages:  # each can live without a run
         interior.frame.show_page(page.NAME)
     qtbot.waitUntil(lambda: not space.runs, timeout=A_WHILE)
@@ -191,3 +198,16 @@ def test_an_archived_run_is_not_in_the_lists_unless_it_is_open(qtbot: QtBot, int
     qtbot.waitUntil(lambda: len(space.runs) == 2 and all(run.archived for run in space.runs))
     picker = interior.results.picker
     assert [picker.itemData(place) for place in range(picker.count()) if picker.itemData(place)] == [1]
+
+
+def test_a_run_that_a_command_deleted_is_said_to_be_gone_once(
+    qtbot: QtBot, interior: Interior, tmp_path: Path
+) -> None:
+    space = Workspace(interior.threads, State(tmp_path / "other"), interior.workspace.store_path)
+    space.state.set_number("last/run", 1)
+    with RunStore(space.store_path) as store:
+        store.delete([1])
+    with qtbot.waitSignal(space.problem, timeout=A_WHILE) as problem:
+        space.open_run(1)
+    assert "Run 1 was deleted on 20" in problem.args[0].problem
+    assert space.state.number("last/run", 7) == 0
