@@ -21,7 +21,6 @@ from engine.decisions.sentences import complete_length, without_half_sentence
 from engine.llama.session import Continuation, LlamaSession, Sampling
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
-from engine.prompt.shortening import shorten
 from engine.prompt.sizes import PromptSizer, SizedItem
 from engine.prompt.tokens import tokenize_explanation
 
@@ -29,8 +28,6 @@ Placed = tuple[int, Item]  # position in the dataset, item
 LabelsByCriterion = Mapping[str, Preference]
 ExplanationsByCriterion = Mapping[str, Explanation]
 _Progress = Iterator[TokensEvaluated]
-
-_CHARACTERS_PER_TOKEN = 32  # more than any real text has on average
 
 
 @dataclass
@@ -116,16 +113,7 @@ class ItemJudge:
         return [work.explanations if self._sizer.fits(work.sized) else None for work in works]
 
     def _prepare(self, position: int, item: Item) -> _Work:
-        sized = self._sizer.sized(item, item)
-        if not self._sizer.fits(sized) and self._settings.shorten:
-            shortened = shorten(
-                item,
-                lambda short: self._sizer.fits(self._sizer.sized(item, short)),
-                most=self._settings.context * _CHARACTERS_PER_TOKEN,
-            )
-            if shortened:
-                return _Work(position, item, self._sizer.sized(item, shortened[0]), shortened[1])
-        return _Work(position, item, sized)
+        return _Work(position, item, *self._sizer.as_judged(item))
 
     def _batches(self, works: Sequence[_Work]) -> Iterator[list[_Work]]:
         """As many items at once as the context holds, in their order."""

@@ -15,13 +15,14 @@ import numpy.typing as npt
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, ModelFileError, NoRoomError
 from engine.llama.batch import TokenBatch
-from engine.llama.library import LlamaModel, last_errors
+from engine.llama.library import LlamaModel, cannot_compute, forget_errors, last_errors
 from engine.llama.vocabulary import Vocabulary
 
 LONGEST = 512
 """Tokens of a text that count, the first and the last special one included; bert-score cuts there too."""
 
 _ABORTED = 2
+_MANY_LETTERS = 32_768
 FloatVectors = npt.NDArray[np.float32]
 
 
@@ -107,7 +108,9 @@ class LlamaEncoder:
             # As RoBERTa learned it: its first word is a word like any other.
             text = f" {text}"
         # Here a text may name special tokens: bert-score takes them so, and an encoder obeys nobody.
-        ids = self._vocabulary.tokenize(text, parse_special=True)
+        ids = self._vocabulary.tokenize(_first_words(text), parse_special=True)
+        if len(ids) < self._longest - 2:
+            ids = self._vocabulary.tokenize(text, parse_special=True)
         return [self._begin, *ids[: self._longest - 2], self._end]
 
     def _vectors(self, ids: Sequence[int]) -> FloatVectors:
@@ -115,11 +118,12 @@ class LlamaEncoder:
         self._cancel.raise_if_requested()
         count = len(ids)
         batch = self._batch.filled(ids, range(count), [0] * count, [True] * count)
+        forget_errors()
         result = llama_cpp.llama_encode(self._context, batch)
         if result == _ABORTED:
             raise Cancelled
         if result != 0:
-            raise EngineBug(f"llama_encode returned {result} for {count} tokens: {last_errors()}")
+            raise cannot_compute(self._model, result)
         pointer = llama_cpp.llama_get_embeddings(self._context)
         vectors = np.ctypeslib.as_array(pointer, shape=(count, self._width))
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -142,3 +146,13 @@ class LlamaEncoder:
 
     def __exit__(self, *_exc: object) -> None:
         self.close()
+
+
+def _first_words(text: str) -> str:
+    """The first words of a very long text, of which few tokens count; all of it where it is one word.
+
+    llama.cpp takes time by the square of a length in which it finds special tokens everywhere.
+    """
+    start = text[:_MANY_LETTERS]
+    words = start.rsplit(None, 1)[0]
+    return words if len(text) > _MANY_LETTERS and len(words) < len(start) else text

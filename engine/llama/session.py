@@ -21,13 +21,14 @@ from engine.core.log_probs import FloatArray, log_softmax
 from engine.core.remedies import Remedy, Setting
 from engine.core.settings import KvType
 from engine.llama.batch import TokenBatch
-from engine.llama.library import LlamaModel, last_errors
+from engine.llama.library import LlamaModel, cannot_compute, forget_errors, last_errors
 from engine.llama.threads import ThreadChoice
 from engine.llama.token_tree import BranchTokens, common_prefix
 from engine.llama.vocabulary import Vocabulary
 
 BATCH = 512  # tokens in one call; small enough that a GPU, which cannot be interrupted, answers Stop soon
 _STEM = 0
+_NO_ROOM_LEFT = 1
 _ABORTED = 2
 _ALL = -1
 _FIRST_CHOICES = 64  # how many ends in a row are passed over before a text has begun
@@ -158,21 +159,26 @@ class LlamaSession:
 
     def score(self, slot: int, branches: Sequence[BranchTokens]) -> FloatArray:
         """Natural-log probabilities of each branch's labels: shape (branches, labels), at most 0 each."""
+        return self.score_among_all(slot, branches)[0]
+
+    def score_among_all(
+        self, slot: int, branches: Sequence[BranchTokens]
+    ) -> tuple[FloatArray, list[FloatArray]]:
+        """The same, and after each branch those of the whole vocabulary: shape (vocabulary,) each."""
         feeds = []
         for index, branch in enumerate(branches):
             sequence = self._branch(slot, index)
             start = self._copy(self._trunk(slot), sequence, branch.prompt[:-1])
             feeds.append(_Feed(sequence, branch.prompt[start:]))
         log_probs = [log_softmax(row[-1]) for row in self._read(feeds)]
-        return np.array(
+        scores = [
             [
-                [
-                    row[label[0]] + self._rest(self._branch(slot, index), branch.prompt, label)
-                    for label in branch.labels
-                ]
-                for index, (branch, row) in enumerate(zip(branches, log_probs, strict=True))
+                row[label[0]] + self._rest(self._branch(slot, index), branch.prompt, label)
+                for label in branch.labels
             ]
-        )
+            for index, (branch, row) in enumerate(zip(branches, log_probs, strict=True))
+        ]
+        return np.array(scores), log_probs
 
     def _rest(self, sequence: int, prompt: Sequence[int], label: Sequence[int]) -> float:
         """Log-probability of a label's tokens after its first; 0 for the usual label of one token."""
@@ -301,14 +307,17 @@ class LlamaSession:
         self._cancel.raise_if_requested()
         tokens, positions, sequences, wanted, _ = zip(*entries, strict=True)
         batch = self._batch.filled(tokens, positions, sequences, wanted)
+        forget_errors()
         with self._threads.watched() if self._threads else nullcontext():
             result = llama_cpp.llama_decode(self._context, batch)
         if self._threads:
             llama_cpp.llama_set_n_threads(self._context, self._threads.count, self._threads.count)
         if result == _ABORTED:
             raise Cancelled
+        if result == _NO_ROOM_LEFT:
+            raise EngineBug(f"no room in the cache for {len(entries)} tokens: {last_errors()}")
         if result != 0:
-            raise EngineBug(f"llama_decode returned {result} for {len(entries)} tokens: {last_errors()}")
+            raise cannot_compute(self._model, result)
 
     def _logits(self, place: int) -> FloatArray:
         row = llama_cpp.llama_get_logits_ith(self._context, place)

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QMessageBox
 
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import short_name
+from engine.core.items import Item
 from engine.core.remedies import Remedy, Step
 from engine.core.run_records import what_is_joined
 from engine.system.paths import data_folder, demo_dataset, environment_of_the_system, log_folder, text_of_path
@@ -31,10 +32,8 @@ from gui.results.export_jobs import Written
 from gui.results.results_page import ResultsPage
 from gui.review.drafts import DRAFTS
 from gui.review.review_page import ReviewPage
-from gui.runs.queue_panel import QueuePanel
-from gui.runs.run_health import RunHealth
-from gui.runs.run_queue import QUEUE, RunQueue
-from gui.runs.runs_dialog import RunsDialog
+from gui.runs.run_desk import RunDesk
+from gui.runs.run_queue import QUEUE
 from gui.weigh.run_weights import OF_RUNS, SAVED
 from gui.window.about_dialog import AboutDialog
 from gui.window.check_dialog import CheckDialog
@@ -43,7 +42,8 @@ from gui.window.frame import MainWindow
 from gui.window.icons import icon, window_icon
 from gui.window.keys_dialog import KeysDialog
 from gui.window.menus import MenuActions, Menus
-from gui.window.run_watch import RunWatch
+from gui.window.prompt_dialog import PromptDialog, PromptWish
+from gui.window.prompt_jobs import Subject
 from gui.window.self_test_dialog import SelfTestDialog
 from gui.window.settings_dialog import SettingsDialog
 from gui.window.submission_jobs import Answered
@@ -58,6 +58,7 @@ from gui.work.store_jobs import is_read_only
 from gui.work.workspace import Workspace
 
 _MODEL_SUFFIX = ".gguf"
+_AS_SET = "as the Judge page is set"
 
 
 class Interior(QObject):
@@ -76,13 +77,7 @@ class Interior(QObject):
         self.results = ResultsPage(space, self.rewriter)
         self.review = ReviewPage(space, self.rewriter)
         self.compare = ComparePage(space)
-        self.queue = RunQueue(self.run_control, frame.state, frame)
-        self.queue_panel = QueuePanel(self.queue, self.judge.wanted)
-        self.judge.take_in(self.queue_panel.add_button, self.queue_panel)
-        self.watch = RunWatch(
-            self.run_control, self.queue, frame.state, frame, self.judge.run_panel.show_awake
-        )
-        self.run_health = RunHealth(space, frame)
+        self.runs = RunDesk(space, self.judge, frame)
         self.submissions = SubmissionOpener(space, frame)
         self.menus = Menus(frame.menuBar(), self._menu_actions(), frame)
         frame.setWindowIcon(window_icon())
@@ -152,7 +147,7 @@ class Interior(QObject):
             open_recent=space.open_dataset,
             clear_recent=lambda: space.state.clear_recent("datasets"),
             exports=self.results.exports,
-            show_runs=self._show_runs,
+            show_runs=self.runs.show_runs,
             show_settings=self._show_settings,
             quit=frame.close,
             show_page=frame.show_page,
@@ -161,8 +156,8 @@ class Interior(QObject):
             reset_text_size=lambda: frame.set_text_size(100),
             run=self.run,
             stop=self.run_control.stop,
-            add_to_queue=self._add_to_queue,
-            start_queue=self._start_queue,
+            add_to_queue=self.runs.add_to_queue,
+            start_queue=self.runs.start_queue,
             show_keys=self._show_keys,
             show_self_test=lambda: SelfTestDialog(space, frame).exec(),
             open_data_folder=lambda: self._open_folder(data_folder()),
@@ -180,11 +175,11 @@ class Interior(QObject):
     def _connect_work(self) -> None:
         space, control = self.workspace, self.run_control
         space.problem.connect(self.show_problem)
-        space.runs_deleted.connect(self.queue.forget_runs)
-        self.queue_panel.added.connect(space.note)
-        self.queue.ended.connect(self._tell_queue)
+        self.runs.queue.ended.connect(self._tell_queue)
         space.note.connect(self.frame.show_note)
         space.check_wanted.connect(self._show_check)
+        self.review.prompt_wanted.connect(self._show_prompt_of_run)
+        self.dataset.prompt_wanted.connect(self._show_prompt)
         self.submissions.opened.connect(self._tell_findings)
         space.page_wanted.connect(self.frame.show_page)
         space.review_wanted.connect(self._show_review)
@@ -237,7 +232,7 @@ class Interior(QObject):
     @Slot()
     def _set_title(self) -> None:
         dataset = self.workspace.dataset
-        self.watch.set_name(f"{one_line(dataset.name)} - Tiebreak" if dataset else "Tiebreak")
+        self.runs.watch.set_name(f"{one_line(dataset.name)} - Tiebreak" if dataset else "Tiebreak")
 
     @Slot()
     def _follow_look(self) -> None:
@@ -256,16 +251,10 @@ class Interior(QObject):
 
     # Dialogs and folders
 
-    def _show_runs(self) -> None:
-        dialog = RunsDialog(self.workspace, self.run_health, self.frame)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.deleted.connect(self.workspace.forget_runs)
-        dialog.open()
-
     def _show_settings(self) -> None:
         dialog = SettingsDialog(self.workspace, self.frame)
         dialog.look_changed.connect(self.frame.apply_look)
-        dialog.power_changed.connect(self.watch.follow_settings)
+        dialog.power_changed.connect(self.runs.watch.follow_settings)
         dialog.forget_wanted.connect(self._forget)
         dialog.exec()
 
@@ -285,6 +274,39 @@ class Interior(QObject):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         path = run.results.run.identity.model_path
         dialog.other_wanted.connect(lambda: self.submissions.ask_dataset(path))
+        dialog.open()
+
+    @Slot(object)
+    def _show_prompt(self, item: Item) -> None:
+        """What the model that is chosen on the Judge page would be shown of an item."""
+        self._open_prompt(PromptWish(Subject(item, self.judge.setup()), "", chosen_on=_AS_SET))
+
+    @Slot(object, str)
+    def _show_prompt_of_run(self, item: Item, criterion: str) -> None:
+        """What the open run has shown its model; of a submission, whose model is not known, as above."""
+        run, setup, blind = self.workspace.run, self.judge.setup(), self.review.reviewer.blind
+        if run is None:
+            return
+        stored = run.results.run
+        judged = next((one for one in run.results.judged if one.item_id == item.id), None)
+        readings = judged.readings if judged is not None else {}
+        self._open_prompt(
+            PromptWish(
+                Subject(item, setup, None if stored.submitted else stored),
+                criterion,
+                may_see=lambda name: blind.shows(item.id, name),
+                chosen_on=_AS_SET if stored.submitted else "",
+                masses={
+                    (name, reading.order): reading.format_mass
+                    for name, read in readings.items()
+                    for reading in read
+                },
+            )
+        )
+
+    def _open_prompt(self, wanted: PromptWish) -> None:
+        dialog = PromptDialog(self.workspace, wanted, self.frame)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
 
     @Slot(object)
@@ -320,21 +342,8 @@ class Interior(QObject):
 
     # Runs, and closing during one
 
-    def _add_to_queue(self) -> None:
-        self.frame.show_page(PageName.JUDGE)
-        self.queue_panel.add_run()
-
-    def _start_queue(self) -> None:
-        self.frame.show_page(PageName.JUDGE)
-        if self.queue.waiting:
-            self.queue.start()
-        else:
-            self.frame.show_note("No run waits in the queue: describe one and press Add to queue.")
-
     @Slot(str)
     def _tell_queue(self, summary: str) -> None:
-        """What the Judge page says by itself, where another page is open."""
-        self.frame.show_note(summary)
         if self.frame.page is not PageName.JUDGE:
             self.notice.show_note(summary)
 
@@ -378,7 +387,7 @@ class Interior(QObject):
     def _may_stop(self) -> bool:
         progress = self.run_control.progress
         so_far = f"{progress.judged:,} of {progress.items:,} items are judged. " if progress else ""
-        queue = " So can the queue." if self.queue.going else ""
+        queue = " So can the queue." if self.runs.queue.going else ""
         box = QMessageBox(self.frame)
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setIcon(QMessageBox.Icon.Question)

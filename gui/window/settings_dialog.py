@@ -19,7 +19,7 @@ from engine.system.awake import KeepAwake
 from engine.system.paths import text_of_path
 from gui.kit.labels import hint, label, name
 from gui.kit.theme import TEXT_SIZES, ThemeChoice
-from gui.window.run_watch import KEEP_AWAKE, kept_awake
+from gui.runs.run_watch import KEEP_AWAKE, kept_awake
 from gui.work.workspace import LONGEST_NAME, Workspace
 
 _THEMES = {

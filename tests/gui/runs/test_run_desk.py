@@ -21,10 +21,10 @@ from engine.system.paths import demo_model
 from gui.judge.run_control import UNFINISHED
 from gui.review.drafts import DRAFTS
 from gui.runs.queued import QueueState
+from gui.runs.run_watch import KEEP_AWAKE
 from gui.runs.runs_dialog import RunsDialog
 from gui.window.frame import MainWindow
 from gui.window.interior import Interior
-from gui.window.run_watch import KEEP_AWAKE
 from gui.window.settings_dialog import SettingsDialog
 from gui.work.state import State
 from gui.work.workspace import Workspace
@@ -55,7 +55,7 @@ def interior(qtbot: QtBot, tmp_path: Path, demo_store: Path, demo_gold: Path) ->
     made.begin(demo_gold)
     qtbot.waitUntil(lambda: made.workspace.run is not None and made.workspace.dataset is not None)
     yield made
-    made.queue.pause()
+    made.runs.queue.pause()
     made.run_control.stop()
     qtbot.waitUntil(lambda: not made.run_control.running, timeout=A_WHILE)
     frame.close()
@@ -77,14 +77,14 @@ def test_the_computer_stays_awake_while_a_queue_goes_on_and_no_longer(
     qtbot: QtBot, interior: Interior, setup: RunSetup, told: Path
 ) -> None:
     seen: set[bool] = set()
-    interior.run_control.progressed.connect(lambda: seen.add(interior.watch.awake))
+    interior.run_control.progressed.connect(lambda: seen.add(interior.runs.watch.awake))
     for items in (2, 3):
-        interior.queue.add(replace(setup, items=items))
-    with qtbot.waitSignal(interior.queue.ended, timeout=A_WHILE):
-        interior.queue.start()
+        interior.runs.queue.add(replace(setup, items=items))
+    with qtbot.waitSignal(interior.runs.queue.ended, timeout=A_WHILE):
+        interior.runs.queue.start()
         qtbot.waitUntil(lambda: "stays awake" in interior.judge.run_panel.text, timeout=A_WHILE)
     assert True in seen
-    qtbot.waitUntil(lambda: not interior.watch.awake)
+    qtbot.waitUntil(lambda: not interior.runs.watch.awake)
     assert "stays awake" not in interior.judge.run_panel.text
     assert len(asked(told)) == 1  # for both runs
     assert not runs(asked(told)[0])
@@ -115,9 +115,9 @@ def test_the_title_says_how_far_the_queue_is(qtbot: QtBot, interior: Interior, s
     titles: set[str] = set()
     interior.frame.windowTitleChanged.connect(titles.add)
     for items in (2, 3):
-        interior.queue.add(replace(setup, items=items))
-    with qtbot.waitSignal(interior.queue.ended, timeout=A_WHILE):
-        interior.queue.start()
+        interior.runs.queue.add(replace(setup, items=items))
+    with qtbot.waitSignal(interior.runs.queue.ended, timeout=A_WHILE):
+        interior.runs.queue.start()
     assert any(title.endswith(" %, run 2 of 2 - gold.tsv - Tiebreak") for title in titles)
     assert interior.frame.windowTitle() == "gold.tsv - Tiebreak"
 
@@ -126,10 +126,10 @@ def test_three_runs_are_judged_with_the_window_minimised(
     qtbot: QtBot, interior: Interior, setup: RunSetup
 ) -> None:
     for items in (2, 3, 4):
-        interior.queue.add(replace(setup, items=items))
+        interior.runs.queue.add(replace(setup, items=items))
     interior.frame.showMinimized()
-    with qtbot.waitSignal(interior.queue.ended, timeout=A_WHILE) as ended:
-        interior.queue.start()
+    with qtbot.waitSignal(interior.runs.queue.ended, timeout=A_WHILE) as ended:
+        interior.runs.queue.start()
     assert interior.frame.isMinimized()
     assert str(ended.args[0]).endswith(": 3 done.")
     with RunStore(interior.workspace.store_path) as store:
@@ -153,7 +153,7 @@ def test_the_page_adds_what_it_describes_by_its_key(qtbot: QtBot, interior: Inte
     with qtbot.waitActive(interior.frame):
         interior.frame.activateWindow()
     QTest.keySequence(interior.frame, "Ctrl+Shift+R")
-    (entry,) = interior.queue.entries
+    (entry,) = interior.runs.queue.entries
     assert (entry.setup.items, entry.state) == (2, QueueState.WAITING)
     interior._forget()
     assert State(interior.frame.state.path.parent).record("queue")["entries"]
@@ -163,7 +163,7 @@ def test_the_open_run_is_closed_where_it_is_deleted(qtbot: QtBot, interior: Inte
     space = interior.workspace
     interior.review.desk._drafts.keep(1, "safety", "1", "begun")
     space.state.set_record(UNFINISHED, {"runs": [{"run": 1, "setup": {}}]})
-    interior._show_runs()
+    interior.runs.show_runs()
     (dialog,) = interior.frame.findChildren(RunsDialog)
     qtbot.waitUntil(lambda: dialog.order.rowCount() == 1, timeout=A_WHILE)
     with qtbot.waitSignal(space.runs_deleted, timeout=A_WHILE):
