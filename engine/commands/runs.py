@@ -55,6 +55,18 @@ def parser() -> argparse.ArgumentParser:
     show.add_argument("id", type=int, metavar="ID")
     _add_store(show)
     show.set_defaults(action=_show)
+    _add_export(actions)
+    _add_recalibrate(actions)
+    rewrite = actions.add_parser(
+        "rewrite", help="write again the explanations that are for another label than the one in force"
+    )
+    _add_rewriting(rewrite)
+    _add_store(rewrite)
+    rewrite.set_defaults(action=_rewrite)
+    return arguments
+
+
+def _add_export(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     export = actions.add_parser("export", help="write a run's submission or its data, without judging")
     export.add_argument("id", type=int, metavar="ID")
     export.add_argument("--out", type=Path, metavar="FILE.tsv", help="the submission")
@@ -63,6 +75,9 @@ def parser() -> argparse.ArgumentParser:
     export.add_argument("--model-alone", action="store_true", help="leave out what people overrode")
     _add_store(export)
     export.set_defaults(action=_export)
+
+
+def _add_recalibrate(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     recalibrate = actions.add_parser("recalibrate", help="decide a run again, without judging")
     recalibrate.add_argument("id", type=int, metavar="ID")
     with_what = recalibrate.add_mutually_exclusive_group(required=True)
@@ -70,13 +85,6 @@ def parser() -> argparse.ArgumentParser:
     with_what.add_argument("--none", action="store_true", help="the model's own probabilities")
     _add_store(recalibrate)
     recalibrate.set_defaults(action=_recalibrate)
-    rewrite = actions.add_parser(
-        "rewrite", help="write again the explanations that are for another label than the one in force"
-    )
-    _add_rewriting(rewrite)
-    _add_store(rewrite)
-    rewrite.set_defaults(action=_rewrite)
-    return arguments
 
 
 def _add_rewriting(arguments: argparse.ArgumentParser) -> None:

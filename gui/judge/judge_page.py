@@ -30,7 +30,7 @@ from gui.kit.foreign_text import one_line
 from gui.kit.labels import main_button, name, panel, set_role
 from gui.work.file_jobs import Loading
 from gui.work.lanes import Lane, LatestTask
-from gui.work.page import Column, Page, scrolling
+from gui.work.page import Page, PageColumn, scrolling
 from gui.work.page_name import PageName
 from gui.work.page_splitter import PageSplitter
 from gui.work.workspace import Workspace
@@ -187,8 +187,8 @@ class JudgePage(Page):
             self.header.addWidget(button)
 
     def _make_body(self) -> None:
-        left = Column(panel(self.dataset_line), panel(self.picker), panel(self.settings))
-        right = Column(self.run_panel, self.plan_panel)
+        left = PageColumn(panel(self.dataset_line), panel(self.picker), panel(self.settings))
+        right = PageColumn(self.run_panel, self.plan_panel)
         # The judgments take the room that the plan leaves.
         self._right = right.parts
         self._right.setStretchFactor(self.run_panel, 100)

@@ -69,6 +69,11 @@ class RunPanel(QWidget):
         self.view.setToolTip("Double-click or Enter shows a judgment on the Review page.")
         self.view.activated.connect(self._ask_for_item)
         self._caption = hint("Latest judgments")
+        self._lay_out()
+        self.restyle()
+        self.hide()
+
+    def _lay_out(self) -> None:
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(10)
@@ -86,8 +91,6 @@ class RunPanel(QWidget):
         )
         layout.addWidget(self._caption)
         layout.addWidget(self.view, 1)
-        self.restyle()
-        self.hide()
 
     def _add_buttons(self) -> None:
         self._results = QPushButton("Show results")

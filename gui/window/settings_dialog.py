@@ -46,6 +46,22 @@ class SettingsDialog(QDialog):
         self.setWindowTitle("Settings")
         self._workspace = workspace
         self._state = workspace.state
+        form = self._form()
+        forget = QPushButton("Forget recent files, layout and settings")
+        forget.clicked.connect(self._forget)
+        name(forget, forget.text(), "Runs, their judgments and your name are kept")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addLayout(form)
+        layout.addWidget(forget)
+        layout.addWidget(hint("Settings of judging stand on the Judge page and are saved with each run."))
+        layout.addWidget(buttons)
+        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 76)
+        self.finished.connect(self._keep_author)
+        self._show()
+
+    def _form(self) -> QFormLayout:
         form = QFormLayout()
         form.setVerticalSpacing(10)
         self._author = QLineEdit()
@@ -71,21 +87,9 @@ class SettingsDialog(QDialog):
             self._awake.addItem(words, when.value)
         self._awake.activated.connect(self._keep_power)
         form.addRow("While judging", self._awake)
-        form.addRow("Run store", _path_label(text_of_path(workspace.store_path)))
+        form.addRow("Run store", _path_label(text_of_path(self._workspace.store_path)))
         form.addRow("These settings", _path_label(text_of_path(self._state.path)))
-        forget = QPushButton("Forget recent files, layout and settings")
-        forget.clicked.connect(self._forget)
-        name(forget, forget.text(), "Runs, their judgments and your name are kept")
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addLayout(form)
-        layout.addWidget(forget)
-        layout.addWidget(hint("Settings of judging stand on the Judge page and are saved with each run."))
-        layout.addWidget(buttons)
-        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 76)
-        self.finished.connect(self._keep_author)
-        self._show()
+        return form
 
     def _show(self) -> None:
         self._author.setText(self._workspace.author)

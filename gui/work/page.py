@@ -67,7 +67,7 @@ class Page(QWidget):
             self.restyle()
 
 
-class Column(QWidget):
+class PageColumn(QWidget):
     """Widgets one below the other, at the top of the room that there is."""
 
     def __init__(self, *widgets: QWidget) -> None:
