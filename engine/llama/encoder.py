@@ -153,6 +153,7 @@ def _first_words(text: str) -> str:
 
     llama.cpp takes time by the square of a length in which it finds special tokens everywhere.
     """
-    start = text[:_MANY_LETTERS]
-    words = start.rsplit(None, 1)[0]
-    return words if len(text) > _MANY_LETTERS and len(words) < len(start) else text
+    if len(text) <= _MANY_LETTERS:
+        return text
+    end = max(text.rfind(space, 0, _MANY_LETTERS) for space in " \n\t")
+    return text[:end] if end > 0 else text

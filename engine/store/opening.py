@@ -13,6 +13,7 @@ from engine.core.remedies import Remedy, Step
 from engine.store.migrations import upgrade
 from engine.store.private_copy import PrivateCopy
 
+DAMAGED = Remedy("The file is damaged or something else. ", Step.USE_OTHER_STORE)
 _BUSY_SECONDS = 10.0
 _UNWRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
 
@@ -82,6 +83,8 @@ def remedy_of(error: sqlite3.Error | OSError) -> Remedy:
         return Remedy("Another program holds it. Close that program, then try again.")
     if code == (errno.ENOSPC if isinstance(error, OSError) else sqlite3.SQLITE_FULL):
         return Remedy("The disk is full. Make room, then try again: what was judged is kept.")
+    if isinstance(error, sqlite3.NotSupportedError):
+        return DAMAGED
     if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
-        return Remedy("The file is damaged or something else. ", Step.USE_OTHER_STORE)
+        return DAMAGED
     return Remedy(Step.MOVE_STORE)

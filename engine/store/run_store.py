@@ -29,12 +29,13 @@ from engine.core.judgments import (
 from engine.core.remedies import Remedy, Step
 from engine.core.run_records import Deleted, Effort, RunContents, RunIdentity, StoredRun
 from engine.store.judged_rows import add_items, add_rewritten, item_rows, judged_positions, shared_items
-from engine.store.opening import open_database, remedy_of, size_on_disk
+from engine.store.opening import DAMAGED, open_database, remedy_of, size_on_disk
 from engine.store.override_rows import add_override, override_rows, undo_newest
 from engine.store.review_rows import add_note, add_review, confirmation_rows, mark_rows, note_rows, tag_rows
 from engine.store.run_deletion import delete_rows, free_bytes, refuse_decided, run_contents, shrink
 from engine.store.run_locks import any_held, lock_path
-from engine.store.run_rows import (
+from engine.store.run_rows import without_bytes
+from engine.store.run_table import (
     add_run,
     archive_run,
     name_run,
@@ -67,6 +68,7 @@ class RunStore:
                 raise StoreError(
                     f"{path} cannot be used as run store: {error}.", Remedy(Step.USE_OTHER_STORE)
                 ) from error
+        self._db.row_factory = without_bytes
 
     @property
     def read_only(self) -> bool:
@@ -370,6 +372,14 @@ class RunStore:
         except (sqlite3.Error, OSError) as error:
             raise StoreError(
                 f"Cannot {action} the run store {self.path}: {error}.", remedy_of(error)
+            ) from error
+        except (ValueError, TypeError) as error:
+            # Only what is read is not our own doing: it was written by another hand, or the disk is bad.
+            if action != "read":
+                raise
+            raise StoreError(
+                f"Cannot read the run store {self.path}: it holds a value that Tiebreak does not write.",
+                DAMAGED,
             ) from error
 
 

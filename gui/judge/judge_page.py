@@ -6,10 +6,10 @@ Knows: its parts, and when a plan is made anew. Does not know: how anything is p
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.events import RunEnded
@@ -26,16 +26,17 @@ from gui.judge.run_control import RunControl
 from gui.judge.run_panel import RunPanel
 from gui.judge.settings_panel import SettingsPanel
 from gui.judge.usual_setup import usual_setup
-from gui.kit.foreign_text import one_line
-from gui.kit.labels import main_button, name, panel, set_role
+from gui.kit.labels import column, main_button, name, panel, scrolling, set_role
+from gui.reading.first_steps import FirstSteps
 from gui.work.file_jobs import Loading
 from gui.work.lanes import Lane, LatestTask
-from gui.work.page import Page, PageColumn, scrolling
+from gui.work.page import Page
 from gui.work.page_name import PageName
 from gui.work.page_splitter import PageSplitter
 from gui.work.workspace import Workspace
 
 _SPLITTER = "judge/splitter"
+_STEPS_CLOSED = "judge/first_steps_closed"
 
 
 class JudgePage(Page):
@@ -66,6 +67,7 @@ class JudgePage(Page):
         workspace.dataset_changed.connect(self._show_dataset)
         workspace.dataset_loading.connect(self._show_loading)
         workspace.run_changed.connect(self._follow_open_run)
+        workspace.runs_changed.connect(self._show_first_steps)
         control.started.connect(self._follow_start)
         control.progressed.connect(self._follow)
         control.judged.connect(self.run_panel.add)
@@ -112,11 +114,6 @@ class JudgePage(Page):
             self._run(fresh=False)
 
     @Slot()
-    def _press_run(self) -> None:
-        """Do what the main button says: run, resume, or judge again."""
-        self._run(fresh=self.planner.plan is not None and self.planner.plan.complete)
-
-    @Slot()
     def stop(self) -> None:
         """Stop the run that is under way."""
         self.control.stop()
@@ -129,7 +126,7 @@ class JudgePage(Page):
     def take_in(self, button: QPushButton, beside: QWidget) -> None:
         """Show a button beside the main one, and a panel above the run."""
         self.header.insertWidget(self.header.indexOf(self.stop_button), button)
-        self._right.insertWidget(0, beside)
+        self._right.insertWidget(1, beside)
 
     def wanted(self, fresh: bool | None = None) -> RunSetup | None:
         """What the main button would start, or `fresh` or not; None, which is said, where something lacks."""
@@ -147,7 +144,7 @@ class JudgePage(Page):
         part = replace(usual_setup(), items=self.dataset_line.items, ids=self.dataset_line.ids)
         setup = replace(part, model_path=self.picker.path)
         if dataset is not None:
-            setup = replace(setup, dataset_path=dataset.path.absolute())
+            setup = replace(setup, dataset_path=dataset.path.absolute(), columns=dataset.columns)
         return self.settings.in_setup(setup)
 
     # Parts
@@ -164,6 +161,9 @@ class JudgePage(Page):
         self.settings = SettingsPanel(self.workspace.state)
         self.settings.changed.connect(self._change)
         self.settings.unfolded.connect(self._ask_for_gpu)
+        self.first_steps = FirstSteps()
+        self.first_steps.closed.connect(self._close_first_steps)
+        self.first_steps.hide()  # until it is known that nothing was ever judged here
         self.plan_panel = PlanPanel()
         self.plan_panel.context_wanted.connect(self.settings.advanced.set_context)
         self.plan_panel.shorten_wanted.connect(self.settings.advanced.set_shorten)
@@ -179,7 +179,7 @@ class JudgePage(Page):
         name(self.over_button, "Judge the items again in a new run")
         self.over_button.clicked.connect(lambda: self._run(fresh=True))
         self.run_button = main_button("Run")
-        self.run_button.clicked.connect(self._press_run)
+        self.run_button.clicked.connect(lambda: self._run(fresh=None))  # what it says
         self.stop_button = QPushButton("Stop")
         name(self.stop_button, "Stop the run", "What is judged is kept, and the run can go on later.")
         self.stop_button.clicked.connect(self.stop)
@@ -187,10 +187,10 @@ class JudgePage(Page):
             self.header.addWidget(button)
 
     def _make_body(self) -> None:
-        left = PageColumn(panel(self.dataset_line), panel(self.picker), panel(self.settings))
-        right = PageColumn(self.run_panel, self.plan_panel)
+        left = column(panel(self.dataset_line), panel(self.picker), panel(self.settings))
+        right = column(self.first_steps, self.run_panel, self.plan_panel)
         # The judgments take the room that the plan leaves.
-        self._right = right.parts
+        self._right = cast(QVBoxLayout, right.layout())
         self._right.setStretchFactor(self.run_panel, 100)
         self._splitter = PageSplitter(Qt.Orientation.Horizontal)
         self._splitter.addWidget(scrolling(left))
@@ -233,7 +233,7 @@ class JudgePage(Page):
         awaited, self._awaited = self._awaited, None
         if awaited is not None and self._is_open(awaited.dataset_path):
             self._show_part(awaited)
-        self.context.setText(one_line(dataset.name) if dataset else "")
+        self.context.setText(dataset.name if dataset else "")
         self._plan_soon()
 
     def _describe(self, setup: RunSetup) -> None:
@@ -242,7 +242,7 @@ class JudgePage(Page):
             self._show_part(setup)
         else:
             self._awaited = setup
-            self.workspace.open_dataset(setup.dataset_path)
+            self.workspace.open_dataset(setup.dataset_path, setup.columns)
 
     def _is_open(self, path: Path) -> bool:
         dataset = self.workspace.dataset
@@ -292,12 +292,23 @@ class JudgePage(Page):
         self._show_buttons()
 
     @Slot()
+    def _show_first_steps(self) -> None:
+        """They are for those who have not judged anything yet."""
+        closed = bool(self.workspace.state.text(_STEPS_CLOSED))
+        self.first_steps.setVisible(not closed and (self.control.running or not self.workspace.runs))
+
+    @Slot()
+    def _close_first_steps(self) -> None:
+        self.workspace.state.set_text(_STEPS_CLOSED, "yes")
+        self.first_steps.hide()
+
+    @Slot()
     def _ask_for_gpu(self) -> None:
         self._gpu.start(model_jobs.gpu_supported())
 
     # The run
 
-    def _run(self, fresh: bool) -> None:
+    def _run(self, fresh: bool | None = None) -> None:
         setup = None if self.control.running else self.wanted(fresh)
         if setup is not None:
             self.control.start(setup)
@@ -319,6 +330,7 @@ class JudgePage(Page):
     @Slot(object)
     def _follow_end(self, how: RunEnded | EngineError | None) -> None:
         self.run_panel.end(how, self.control.progress)
+        self._close_first_steps()
         self.plan_panel.show()
         self._plan_soon()
         self._show_buttons()

@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWi
 from engine.core.formatting import visible
 from engine.core.run_setup import RunSetup
 from gui.kit.flow import FlowLayout
-from gui.kit.labels import OneLine, heading, label, name
+from gui.kit.foreign_text import OneLine
+from gui.kit.labels import heading, label, name
 from gui.kit.views import FillingView, dressed
 from gui.runs.queue_table import LINES, MODEL, RUN, STATE, QueueTableModel
 from gui.runs.queued import QueueState

@@ -24,7 +24,8 @@ from engine.core.errors import EngineError
 from engine.core.formatting import counted, visible
 from engine.core.run_records import Deleted, RunContents
 from engine.core.value_tables import Table
-from gui.kit.labels import OneLine, label, name
+from gui.kit.foreign_text import OneLine
+from gui.kit.labels import label, name
 from gui.kit.notice import problem_of
 from gui.kit.views import FillingView, dressed
 from gui.runs import runs_jobs

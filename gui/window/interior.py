@@ -28,6 +28,7 @@ from gui.kit.notice import Notice
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.kit.theme import colours
 from gui.people.blind import BLIND
+from gui.reading.help_dialog import show_help
 from gui.results.export_jobs import Written
 from gui.results.results_page import ResultsPage
 from gui.review.drafts import DRAFTS
@@ -158,6 +159,7 @@ class Interior(QObject):
             stop=self.run_control.stop,
             add_to_queue=self.runs.add_to_queue,
             start_queue=self.runs.start_queue,
+            show_help=lambda: show_help(frame),
             show_keys=self._show_keys,
             show_self_test=lambda: SelfTestDialog(space, frame).exec(),
             open_data_folder=lambda: self._open_folder(data_folder()),
@@ -175,7 +177,7 @@ class Interior(QObject):
     def _connect_work(self) -> None:
         space, control = self.workspace, self.run_control
         space.problem.connect(self.show_problem)
-        self.runs.queue.ended.connect(self._tell_queue)
+        self.runs.queue.ended.connect(self.notice.show_note)
         space.note.connect(self.frame.show_note)
         space.check_wanted.connect(self._show_check)
         self.review.prompt_wanted.connect(self._show_prompt_of_run)
@@ -232,7 +234,8 @@ class Interior(QObject):
     @Slot()
     def _set_title(self) -> None:
         dataset = self.workspace.dataset
-        self.runs.watch.set_name(f"{one_line(dataset.name)} - Tiebreak" if dataset else "Tiebreak")
+        name = one_line(short_name(dataset.name)) if dataset else ""
+        self.runs.watch.set_name(f"{name} - Tiebreak" if name else "Tiebreak")
 
     @Slot()
     def _follow_look(self) -> None:
@@ -341,11 +344,6 @@ class Interior(QObject):
             self.frame.show_note(f"The folder is {path}")
 
     # Runs, and closing during one
-
-    @Slot(str)
-    def _tell_queue(self, summary: str) -> None:
-        if self.frame.page is not PageName.JUDGE:
-            self.notice.show_note(summary)
 
     @Slot()
     def _follow_run(self) -> None:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from gui.kit.labels import OneLine, title
+from gui.kit.foreign_text import OneLine
+from gui.kit.labels import title
 from gui.work.page_name import PageName
 from gui.work.page_splitter import PageSplitter
 from gui.work.workspace import Workspace
@@ -65,26 +66,3 @@ class Page(QWidget):
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
             self.restyle()
-
-
-class PageColumn(QWidget):
-    """Widgets one below the other, at the top of the room that there is."""
-
-    def __init__(self, *widgets: QWidget) -> None:
-        super().__init__()
-        self.setProperty("role", "content")
-        self.parts = QVBoxLayout(self)
-        self.parts.setContentsMargins(0, 0, 6, 0)
-        self.parts.setSpacing(10)
-        for widget in widgets:
-            self.parts.addWidget(widget)
-        self.parts.addStretch(1)
-
-
-def scrolling(inside: QWidget) -> QScrollArea:
-    """A widget that can be scrolled where there is less room than it needs."""
-    area = QScrollArea()
-    area.setWidgetResizable(True)
-    area.setFrameShape(QFrame.Shape.NoFrame)
-    area.setWidget(inside)
-    return area
