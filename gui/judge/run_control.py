@@ -5,6 +5,7 @@ Knows: the events of a run, and how they become progress. Does not know: pages, 
 
 import time
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,7 +27,8 @@ from engine.core.run_setup import RunSetup
 from gui.judge import run_jobs
 from gui.judge.usual_setup import usual_setup
 from gui.work.lanes import Lane, Task
-from gui.work.workspace import UnderWay, Workspace
+from gui.work.places import UnderWay
+from gui.work.workspace import Workspace
 
 _TICK_MS = 100
 _RATE_SECONDS = 30.0
@@ -82,6 +84,7 @@ class RunControl(QObject):
         self._tick.setInterval(_TICK_MS)
         self._tick.timeout.connect(self.progressed)
         self.progressed.connect(self._tell_workspace)
+        workspace.runs_deleted.connect(self.forget_runs)
 
     @property
     def running(self) -> bool:
@@ -136,6 +139,11 @@ class RunControl(QObject):
     def forget_unfinished(self) -> None:
         """Offer it no more; the one that was begun before it, where that is not complete, comes next."""
         self._keep(self._kept()[:-1])
+
+    @Slot(object)
+    def forget_runs(self, run_ids: Sequence[int]) -> None:
+        """Runs were deleted: offer to go on with none of them."""
+        self._keep([entry for entry in self._kept() if entry.get("run") not in run_ids])
 
     def _offered(self) -> dict[str, Any]:
         return (self._kept() or [{}])[-1]

@@ -53,6 +53,8 @@ class RunPanel(QWidget):
         self._heading = OneLine()  # it names a file
         set_role(self._heading, "heading")
         self._note = hint("")
+        self._awake = hint("The computer stays awake until it ends.")
+        self._awake.hide()
         self._bar = QProgressBar()
         self._bar.setRange(0, _PARTS)
         self._bar.setTextVisible(False)
@@ -67,16 +69,28 @@ class RunPanel(QWidget):
         self.view.setToolTip("Double-click or Enter shows a judgment on the Review page.")
         self.view.activated.connect(self._ask_for_item)
         self._caption = hint("Latest judgments")
+        self._lay_out()
+        self.restyle()
+        self.hide()
+
+    def _lay_out(self) -> None:
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(10)
         layout.addWidget(
-            panel(self._heading, self._bar, self._grid, self._note, self._health, self._result, self._buttons)
+            panel(
+                self._heading,
+                self._bar,
+                self._grid,
+                self._note,
+                self._awake,
+                self._health,
+                self._result,
+                self._buttons,
+            )
         )
         layout.addWidget(self._caption)
         layout.addWidget(self.view, 1)
-        self.restyle()
-        self.hide()
 
     def _add_buttons(self) -> None:
         self._results = QPushButton("Show results")
@@ -147,6 +161,10 @@ class RunPanel(QWidget):
             widget.setVisible(progress.judged_before > 0)
         set_role(self._figures["Unscored"], "warning" if progress.unscored else "")
         self._bar.setAccessibleDescription(f"{progress.judged} of {progress.items}")
+
+    def show_awake(self, awake: bool) -> None:
+        """Say that the computer is kept awake."""
+        self._awake.setVisible(awake)
 
     def end(self, how: RunEnded | EngineError | None, progress: RunProgress | None) -> None:
         """The run has ended: say how, and what can be done with it."""

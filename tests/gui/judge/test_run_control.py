@@ -17,8 +17,9 @@ from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_control import RunControl
 from gui.work.lanes import JobControl, Lane
+from gui.work.places import Place, Replaced
 from gui.work.state import State
-from gui.work.workspace import Place, Replaced, Workspace
+from gui.work.workspace import Workspace
 
 A_WHILE = 60_000
 A_SECOND = 1_000
