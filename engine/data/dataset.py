@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from engine.core.cancel import CancelToken
 from engine.core.formatting import counted, listed, quoted
 from engine.core.items import PREFERENCES, Gold, Item, Preference, digest
+from engine.core.log_probs import FloatArray
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.arrow_arrays import number_array, text_array
 from engine.data.tables import SourceRow, SourceTable, open_table
@@ -73,6 +74,14 @@ class Dataset:
     def hash(self) -> str:
         """SHA-256 (hex) of the ids and texts in order; neither labels nor the file's format take part."""
         return digest([[item.id, item.content_hash] for item in self])
+
+    @property
+    def letters(self) -> FloatArray:
+        """The length of each item's instruction and responses together: shape (items,)."""
+        columns = [self.texts(name) for name in ("instruction", "output_a", "output_b")]
+        lengths = [pc.utf8_length(column).to_numpy() for column in columns]
+        together: FloatArray = np.sum(lengths, axis=0, dtype=np.float64)
+        return together
 
     def head(self, count: int) -> "Dataset":
         """The first `count` items; the notices stay those of the whole file."""

@@ -29,7 +29,14 @@ def judge_plan(
     The events of tokens come at most ten times a second.
     """
     with RunStore(store_path) as store:
-        events = run_judging(plan, store, lambda: open_model(plan, cancel), fresh, resumes)
+        events = run_judging(
+            plan,
+            store,
+            lambda: open_model(plan, cancel),
+            fresh,
+            resumes=resumes,
+            ending=lambda: cancel.ending,
+        )
         for event in _with_rare_tokens(events):
             yield event
             if isinstance(event, RunEnded):

@@ -16,6 +16,7 @@ from engine.commands.shared.run_outputs import health_lines
 from engine.core.events import (
     HealthSeen,
     ItemJudged,
+    JudgeEvent,
     MeasureProgress,
     ModelOpened,
     RunEvent,
@@ -33,11 +34,11 @@ _RATE_SECONDS = 30.0
 Result = TypeVar("Result")
 
 
-def show_measure(title: str, measure: Generator[MeasureProgress | TokensEvaluated, None, Result]) -> Result:
+def show_measure(title: str, measure: Generator[MeasureProgress | JudgeEvent, None, Result]) -> Result:
     """Run a measure that needs a model to its end with a progress bar on stderr; its result."""
     bar: tqdm[NoReturn] | None = None
 
-    def show(event: MeasureProgress | TokensEvaluated) -> None:
+    def show(event: MeasureProgress | JudgeEvent) -> None:
         nonlocal bar
         if isinstance(event, MeasureProgress):
             if bar is None:
