@@ -6,6 +6,7 @@ Knows: its arguments, the order of a whole job, what it prints.
 import argparse
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from engine.commands.shared.console import (
@@ -153,11 +154,13 @@ def run(options: argparse.Namespace) -> int:
     if ids:
         read["ids"] = ids
     check_outputs(options, read)
-    with interruptible() as cancel:
+    bar = RunProgressBar()
+    with interruptible(bar.loss_of_a_stop) as cancel:
         made = _prepared(options, model, cancel)
         with RunStore(options.store) as store:
-            events = run_judging(made.plan, store, lambda: open_model(made.plan, cancel), options.fresh)
-            return _report(_follow(events), made, store, options)
+            opener = partial(open_model, made.plan, cancel)
+            events = run_judging(made.plan, store, opener, options.fresh, ending=lambda: cancel.ending)
+            return _report(_follow(events, bar), made, store, options)
 
 
 def _prepared(options: argparse.Namespace, model: Path, cancel: CancelToken) -> PreparedRun:
@@ -221,9 +224,9 @@ def _names(text: str) -> tuple[str, ...]:
     return names
 
 
-def _follow(events: Iterable[RunEvent]) -> RunEnded:
+def _follow(events: Iterable[RunEvent], progress: RunProgressBar) -> RunEnded:
     """Show progress until the run ends; its last event."""
-    with RunProgressBar() as progress:
+    with progress:
         for event in events:
             progress.show(event)
             if isinstance(event, RunEnded):

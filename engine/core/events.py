@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import TypeVar
 
+from engine.core.formatting import duration
 from engine.core.health import Health
 from engine.core.items import Preference
 from engine.core.judgments import JudgedItem, Judgment, Unscored
@@ -79,6 +80,26 @@ class GroupUnderWay:
     seconds: float
     seconds_left: float | None
     run_seconds_left: float | None = None
+
+    @property
+    def items_in_words(self) -> str:
+        """`item 9`, `items 9 and 10`, `items 9 to 12`, counted from 1."""
+        if self.first == self.last:
+            return f"item {self.first + 1:,}"
+        between = "and" if self.last == self.first + 1 else "to"
+        return f"items {self.first + 1:,} {between} {self.last + 1:,}"
+
+    @property
+    def loss_in_words(self) -> str:
+        """What a stop would lose, and when it would lose nothing."""
+        kept = "" if self.seconds_left is None else f"; in about {duration(self.seconds_left)} it is kept"
+        return f"A stop now loses {duration(self.seconds)} of work on {self.items_in_words}{kept}."
+
+    @property
+    def ending_in_words(self) -> str:
+        """That the run stops after the group, and when that will be."""
+        left = "" if self.seconds_left is None else f", in about {duration(self.seconds_left)}"
+        return f"The run stops after {self.items_in_words}{left}."
 
 
 @dataclass(frozen=True)

@@ -38,9 +38,11 @@ def open_encoder(
     Raises ModelFileError where the file cannot be used or has changed, Cancelled.
     """
     checked.check_unchanged()
-    with LlamaModel(checked.path, cancel=cancel) as model:
-        with LlamaEncoder(model, _threads(machine, model), cancel) as encoder:
-            yield encoder
+    with (
+        LlamaModel(checked.path, cancel=cancel) as model,
+        LlamaEncoder(model, _threads(machine, model), cancel) as encoder,
+    ):
+        yield encoder
 
 
 def machine_settings(threads: int | None, gpu_layers: int | None) -> MachineSettings:

@@ -65,8 +65,7 @@ class JudgePage(Page):
         workspace.run_changed.connect(self._follow_open_run)
         control.started.connect(self._follow_start)
         control.progressed.connect(self._follow)
-        control.judged.connect(self.run_panel.add)
-        control.health_seen.connect(self.run_panel.show_health)
+        self.run_panel.listen_to(control)
         control.ended.connect(self._follow_end)
         self._show_dataset()
 

@@ -12,8 +12,11 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from engine.core.errors import EngineError
 from engine.core.events import (
+    Drafted,
+    GroupUnderWay,
     HealthSeen,
     ItemJudged,
+    LabelsRead,
     ModelOpened,
     Preparing,
     RunEnded,
@@ -63,6 +66,7 @@ class RunControl(QObject):
     started = Signal()
     progressed = Signal()  # at most ten times a second; see `progress`
     judged = Signal(object)  # ItemJudged
+    told = Signal(object)  # of what is judged now and not kept yet: GroupUnderWay, LabelsRead, Drafted
     health_seen = Signal(object)  # a Health, of what was judged by now
     ended = Signal(object)  # RunEnded; an EngineError; None where it was stopped before it had begun
 
@@ -72,7 +76,8 @@ class RunControl(QObject):
         self._task: Task | None = None
         self._setup: RunSetup | None = None
         self._heard = False  # of the job: it has left the queue of its lane
-        self._stopping = False
+        self._stopping = self._ending = False
+        self._group: tuple[float, GroupUnderWay] | None = None  # the latest, with when it was told
         self._note = ""
         self.health: Health | None = None  # of all that is judged, once that can be said
         self._count: RunProgress | None = None
@@ -94,6 +99,11 @@ class RunControl(QObject):
         return self._stopping
 
     @property
+    def ending(self) -> bool:
+        """True once the run was asked to stop after the items that are judged, until it has ended."""
+        return self._ending
+
+    @property
     def setup(self) -> RunSetup | None:
         """What the run that is under way, or ended last, was asked to be."""
         return self._setup
@@ -110,16 +120,22 @@ class RunControl(QObject):
         if count is None:
             return None
         now = time.monotonic() if self.running else self._finished
-        done = count.judged - count.judged_before
-        left = count.items - count.judged
         return replace(
             count,
             tokens_per_second=self._rate(now),
             elapsed=now - self._begun,
-            eta=(now - self._opened) * left / done if done and self.running else None,
+            eta=self._left(now, count) if self.running else None,
             note=self.note,
             stopping=self._stopping,
         )
+
+    def _left(self, now: float, count: RunProgress) -> float | None:
+        """Seconds until the end: as the run itself says, before that by the items alone."""
+        if self._group is not None and self._group[1].run_seconds_left is not None:
+            told, group = self._group
+            return max(0.0, (group.run_seconds_left or 0.0) - (now - told))
+        done = count.judged - count.judged_before
+        return (now - self._opened) * (count.items - count.judged) / done if done else None
 
     @property
     def unfinished(self) -> RunSetup | None:
@@ -160,7 +176,8 @@ class RunControl(QObject):
         waits = self._workspace.threads.busy(Lane.MODEL)
         self._setup = setup
         self._heard = False
-        self._stopping = False
+        self._stopping = self._ending = False
+        self._group = None
         self._note = "Waiting for other work with a model to end …" if waits else ""
         self._count = None
         self.health = None
@@ -188,6 +205,14 @@ class RunControl(QObject):
             self._task.abandon()
             self._end(None)
 
+    @Slot()
+    def stop_soon(self) -> None:
+        """Ask the run to stop after the items that are judged now, so that nothing of them is lost."""
+        if self._task is not None and self._group is not None and not self._stopping:
+            self._ending = True
+            self._task.end_soon()
+            self.told.emit(self._group[1])
+
     @Slot(object)
     def _hear(self, event: object) -> None:
         self._heard = True
@@ -195,6 +220,10 @@ class RunControl(QObject):
             self._spans.append((time.monotonic(), event.tokens))
         elif isinstance(event, ItemJudged):
             self._take_item(event)
+        elif isinstance(event, GroupUnderWay | LabelsRead | Drafted):
+            if isinstance(event, GroupUnderWay):
+                self._group = (time.monotonic(), event)
+            self.told.emit(event)
         elif isinstance(event, Preparing):
             self._note = f"{event.what} …"
         elif isinstance(event, RunStarted):
@@ -231,7 +260,8 @@ class RunControl(QObject):
         self._tick.stop()
         self._finished = time.monotonic()
         self._task = None
-        self._stopping, self._note = False, ""
+        self._stopping = self._ending = False
+        self._group, self._note = None, ""
         if isinstance(how, RunEnded) and not how.stopped:
             self._keep(self._others(how.run_id))
         if self._count is not None:

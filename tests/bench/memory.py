@@ -2,10 +2,10 @@
 
     python -m tests.bench.memory [DATASET ...] [--minutes N] [--items N] [--trace]
 
-In each round it opens a dataset, judges some of its items in a new run, looks at the scores, goes through the
-items on the Review page, filters and searches them, compares the systems, writes a report. After each round it
-says what the window holds, and in the end which objects became more. `--trace` also says which lines of Python
-hold what was added since the first round (slow). It measures and judges nothing: the exit code is 0.
+In each round it opens a dataset, searches it, judges some of its items in a new run, looks at all that the
+Results page has, goes through the items on the Review page, compares the systems, writes a report. After each
+round it says what the window holds, and in the end which objects became more. `--trace` also says which lines
+of Python hold what was added since the second round (slow). It measures and judges nothing: exit code 0.
 
 Without a screen unless QT_QPA_PLATFORM says otherwise.
 
@@ -42,6 +42,7 @@ from tests.bench.window import closed, opened, wait
 MB = 1 << 20
 STEPS = 60  # from item to item in each round
 _QUIET = 0.4  # seconds without work after which a page has done what it was asked
+_TITLES = ("resident", "anonymous", "in use", "free", "Arrow", "child")
 _SHOWN = 25  # kinds of objects and lines that are listed
 
 
@@ -59,7 +60,7 @@ class _Allocator(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Held:
-    """What the window's process holds, in bytes: in all, of it anonymous; in use and free in its heaps; Arrow's.
+    """What the window's process holds, in bytes: in all, of it anonymous; used and free in heaps; Arrow's.
 
     `child`: the most that the process that judged held. `objects`: those that Python's collector knows.
     """
@@ -151,7 +152,7 @@ def _work(interior: Interior, options: argparse.Namespace, folder: Path) -> None
     while time.monotonic() - began < 60 * options.minutes or number < 2:
         number += 1
         dataset = options.datasets[number % len(options.datasets)]
-        for part, _ in _round(interior, dataset, options.items, folder, watch):
+        for part in _round(interior, dataset, options.items, folder, watch):
             if number == 1:
                 _say(part, began, watch.held())
         _say(f"round {number}", began, watch.held())
@@ -194,26 +195,31 @@ def _say(what: str, began: float, held: Held) -> None:
     )
 
 
-def _round(
-    interior: Interior, dataset: Path, items: int, folder: Path, watch: Watch
-) -> Iterator[tuple[str, None]]:
+def _round(interior: Interior, dataset: Path, items: int, folder: Path, watch: Watch) -> Iterator[str]:
     """What is done in a round, part by part."""
     pages, results = interior.frame.show_page, interior.results
-    yield "dataset", _look_at_dataset(interior, dataset)
+    _look_at_dataset(interior, dataset)
+    yield "dataset"
     pages(PageName.JUDGE)
-    yield "plan", _quiet(interior)
-    yield "judge", _judge(interior, dataset, items, watch)
+    _quiet(interior)
+    yield "plan"
+    _judge(interior, dataset, items, watch)
+    yield "judge"
     pages(PageName.RESULTS)
     for tab in range(results.tabs.count()):
         results.tabs.setCurrentIndex(tab)
-        yield results.tabs.tabText(tab).replace("&", "").lower(), _quiet(interior)
+        _quiet(interior)
+    yield results.tabs.tabText(tab).replace("&", "").lower()
     results.export_report(path=folder / "report.html")
-    yield "report", _quiet(interior)
-    yield "review", _review(interior)
+    _quiet(interior)
+    yield "report"
+    _review(interior)
+    yield "review"
     pages(PageName.COMPARE)
     _quiet(interior)
     interior.compare.compare()
-    yield "compare", _quiet(interior)
+    _quiet(interior)
+    yield "compare"
 
 
 def _look_at_dataset(interior: Interior, dataset: Path) -> None:

@@ -14,6 +14,7 @@ from tqdm import tqdm
 from engine.commands.shared.console import raw_stderr, tell
 from engine.commands.shared.run_outputs import health_lines
 from engine.core.events import (
+    GroupUnderWay,
     HealthSeen,
     ItemJudged,
     JudgeEvent,
@@ -24,12 +25,14 @@ from engine.core.events import (
     TokensEvaluated,
     followed,
 )
+from engine.core.formatting import duration
 from engine.core.health import Health
 
-_BAR = "{n_fmt}/{total_fmt} items |{bar:24}| {elapsed} elapsed, {remaining} left{postfix}"
+_BAR = "{n_fmt}/{total_fmt} items |{bar:24}| {elapsed} elapsed{postfix}"
 _MEASURE_BAR = "{n_fmt}/{total_fmt} |{bar:24}| {elapsed} elapsed, {remaining} left"
 _SECONDS_ON_SCREEN, _SECONDS_IN_A_LOG = 0.2, 30.0
 _RATE_SECONDS = 30.0
+_WORTH_TELLING = 2.0  # seconds of work; to lose less is better than to wait
 
 Result = TypeVar("Result")
 
@@ -71,6 +74,8 @@ class RunProgressBar:
         self._bar: tqdm[NoReturn] | None = None
         self._items = self._judged = self._unscored = 0
         self._spans: deque[tuple[float, int]] = deque()
+        self._tokens = 0
+        self._group: GroupUnderWay | None = None
         self._warned = False
 
     def __enter__(self) -> "RunProgressBar":
@@ -80,6 +85,11 @@ class RunProgressBar:
         if self._bar is not None:
             self._bar.close()
 
+    def loss_of_a_stop(self) -> str:
+        """What a stop would lose and when it would lose nothing; empty for hardly anything."""
+        group = self._group
+        return "" if group is None or group.seconds < _WORTH_TELLING else _stops_after(group)
+
     def show(self, event: RunEvent) -> None:
         """Show one event."""
         if isinstance(event, RunStarted):
@@ -88,11 +98,15 @@ class RunProgressBar:
             self._start(event)
         elif isinstance(event, TokensEvaluated):
             self._count(event.tokens)
+        elif isinstance(event, GroupUnderWay):
+            self._group = event
         elif isinstance(event, HealthSeen):
             self._warn(event.health)
-        elif isinstance(event, ItemJudged) and self._bar is not None:
+        elif isinstance(event, ItemJudged):
+            self._group = None
             self._unscored += len(event.judged.unscored)
-            self._bar.update()
+            if self._bar is not None:
+                self._bar.update()
 
     def _greet(self, event: RunStarted) -> None:
         self._items, self._judged = event.items, event.judged
@@ -118,13 +132,31 @@ class RunProgressBar:
         if self._bar is None:
             return
         now = time.monotonic()
+        self._tokens += tokens
         self._spans.append((now, tokens))
         while len(self._spans) > 2 and now - self._spans[1][0] > _RATE_SECONDS:
             self._spans.popleft()
         began = self._spans[0][0]
         counted = sum(tokens for _, tokens in list(self._spans)[1:])
-        rate = f"{counted / max(now - began, 1e-9):,.0f} tokens/s"
-        if self._unscored:
-            rate += f", {self._unscored} unscored"
-        self._bar.set_postfix_str(rate, refresh=False)
+        rate = f"{self._tokens:,} tokens, {counted / max(now - began, 1e-9):,.0f}/s"
+        self._bar.set_postfix_str(", ".join([*self._how_far(), rate, *self._missing()]), refresh=False)
         self._bar.update(0)
+
+    def _how_far(self) -> list[str]:
+        """The time that is left, and what is judged now, as far as they are known."""
+        group = self._group
+        if group is None:
+            return []
+        left = group.run_seconds_left
+        known = [] if left is None else [f"about {duration(left)} left"]
+        if group.writing:
+            return [*known, "writing"]
+        return [*known, f"item {group.position + 1:,}: {group.done:,} of {group.total:,}"]
+
+    def _missing(self) -> list[str]:
+        return [f"{self._unscored} unscored"] if self._unscored else []
+
+
+def _stops_after(group: GroupUnderWay) -> str:
+    """That the run stops after a group, and what would be lost before."""
+    return f"{group.ending_in_words} {group.loss_in_words}"
