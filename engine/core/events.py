@@ -4,7 +4,7 @@ Knows: the story of a run. Does not know: who listens.
 """
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from engine.core.formatting import duration
@@ -81,13 +81,20 @@ class GroupUnderWay:
     seconds_left: float | None
     run_seconds_left: float | None = None
 
+    def after(self, seconds: float) -> "GroupUnderWay":
+        """The same so many seconds later, as nothing was told since."""
+        left = self.seconds_left
+        return replace(
+            self,
+            seconds=self.seconds + seconds,
+            seconds_left=None if left is None else max(0.0, left - seconds),
+        )
+
     @property
     def items_in_words(self) -> str:
-        """`item 9`, `items 9 and 10`, `items 9 to 12`, counted from 1."""
-        if self.first == self.last:
-            return f"item {self.first + 1:,}"
-        between = "and" if self.last == self.first + 1 else "to"
-        return f"items {self.first + 1:,} {between} {self.last + 1:,}"
+        """`the item judged now`, `the 2 items judged now`: ids may be long, and are no numbers."""
+        items = self.last - self.first + 1
+        return "the item judged now" if items == 1 else f"the {items:,} items judged now"
 
     @property
     def loss_in_words(self) -> str:

@@ -194,11 +194,11 @@ def _stored_rate(plan: RunPlan, store: RunStore, runs: Iterable[StoredRun]) -> R
         if alike and worked_alike(run.manifest, plan.machine):
             efforts = store.efforts(run.id)
             if efforts:
-                return _rate(efforts, len(run.identity.criteria), run.id)
+                return rate_of(efforts, len(run.identity.criteria), run.id)
     return None
 
 
-def _rate(efforts: Sequence[Effort], criteria: int, run_id: int) -> Rate:
+def rate_of(efforts: Sequence[Effort], criteria: int, run_id: int) -> Rate:
     """The rate of items with what each of them took.
 
     Their seconds are what they read and what they wrote, each times its own seconds per token. The ratio of

@@ -224,7 +224,8 @@ class ItemJudge:
         self.pace.read(count, seconds)
 
     def _told(self, steps: Steps[Result], work: _Work, read_before: int, tokens: int) -> Judging[Result]:
-        """Do the steps of a reading and tell how far they are."""
+        """Do the steps of a reading and tell how far they are, before the first of them too."""
+        yield from self._watch.reading(work.position, work.original.id, read_before, tokens)
         while True:
             try:
                 next(steps)

@@ -2,8 +2,8 @@
 
 The work is a generator function at the top of a module. Down the standard input of this program, started once
 more, goes what is to be done: the function, its arguments, then perhaps a byte that asks to end soon, or to
-stop. Up the standard output come its events and how it ended. All of them are pickled. Where this process ends, the
-other one meets the end of its input, and stops as if it had been asked to.
+stop. Up the standard output come its events and how it ended. All of them are pickled. Where this process
+ends, the other one meets the end of its input, and stops as if it had been asked to.
 
 Knows: processes, pipes, pickles. Does not know: what the work does, and with which model.
 """

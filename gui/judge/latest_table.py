@@ -157,7 +157,7 @@ class LatestTableModel(QAbstractTableModel):
         if place < 0:
             return one_line(self._item_id(event))
         if isinstance(event, LabelsRead):
-            return "not kept yet" if event.whole else "half read"
+            return "…"
         known = [judgment.flipped for judgment in event.judgments if isinstance(judgment, Judgment)]
         both_orders = [flipped for flipped in known if flipped is not None]
         return f"{sum(both_orders)} of {len(both_orders)}" if both_orders else "-"

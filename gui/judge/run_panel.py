@@ -151,6 +151,7 @@ class RunPanel(QWidget):
 
     def follow(self, progress: RunProgress | None, note: str) -> None:
         """Show how far the run is; None before it has begun."""
+        self.group.tick()
         self.table.preview(self._previews)
         self.table.add(self._waiting)
         longest = max(
@@ -165,6 +166,8 @@ class RunPanel(QWidget):
             self._longest_id = longest
             self._fit_columns()
         self._waiting.clear()
+        in_italics = "; in italics: not kept yet" if self.table.is_preview(0) else ""
+        self._caption.setText(f"Latest judgments{in_italics}")
         self._note.setText(visible(note))
         self._note.setVisible(bool(note))
         self._grid.setVisible(progress is not None)

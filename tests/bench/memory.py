@@ -168,9 +168,8 @@ def _work(interior: Interior, options: argparse.Namespace, folder: Path) -> None
     if start is not None:
         print("\nLines that hold more than after the second round")
         for difference in tracemalloc.take_snapshot().compare_to(start, "lineno")[:_SHOWN]:
-            print(
-                f"  {difference.size_diff / 1024:10,.0f} KB {difference.count_diff:8,}  {difference.traceback}"
-            )
+            more = f"{difference.size_diff / 1024:10,.0f} KB {difference.count_diff:8,}"
+            print(f"  {more}  {difference.traceback}")
 
 
 def _kinds() -> Counter[str]:

@@ -11,7 +11,7 @@ from typing import NoReturn, TypeVar
 
 from tqdm import tqdm
 
-from engine.commands.shared.console import raw_stderr, tell
+from engine.commands.shared.console import printable, raw_stderr, tell
 from engine.commands.shared.run_outputs import health_lines
 from engine.core.events import (
     GroupUnderWay,
@@ -25,7 +25,7 @@ from engine.core.events import (
     TokensEvaluated,
     followed,
 )
-from engine.core.formatting import duration
+from engine.core.formatting import clipped, duration
 from engine.core.health import Health
 
 _BAR = "{n_fmt}/{total_fmt} items |{bar:24}| {elapsed} elapsed{postfix}"
@@ -76,6 +76,7 @@ class RunProgressBar:
         self._spans: deque[tuple[float, int]] = deque()
         self._tokens = 0
         self._group: GroupUnderWay | None = None
+        self._told = 0.0
         self._warned = False
 
     def __enter__(self) -> "RunProgressBar":
@@ -87,8 +88,10 @@ class RunProgressBar:
 
     def loss_of_a_stop(self) -> str:
         """What a stop would lose and when it would lose nothing; empty for hardly anything."""
-        group = self._group
-        return "" if group is None or group.seconds < _WORTH_TELLING else _stops_after(group)
+        if self._group is None:
+            return ""
+        group = self._group.after(time.monotonic() - self._told)
+        return "" if group.seconds < _WORTH_TELLING else _stops_after(group)
 
     def show(self, event: RunEvent) -> None:
         """Show one event."""
@@ -99,7 +102,7 @@ class RunProgressBar:
         elif isinstance(event, TokensEvaluated):
             self._count(event.tokens)
         elif isinstance(event, GroupUnderWay):
-            self._group = event
+            self._group, self._told = event, time.monotonic()
         elif isinstance(event, HealthSeen):
             self._warn(event.health)
         elif isinstance(event, ItemJudged):
@@ -151,7 +154,7 @@ class RunProgressBar:
         known = [] if left is None else [f"about {duration(left)} left"]
         if group.writing:
             return [*known, "writing"]
-        return [*known, f"item {group.position + 1:,}: {group.done:,} of {group.total:,}"]
+        return [*known, f"item {clipped(printable(group.item_id))}: {group.done:,} of {group.total:,}"]
 
     def _missing(self) -> list[str]:
         return [f"{self._unscored} unscored"] if self._unscored else []

@@ -34,7 +34,7 @@ from gui.judge.run_control import RunProgress
 from gui.judge.usual_setup import usual_setup
 from gui.kit.pill_delegate import PILL_ROLE
 from gui.work.workspace import Workspace
-from tests.gui.judge.pages import A_WHILE, new_page, press, wait_for_plan
+from tests.gui.judge.pages import A_WHILE, kept, new_page, press, wait_for_plan
 from tests.gui.labels import text_of
 from tests.model_files import JUDGES
 from tests.small_models import SPLIT, split_model
@@ -183,7 +183,7 @@ def test_escape_stops_no_run_stop_does_and_resume_goes_on(qtbot: QtBot, ready: J
     ready.settings.show_setup(replace(usual_setup(), threads=1))
     wait_for_plan(qtbot, ready)
     ready.run()
-    qtbot.waitUntil(lambda: ready.run_panel.table.rowCount() >= 2, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: kept(ready) >= 2, timeout=A_WHILE)
     assert not ready.picker.isEnabled()
     assert ready.stop_button.isVisible()
     with qtbot.waitActive(ready):
@@ -362,7 +362,7 @@ def test_the_last_run_that_was_not_finished_is_offered(
     ready.settings.show_setup(replace(usual_setup(), threads=1))
     wait_for_plan(qtbot, ready)
     ready.run()
-    qtbot.waitUntil(lambda: ready.run_panel.table.rowCount() >= 2, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: kept(ready) >= 2, timeout=A_WHILE)
     with qtbot.waitSignal(ready.control.ended, timeout=A_WHILE):
         ready.stop()
     ready.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, criteria=("safety",)))
@@ -371,7 +371,7 @@ def test_the_last_run_that_was_not_finished_is_offered(
     qtbot.waitUntil(lambda: " of 30 items are judged" in again.banner.text, timeout=A_WHILE)
     press(again.banner, "Resume")
     assert not again.banner.isVisible()
-    qtbot.waitUntil(lambda: again.run_panel.table.rowCount() >= 1, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: kept(again) >= 1, timeout=A_WHILE)
     assert again.control.progress is not None
     assert again.control.progress.judged_before >= 2
     assert again.setup().mode is Mode.EXPLAIN
@@ -391,7 +391,7 @@ def stopped(qtbot: QtBot, page: JudgePage, own_gold: Path) -> JudgePage:
     page.dataset_line.set_items(6)
     wait_for_plan(qtbot, page)
     page.run()
-    qtbot.waitUntil(lambda: page.run_panel.table.rowCount() >= 2, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: kept(page) >= 2, timeout=A_WHILE)
     with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
         page.stop()
     return page
@@ -455,7 +455,7 @@ def test_a_run_of_another_dataset_than_the_open_one_is_named_and_offered_after_a
     page.settings.show_setup(replace(usual_setup(), threads=1))
     open_dataset(qtbot, page, own_gold)
     page.run()
-    qtbot.waitUntil(lambda: page.run_panel.table.rowCount() >= 2, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: kept(page) >= 2, timeout=A_WHILE)
     with qtbot.waitSignal(page.workspace.dataset_changed, timeout=A_WHILE):
         page.workspace.open_dataset(demo_gold)
     assert "Run 1 of own.tsv" in text_of(page.run_panel)
