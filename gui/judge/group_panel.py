@@ -88,8 +88,6 @@ class GroupPanel(QWidget):
 
     def show_draft(self, draft: Drafted) -> None:
         """Show an explanation as far as it is written."""
-        text = one_line(draft.text)
-        if len(text) > _TAIL:
-            text = f"…{text[-_TAIL:]}"
+        text = draft.text if len(draft.text) <= _TAIL else f"…{draft.text[-_TAIL:]}"
         label = LABEL_WORDS[draft.preference]
-        self._draft.setText(f"{words(draft.criterion).capitalize()}, {label}: {text}")
+        self._draft.setText(f"{words(draft.criterion).capitalize()}, {label}: {one_line(text)}")

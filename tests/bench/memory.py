@@ -279,14 +279,19 @@ def _pause(seconds: float) -> None:
 def _quiet(interior: Interior) -> None:
     """Let the window work until none of its lanes has anything to do for a while."""
     since = time.monotonic()
+    busy: list[str] = []
 
     def quiet() -> bool:
         nonlocal since
-        if any(interior.threads.busy(lane) for lane in Lane):
+        busy[:] = [lane.value for lane in Lane if interior.threads.busy(lane)]
+        if busy:
             since = time.monotonic()
         return time.monotonic() - since > _QUIET
 
-    wait(quiet)
+    try:
+        wait(quiet)
+    except TimeoutError as error:
+        raise TimeoutError(f"there is no end to the work on the lanes {busy}") from error
 
 
 if __name__ == "__main__":
