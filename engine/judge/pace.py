@@ -14,6 +14,7 @@ import numpy as np
 from engine.core.items import Item
 from engine.core.log_probs import FloatArray
 
+_LEAST_ITEMS = 4  # what fewer tell of the rest was up to 42 % off
 _USUAL_LENGTH = 0.5  # of the longest explanation, before one is written
 
 
@@ -85,7 +86,7 @@ class Remaining:
         if not items:
             return 0.0
         reading, writing = pace.seconds_per_token_read, pace.seconds_per_text
-        if reading is None or not pace.items or (self._texts and writing is None):
+        if reading is None or pace.items < _LEAST_ITEMS or (self._texts and writing is None):
             return None
         own = max(0.0, pace.tokens_of_items - self._fixed * pace.items)
         tokens = self._fixed * items + own * left / max(pace.letters, 1)

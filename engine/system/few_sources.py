@@ -1,7 +1,7 @@
 """Python's memory of source lines, kept small.
 
 With Qt's Python binding loaded, the source of each module is read when it is imported, to see whether the
-binding is used there. Python keeps all these lines for tracebacks: a million lines and 90 MB, once the libraries
+binding is used there. Python keeps all these lines for tracebacks: a million lines, 90 MB, once the libraries
 of the measures are imported.
 
 Knows: linecache. Does not know: who imports what.

@@ -77,11 +77,12 @@ class RunControl(QObject):
         self._setup: RunSetup | None = None
         self._heard = False  # of the job: it has left the queue of its lane
         self._stopping = self._ending = False
-        self._group: tuple[float, GroupUnderWay] | None = None  # the latest, with when it was told
+        self._group: GroupUnderWay | None = None
+        self._left_told: tuple[float, float] | None = None  # when, and the seconds until the end
         self._note = ""
         self.health: Health | None = None  # of all that is judged, once that can be said
         self._count: RunProgress | None = None
-        self._begun = self._opened = self._finished = 0.0
+        self._begun = self._finished = 0.0
         self._spans: deque[tuple[float, int]] = deque()
         self._tick = QTimer(self)
         self._tick.setInterval(_TICK_MS)
@@ -124,18 +125,17 @@ class RunControl(QObject):
             count,
             tokens_per_second=self._rate(now),
             elapsed=now - self._begun,
-            eta=self._left(now, count) if self.running else None,
+            eta=self._left(now) if self.running else None,
             note=self.note,
             stopping=self._stopping,
         )
 
-    def _left(self, now: float, count: RunProgress) -> float | None:
-        """Seconds until the end: as the run itself says, before that by the items alone."""
-        if self._group is not None and self._group[1].run_seconds_left is not None:
-            told, group = self._group
-            return max(0.0, (group.run_seconds_left or 0.0) - (now - told))
-        done = count.judged - count.judged_before
-        return (now - self._opened) * (count.items - count.judged) / done if done else None
+    def _left(self, now: float) -> float | None:
+        """Seconds until the end, as the run said last."""
+        if self._left_told is None:
+            return None
+        told, seconds = self._left_told
+        return max(0.0, seconds - (now - told))
 
     @property
     def unfinished(self) -> RunSetup | None:
@@ -177,11 +177,11 @@ class RunControl(QObject):
         self._setup = setup
         self._heard = False
         self._stopping = self._ending = False
-        self._group = None
+        self._group = self._left_told = None
         self._note = "Waiting for other work with a model to end …" if waits else ""
         self._count = None
         self.health = None
-        self._begun = self._opened = time.monotonic()
+        self._begun = time.monotonic()
         self._spans.clear()
         self._task = self._workspace.threads.start(Lane.MODEL, run_jobs.judge(setup, store, at_hand))
         self._task.progress.connect(self._hear)
@@ -211,7 +211,7 @@ class RunControl(QObject):
         if self._task is not None and self._group is not None and not self._stopping:
             self._ending = True
             self._task.end_soon()
-            self.told.emit(self._group[1])
+            self.told.emit(self._group)
 
     @Slot(object)
     def _hear(self, event: object) -> None:
@@ -222,15 +222,16 @@ class RunControl(QObject):
             self._take_item(event)
         elif isinstance(event, GroupUnderWay | LabelsRead | Drafted):
             if isinstance(event, GroupUnderWay):
-                self._group = (time.monotonic(), event)
+                self._group = event
+                if event.run_seconds_left is not None:
+                    self._left_told = (time.monotonic(), event.run_seconds_left)
             self.told.emit(event)
         elif isinstance(event, Preparing):
             self._note = f"{event.what} …"
         elif isinstance(event, RunStarted):
             self._take_start(event)
         elif isinstance(event, ModelOpened):
-            self._opened = time.monotonic()
-            self._spans.append((self._opened, 0))
+            self._spans.append((time.monotonic(), 0))
             self._note = event.note
         elif isinstance(event, HealthSeen):
             self.health = event.health
@@ -261,7 +262,8 @@ class RunControl(QObject):
         self._finished = time.monotonic()
         self._task = None
         self._stopping = self._ending = False
-        self._group, self._note = None, ""
+        self._group = self._left_told = None
+        self._note = ""
         if isinstance(how, RunEnded) and not how.stopped:
             self._keep(self._others(how.run_id))
         if self._count is not None:

@@ -24,7 +24,7 @@ def pace_of(items: int, tokens: int = 1000, length: int = 30) -> Pace:
 
 def test_what_is_left_is_counted_by_letters_and_explanations() -> None:
     left = Remaining(np.array([100.0, 100.0, 200.0, 50.0]), [2, 2], fixed=200, texts=5)
-    pace = pace_of(2)  # 800 tokens for 100 letters
+    pace = pace_of(4)  # 800 tokens for 100 letters
     reading = READING * (200 + 1600 + 200 + 400)
     assert left.after(0, pace) == pytest.approx(reading + 2 * WRITING * 150)
     assert left.after(1, pace) == 0
@@ -33,9 +33,11 @@ def test_what_is_left_is_counted_by_letters_and_explanations() -> None:
 def test_what_is_left_is_not_known_before_something_was_read_and_written() -> None:
     left = Remaining(np.array([100.0, 100.0]), [1, 1], fixed=200, texts=5)
     assert left.after(0, Pace()) is None
+    assert left.after(0, pace_of(3)) is None
     reads = Pace()
-    reads.sized(Item("1", "x", "", ""), 1000)
-    reads.read(1000, 1.0)
+    for _ in range(4):
+        reads.sized(Item("1", "x", "", ""), 1000)
+        reads.read(1000, 1.0)
     assert left.after(0, reads) is None
     labels = Remaining(np.array([100.0, 100.0]), [1, 1], fixed=200, texts=0)
     assert labels.after(0, reads) is not None
