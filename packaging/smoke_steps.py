@@ -83,6 +83,8 @@ def _commands(trial: Trial) -> str:
         ("runs", "recalibrate", "1", "--none"),
         ("runs", "export", "1", "--out", "again.tsv", "--csv", "all.csv"),
         ("runs", "show", "1"),
+        ("prompt", "1", "--tokens"),
+        ("prompt", "demo.tsv", "--model", "demo", "--next", "3"),
         ("weigh", "1", *gold, "--fit-weights"),
         ("compare", "1", submission, *gold),
         ("report", "1", *gold, "--out", "report.html", "--figures", "figures"),

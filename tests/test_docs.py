@@ -23,6 +23,7 @@ README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 PAGES = (
     README,
+    ROOT / "SECURITY.md",
     *sorted(DOCS.glob("*.md")),
     ROOT / "examples" / "README.md",
     ROOT / "models" / "demo-judge.md",
@@ -173,7 +174,10 @@ def module_problem(module: str, words: list[str]) -> str:
     spec = find_spec(module) if find_spec(package) else None
     if spec is None or spec.origin is None:
         return f"no module {module}"
-    return script_problem(Path(spec.origin), words) if spec.origin.startswith(str(ROOT)) else ""
+    script = Path(spec.origin)
+    if script.name == "__init__.py":
+        script = script.with_name("__main__.py")
+    return script_problem(script, words) if script.is_relative_to(ROOT) else ""
 
 
 def script_problem(script: Path, words: list[str]) -> str:
@@ -197,7 +201,7 @@ def all_options() -> frozenset[str]:
     """The options of all commands and scripts."""
     commands = [options_of(command) for command in main.COMMANDS]
     commands += [options_of("runs", action) for action in ACTIONS["runs"]]
-    scripts = [*(ROOT / "packaging").rglob("*.py"), *(ROOT / "tests" / "bench").glob("*.py")]
+    scripts = [*(ROOT / "packaging").rglob("*.py"), *(ROOT / "tests" / "bench").rglob("*.py")]
     scripts += [ROOT / "packaging" / "linux" / "install.sh", *(ROOT / "models").rglob("*.py")]
     return frozenset().union(*commands, *map(script_options, scripts))
 

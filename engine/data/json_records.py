@@ -118,11 +118,34 @@ def _record_of_line(line: bytes, number: int, offset: int) -> JsonRecord | JsonP
 
 def _only_list(value: dict[str, object]) -> object:
     lists = {key: inner for key, inner in value.items() if _is_list_of_records(inner)}
-    if len(lists) == 1:
-        return next(iter(lists.values()))
-    if lists:
-        raise JsonProblem(f"holds {len(lists)} lists of records ({', '.join(lists)}); it may hold one.")
-    raise JsonProblem("is an object that holds no list of records.")
+    if not lists:
+        raise JsonProblem("is an object that holds no list of records.")
+    (records, *_) = lists.values()
+    # One below would be left out without a word, as the second split of a dataset; a list of authors may be.
+    names = [*lists, *(name for name, inner in _lists_below(value) if _are_alike(records, inner))]
+    if len(names) > 1:
+        raise JsonProblem(f"holds {len(names)} lists of records ({', '.join(names)}); it may hold one.")
+    return records
+
+
+def _lists_below(value: dict[str, object]) -> Iterator[tuple[str, object]]:
+    """The lists of records in the objects of an object, each with its way there: `test.data`."""
+    waiting = [(key, inner) for key, inner in value.items() if isinstance(inner, dict)]
+    while waiting:  # no recursion: objects may be nested as deeply as Python can follow
+        way, outer = waiting.pop()
+        for key, inner in outer.items():
+            if isinstance(inner, dict):
+                waiting.append((f"{way}.{key}", inner))
+            elif _is_list_of_records(inner):
+                yield f"{way}.{key}", inner
+
+
+def _are_alike(records: object, others: object) -> bool:
+    """Whether a record among the others has all the keys that the first of the records has."""
+    assert isinstance(records, list)
+    assert isinstance(others, list)
+    keys = next(record.keys() for record in records if isinstance(record, dict))
+    return any(isinstance(other, dict) and keys <= other.keys() for other in others)
 
 
 def _is_list_of_records(value: object) -> bool:

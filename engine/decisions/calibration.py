@@ -5,13 +5,15 @@ Knows: the JSON form, and which runs a calibration fits. Does not know: how one 
 
 import json
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NoReturn
 
 from engine.core.errors import InputError, SetupError
+from engine.core.formatting import quoted
 from engine.core.items import PREFERENCES, digest
 from engine.core.judgments import CriterionCalibration
 from engine.core.remedies import Remedy, Step
@@ -78,7 +80,12 @@ class Calibration:
                 fmean(float(quality[when]["accuracy"]) for quality in self.measured.values())
                 for when in ("before", "after")
             )
-        except (KeyError, TypeError, ValueError):  # a file may hold anything there, or nothing
+        except (
+            ArithmeticError,
+            KeyError,
+            TypeError,
+            ValueError,
+        ):  # a file may hold anything there, or nothing
             return None
         return before, after
 
@@ -156,21 +163,31 @@ def calibration_of(value: Mapping[str, Any]) -> Calibration:
 
 
 def _criterion(value: Mapping[str, Any]) -> CriterionCalibration:
-    a, b, both_good, both_bad = (float(value["biases"][label.value]) for label in PREFERENCES)
-    strength = value["strength"]
+    a, b, both_good, both_bad = (_number(value["biases"][label.value]) for label in PREFERENCES)
+    strength, items = value["strength"], value["items"]
+    if not isinstance(items, int) or isinstance(items, bool):
+        raise TypeError(f"{quoted(str(items))} is no number of items")
     return CriterionCalibration(
-        scale=float(value["scale"]),
+        scale=_number(value["scale"]),
         biases=(a, b, both_good, both_bad),
-        strength=None if strength is None else float(strength),
-        items=int(value["items"]),
+        strength=None if strength is None else _number(strength),
+        items=items,
     )
+
+
+def _number(value: object) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise TypeError(f"{quoted(str(value))} stands in the place of a number")
+    return float(value)
 
 
 def load_calibration(path: Path) -> Calibration:
     """The calibration in a file that `save_calibration` wrote. SetupError where it is none."""
     _, data = read_data_file(path)
     try:
-        return calibration_of(json.loads(data, parse_constant=_no_number, parse_float=_finite))
+        return calibration_of(
+            json.loads(data, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite)
+        )
     except KeyError as error:
         raise InputError(path, [f"is not a calibration: {error} is missing."], _MAKE_AGAIN) from error
     except RecursionError as error:
@@ -178,6 +195,14 @@ def load_calibration(path: Path) -> Calibration:
         raise InputError(path, [problem], _MAKE_AGAIN) from error
     except (AttributeError, OverflowError, TypeError, ValueError) as error:
         raise InputError(path, [f"is not a calibration: {error}."], _MAKE_AGAIN) from error
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; ValueError where it names a key twice, of which Python's json would keep the last alone."""
+    for key, times in Counter(key for key, _ in pairs).items():
+        if times > 1:
+            raise ValueError(f"an object names the key {quoted(key)} {times} times")
+    return dict(pairs)
 
 
 def _finite(text: str) -> float:

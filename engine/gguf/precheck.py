@@ -255,6 +255,27 @@ def _check_byte_tokens(model: HeaderValues) -> None:
                 raise model.refused(f"token {index} is marked as a byte, but reads {shown!r}")
 
 
+def _check_single_bytes(model: HeaderValues) -> None:
+    """RWKV's tokenizer begins the text again, for ever, at a byte that tokens begin with and none is."""
+    if model.text("tokenizer.ggml.model") != "rwkv":
+        return
+    known = set(model.tokens)
+    for byte in range(256):
+        if not known & _rwkv_spellings(byte):
+            raise model.refused(f"the tokenizer, 'rwkv', has no token for byte 0x{byte:02X}")
+
+
+def _rwkv_spellings(byte: int) -> set[bytes]:
+    """How a token of one byte may be written there: as it is, by its number, or behind a backslash."""
+    letters = {ord("\t"): b"t", ord("\n"): b"n", ord("\r"): b"r"}
+    spellings = {b"\\x%02x" % byte}
+    if byte in letters:
+        spellings.add(b"\\" + letters[byte])
+    if byte not in b"tnrx":
+        spellings.add(b"\\" + bytes((byte,)))
+    return spellings if byte == ord("\\") else spellings | {bytes((byte,))}
+
+
 def _check_special_tokens(model: HeaderValues) -> None:
     # Padding, separator and the like are left out: llama.cpp ignores them where they are out of range,
     # and many sound files have such ids.
@@ -285,6 +306,7 @@ def check_numbers_and_tables(model: HeaderValues) -> None:
         _check_no_duplicate_tokens,
         _check_merges,
         _check_byte_tokens,
+        _check_single_bytes,
         _check_special_tokens,
         _check_embedding,
     ):

@@ -25,7 +25,6 @@ from engine.llama.session import LlamaSession, Steps
 from engine.llama.writer import Continuation, Generated, Sampling
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
-from engine.prompt.shortening import shorten
 from engine.prompt.sizes import PromptSizer, SizedItem
 from engine.prompt.tokens import tokenize_explanation
 
@@ -36,7 +35,6 @@ ExplanationsByCriterion = Mapping[str, Explanation]
 Judging = Generator[JudgeEvent, None, Result]
 """Work that tells several times a second how far it is."""
 
-_CHARACTERS_PER_TOKEN = 32  # more than any real text has on average
 _SECONDS_BETWEEN_DRAFTS = 0.25
 
 
@@ -162,16 +160,7 @@ class ItemJudge:
         return fitting
 
     def _prepare(self, position: int, item: Item) -> _Work:
-        sized = self._sizer.sized(item, item)
-        if not self._sizer.fits(sized) and self._settings.shorten:
-            shortened = shorten(
-                item,
-                lambda short: self._sizer.fits(self._sizer.sized(item, short)),
-                most=self._settings.context * _CHARACTERS_PER_TOKEN,
-            )
-            if shortened:
-                return _Work(position, item, self._sizer.sized(item, shortened[0]), shortened[1])
-        return _Work(position, item, sized)
+        return _Work(position, item, *self._sizer.as_judged(item))
 
     def _batches(self, works: Sequence[_Work]) -> Iterator[list[_Work]]:
         """As many items at once as the context holds, in their order."""

@@ -104,19 +104,29 @@ def open_model(plan: RunPlan, cancel: CancelToken) -> Iterator[OpenModel]:
 
 def check_context(plan: RunPlan, model: LlamaModel) -> None:
     """ModelFileError where the context of a plan is more than its model was trained with."""
-    if plan.settings.context > model.trained_context:
+    _check_context(plan.settings, plan.model, model)
+
+
+def _check_context(settings: JudgeSettings, checked: CheckedModel, model: LlamaModel) -> None:
+    if settings.context > model.trained_context:
         raise ModelFileError(
-            f"{plan.model.path.name}: a context of {plan.settings.context:,} tokens is more than the"
+            f"{checked.path.name}: a context of {settings.context:,} tokens is more than the"
             f" {model.trained_context:,} that the model was trained with.",
             Remedy("Use ", Setting.CONTEXT.at(model.trained_context), " or less."),
         )
 
 
-def _shape(plan: RunPlan, model: LlamaModel) -> SessionShape:
-    check_context(plan, model)
-    settings = plan.settings
+def session_shape(
+    settings: JudgeSettings, criteria: int, checked: CheckedModel, model: LlamaModel
+) -> SessionShape:
+    """The session of a run with these settings and so many criteria. ModelFileError as of check_context."""
+    _check_context(settings, checked, model)
     slots = settings.items_at_once if settings.explains else 1
-    return SessionShape(settings.context, slots, len(plan.rubric.criteria), settings.kv_type)
+    return SessionShape(settings.context, slots, criteria, settings.kv_type)
+
+
+def _shape(plan: RunPlan, model: LlamaModel) -> SessionShape:
+    return session_shape(plan.settings, len(plan.rubric.criteria), plan.model, model)
 
 
 def worked_alike(manifest: Mapping[str, Any], machine: MachineSettings) -> bool:

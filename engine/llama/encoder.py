@@ -16,7 +16,7 @@ import numpy.typing as npt
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, ModelFileError, NoRoomError
 from engine.llama.batch import TokenBatch
-from engine.llama.library import LlamaModel, last_errors
+from engine.llama.library import LlamaModel, cannot_compute, forget_errors, last_errors
 from engine.llama.threads import ThreadChoice
 from engine.llama.vocabulary import Vocabulary
 
@@ -24,6 +24,7 @@ LONGEST = 512
 """Tokens of a text that count, the first and the last special one included; bert-score cuts there too."""
 
 _ABORTED = 2
+_MANY_LETTERS = 32_768
 FloatVectors = npt.NDArray[np.float32]
 
 
@@ -114,7 +115,9 @@ class LlamaEncoder:
             # As RoBERTa learned it: its first word is a word like any other.
             text = f" {text}"
         # Here a text may name special tokens: bert-score takes them so, and an encoder obeys nobody.
-        ids = self._vocabulary.tokenize(text, parse_special=True)
+        ids = self._vocabulary.tokenize(_first_words(text), parse_special=True)
+        if len(ids) < self._longest - 2:
+            ids = self._vocabulary.tokenize(text, parse_special=True)
         return [self._begin, *ids[: self._longest - 2], self._end]
 
     def _vectors(self, ids: Sequence[int]) -> FloatVectors:
@@ -122,6 +125,7 @@ class LlamaEncoder:
         self._cancel.raise_if_requested()
         count = len(ids)
         batch = self._batch.filled(ids, range(count), [0] * count, [True] * count)
+        forget_errors()
         with self._threads.watched() if self._threads else nullcontext():
             result = llama_cpp.llama_encode(self._context, batch)
         if self._threads:
@@ -129,7 +133,7 @@ class LlamaEncoder:
         if result == _ABORTED:
             raise Cancelled
         if result != 0:
-            raise EngineBug(f"llama_encode returned {result} for {count} tokens: {last_errors()}")
+            raise cannot_compute(self._model, result)
         pointer = llama_cpp.llama_get_embeddings(self._context)
         vectors = np.ctypeslib.as_array(pointer, shape=(count, self._width))
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -152,3 +156,14 @@ class LlamaEncoder:
 
     def __exit__(self, *_exc: object) -> None:
         self.close()
+
+
+def _first_words(text: str) -> str:
+    """The first words of a very long text, of which few tokens count; all of it where it is one word.
+
+    llama.cpp takes time by the square of a length in which it finds special tokens everywhere.
+    """
+    if len(text) <= _MANY_LETTERS:
+        return text
+    end = max(text.rfind(space, 0, _MANY_LETTERS) for space in " \n\t")
+    return text[:end] if end > 0 else text

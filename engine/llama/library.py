@@ -172,3 +172,13 @@ class LlamaModel:
 
     def __exit__(self, *_exc: object) -> None:
         self.close()
+
+
+def cannot_compute(model: LlamaModel, code: int) -> ModelFileError:
+    """What to raise where llama.cpp does not compute with a model that it has loaded; `code`: its answer."""
+    reason = last_errors() or "no reason given"
+    return ModelFileError(
+        f"{model.path.name}: llama.cpp cannot compute with this model: {reason} (code {code}).",
+        "It is damaged, or of a kind that this version cannot run: download the file again, or choose another"
+        " model.",
+    )

@@ -25,7 +25,7 @@ from engine.core.log_probs import FloatArray, log_softmax
 from engine.core.remedies import Remedy, Setting
 from engine.core.settings import KvType
 from engine.llama.batch import TokenBatch
-from engine.llama.library import LlamaModel, last_errors
+from engine.llama.library import LlamaModel, cannot_compute, forget_errors, last_errors
 from engine.llama.threads import ThreadChoice
 from engine.llama.token_tree import BranchTokens, common_prefix
 from engine.llama.vocabulary import Vocabulary
@@ -33,6 +33,7 @@ from engine.llama.writer import Continuation, Generated, Sampling, Writer
 
 BATCH = 512  # tokens in one call; small enough that a GPU, which cannot be interrupted, answers Stop soon
 _STEM = 0
+_NO_ROOM_LEFT = 1
 _ABORTED = 2
 _ALL = -1
 _GGML_TYPES = {KvType.F16: llama_cpp.GGML_TYPE_F16, KvType.Q8_0: llama_cpp.GGML_TYPE_Q8_0}
@@ -152,19 +153,30 @@ class LlamaSession:
 
     def scoring(self, slot: int, branches: Sequence[BranchTokens]) -> Steps[FloatArray]:
         """The same in steps."""
+        scores, _ = yield from self._scoring(slot, branches)
+        return scores
+
+    def score_among_all(
+        self, slot: int, branches: Sequence[BranchTokens]
+    ) -> tuple[FloatArray, list[FloatArray]]:
+        """The same, and after each branch those of the whole vocabulary: shape (vocabulary,) each."""
+        return at_once(self._scoring(slot, branches))
+
+    def _scoring(
+        self, slot: int, branches: Sequence[BranchTokens]
+    ) -> Steps[tuple[FloatArray, list[FloatArray]]]:
         feeds = []
         for index, branch in enumerate(branches):
             sequence = self._branch(slot, index)
             start = self._copy(self._trunk(slot), sequence, branch.prompt[:-1])
             feeds.append(_Feed(sequence, branch.prompt[start:]))
         rows = yield from self._read(feeds)
-        scores = []
-        for index, (branch, row) in enumerate(zip(branches, rows, strict=True)):
-            log_probs, sequence = log_softmax(row[-1]), self._branch(slot, index)
+        log_probs, scores = [log_softmax(row[-1]) for row in rows], []
+        for index, (branch, row) in enumerate(zip(branches, log_probs, strict=True)):
             for label in branch.labels:
-                rest = yield from self._rest(sequence, branch.prompt, label)
-                scores.append(log_probs[label[0]] + rest)
-        return np.array(scores).reshape(len(branches), -1)
+                rest = yield from self._rest(self._branch(slot, index), branch.prompt, label)
+                scores.append(row[label[0]] + rest)
+        return np.array(scores).reshape(len(branches), -1), log_probs
 
     def _rest(self, sequence: int, prompt: Sequence[int], label: Sequence[int]) -> Steps[float]:
         """Log-probability of a label's tokens after its first; 0 for the usual label of one token."""
@@ -299,14 +311,17 @@ class LlamaSession:
         self._cancel.raise_if_requested()
         tokens, positions, sequences, wanted, _ = zip(*entries, strict=True)
         batch = self._batch.filled(tokens, positions, sequences, wanted)
+        forget_errors()
         with self._threads.watched() if self._threads else nullcontext():
             result = llama_cpp.llama_decode(self._context, batch)
         if self._threads:
             llama_cpp.llama_set_n_threads(self._context, self._threads.count, self._threads.count)
         if result == _ABORTED:
             raise Cancelled
+        if result == _NO_ROOM_LEFT:
+            raise EngineBug(f"no room in the cache for {len(entries)} tokens: {last_errors()}")
         if result != 0:
-            raise EngineBug(f"llama_decode returned {result} for {len(entries)} tokens: {last_errors()}")
+            raise cannot_compute(self._model, result)
 
     def _logits(self, place: int) -> FloatArray:
         row = llama_cpp.llama_get_logits_ith(self._context, place)

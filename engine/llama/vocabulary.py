@@ -9,6 +9,7 @@ from functools import cached_property
 
 import llama_cpp
 
+from engine.core.errors import ModelFileError
 from engine.llama.library import LlamaModel
 
 _NO_TOKEN = -1
@@ -33,19 +34,34 @@ class Vocabulary:
     """The tokenizer of an open LlamaModel; it must not outlive the model."""
 
     def __init__(self, model: LlamaModel) -> None:
+        self._file_name = model.path.name
         self._pointer = llama_cpp.llama_model_get_vocab(model.pointer)
         self.size = int(llama_cpp.llama_vocab_n_tokens(self._pointer))
 
     def tokenize(self, text: str, parse_special: bool = False) -> list[int]:
-        """Token ids of `text`; nothing is added. Control tokens are recognised only with `parse_special`."""
+        """Token ids of `text`; nothing is added. Control tokens are recognised only with `parse_special`.
+
+        ModelFileError where the tokenizer gives an id that the vocabulary does not have.
+        """
         data = text.encode("utf-8")
         room = len(data) + 16
         while True:
             ids = (llama_cpp.llama_token * room)()
             count = llama_cpp.llama_tokenize(self._pointer, data, len(data), ids, room, False, parse_special)
             if count >= 0:
-                return list(ids[:count])
+                return self._checked(ids[:count])
             room = -count
+
+    def _checked(self, ids: list[int]) -> list[int]:
+        # A tokenizer that knows no token for a text writes -1, which no model can read.
+        if ids and not 0 <= min(ids) <= max(ids) < self.size:
+            wrong = next(token for token in ids if not 0 <= token < self.size)
+            raise ModelFileError(
+                f"{self._file_name}: its tokenizer does not suit its vocabulary: it gives the token"
+                f" {wrong:,}, but there are {self.size:,} tokens.",
+                "The file is damaged: download it again, or choose another model.",
+            )
+        return ids
 
     def piece(self, token: int) -> bytes:
         """The bytes that a token writes; control tokens write nothing."""

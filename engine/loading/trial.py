@@ -12,6 +12,7 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import ModelFileError, NoRoomError, SetupError
 from engine.core.items import Item, Order
 from engine.core.rubric import ELOQUENT
+from engine.core.settings import SMALLEST_CONTEXT
 from engine.llama.encoder import LONGEST, LlamaEncoder
 from engine.llama.library import LlamaModel
 from engine.llama.session import LlamaSession, SessionShape
@@ -20,6 +21,10 @@ from engine.loading.templates import chat_template
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.tokens import stem_tokens, tokenize_prompt
+
+# Of all scripts, with each byte that UTF-8 has: here a tokenizer shows that does not suit its vocabulary.
+_CODES = (*range(1, 0x180), *range(0x180, 0xD800, 0x39), *range(0xE000, 0x110000, 0x1001))
+_ANY_TEXT = "".join(map(chr, _CODES))
 
 GOOD, REFUSED, NO_ROOM = 0, 2, 4
 """Exit codes of the trial."""
@@ -35,13 +40,15 @@ def try_model(path: Path) -> None:
     with LlamaModel(path, cancel=cancel) as model:
         context = min(model.trained_context, 2048)
         with LlamaSession(model, SessionShape(context, 1, 1), 1, cancel) as session:
+            session.vocabulary.tokenize(_ANY_TEXT)
             template = chat_template(model.chat_template, session.vocabulary, cancel)
             rubric = ELOQUENT.only(ELOQUENT.names[:1])
             prompt = tokenize_prompt(build_prompt(item, Order.AB, rubric), template)
-            if prompt.cells + 8 > context:
+            needed = max(prompt.cells + 8, SMALLEST_CONTEXT)
+            if needed > context:
                 raise ModelFileError(
-                    f"{path.name}: its context of {context:,} tokens is too small for the shortest question,"
-                    f" which takes {prompt.cells + 8:,}.",
+                    f"{path.name}: its context of {context:,} tokens is too small: the shortest question"
+                    f" takes {needed:,}.",
                     "Choose another model.",
                 )
             session.hold_stem(stem_tokens(rubric, ExamplePool(), template))
@@ -55,13 +62,13 @@ def try_model(path: Path) -> None:
 
 
 def try_encoder(path: Path) -> None:
-    """Load an encoder and let it read a short and a very long text, in this process, which it may end.
+    """Load an encoder and let it read short, very long and strange texts, in this process, which it may end.
 
     Raises ModelFileError where it cannot serve.
     """
     cancel = CancelToken()
     with LlamaModel(path, cancel=cancel) as model, LlamaEncoder(model, 1, cancel) as encoder:
-        encoder.encode(["Hello!", "Hello! " * LONGEST])
+        encoder.encode(["Hello!", "Hello! " * LONGEST, _ANY_TEXT])
 
 
 def trial_report(path: Path, as_encoder: bool = False) -> tuple[int, str]:

@@ -15,7 +15,7 @@ from engine.core.items import Gold, Item, Order, Prediction, Preference
 from engine.core.rubric import Criterion
 from engine.prompt.fences import Fences
 from engine.prompt.judge_prompt import ITEM_TITLES, criterion_text, item_parts
-from engine.prompt.parts import Conversation, Part, own
+from engine.prompt.parts import Conversation, Part, Source, own
 
 AGREEMENT_VERSION = "1"
 
@@ -84,4 +84,4 @@ def answer_reply(agrees: bool) -> str:
 
 def _explained_by(title: str, label: Preference | None, explanation: str) -> tuple[Part, ...]:
     whose = title.removeprefix("Explanation ")
-    return own(f"Label {whose}: {_LABELS[label]}\n"), *_FENCES.block(title, explanation)
+    return own(f"Label {whose}: {_LABELS[label]}\n"), *_FENCES.block(title, explanation, Source.EXPLANATION)

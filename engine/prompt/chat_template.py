@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from engine.llama.vocabulary import SpecialToken, Vocabulary
 from engine.prompt.frame import REPLY, SYSTEM, USER, Frame
-from engine.prompt.parts import Conversation, Part, own
+from engine.prompt.parts import Conversation, Part, Source, own
 
 # How templates write turns where they use no control tokens: [INST], <<SYS>>, <user>, ### Response:, USER:
 _ROLES = "system|user|human|assistant|instruction|input|response|question|answer|model|gpt"
@@ -26,6 +26,9 @@ _NO_WORDS = re.compile(r"[^\w\s▁]")
 _MOST_ROUNDS = 8  # of breaking literals, for what is left of one may be another
 _C_SPACE = " \t\n\v\f\r"
 
+Piece = tuple[str, Source]
+"""Text, and whose it is."""
+
 
 class ChatTemplate:
     """Turns conversations into token ids for one model.
@@ -35,7 +38,7 @@ class ChatTemplate:
     """
 
     def __init__(self, frame: Frame, vocabulary: Vocabulary) -> None:
-        self._vocabulary = vocabulary
+        self.vocabulary = vocabulary
         self.frame = frame
         self.merges_system = SYSTEM not in frame.slots
         self._harmful = _harmful_text(frame, vocabulary.special_tokens)
@@ -44,13 +47,21 @@ class ChatTemplate:
 
     def tokenize(self, conversation: Conversation) -> list[int]:
         """Token ids of the whole conversation, up to where the model goes on writing the reply."""
-        ids: list[int] = []
+        return [token for _, ids in self.tokenized(conversation) for token in ids]
+
+    def tokenized(self, conversation: Conversation) -> list[tuple[Sequence[Piece], list[int]]]:
+        """What `tokenize` gives, run by run: a control token, or all text up to the next one, and its ids."""
+        done: list[tuple[Sequence[Piece], list[int]]] = []
         for run in self._runs(conversation):
-            ids.extend([run.id] if isinstance(run, SpecialToken) else self._tokenize_run(run))
-        bos = self._vocabulary.bos
-        if self._vocabulary.wants_bos and bos is not None and ids[:1] != [bos]:
-            ids.insert(0, bos)
-        return ids
+            if isinstance(run, SpecialToken):
+                done.append((_shown(run.text), [run.id]))
+            else:
+                done.append((run, self._tokenize_run("".join(text for text, _ in run))))
+        first = next((ids[0] for _, ids in done if ids), None)
+        bos = self.vocabulary.bos
+        if self.vocabulary.wants_bos and bos is not None and first != bos:
+            done.insert(0, (_shown(self.vocabulary.bos_text), [bos]))
+        return done
 
     def _contents(self, conversation: Conversation) -> dict[str, Sequence[Part]]:
         user: Sequence[Part] = conversation.user
@@ -58,9 +69,10 @@ class ChatTemplate:
             user = (*conversation.system, own("\n\n"), *conversation.user)
         return {SYSTEM: conversation.system, USER: user, REPLY: (own(conversation.reply),)}
 
-    def _message(self, parts: Sequence[Part]) -> str:
-        text = "".join(self._harmless(part.text) if part.foreign else part.text for part in parts)
-        return text.strip()
+    def _message(self, parts: Sequence[Part]) -> list[Piece]:
+        texts = (self._harmless(part.text) if part.foreign else part.text for part in parts)
+        pieces = [(text, part.source) for text, part in zip(texts, parts, strict=True)]
+        return _without_start(_without_end(pieces))
 
     def _harmless(self, text: str) -> str:
         if self._harmful is None:
@@ -72,42 +84,63 @@ class ChatTemplate:
             text = broken
         return text
 
-    def _runs(self, conversation: Conversation) -> Iterator[str | SpecialToken]:
+    def _runs(self, conversation: Conversation) -> Iterator[list[Piece] | SpecialToken]:
         """Control tokens of the template, and between them all plain text in one run each.
 
         The white space that a control token strips is taken from its neighbours.
         """
         contents = self._contents(conversation)
-        runs: list[str | SpecialToken] = [""]
+        runs: list[list[Piece] | SpecialToken] = [[]]
         for index, piece in enumerate(self._pieces):
-            for run in piece:
-                _append(runs, run)
+            for part in piece:
+                _append(runs, part if isinstance(part, SpecialToken) else [(part, Source.TEMPLATE)])
             if index < len(self.frame.slots):
                 _append(runs, self._message(contents[self.frame.slots[index]]))
         for index, run in enumerate(runs):
             if isinstance(run, SpecialToken):
                 yield run
                 continue
-            text = run
+            pieces = run
             before = runs[index - 1] if index else None
             after = runs[index + 1] if index + 1 < len(runs) else None
             if isinstance(before, SpecialToken) and before.strips_right:
-                text = text.lstrip(_C_SPACE)
+                pieces = _without_start(pieces, _C_SPACE)
             if isinstance(after, SpecialToken) and after.strips_left:
-                text = text.rstrip(_C_SPACE)
-            if text:
-                yield text
+                pieces = _without_end(pieces, _C_SPACE)
+            if any(text for text, _ in pieces):
+                yield pieces
 
     def _tokenize_plain(self, text: str) -> list[int]:
-        return self._vocabulary.tokenize(text, parse_special=False)
+        return self.vocabulary.tokenize(text, parse_special=False)
 
 
-def _append(runs: list[str | SpecialToken], run: str | SpecialToken) -> None:
+def _append(runs: list[list[Piece] | SpecialToken], run: list[Piece] | SpecialToken) -> None:
     last = runs[-1]
-    if isinstance(run, str) and isinstance(last, str):
-        runs[-1] = last + run
+    if isinstance(run, list) and isinstance(last, list):
+        last.extend(run)
     else:
         runs.append(run)
+
+
+def _shown(control: str) -> list[Piece]:
+    return [(control, Source.CONTROL)]
+
+
+def _without_start(pieces: list[Piece], space: str | None = None) -> list[Piece]:
+    """The pieces without the white space that they begin with."""
+    for place, (text, source) in enumerate(pieces):
+        if rest := text.lstrip(space):
+            return [(rest, source), *pieces[place + 1 :]]
+    return []
+
+
+def _without_end(pieces: list[Piece], space: str | None = None) -> list[Piece]:
+    """The pieces without the white space that they end with."""
+    for place in range(len(pieces) - 1, -1, -1):
+        text, source = pieces[place]
+        if rest := text.rstrip(space):
+            return [*pieces[:place], (rest, source)]
+    return []
 
 
 def _split_at_control(text: str, special_tokens: Sequence[SpecialToken]) -> list[str | SpecialToken]:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from engine.prompt.parts import Part, foreign, own
+from engine.prompt.parts import Part, Source, foreign, own
 
 
 @dataclass(frozen=True)
@@ -16,9 +16,10 @@ class Fences:
 
     titles: tuple[str, ...]
 
-    def block(self, title: str, text: str) -> tuple[Part, ...]:
+    def block(self, title: str, text: str, source: Source) -> tuple[Part, ...]:
         """Foreign text between its two marks."""
-        return own(f"[{title}]\n"), foreign(self.without(text)), own(f"\n[End of {title}]\n\n")
+        inside = foreign(self.without(text), source)
+        return own(f"[{title}]\n"), inside, own(f"\n[End of {title}]\n\n")
 
     def without(self, text: str) -> str:
         """Foreign text in which every mark of the prompt got a space, so that it is a mark no more."""

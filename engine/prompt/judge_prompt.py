@@ -16,7 +16,7 @@ from engine.core.formatting import words
 from engine.core.items import Item, Order, Preference
 from engine.core.rubric import Criterion, Rubric
 from engine.prompt.fences import Fences
-from engine.prompt.parts import Conversation, Part, foreign, own
+from engine.prompt.parts import Conversation, Part, Source, foreign, own
 
 PROMPT_VERSION = "1"
 
@@ -83,11 +83,14 @@ def explanation_reply(preference: Preference) -> str:
 
 def item_parts(item: Item, order: Order, fences: Fences = _FENCES) -> tuple[Part, ...]:
     """The three texts of an item, each between marks; `fences` must know the titles ITEM_TITLES."""
-    first, second = order.arrange(item.output_a, item.output_b)
+    texts = (item.instruction, *order.arrange(item.output_a, item.output_b))
+    a_first = order is Order.AB
+    responses = (Source.RESPONSE_A, Source.RESPONSE_B) if a_first else (Source.RESPONSE_B, Source.RESPONSE_A)
+    sources = (Source.INSTRUCTION, *responses)
     return tuple(
         part
-        for title, text in zip(ITEM_TITLES, (item.instruction, first, second), strict=True)
-        for part in fences.block(title, text)
+        for title, text, source in zip(ITEM_TITLES, texts, sources, strict=True)
+        for part in fences.block(title, text, source)
     )
 
 
@@ -105,6 +108,7 @@ def _labels(example: Item, rubric: Rubric) -> list[Part]:
             continue
         parts.append(own(f"{criterion_text(criterion)}\n{verdict_reply(gold.preference)}\n"))
         if gold.explanation:
-            parts += [own(f"{_EXPLANATION} "), foreign(_FENCES.without(gold.explanation)), own("\n")]
+            text = foreign(_FENCES.without(gold.explanation), Source.EXPLANATION)
+            parts += [own(f"{_EXPLANATION} "), text, own("\n")]
         parts.append(own("\n"))
     return parts

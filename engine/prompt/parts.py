@@ -5,6 +5,25 @@ Does not know: what the text says, how it is tokenized, chat templates.
 """
 
 from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Source(StrEnum):
+    """Whose a piece of what a model is shown is; of a response, which one of the item it is."""
+
+    CONTROL = "control"  # a control token that the chat template wrote
+    TEMPLATE = "template"  # other text of the chat template
+    OWN = "own"  # words of this project
+    INSTRUCTION = "instruction"
+    RESPONSE_A = "response_a"
+    RESPONSE_B = "response_b"
+    EXPLANATION = "explanation"  # of a person or another model
+    FOREIGN = "foreign"  # other text of somebody else
+
+    @property
+    def foreign(self) -> bool:
+        """True for text that may say anything."""
+        return self not in (Source.CONTROL, Source.TEMPLATE, Source.OWN)
 
 
 @dataclass(frozen=True)
@@ -12,7 +31,12 @@ class Part:
     """A piece of text. Foreign text may say anything and must never act as a control token."""
 
     text: str
-    foreign: bool = False
+    source: Source = Source.OWN
+
+    @property
+    def foreign(self) -> bool:
+        """True for text of somebody else."""
+        return self.source.foreign
 
 
 def own(text: str) -> Part:
@@ -20,9 +44,9 @@ def own(text: str) -> Part:
     return Part(text)
 
 
-def foreign(text: str) -> Part:
+def foreign(text: str, source: Source = Source.FOREIGN) -> Part:
     """Text of somebody else: an instruction, a response, a human explanation."""
-    return Part(text, foreign=True)
+    return Part(text, source)
 
 
 @dataclass(frozen=True)

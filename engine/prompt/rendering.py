@@ -11,6 +11,7 @@ import json
 import os
 import re
 import secrets
+import string
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
@@ -24,6 +25,9 @@ from engine.prompt.frame import RENDER_SECONDS, REPLY, SYSTEM, USER, Frame, Unus
 
 LONGEST_FRAME = 100_000
 """Characters that a template may write of its own; those of real models write hundreds."""
+
+MARK_START = f"mArk{string.digits}{string.ascii_letters}"
+"""How what stands for a message begins: a template that changes any letter or digit always shows it."""
 
 # A day that stays the same: a prompt with today's date could not be repeated tomorrow.
 _FIXED_DAY = date(2024, 7, 26)
@@ -70,7 +74,7 @@ def render_frame(source: str, bos: str, eos: str, mark_bytes: int = 16) -> Frame
 def _frame_of(render: _Render, mark_bytes: int, with_system: bool) -> Frame:
     slots = [SYSTEM, USER] if with_system else [USER]
     # In small and capital letters: a template that changes them is noticed.
-    marks = {slot: f"mArk{secrets.token_hex(mark_bytes)}" for slot in (*slots, REPLY)}
+    marks = {slot: f"{MARK_START}{secrets.token_hex(mark_bytes)}" for slot in (*slots, REPLY)}
     messages = [{"role": slot, "content": marks[slot]} for slot in slots]
     text, switched = _quiet_prompt(render, messages)
     for slot in slots:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from engine.core.errors import SetupError
 from engine.core.items import Item, Order
+from engine.core.judgments import Shortening
 from engine.core.remedies import Remedy, Setting
 from engine.core.rubric import Rubric
 from engine.core.settings import JudgeSettings
@@ -17,7 +18,10 @@ from engine.llama.token_tree import PromptTokens, common_prefix
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import PromptTree, build_prompt
+from engine.prompt.shortening import shorten
 from engine.prompt.tokens import lead_tokens, stem_tokens, tokenize_prompt
+
+_CHARACTERS_PER_TOKEN = 32  # more than any real text has on average
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,19 @@ class PromptSizer:
             tokens[order] = tokenize_prompt(trees[order], self._template)
         beside = max(prompt.cells_beside(self.stem) for prompt in tokens.values())
         return SizedItem(shown, trees, tokens, len(self.stem) + beside + self._writing_cells)
+
+    def as_judged(self, item: Item) -> tuple[SizedItem, Shortening | None]:
+        """The prompts of an item as a run asks them: shortened where the settings wish it and it must be."""
+        sized = self.sized(item, item)
+        if self._settings.shorten and not self.fits(sized):
+            shortened = shorten(
+                item,
+                lambda short: self.fits(self.sized(item, short)),
+                most=self._settings.context * _CHARACTERS_PER_TOKEN,
+            )
+            if shortened:
+                return self.sized(item, shortened[0]), shortened[1]
+        return sized, None
 
     def fits(self, sized: SizedItem) -> bool:
         """Whether an item has room in the context."""

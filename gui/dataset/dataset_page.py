@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFileDialog, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
@@ -17,7 +17,7 @@ from gui.dataset import dataset_jobs
 from gui.dataset.item_list import ItemList
 from gui.dataset.item_preview import ItemPreview
 from gui.dataset.recent_files import RecentFiles
-from gui.dataset.selected_items import KEY
+from gui.dataset.selected_items import KEY, PROMPT_KEY
 from gui.dataset.summary_panel import SummaryPanel
 from gui.dataset.welcome import Welcome
 from gui.kit.busy import BusyLine
@@ -41,6 +41,8 @@ _SPLITTER = "dataset/splitter"
 class DatasetPage(Page):
     """Shows the open dataset, or how to open one."""
 
+    prompt_wanted = Signal(object)  # an Item: what the model is shown of it
+
     NAME = PageName.DATASET
     KEYS: ClassVar[Sequence[tuple[str, str]]] = (
         ("/ or Ctrl+F", "Search the items"),
@@ -49,6 +51,7 @@ class DatasetPage(Page):
         ("Up, Down, Page Up, Page Down", "Go through the items"),
         ("Shift+Up, Shift+Down, Ctrl+A", "Select several items, or all; also Ctrl or Shift with a click"),
         (KEY, "Judge the selected items alone (also: right click)"),
+        (PROMPT_KEY, "What the model that is chosen on the Judge page is shown of the item, exactly"),
         ("Ctrl+C", "Copy the text of the cell"),
     )
 
@@ -124,6 +127,11 @@ class DatasetPage(Page):
         self.items.selected.add_key_to(self)
         self.items.selected.judge_wanted.connect(self._judge_selected)
         self.items.item_chosen.connect(self._show_item)
+        self.items.selected.prompt_wanted.connect(self._want_prompt)
+        self.preview.prompt_wanted.connect(self._want_prompt)
+        prompt = QShortcut(QKeySequence(PROMPT_KEY), self)
+        prompt.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        prompt.activated.connect(self._want_prompt)
         self._counting.finished.connect(self._show_summary)
         self._counting.failed.connect(space.problem)
         for keys in (QKeySequence(Qt.Key.Key_Slash), QKeySequence(QKeySequence.StandardKey.Find)):
@@ -177,6 +185,11 @@ class DatasetPage(Page):
         dataset = self.workspace.dataset
         chosen = dataset[item] if dataset is not None and item is not None else None
         self.preview.show_item(chosen, self.items.words)
+
+    @Slot()
+    def _want_prompt(self) -> None:
+        if self.preview.item is not None:
+            self.prompt_wanted.emit(self.preview.item)
 
     @Slot(object)
     def _judge_selected(self, rows: Sequence[int]) -> None:

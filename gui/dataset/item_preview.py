@@ -8,7 +8,7 @@ Knows: records of items. Does not know: where items come from.
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, Qt, Slot
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QPushButton, QTextEdit, QVBoxLayout, QWidget
 
@@ -25,6 +25,8 @@ _MOST_MARKS = 500
 
 class ItemPreview(QWidget):
     """A text that can be scrolled, selected and copied."""
+
+    prompt_wanted = Signal()  # for the item that is shown
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -43,10 +45,14 @@ class ItemPreview(QWidget):
         self.view.document().setDocumentMargin(10)
         self.more = QPushButton("Show more of the long texts")
         self.more.clicked.connect(self.show_longer)
+        self.prompt = QPushButton("What the model is shown… (P)")
+        name(self.prompt, "What the model is shown", "Exactly what the chosen model is shown of it (P)")
+        self.prompt.clicked.connect(self.prompt_wanted)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.view, 1)
         layout.addWidget(self.more)
+        layout.addWidget(self.prompt, 0, Qt.AlignmentFlag.AlignLeft)
         self._render()
 
     def show_item(self, item: Item | None, searched: Sequence[str] = ()) -> None:
@@ -57,6 +63,11 @@ class ItemPreview(QWidget):
         self._render()
         self.view.moveCursor(QTextCursor.MoveOperation.Start)  # else a change of size would go to its end
         self.view.verticalScrollBar().setValue(0)
+
+    @property
+    def item(self) -> Item | None:
+        """The item that is shown."""
+        return self._item
 
     @property
     def text(self) -> str:
@@ -78,6 +89,7 @@ class ItemPreview(QWidget):
 
     def _render(self) -> None:
         self.more.setVisible(self._is_cut())
+        self.prompt.setEnabled(self._item is not None)
         document = self.view.document()
         document.clear()
         item = self._item

@@ -12,12 +12,14 @@ from gui.dataset.item_table import ItemTableModel
 from gui.kit.labels import name
 
 KEY = "Ctrl+J"
+PROMPT_KEY = "P"
 
 
 class SelectedItems(QPushButton):
     """The button, hidden while less than two items are selected. Of one, the menu and the key are enough."""
 
     judge_wanted = Signal(object)  # the rows of the items in the dataset, in its order
+    prompt_wanted = Signal()  # for the item of the current row
 
     def __init__(self, view: QTableView, table: ItemTableModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -29,6 +31,9 @@ class SelectedItems(QPushButton):
         self._judge.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self.context_menu = QMenu(self)
         self.context_menu.addAction(self._judge)
+        self._prompt = QAction(f"What the model is shown… ({PROMPT_KEY})", self)
+        self._prompt.triggered.connect(self.prompt_wanted)
+        self.context_menu.addAction(self._prompt)
         self.clicked.connect(self._tell)
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         view.customContextMenuRequested.connect(self._open_menu)
@@ -57,6 +62,7 @@ class SelectedItems(QPushButton):
         text = "Judge this item…" if count == 1 else f"Judge these {counted(count, 'item', 'items')}…"
         self._judge.setText(text)
         self._judge.setEnabled(count > 0)
+        self._prompt.setEnabled(count > 0)
         self.setText(text)
         name(self, text, f"Choose a model for the selected items alone ({KEY})")
         if self.isHidden() and count > 1:

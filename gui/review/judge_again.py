@@ -1,11 +1,11 @@
-"""The menu of the list of a review: its items can be judged again, in a run of their own.
+"""The menu of the list of a review: its items can be judged again, in a run of their own, or looked into.
 
 Knows: the list, the items of the open run. Does not know: how a run is described or judged.
 """
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QObject, QPoint, Qt, Slot
+from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -19,6 +19,8 @@ KEYS = ("Ctrl+J", "Ctrl+Shift+J")
 class JudgeAgain(QObject):
     """The right mouse button opens it on the list; its keys work on the whole page."""
 
+    prompt_wanted = Signal()  # for the chosen item
+
     def __init__(self, items: ReviewList, workspace: Workspace, page: QWidget) -> None:
         super().__init__(page)
         self._items = items
@@ -28,6 +30,8 @@ class JudgeAgain(QObject):
         self._one.setText("Judge this item again…")
         self._one.triggered.connect(self._judge_one)
         self._all.triggered.connect(self._judge_all)
+        self.menu.addSeparator()
+        self.menu.addAction("What the model is shown… (P)").triggered.connect(self.prompt_wanted)
         items.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         items.view.customContextMenuRequested.connect(self._open)
 

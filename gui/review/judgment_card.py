@@ -75,6 +75,7 @@ class JudgmentCard(QFrame):
     label_wanted = Signal(object)  # a Preference
     edit_wanted = Signal()
     undo_wanted = Signal()
+    prompt_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -102,6 +103,7 @@ class JudgmentCard(QFrame):
         self.labels = {label: QPushButton() for label in PREFERENCES}
         self.edit = QPushButton("Edit explanation… (E)")
         self.undo = QPushButton("Undo (U)")
+        self.prompt = QToolButton()
         self._parts = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._lay_out()
         self._connect()
@@ -144,6 +146,10 @@ class JudgmentCard(QFrame):
         name(self.fold, "Fold the judgment to one line", "Fold the judgment to one line, or open it (F)")
         self.own.setWordWrap(False)
         self.beginning.hide()
+        self.prompt.setText("Prompt…")  # its key is in the tool tip: the marks need the room
+        self.prompt.setProperty("role", "button")
+        self.prompt.setProperty("compact", True)
+        name(self.prompt, "What the model is shown, key P", "Exactly what the model is shown (P)")
         marks = QWidget()
         flow = FlowLayout(marks, gap=8)
         for part in (self.badge, self.own, self.flipped, self.doubt, self.mass):
@@ -153,6 +159,7 @@ class JudgmentCard(QFrame):
         head.addWidget(self.fold, 0, Qt.AlignmentFlag.AlignTop)
         head.addWidget(marks)
         head.addWidget(self.beginning, 1)
+        head.addWidget(self.prompt, 0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
         return head
 
     def _connect(self) -> None:
@@ -173,6 +180,7 @@ class JudgmentCard(QFrame):
         self.edit.clicked.connect(self.edit_wanted)
         name(self.undo, "Take the last override of this judgment back, key U")
         self.undo.clicked.connect(self.undo_wanted)
+        self.prompt.clicked.connect(self.prompt_wanted)
 
     def show_judgment(self, shown: Shown) -> None:
         """Show a judgment; an editor that is open stays open."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Slot
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -51,6 +51,8 @@ _LABEL_KEYS = {"A": Preference.A, "B": Preference.B, "G": Preference.BOTH_GOOD, 
 class ReviewPage(Page):
     """Items at the left; texts and judgments of the chosen one at the right."""
 
+    prompt_wanted = Signal(object, str)  # an Item, a criterion: what the model is shown of it
+
     NAME = PageName.REVIEW
     KEYS: ClassVar[Sequence[tuple[str, str]]] = (
         ("J, K", "Next, previous item"),
@@ -68,6 +70,7 @@ class ReviewPage(Page):
         ("T", "Take the item back to to do"),
         ("Space", "What the model read in each order of the responses, large"),
         ("N", "Note and tags of the item"),
+        ("P", "What the model is shown of the item, exactly"),
         ("/", "Search: Enter or Down goes to the list, Esc empties the search"),
         ("Ctrl+J", "Judge this item again, alone or with another model (also: right click in the list)"),
         ("Ctrl+Shift+J", "Judge all listed items"),
@@ -155,6 +158,8 @@ class ReviewPage(Page):
             self.markdown.toggled.connect(texts.set_markdown)
         self.list.emptied.connect(self.beside.show_nothing)
         self.marking.chosen.connect(self.reading.set_marking)
+        self.desk.card.prompt_wanted.connect(self._want_prompt)
+        self.judge_again.prompt_wanted.connect(self._want_prompt)
 
     def _add_keys(self) -> None:
         """Keys without Ctrl: a field that is written in keeps them for itself."""
@@ -175,6 +180,7 @@ class ReviewPage(Page):
         add("S", queue.skip)
         add("T", queue.take_back)
         add("N", self.reviewer.note.edit)
+        add("P", self._want_prompt)
         for key in ("Return", "Enter"):
             add(key, queue.confirm, spares=_WRITING)
         add("Space", self.desk.card.toggle_orders, spares=(*_WRITING, QComboBox, QAbstractButton))
@@ -298,6 +304,18 @@ class ReviewPage(Page):
             (row for row in rows if row.criterion in passing),
             key=lambda row: (people and row.differs_from_human, row.doubt),
         ).criterion
+
+    @Slot()
+    def _want_prompt(self) -> None:
+        """Let the window show what the model is shown of the item that is open."""
+        run, review = self.workspace.run, self.list.review
+        if run is None or review is None or self._item_id not in review.places:
+            return
+        if run.dataset is None:
+            self.workspace.note.emit("The dataset of this run is not there: find it to see what was shown.")
+            return
+        judged = run.results.judged[review.places[self._item_id]]
+        self.prompt_wanted.emit(run.dataset[judged.position], self.desk.criterion)
 
     # How texts are shown
 

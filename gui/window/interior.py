@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QMessageBox
 
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import short_name
+from engine.core.items import Item
 from engine.core.remedies import Remedy, Step
 from engine.core.run_records import what_is_joined
 from engine.system.paths import data_folder, demo_dataset, environment_of_the_system, log_folder, text_of_path
@@ -39,6 +40,8 @@ from gui.window.frame import MainWindow
 from gui.window.icons import icon, window_icon
 from gui.window.keys_dialog import KeysDialog
 from gui.window.menus import MenuActions, Menus
+from gui.window.prompt_dialog import PromptDialog, PromptWish
+from gui.window.prompt_jobs import Subject
 from gui.window.self_test_dialog import SelfTestDialog
 from gui.window.settings_dialog import SettingsDialog
 from gui.window.submission_jobs import Answered
@@ -53,6 +56,7 @@ from gui.work.store_jobs import is_read_only
 from gui.work.workspace import Workspace
 
 _MODEL_SUFFIX = ".gguf"
+_AS_SET = "as the Judge page is set"
 
 
 class Interior(QObject):
@@ -167,6 +171,8 @@ class Interior(QObject):
         space.problem.connect(self.show_problem)
         space.note.connect(self.frame.show_note)
         space.check_wanted.connect(self._show_check)
+        self.review.prompt_wanted.connect(self._show_prompt_of_run)
+        self.dataset.prompt_wanted.connect(self._show_prompt)
         self.submissions.opened.connect(self._tell_findings)
         space.page_wanted.connect(self.frame.show_page)
         space.review_wanted.connect(self._show_review)
@@ -260,6 +266,39 @@ class Interior(QObject):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         path = run.results.run.identity.model_path
         dialog.other_wanted.connect(lambda: self.submissions.ask_dataset(path))
+        dialog.open()
+
+    @Slot(object)
+    def _show_prompt(self, item: Item) -> None:
+        """What the model that is chosen on the Judge page would be shown of an item."""
+        self._open_prompt(PromptWish(Subject(item, self.judge.setup()), "", chosen_on=_AS_SET))
+
+    @Slot(object, str)
+    def _show_prompt_of_run(self, item: Item, criterion: str) -> None:
+        """What the open run has shown its model; of a submission, whose model is not known, as above."""
+        run, setup, blind = self.workspace.run, self.judge.setup(), self.review.reviewer.blind
+        if run is None:
+            return
+        stored = run.results.run
+        judged = next((one for one in run.results.judged if one.item_id == item.id), None)
+        readings = judged.readings if judged is not None else {}
+        self._open_prompt(
+            PromptWish(
+                Subject(item, setup, None if stored.submitted else stored),
+                criterion,
+                may_see=lambda name: blind.shows(item.id, name),
+                chosen_on=_AS_SET if stored.submitted else "",
+                masses={
+                    (name, reading.order): reading.format_mass
+                    for name, read in readings.items()
+                    for reading in read
+                },
+            )
+        )
+
+    def _open_prompt(self, wanted: PromptWish) -> None:
+        dialog = PromptDialog(self.workspace, wanted, self.frame)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
 
     @Slot(object)

@@ -200,6 +200,19 @@ def test_no_socket_is_opened(
     assert len(seen.read_text("utf-8")) == 4
 
 
+def test_no_text_of_a_dataset_is_logged_or_stored(
+    tmp_path: Path, small_model: SmallModel, private_home: Path
+) -> None:
+    word, data = "unheard-of-word", tmp_path / "data.tsv"
+    header = "id\tinstruction\toutput_a\toutput_b"
+    data.write_text(f"{header}\n1\tSay {word}.\t{word}!\tNo {word}.\n", encoding="utf-8")
+    arguments = ["judge", data, "--model", small_model("headers"), "--mode", "labels"]
+    assert run(*arguments, "--out", tmp_path / "submission.tsv").returncode == 0
+    kept = [path for path in private_home.rglob("*") if path.is_file()]
+    assert any(path.suffix == ".sqlite" for path in kept)
+    assert not [path for path in kept if path.suffix == ".log" or word.encode() in path.read_bytes()]
+
+
 def test_the_hook_sees_a_socket(tmp_path: Path) -> None:
     program = (
         "import sys; sys.addaudithook(lambda event, _: event.startswith('socket.') and sys.exit(77));"

@@ -207,6 +207,8 @@ def test_a_json_value_as_text(save: Save, name: str, value: str, text: str) -> N
         b'[{"a": "1"}, {"a": "2"}]',
         b'\xef\xbb\xbf{"data": [{"a": "1"}, {"a": "2"}]}',
         b'{"version": 1, "tags": ["x"], "rows": [{"a": "1"}, {"a": "2"}]}',
+        b'{"rows": [{"a": "1"}, {"a": "2"}], "about": {"authors": [{"name": "Ada"}]}}',
+        b'{"rows": [{"a": "1"}, {"a": "2"}], "about": ' + b'{"x": ' * 800 + b"1" + b"}" * 801,
     ],
 )
 def test_json_records_stand_in_a_list_or_under_one_key(save: Save, data: bytes) -> None:
@@ -220,6 +222,7 @@ def test_json_records_stand_in_a_list_or_under_one_key(save: Save, data: bytes) 
         (b'[{"a": 1},\n {"a" 2}]', "line 2, column 7: invalid JSON"),
         (b'[{"a": "x\xe9"}]', "line 1: byte 0xe9 at offset 9 is not UTF-8"),
         (b'{"a": [{"b": 1}], "c": [{"d": 1}]}', r"holds 2 lists of records \(a, c\)"),
+        (b'{"a": [{"b": 1}], "c": {"d": {"e": [{"b": 2, "f": 1}]}}}', r"2 lists of records \(a, c\.d\.e\)"),
         (b'{"id": {"0": 1}, "instruction": {"0": "x"}}', "holds no list of records"),
         (b"[" * 200_000, "nested too deeply|invalid JSON"),
         (b'{"data": [{"a": 1}],\n "data": [{"a": 2}]}', "line 2: an object names the key 'data' twice"),

@@ -66,7 +66,20 @@ def without(key: str) -> Callable[[dict[str, object]], object]:
         (lambda value: value | {"tiebreak_calibration": 2}, "its version is 2"),
         (lambda value: value | {"criteria": {"safety": {"scale": "x"}}}, "is missing"),
         (lambda value: value | {"criteria": {"safety": _numbers(scale=-1)}}, "cannot be applied"),
-        (lambda value: value | {"criteria": {"safety": _numbers(scale="much")}}, "could not convert"),
+        (
+            lambda value: value | {"criteria": {"safety": _numbers(scale="much")}},
+            "'much' stands in the place",
+        ),
+        (lambda value: value | {"criteria": {"safety": _numbers(scale="1")}}, "'1' stands in the place"),
+        (lambda value: value | {"criteria": {"safety": _numbers(scale=True)}}, "'True' stands in the place"),
+        (
+            lambda value: value | {"criteria": {"safety": _numbers(scale=1) | {"items": 5.9}}},
+            "'5.9' is no number of items",
+        ),
+        (
+            lambda value: json.dumps(value).replace('"strength": 3.0', '"strength": 3.0, "strength": 4.0'),
+            "an object names the key 'strength' 2 times",
+        ),
         (lambda value: value | {"criteria": {"safety": _numbers(scale=1e308)}}, "cannot be applied"),
         (lambda value: value | {"criteria": {"safety": _numbers(scale=math.nan)}}, "NaN stands in the place"),
         (lambda value: value | {"measured": {"safety": -math.inf}}, "-Infinity stands in the place"),
@@ -83,6 +96,12 @@ def test_a_file_that_is_none_is_refused(
     with pytest.raises(SetupError) as error:
         load_calibration(path)
     assert problem in str(error.value)
+
+
+@pytest.mark.parametrize("accuracy", [1e308, 10**400, "much", None])
+def test_figures_that_are_none_are_left_out(accuracy: object) -> None:
+    quality = {"before": {"accuracy": accuracy}, "after": {"accuracy": 0.5}}
+    assert replace(CALIBRATION, measured={"a": quality, "b": quality}).accuracies is None
 
 
 def _numbers(scale: object) -> dict[str, object]:

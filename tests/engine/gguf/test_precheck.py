@@ -43,6 +43,17 @@ METADATA: dict[str, HeaderValue] = {
 }
 
 
+RWKV: dict[str, HeaderValue] = {
+    "tokenizer.ggml.model": "rwkv",
+    "tokenizer.ggml.tokens": [
+        *(b"<s>", b"\\t", b"\\n", b"\\r", b"\\\\", b"a word", b"three", b"more", b"of", b"them"),
+        *(bytes((byte,)) for byte in range(32, 127) if byte != ord("\\")),
+        *(b"\\x%02x" % byte for byte in range(256) if not 32 <= byte < 127 and byte not in b"\t\n\r"),
+    ],
+}
+"""A token for each byte, spelt as the converter spells them."""
+
+
 def tensor(name: str, shape: tuple[int, ...], type_id: int) -> TensorInfo:
     return TensorInfo(name, shape, type_id, 0, 0)
 
@@ -107,6 +118,7 @@ def test_real_vocabularies_are_refused_only_for_want_of_a_model(shared_data: Pat
         {"tokenizer.ggml.padding_token_id": 0xFFFFFFFF, "tokenizer.ggml.eot_token_id": 0xFFFFFFFF},
         {"tokenizer.ggml.padding_token_id": len(TOKENS)},
         {"tokenizer.ggml.tokens": [*TOKENS[:-2], b"", b""]},
+        {**RWKV, "tokenizer.ggml.scores": None, "tokenizer.ggml.token_type": None},
         {"llama.pooling_type": 0, "llama.attention.causal": True},
         {"general.type": "model", "split.count": 0},
         {"general.type": "model", "split.count": 1},
@@ -212,6 +224,7 @@ def test_all_types_that_llama_cpp_computes_with_are_accepted(type_id: int) -> No
             "'tokenizer.ggml.bos_token_id' is 262, but there are 262 tokens",
         ),
         ({"tokenizer.ggml.eos_token_id": -7}, "'tokenizer.ggml.eos_token_id' is -7"),
+        ({"tokenizer.ggml.model": "rwkv"}, "the tokenizer, 'rwkv', has no token for byte 0x00"),
     ],
 )
 def test_what_would_break_llama_cpp_or_cannot_judge_is_refused(

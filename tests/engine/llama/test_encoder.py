@@ -10,7 +10,7 @@ import pytest
 
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, ModelFileError
-from engine.llama.encoder import LlamaEncoder
+from engine.llama.encoder import LONGEST, LlamaEncoder
 from engine.llama.library import LlamaModel
 from engine.llama.threads import ThreadChoice
 from tests.encoders.rewritten import FAMILIES, FOLDER, rewritten
@@ -53,6 +53,14 @@ def test_a_long_text_is_cut_to_512_tokens_and_still_ends(encoder: LlamaEncoder) 
     assert encoded.vectors.shape == (512, 32)
     assert encoded.weights[[0, -1]].tolist() == [0, 0]
     assert encoded.weights.sum() == 510
+
+
+@pytest.mark.parametrize(
+    "text", ["Two words, and more. " * 5000, "word" * 20_000, "word" * 9000 + " end" * 900]
+)
+def test_of_a_very_long_text_the_first_words_are_enough(encoder: LlamaEncoder, text: str) -> None:
+    whole = encoder._vocabulary.tokenize(f" {text}" if encoder._vocabulary.byte_level else text, True)
+    assert encoder.token_ids(text)[1:-1] == whole[: LONGEST - 2]
 
 
 @families

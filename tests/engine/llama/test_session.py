@@ -319,6 +319,14 @@ def test_a_file_that_llama_cpp_refuses_is_an_error_with_its_reason(tmp_path: Pat
         LlamaModel(path)
 
 
+def test_what_llama_cpp_will_not_compute_speaks_against_the_file(small_model: SmallModel) -> None:
+    with session_of(small_model("headers")) as (session, _):
+        beyond = session.vocabulary.size
+        with pytest.raises(ModelFileError, match=r"headers\.gguf: llama\.cpp cannot compute .*invalid token"):
+            session.read_trunk(0, [1, beyond])
+        session.read_trunk(0, [1, 2])
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux alone lists what is mapped in a file")
 @pytest.mark.parametrize("vocabulary_only", [True, False])
 def test_a_vocabulary_alone_maps_no_file(small_model: SmallModel, vocabulary_only: bool) -> None:

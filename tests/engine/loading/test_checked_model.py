@@ -20,6 +20,7 @@ from engine.gguf.judge_file import read_model_file
 from engine.loading.checked_model import checked_model
 from engine.loading.trial import trial_report, try_model
 from engine.system.paths import cache_folder
+from models.demo.gguf_files import CONTROL, TokenTable
 from tests.commands import ROOT
 from tests.random_models import HEADERS, Shape, byte_level_bpe, write_random_model
 from tests.small_models import HEADER_TOKENS, SPLIT, split_model
@@ -167,11 +168,25 @@ def test_a_model_whose_context_is_too_small_is_refused(tmp_path: Path) -> None:
         try_model(path)
 
 
+def test_a_tokenizer_that_does_not_suit_its_vocabulary_is_found_by_the_trial(tmp_path: Path) -> None:
+    """This one writes -1 for what it has no token for: here for all that is not ASCII."""
+    table = TokenTable("rwkv", "default")
+    for code in range(128):
+        table.add(f"\\x{code:02x}")
+    table.add("<s>", CONTROL)
+    table.add("</s>", CONTROL)
+    path = write_random_model(tmp_path / "rwkv.gguf", table, HEADERS)
+    with pytest.raises(
+        ModelFileError, match=r"does not suit .* gives the token -1, but there are 130 tokens"
+    ):
+        try_model(path)
+
+
 def test_the_trial_says_what_to_do_in_its_own_words(tmp_path: Path) -> None:
     path = write_random_model(
         tmp_path / "tiny.gguf", byte_level_bpe(HEADER_TOKENS), HEADERS, Shape(context=300)
     )
-    with pytest.raises(ModelFileError, match="too small for the shortest question") as caught:
+    with pytest.raises(ModelFileError, match="too small: the shortest question") as caught:
         checked_model(read_model_file(path), CancelToken())
     assert str(caught.value.remedy) == "Choose another model."
 

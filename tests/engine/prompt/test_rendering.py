@@ -89,6 +89,12 @@ def test_where_finished_replies_are_not_written_the_prompt_for_one_counts() -> N
     assert (frame.pieces[-2], frame.note) == ("<bot>", "")
 
 
+@pytest.mark.parametrize("char", "aq7Z")
+def test_a_template_that_changes_any_letter_is_noticed(char: str) -> None:
+    with pytest.raises(UnusableTemplateError, match="0 times"):
+        rendered(TURNS.replace("m.content", f"m.content | replace('{char}', '')"))
+
+
 @pytest.mark.parametrize(
     ("source", "reason"),
     [

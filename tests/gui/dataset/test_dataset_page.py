@@ -344,3 +344,22 @@ def test_a_search_ends_a_selection(qtbot: QtBot, opened: DatasetPage) -> None:
         QTest.keyClick(opened, Qt.Key.Key_J, Qt.KeyboardModifier.ControlModifier)
     search(qtbot, opened, "")
     assert len(opened.items.selected.rows) == 1
+
+
+def test_what_the_model_is_shown_is_wanted_of_the_chosen_item(qtbot: QtBot, opened: DatasetPage) -> None:
+    opened.items.view.selectRow(3)
+    menu = opened.items.selected.context_menu.actions()[-1]
+    ways: list[Callable[[], object]] = [opened.preview.prompt.click, menu.trigger]
+    ways.append(lambda: QTest.keyClick(opened, Qt.Key.Key_P))
+    for way in ways:
+        with qtbot.waitSignal(opened.prompt_wanted) as wanted:
+            way()
+        assert wanted.args is not None
+        assert wanted.args[0].id == "4"
+
+
+def test_p_is_a_letter_in_the_search(qtbot: QtBot, opened: DatasetPage) -> None:
+    opened.items.start_search()
+    with qtbot.assertNotEmitted(opened.prompt_wanted):
+        QTest.keyClick(opened.items.search, Qt.Key.Key_P)
+    assert opened.items.search.text() == "p"

@@ -15,7 +15,7 @@ SHIFT = Qt.KeyboardModifier.ShiftModifier
 
 def entries(page: ReviewPage) -> list[str]:
     page.list.view.customContextMenuRequested.emit(QPoint(5, 5))
-    texts = [action.text() for action in page.judge_again.menu.actions()]
+    texts = [action.text() for action in page.judge_again.menu.actions() if action.text()]
     page.judge_again.menu.close()
     return texts
 
@@ -37,7 +37,8 @@ def test_all_listed_items_are_asked_for(qtbot: QtBot, page: ReviewPage, demo_gol
 
 
 def test_the_menu_says_how_many_items_are_listed(qtbot: QtBot, page: ReviewPage) -> None:
-    assert entries(page) == ["Judge this item again…", "Judge the 30 listed items…"]
+    judging = ["Judge this item again…", "Judge the 30 listed items…"]
+    assert entries(page) == [*judging, "What the model is shown… (P)"]
     page.list.filters.search.setText(current(page))
     qtbot.waitUntil(lambda: page.list.shown < 30)
     assert entries(page)[1].startswith(f"Judge the {page.list.shown} listed item")

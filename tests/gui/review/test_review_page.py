@@ -325,3 +325,23 @@ def test_the_way_back_leads_to_the_item_and_criterion(
         workspace.go_back()
     qtbot.waitUntil(lambda: page._run_id == 1 and page._item_id == item, timeout=A_WHILE)
     assert page.desk.criterion == "truthfulness"
+
+
+@pytest.mark.parametrize("how", ["key", "button", "menu"])
+def test_what_the_model_is_shown_is_wanted_of_the_open_judgment(
+    qtbot: QtBot, page: ReviewPage, how: str
+) -> None:
+    page.list.step(2)
+    press(qtbot, page, "4")
+    with qtbot.waitSignal(page.prompt_wanted) as wanted:
+        if how == "key":
+            press(qtbot, page, "P")
+        elif how == "button":
+            page.desk.card.prompt.click()
+        else:
+            page.judge_again.menu.actions()[-1].trigger()
+    item, criterion = wanted.args or (None, "")
+    assert item is not None
+    assert item.id == current(page)
+    assert item.output_a == page.reading.a.text
+    assert criterion == "safety"

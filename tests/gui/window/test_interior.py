@@ -23,6 +23,7 @@ from gui.people.blind import Blind
 from gui.weigh.run_weights import RunWeights, Wish
 from gui.window.frame import MainWindow
 from gui.window.interior import Interior
+from gui.window.prompt_dialog import PromptDialog
 from gui.work.lanes import Lane, Task
 from gui.work.page_name import PageName
 from gui.work.state import State
@@ -315,3 +316,37 @@ def test_weights_are_kept_when_the_layout_is_forgotten(opened: Opened) -> None:
     weights.save("mine", Wish({"safety": 2.0}, 0.5))
     interior._forget()
     assert set(weights.saved) == {"mine"}
+
+
+def test_review_and_dataset_open_what_the_model_is_shown(
+    qtbot: QtBot, opened: Opened, demo_store: Path, demo_gold: Path
+) -> None:
+    """Of a run as it asked, of a dataset as the Judge page is set; blind, the answer stays hidden."""
+    shutil.copy(demo_store, opened.folder / "runs.sqlite")
+    interior = opened(demo_gold)
+    space = interior.workspace
+    qtbot.waitUntil(lambda: space.dataset is not None)
+    space.open_run(1)
+    qtbot.waitUntil(lambda: space.run is not None and space.run.dataset is not None)
+    assert space.dataset is not None
+    item = space.dataset[1]
+
+    def dialog() -> PromptDialog:
+        made = interior.frame.findChildren(PromptDialog)[-1]
+        qtbot.waitUntil(lambda: made.pane.prompt is not None, timeout=A_WHILE)
+        return made
+
+    interior.dataset.prompt_wanted.emit(item)
+    assert dialog().title.text().endswith("would be asked, as the Judge page is set")
+    dialog().reject()
+    interior.review.reviewer.blind.switch(True)
+    interior.review.prompt_wanted.emit(item, "safety")
+    qtbot.waitUntil(lambda: len(interior.frame.findChildren(PromptDialog)) == 1)
+    of_run = dialog()
+    assert " as run 1 asked " in of_run.title.text()
+    assert of_run.place[0] == "safety"
+    assert not of_run.ask.isEnabled()
+    interior.review.reviewer.blind.switch(False)
+    of_run._show_answer()
+    assert of_run.ask.isEnabled()
+    of_run.reject()

@@ -1,0 +1,217 @@
+"""`prompt`: exactly what a model is shown of one item, and what it would write next.
+
+Knows: its arguments and what it prints.
+"""
+
+import argparse
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+from engine.commands.shared.console import (
+    DONE,
+    add_store,
+    command_parser,
+    interruptible,
+    printable,
+    printed,
+    tell,
+)
+from engine.commands.shared.example_arguments import add_examples, shots_of
+from engine.commands.shared.machine_arguments import add_computer
+from engine.commands.shared.model_argument import MODEL_WORDS, model_file
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.events import followed
+from engine.core.formatting import listed
+from engine.core.items import Item, Order
+from engine.core.rubric import ELOQUENT
+from engine.core.run_records import StoredRun, refuse_submitted
+from engine.core.run_setup import RunSetup
+from engine.core.settings import JudgeSettings, KvType, Mode
+from engine.data.dataset import Dataset, load_dataset
+from engine.decisions.run_dataset import dataset_of_run
+from engine.judge.item_prompt import (
+    ItemQuestion,
+    OnePrompt,
+    PromptFacts,
+    question_of_run,
+    question_of_setup,
+    read_next_tokens,
+    shown_prompts,
+)
+from engine.prompt.next_tokens import next_table
+from engine.prompt.preview import Preview
+from engine.store.run_store import RunStore
+
+_OF_A_RUN = ("mode", "context", "kv_type", "shorten")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of `prompt`."""
+    arguments = command_parser(
+        "prompt",
+        "Print exactly what a model is shown of one item, up to where the verdict is read.\n"
+        "prompt DATASET --model MODEL   as `judge` would ask it with the same options\n"
+        "prompt RUN                     as this run of the store has asked it",
+    )
+    arguments.add_argument(
+        "what", metavar="DATASET|RUN", help="a dataset (./3 for a file of such a name), or a run's number"
+    )
+    arguments.add_argument("--model", metavar="MODEL", help=f"{MODEL_WORDS}; of a run, where it is now")
+    arguments.add_argument("--id", metavar="ID", help="the item (the first one)")
+    arguments.add_argument("--criterion", metavar="NAME", help="the question (the first one)")
+    arguments.add_argument(
+        "--order",
+        choices=[order.value for order in Order],
+        default=Order.AB.value,
+        help="AB (default), or BA",
+    )
+    arguments.add_argument("--tokens", action="store_true", help="one token a line: part, id, whose, text")
+    arguments.add_argument(
+        "--next", type=int, metavar="N", help="let the model read it: its N likeliest tokens"
+    )
+    judging = arguments.add_argument_group("a dataset, as in judge")
+    judging.add_argument("--mode", choices=[mode.value for mode in Mode], help="counts with --shorten")
+    judging.add_argument("--context", type=int, metavar="N", help="tokens the model can hold")
+    judging.add_argument("--kv-type", choices=[kind.value for kind in KvType], help="the model's cache")
+    judging.add_argument("--shorten", action="store_true", default=None, help="as in judge")
+    add_examples(arguments)
+    run_store = arguments.add_argument_group("a run")
+    run_store.add_argument("--dataset", type=Path, metavar="FILE", help="where its dataset is now")
+    add_store(run_store, "runs")
+    add_computer(arguments.add_argument_group("computer"))
+    return arguments
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the prompt, its tokens, what comes next; the exit code."""
+    if options.next is not None and options.next < 1:
+        raise SetupError(f"--next is {options.next}.", "Use 1 or more.")
+    with interruptible() as cancel:
+        question = _question(options, cancel)
+        criterion = _criterion(options.criterion, question)
+        order = Order(options.order)
+        if order not in question.settings.orders:
+            raise SetupError(f"This run shows each pair in the order AB alone, not in {order}.", "Use AB.")
+        shown = _preview(question, criterion, order, cancel)
+        if options.tokens:
+            for line in _token_lines(shown):
+                print(line)
+        else:
+            print(shown.text)
+        if options.next is not None:
+            found = followed(read_next_tokens(cancel, question, options.next), lambda event: tell(event.what))
+            one = next(one for one in found if (one.criterion, one.reading.order) == (criterion, order))
+            print(f"\nNext token ({printable(criterion)}, {order}):\n{printed(next_table(one))}")
+    return DONE
+
+
+def _question(options: argparse.Namespace, cancel: CancelToken) -> ItemQuestion:
+    if options.what.isdecimal():
+        return _question_of_run(int(options.what), options, cancel)
+    if options.model is None:
+        raise SetupError("--model is missing: each model is shown another text.", "Name one: --model MODEL")
+    if options.dataset is not None:
+        raise SetupError("--dataset says where a run's dataset is now.", "Leave it out.")
+    setup = _setup(options, Path(options.what), model_file(options.model))
+    return question_of_setup(
+        setup, _item(load_dataset(setup.dataset_path, cancel=cancel), options.id), cancel
+    )
+
+
+def _question_of_run(run_id: int, options: argparse.Namespace, cancel: CancelToken) -> ItemQuestion:
+    if given := [name for name in _OF_A_RUN if getattr(options, name) is not None]:
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise SetupError(f"Run {run_id} has its own settings: {names} cannot change them.", "Leave them out.")
+    stored = _stored(run_id, options)
+    item = _item(dataset_of_run(stored, options.dataset, cancel), options.id)
+    setup = _setup(options, stored.identity.dataset_path, stored.identity.model_path)
+    return question_of_run(stored, setup, item, cancel)
+
+
+def _stored(run_id: int, options: argparse.Namespace) -> StoredRun:
+    with RunStore(options.store) as store:
+        stored = store.run(run_id)
+    refuse_submitted(stored, "be asked anything")
+    if options.model is None:
+        return stored
+    return replace(stored, identity=replace(stored.identity, model_path=model_file(options.model)))
+
+
+def _setup(options: argparse.Namespace, dataset: Path, model: Path) -> RunSetup:
+    usual = JudgeSettings()
+    return RunSetup(
+        dataset_path=dataset,
+        model_path=model,
+        mode=Mode(options.mode or usual.mode),
+        examples_path=options.examples,
+        shots=shots_of(options),
+        shorten=bool(options.shorten),
+        context=options.context,
+        kv_type=KvType(options.kv_type or usual.kv_type),
+        threads=options.threads,
+        gpu_layers=options.gpu_layers,
+    )
+
+
+def _item(dataset: Dataset, item_id: str | None) -> Item:
+    """The item of an id, else the first one."""
+    ids = dataset.ids
+    if item_id is None:
+        return dataset[0]
+    if item_id not in ids:
+        raise SetupError(
+            f"{printable(dataset.name)} has no item {printable(item_id)}.",
+            f"Write another id. Some that there are: {listed(ids)}.",
+        )
+    return dataset[ids.index(item_id)]
+
+
+def _criterion(name: str | None, question: ItemQuestion) -> str:
+    names = question.rubric.names
+    if name is not None and name not in names:
+        known = "Unknown criterion" if name not in ELOQUENT.names else "Not asked by this run"
+        raise SetupError(f"{known}: {printable(name)}.", f"Choose from {', '.join(names)}.")
+    return name or names[0]
+
+
+def _preview(question: ItemQuestion, criterion: str, order: Order, cancel: CancelToken) -> Preview:
+    """The wanted prompt; says what a person should know of it."""
+    facts, one = islice(shown_prompts(question, (criterion, order), cancel), 2)
+    assert isinstance(facts, PromptFacts)
+    assert isinstance(one, OnePrompt)
+    _tell_facts(facts, question.item)
+    shown = one.preview
+    tell(
+        f"{len(shown.tokens):,} tokens: {shown.stem:,} of the stem, {shown.trunk:,} of the item,"
+        f" {shown.branch:,} of the question."
+    )
+    if not shown.exact:
+        tell("This tokenizer changes a text before it reads it: see what its tokens write with --tokens.")
+    return shown
+
+
+def _tell_facts(facts: PromptFacts, item: Item) -> None:
+    for note in facts.notes:
+        tell(printable(note))
+    if facts.shortening is not None:
+        tell(
+            f"Left out of the middle: {facts.shortening.left_out_a:,} characters of response A,"
+            f" {facts.shortening.left_out_b:,} of response B."
+        )
+    if not facts.fits:
+        tell(
+            f"Item {printable(item.id)} needs {facts.cells:,} tokens, the context holds {facts.context:,}:"
+            " it is not judged."
+        )
+
+
+def _token_lines(shown: Preview) -> Iterable[str]:
+    """The place of each token, its part of the prompt, its id, whose text it is, what it writes as JSON."""
+    for place, token in enumerate(shown.tokens):
+        part = "stem" if place < shown.stem else "item" if place < shown.stem + shown.trunk else "question"
+        whose = "+".join(token.sources)
+        yield f"{place:6}  {part:8}  {token.id:7}  {whose:12}  {json.dumps(token.piece, ensure_ascii=False)}"

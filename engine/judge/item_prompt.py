@@ -1,0 +1,228 @@
+"""What a model is shown of one item by a run, made or still to be made, and what it would write after it.
+
+The text needs the model's vocabulary alone; what comes next is read as the run reads it.
+
+Knows: how a setup or a stored run asks an item. Does not know: how it is shown, what is stored.
+"""
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.events import Preparing
+from engine.core.items import Item, Order
+from engine.core.judgments import Reading, Shortening
+from engine.core.remedies import Remedy, Setting
+from engine.core.rubric import ELOQUENT, Rubric
+from engine.core.run_records import StoredRun
+from engine.core.run_setup import RunSetup
+from engine.core.settings import JudgeSettings, MachineSettings, settings_of
+from engine.gguf.judge_file import ModelFile, read_model_file
+from engine.gguf.memory import check_memory
+from engine.judge.plan import asked_alike, check_same_format, session_shape
+from engine.judge.prepare import example_pool, judge_settings
+from engine.llama.library import LlamaModel
+from engine.llama.session import LlamaSession
+from engine.llama.token_tree import PromptTokens
+from engine.llama.vocabulary import Vocabulary
+from engine.loading.checked_model import CheckedModel, checked_model
+from engine.loading.opening import machine_settings, open_session
+from engine.loading.templates import chat_template
+from engine.prompt.chat_template import ChatTemplate
+from engine.prompt.examples import ExamplePool
+from engine.prompt.judge_prompt import PROMPT_VERSION
+from engine.prompt.next_tokens import NextTokens, Ranking
+from engine.prompt.preview import Pieces, Preview, Previewer
+from engine.prompt.sizes import PromptSizer
+
+
+@dataclass(frozen=True)
+class ItemQuestion:
+    """An item with all that decides how it is asked.
+
+    `run`: the stored run that asked it, None for one that is still to be made. `notes`: where it is not known
+    to be what that run asked, why.
+    """
+
+    item: Item
+    rubric: Rubric
+    settings: JudgeSettings
+    machine: MachineSettings
+    file: ModelFile
+    model: CheckedModel
+    examples: ExamplePool
+    run: StoredRun | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PromptFacts:
+    """What is true of all prompts of an item.
+
+    `cells`: tokens of context that the item takes in a run, `context`: those that there are. `notes`: what a
+    person should know, of the chat template too.
+    """
+
+    cells: int
+    context: int
+    shortening: Shortening | None
+    notes: tuple[str, ...]
+
+    @property
+    def fits(self) -> bool:
+        """Whether a run judges the item; else it is unscored."""
+        return self.cells <= self.context
+
+
+@dataclass(frozen=True)
+class OnePrompt:
+    """The prompt of one criterion in one order."""
+
+    criterion: str
+    order: Order
+    preview: Preview
+
+
+def question_of_setup(setup: RunSetup, item: Item, cancel: CancelToken) -> ItemQuestion:
+    """An item as a run of this setup would ask it. SetupError, ModelFileError, InputError, Cancelled."""
+    file = read_model_file(setup.model_path)
+    rubric = ELOQUENT.only(setup.criteria)
+    return ItemQuestion(
+        item=item,
+        rubric=rubric,
+        settings=judge_settings(setup, file),
+        machine=machine_settings(setup.threads, setup.gpu_layers),
+        file=file,
+        model=checked_model(file, cancel),
+        examples=_examples(setup, rubric, cancel),
+    )
+
+
+def question_of_run(run: StoredRun, setup: RunSetup, item: Item, cancel: CancelToken) -> ItemQuestion:
+    """An item as a stored run has asked it; threads, GPU layers and examples are those of a setup.
+
+    Where something is no longer as it was in the run, a note says so. `run`: not an opened submission.
+    SetupError, ModelFileError, InputError, Cancelled.
+    """
+    identity = run.identity
+    rubric = ELOQUENT.only(identity.criteria)
+    file = read_model_file(identity.model_path)
+    model = checked_model(file, cancel)
+    shown = identity.settings.get("examples", "")
+    examples = _examples(setup, rubric, cancel) if shown else ExamplePool()
+    notes = []
+    if model.hash != identity.model_hash:
+        notes.append(f"{file.path.name} is not the file that judged: it has another content now.")
+    if identity.prompt_version != PROMPT_VERSION or not asked_alike(run, rubric):
+        notes.append(f"Run {run.id} was asked in other words than this version of Tiebreak asks.")
+    if examples.hash != shown:
+        examples = ExamplePool()
+        notes.append(
+            f"Run {run.id} was shown labelled examples, which are missing here: choose the same file and"
+            " number of them for the next run, then look again."
+        )
+    return ItemQuestion(
+        item=item,
+        rubric=rubric,
+        settings=settings_of(identity.settings),
+        machine=machine_settings(setup.threads, setup.gpu_layers),
+        file=file,
+        model=model,
+        examples=examples,
+        run=run,
+        notes=tuple(notes),
+    )
+
+
+def _examples(setup: RunSetup, rubric: Rubric, cancel: CancelToken) -> ExamplePool:
+    if setup.examples_path is None:
+        return ExamplePool()
+    return example_pool(setup.examples_path, setup.shots, rubric, cancel)
+
+
+def shown_prompts(
+    question: ItemQuestion, first: tuple[str, Order], cancel: CancelToken
+) -> Iterator[PromptFacts | OnePrompt]:
+    """The facts, then the prompt of each criterion and order, that of `first` before the others.
+
+    Opens the vocabulary of the model alone. SetupError where no item fits the context, ModelFileError,
+    Cancelled.
+    """
+    question.model.check_unchanged()
+    with LlamaModel(question.model.path, vocabulary_only=True, cancel=cancel) as model:
+        vocabulary = Vocabulary(model)
+        template = chat_template(model.chat_template, vocabulary, cancel)
+        sizer = _sizer(question, template, cancel)
+        sized, shortening = sizer.as_judged(question.item)
+        notes = (*question.notes, template.frame.note, *_other_format(question, template))
+        yield PromptFacts(
+            sized.cells, question.settings.context, shortening, tuple(note for note in notes if note)
+        )
+        previewer = Previewer(template, sizer.stem)
+        places = [(name, order) for order in question.settings.orders for name in question.rubric.names]
+        for name, order in sorted(places, key=lambda place: place != first):
+            cancel.raise_if_requested()
+            branch = question.rubric.names.index(name)
+            made = previewer.preview(sized.trees[order], sized.tokens[order], branch)
+            yield OnePrompt(name, order, made)
+
+
+def read_next_tokens(
+    cancel: CancelToken, question: ItemQuestion, most: int
+) -> Generator[Preparing, None, tuple[NextTokens, ...]]:
+    """The `most` likeliest next tokens after the prompt of each criterion in each order, by reading them.
+
+    The model reads in the batches of a run. SetupError where the item does not fit, ModelFileError,
+    NoRoomError, Cancelled.
+    """
+    settings = question.settings
+    check_memory(question.file, settings.context, kv_type=settings.kv_type)
+    yield Preparing("Loading the model")
+    shape = partial(session_shape, settings, len(question.rubric.criteria), question.model)
+    with open_session(question.model, question.machine, shape, cancel) as opened:
+        yield Preparing("Reading the prompt")
+        sizer = _sizer(question, opened.template, cancel)
+        sized, _ = sizer.as_judged(question.item)
+        if not sizer.fits(sized):
+            raise SetupError(
+                f"Item {question.item.id} needs {sized.cells:,} tokens, the context holds"
+                f" {settings.context:,}: a run does not read it.",
+                Remedy("Use a larger ", Setting.CONTEXT, ", or ", Setting.SHORTEN, "."),
+            )
+        opened.session.hold_stem(sizer.stem)
+        ranking = Ranking(most, Pieces(opened.session.vocabulary))
+        found: list[NextTokens] = []
+        # As a run does: AB last.
+        for order in sorted(settings.orders, key=lambda order: order is Order.AB):
+            found += _read(opened.session, question.rubric, order, sized.tokens[order], ranking)
+    return tuple(found)
+
+
+def _read(
+    session: LlamaSession, rubric: Rubric, order: Order, tokens: PromptTokens, ranking: Ranking
+) -> Iterator[NextTokens]:
+    session.read_trunk(0, tokens.trunk)
+    scores, log_probs = session.score_among_all(0, tokens.branches)
+    session.release([0])
+    for name, branch, row, among in zip(rubric.names, tokens.branches, scores, log_probs, strict=True):
+        a, b, both_good, both_bad = (float(value) for value in row)
+        yield ranking.next_tokens(name, Reading(order, (a, b, both_good, both_bad)), among, branch.labels)
+
+
+def _sizer(question: ItemQuestion, template: ChatTemplate, cancel: CancelToken) -> PromptSizer:
+    return PromptSizer(
+        template, question.rubric, question.settings, question.examples, cancel.raise_if_requested
+    )
+
+
+def _other_format(question: ItemQuestion, template: ChatTemplate) -> tuple[str, ...]:
+    """A note where a run began in another chat format than its model has now."""
+    if question.run is None:
+        return ()
+    try:
+        check_same_format(question.run, template)
+    except SetupError:
+        return (f"Run {question.run.id} was shown its prompts in another chat format than this one.",)
+    return ()

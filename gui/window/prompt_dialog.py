@@ -1,0 +1,317 @@
+"""What a model is shown of an item: its text, its tokens, and on demand what it would write next.
+
+Knows: how prompts and answers are chosen and laid out. Does not know: how they are made.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.core.errors import EngineError
+from engine.core.events import Preparing
+from engine.core.formatting import percent, short_name, words
+from engine.core.items import Order
+from gui.kit.busy import BusyLine
+from gui.kit.flow import FlowLayout
+from gui.kit.foreign_text import one_line, plain_label
+from gui.kit.labels import OneLine, heading, hint, label, name, narrow
+from gui.kit.notice import Notice
+from gui.kit.value_table import TableModel, sentence_case
+from gui.kit.views import measure_view
+from gui.reading.prompt_pane import Ink, InkSample, PromptPane, ShownPrompt
+from gui.window import prompt_jobs
+from gui.window.prompt_jobs import Place, PlacedPrompt, PromptAnswer, PromptHead, Subject
+from gui.work.lanes import Lane, LatestTask
+from gui.work.page_splitter import two_parts
+from gui.work.workspace import Workspace
+
+_ORDER_WORDS = {Order.AB: "A first, then B", Order.BA: "B first, then A"}
+_HIDDEN = "Hidden until you have given your own label."
+_ALONE = (
+    "The model reads the prompts of this item as a run does, both orders and all criteria; nothing is stored."
+)
+
+
+@dataclass(frozen=True)
+class PromptWish:
+    """What is to be looked at first.
+
+    `may_see`: whether what the model says of a criterion may be seen. `chosen_on`: where the model was
+    chosen, where no run names it. `masses`: the format mass that the run has read at each place.
+    """
+
+    subject: Subject
+    criterion: str
+    may_see: Callable[[str], bool] = lambda _criterion: True
+    chosen_on: str = ""
+    masses: Mapping[Place, float] = field(default_factory=dict)
+
+
+class PromptDialog(QDialog):
+    """Makes the prompts when it opens; what is under way when it closes is dropped."""
+
+    def __init__(self, workspace: Workspace, wanted: PromptWish, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("What the model is shown")
+        self._workspace = workspace
+        self._wanted = wanted
+        self._head: PromptHead | None = None
+        self._prompts: dict[Place, ShownPrompt] = {}
+        self._answers: Mapping[Place, PromptAnswer] = {}
+        self._make_parts()
+        self._lay_out()
+        self._making = LatestTask(workspace.threads, Lane.SCAN, self)
+        self._making.progress.connect(self._take)
+        self._making.failed.connect(self._tell_failure)
+        self._asking = LatestTask(workspace.threads, Lane.MODEL, self)
+        self._asking.progress.connect(self._tell_step)
+        self._asking.finished.connect(self._take_answers)
+        self._asking.failed.connect(self._tell_failure)
+        self._asking.busy_changed.connect(self._follow_asking)
+        self._connect()
+        wished = QSize(self.fontMetrics().averageCharWidth() * 200, self.fontMetrics().height() * 44)
+        self.resize(wished.boundedTo(self.screen().availableSize() * 0.92))
+        self._making.start(prompt_jobs.show_prompts(wanted.subject, (wanted.criterion, Order.AB)))
+
+    # Making
+
+    def _make_parts(self) -> None:
+        item_id = self._wanted.subject.item.id
+        self.title = OneLine()
+        self.title.setText(one_line(f"Item {item_id}: reading the model's vocabulary …"))
+        self.criterion, self.order = QComboBox(), QComboBox()
+        for box, accessible in ((self.criterion, "Criterion (1 to 5)"), (self.order, "Order (O)")):
+            narrow(box)
+            name(box, accessible, accessible)
+        self.tokens = QPushButton("Tokens")
+        self.tokens.setCheckable(True)
+        name(self.tokens, "Tokens", "Mark where each token begins (T); rest the mouse on one for its number")
+        self.verdict = QPushButton("To the verdict")
+        name(self.verdict, "To the verdict", "Scroll to where the verdict is read")
+        self.copy = QPushButton("Copy all")
+        name(self.copy, "Copy all", "Copy the whole text exactly as the model gets it")
+        self.notice = Notice()
+        self.notes = plain_label()
+        self.notes.hide()
+        self.pane = PromptPane()
+        self.counts = hint("")
+        self.token = OneLine()
+        self._legend = QWidget()
+        self._samples = FlowLayout(self._legend, gap=8)
+        self.ask = QPushButton("Ask the model")
+        name(self.ask, "Ask the model", _ALONE)
+        self.busy = BusyLine()
+        self.answer = TableModel(self)
+        self.answer_view = measure_view(self.answer, "The likeliest next tokens")
+        self.answer_view.hide()
+        self.mass = label("")
+        self.mass.hide()
+
+    def _lay_out(self) -> None:
+        above = QHBoxLayout()
+        for widget in (self.criterion, self.order, self.tokens, self.verdict, self.copy):
+            above.addWidget(widget)
+        above.addStretch(1)
+        left, right = QWidget(), QWidget()
+        text, side = QVBoxLayout(left), QVBoxLayout(right)
+        for column in (text, side):
+            column.setContentsMargins(0, 0, 0, 0)
+        text.addWidget(self._legend)
+        text.addWidget(self.pane, 1)
+        text.addWidget(self.token)
+        text.addWidget(self.counts)
+        title, why = heading("What it would write next"), hint(_ALONE)
+        for part in (title, why, self.ask, self.busy, self.mass, self.answer_view):
+            side.addWidget(part)
+        side.setAlignment(self.ask, Qt.AlignmentFlag.AlignLeft)
+        side.addStretch(1)
+        right.setProperty("role", "content")
+        scrolled = QScrollArea()  # of large text the table is higher than the window
+        scrolled.setWidgetResizable(True)
+        scrolled.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scrolled.setWidget(right)
+        across = two_parts(Qt.Orientation.Horizontal, left, scrolled)
+        across.setStretchFactor(0, 3)
+        across.setSizes([690, 460])
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.title)
+        layout.addLayout(above)
+        layout.addWidget(self.notice)
+        layout.addWidget(self.notes)
+        layout.addWidget(across, 1)
+        layout.addWidget(buttons)
+
+    def _connect(self) -> None:
+        self.criterion.activated.connect(self._show)
+        self.order.activated.connect(self._show)
+        self.tokens.toggled.connect(self.pane.show_tokens)
+        self.verdict.clicked.connect(self.pane.show_verdict)
+        self.copy.clicked.connect(self._copy)
+        self.pane.token_changed.connect(self._show_token)
+        self.ask.clicked.connect(self._ask)
+        self.busy.cancelled.connect(self._asking.cancel)
+        self.finished.connect(self._making.drop)
+        self.finished.connect(self._asking.drop)
+        self.finished.connect(self._forget)
+        for key, do in (("T", self.tokens.toggle), ("O", self._other_order)):
+            QShortcut(QKeySequence(key), self).activated.connect(do)
+        for place in range(9):
+            shortcut = QShortcut(QKeySequence(str(place + 1)), self)
+            shortcut.activated.connect(lambda place=place: self._choose_criterion(place))
+        self._enable(False)
+
+    def _enable(self, there: bool) -> None:
+        for widget in (self.criterion, self.order, self.tokens, self.verdict, self.copy, self.ask):
+            widget.setEnabled(there)
+
+    # What is shown
+
+    @property
+    def place(self) -> Place:
+        """The criterion and the order that are chosen."""
+        return str(self.criterion.currentData()), Order(self.order.currentData() or Order.AB)
+
+    @Slot(object)
+    def _take(self, event: PromptHead | PlacedPrompt) -> None:
+        if isinstance(event, PromptHead):
+            self._show_head(event)
+            return
+        self._prompts[event.place] = event.prompt
+        if event.place == self.place:
+            self._show()
+
+    def _show_head(self, head: PromptHead) -> None:
+        self._head = head
+        subject, model = self._wanted.subject, short_name(head.model)
+        how = f"as {subject.run.called} asked {model}" if subject.run else f"as {model} would be asked"
+        where = f", {self._wanted.chosen_on}" if self._wanted.chosen_on else ""
+        self.title.setText(one_line(f"Item {short_name(subject.item.id)} {how}{where}"))
+        self.title.setToolTip("")
+        for criterion in head.criteria:
+            self.criterion.addItem(sentence_case(words(criterion)), criterion)
+        for order in head.orders:
+            self.order.addItem(_ORDER_WORDS[order], order.value)
+        self.criterion.setCurrentIndex(max(0, self.criterion.findData(self._wanted.criterion)))
+        self.notes.setText("\n".join(head.notes))
+        self.notes.setVisible(bool(head.notes))
+        self._enable(True)
+
+    @Slot()
+    def _show(self) -> None:
+        prompt = self._prompts.get(self.place)
+        before = self.pane.prompt
+        self.pane.show_prompt(prompt, keep_place=before is not None)
+        self._show_legend(prompt)
+        counts = "Reading the model's vocabulary …"
+        if prompt is not None:
+            total = prompt.stem + prompt.trunk + prompt.branch
+            counts = (
+                f"{total:,} tokens: {prompt.stem:,} of the stem (read once for a run), {prompt.trunk:,} of"
+                f" the item in this order, {prompt.branch:,} of the question."
+            )
+            if prompt.changed:
+                counts += " This tokenizer changes a text before it reads it: its tokens say what is read."
+        self.counts.setText(counts)
+        self._show_answer()
+
+    def _show_legend(self, prompt: ShownPrompt | None) -> None:
+        used = {span.ink for span in prompt.spans} if prompt else set()
+        samples = self._legend.findChildren(InkSample)
+        if {sample.ink for sample in samples} == used:
+            return
+        for sample in samples:
+            self._samples.removeWidget(sample)
+            sample.setParent(None)
+            sample.deleteLater()
+        for ink in Ink:
+            if ink in used:
+                self._samples.addWidget(InkSample(ink))
+
+    @Slot(str)
+    def _show_token(self, text: str) -> None:
+        self.token.setText(one_line(f"Token at the cursor: {text}") if text else "")
+
+    @Slot()
+    def _forget(self) -> None:
+        """Let go of what is large, at once."""
+        self._prompts.clear()
+        self.pane.show_prompt(None)
+
+    def _choose_criterion(self, place: int) -> None:
+        if place < self.criterion.count():
+            self.criterion.setCurrentIndex(place)
+            self._show()
+
+    def _other_order(self) -> None:
+        if self.order.count():
+            self.order.setCurrentIndex((self.order.currentIndex() + 1) % self.order.count())
+            self._show()
+
+    @Slot()
+    def _copy(self) -> None:
+        if self.pane.prompt is not None:
+            QGuiApplication.clipboard().setText(self.pane.prompt.exact)
+            self.copy.setText("Copied")
+
+    # What comes next
+
+    @Slot()
+    def _ask(self) -> None:
+        self.notice.hide()
+        waits = self._workspace.threads.busy(Lane.MODEL)
+        self.busy.begin(f"{'Waiting for other work with a model to end' if waits else 'Starting'} …")
+        self._asking.start(prompt_jobs.ask(self._wanted.subject))
+
+    @Slot(bool)
+    def _follow_asking(self, busy: bool) -> None:
+        if not busy:
+            self.busy.end()
+        self._show_answer()
+
+    @Slot(object)
+    def _tell_step(self, event: object) -> None:
+        if isinstance(event, Preparing):
+            self.busy.go_on(f"{event.what} …")
+
+    @Slot(object)
+    def _take_answers(self, answers: Mapping[Place, PromptAnswer]) -> None:
+        self._answers = answers
+        self._show_answer()
+
+    def _show_answer(self) -> None:
+        """Show what is known of the chosen prompt, where this person may see it."""
+        place = self.place
+        answer, may_see = self._answers.get(place), self._wanted.may_see(place[0])
+        self.ask.setVisible(not self._answers)
+        fits = self._head is not None and self._head.fits
+        self.ask.setEnabled(fits and may_see and not self._asking.busy)
+        shown = answer if may_see else None
+        self.answer_view.setVisible(shown is not None)
+        self.mass.setVisible(shown is not None or not may_see)
+        if shown is not None:
+            self.answer.show_table(shown.table)
+            then = self._wanted.masses.get(place)
+            in_run = f"; in the run {percent(then)}" if then is not None else ""
+            self.mass.setText(f"The four letters hold {percent(shown.mass)} (format mass{in_run}).")
+        elif not may_see:
+            self.mass.setText(_HIDDEN)
+
+    @Slot(object)
+    def _tell_failure(self, error: EngineError) -> None:
+        self.notice.show_error(error)
+        if self._head is None:
+            self.title.setText(one_line(f"Item {self._wanted.subject.item.id}"))

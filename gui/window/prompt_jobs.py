@@ -1,0 +1,171 @@
+"""Jobs that make the prompt of an item to be looked at, and let the model read it.
+
+Knows: which item, asked by which run or setup. Does not know: windows.
+"""
+
+import json
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from engine.core.events import followed
+from engine.core.formatting import HIDDEN
+from engine.core.items import Item, Order
+from engine.core.run_records import StoredRun
+from engine.core.run_setup import RunSetup
+from engine.core.value_tables import Table
+from gui.reading.prompt_pane import Ink, InkedSpan, ShownPrompt, TokenMark
+from gui.work.apart_jobs import worker
+from gui.work.gc_pause import many_records
+from gui.work.lanes import Job, JobControl
+
+if TYPE_CHECKING:
+    from engine.core.cancel import CancelToken
+    from engine.judge.item_prompt import ItemQuestion, PromptFacts
+    from engine.prompt.preview import Preview
+
+LIKELIEST = 10
+Place = tuple[str, Order]
+"""A criterion and an order."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The item that is looked at. `run`: the one that asked it; None for one that a setup describes."""
+
+    item: Item
+    setup: RunSetup
+    run: StoredRun | None = None
+
+
+@dataclass(frozen=True)
+class PromptHead:
+    """What is true of all prompts of the item. `notes`: what a person should know of them."""
+
+    model: str
+    criteria: tuple[str, ...]
+    orders: tuple[Order, ...]
+    notes: tuple[str, ...]
+    fits: bool
+
+
+@dataclass(frozen=True)
+class PlacedPrompt:
+    """One prompt, ready to be shown."""
+
+    place: Place
+    prompt: ShownPrompt
+
+
+@dataclass(frozen=True)
+class PromptAnswer:
+    """What comes next after one prompt; `mass`: what the four labels hold of it, 0 to 1."""
+
+    table: Table
+    mass: float
+
+
+def show_prompts(subject: Subject, first: Place) -> Job[None]:
+    """Report a PromptHead, then a PlacedPrompt for each criterion and order, that of `first` at once.
+
+    Opens the vocabulary of the model alone.
+    """
+
+    def work(control: JobControl) -> None:
+        from engine.judge.item_prompt import OnePrompt, shown_prompts
+
+        question = _question(subject, control.cancel)
+        quoted: dict[int, str] = {}
+        with many_records():
+            for made in shown_prompts(question, first, control.cancel):
+                if isinstance(made, OnePrompt):
+                    control.report(PlacedPrompt((made.criterion, made.order), _shown(made.preview, quoted)))
+                else:
+                    control.report(_head(question, made))
+
+    return work
+
+
+def ask(subject: Subject) -> Job[dict[Place, PromptAnswer]]:
+    """What the model would write next after each prompt of the item; reports Preparing."""
+
+    def work(control: JobControl) -> dict[Place, PromptAnswer]:
+        from engine.judge.item_prompt import read_next_tokens
+        from engine.loading.model_in_use import in_use
+        from engine.prompt.next_tokens import next_table
+
+        with worker(read_next_tokens, control) as reader:
+            question = _question(subject, control.cancel)
+            with in_use(question.model):
+                found = followed(reader.do(question, LIKELIEST), control.report)
+        return {
+            (one.criterion, one.reading.order): PromptAnswer(next_table(one), one.reading.format_mass)
+            for one in found
+        }
+
+    return work
+
+
+def _question(subject: Subject, cancel: "CancelToken") -> "ItemQuestion":
+    from engine.judge.item_prompt import question_of_run, question_of_setup
+
+    if subject.run is None:
+        return question_of_setup(subject.setup, subject.item, cancel)
+    return question_of_run(subject.run, subject.setup, subject.item, cancel)
+
+
+def _head(question: "ItemQuestion", facts: "PromptFacts") -> PromptHead:
+    notes = list(facts.notes)
+    if facts.shortening is not None:
+        left_out = facts.shortening
+        notes.append(
+            f"Left out of the middle: {left_out.left_out_a:,} characters of response A,"
+            f" {left_out.left_out_b:,} of response B."
+        )
+    if not facts.fits:
+        notes.append(
+            f"The item needs {facts.cells:,} tokens, the context holds {facts.context:,}: it is not judged."
+        )
+    return PromptHead(
+        question.model.name, question.rubric.names, question.settings.orders, tuple(notes), facts.fits
+    )
+
+
+def _shown(preview: "Preview", quoted: dict[int, str]) -> ShownPrompt:
+    """A prompt with invisible characters written out, its places as Qt counts them.
+
+    `quoted`: what tokens write, by their ids, as far as it was needed before.
+    """
+    for token in preview.tokens:
+        if token.id not in quoted:
+            quoted[token.id] = json.dumps(token.piece, ensure_ascii=False)
+    ends = [(span.start, span.end) for span in preview.spans]
+    ends += [(token.start, token.end) for token in preview.tokens]
+    cuts = sorted({0, len(preview.text), *(place for both in ends for place in both)})
+    places, texts, length = {0: 0}, [], 0
+    for start, end in pairwise(cuts):
+        text = HIDDEN.sub(lambda found: repr(found[0])[1:-1], preview.text[start:end])
+        texts.append(text)
+        length += len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
+        places[end] = length
+    return ShownPrompt(
+        text="".join(texts),
+        exact=preview.text,
+        spans=tuple(
+            InkedSpan(places[span.start], places[span.end], Ink(span.source)) for span in preview.spans
+        ),
+        tokens=tuple(
+            TokenMark(
+                token.id,
+                quoted[token.id],
+                places[token.start],
+                places[token.end],
+                tuple(map(Ink, token.sources)),
+            )
+            for token in preview.tokens
+        ),
+        stem=preview.stem,
+        trunk=preview.trunk,
+        branch=preview.branch,
+        changed=not preview.exact,
+    )

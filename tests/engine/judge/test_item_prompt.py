@@ -1,0 +1,178 @@
+"""An item as a run asks it: the prompt, and what the model would write next, read as the run has read it."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.events import followed
+from engine.core.items import PREFERENCES, Item, Order
+from engine.core.judgments import JudgedItem
+from engine.core.run_records import StoredRun
+from engine.core.run_setup import RunSetup
+from engine.core.settings import Mode
+from engine.data.dataset import Dataset, load_dataset
+from engine.judge.item_prompt import (
+    ItemQuestion,
+    OnePrompt,
+    PromptFacts,
+    question_of_run,
+    question_of_setup,
+    read_next_tokens,
+    shown_prompts,
+)
+from engine.judge.plan import open_model
+from engine.judge.prepare import prepare_run
+from engine.judge.run import run_judging
+from engine.prompt.next_tokens import NextTokens
+from engine.store.run_store import RunStore
+from engine.system.paths import demo_model
+
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
+
+def setup_of(dataset: Path, **changes: object) -> RunSetup:
+    setup = RunSetup(dataset, demo_model(), items=6, context=2048, threads=1)
+    return replace(setup, **changes)  # type: ignore[arg-type]
+
+
+def judged_by(setup: RunSetup, store_path: Path) -> tuple[StoredRun, list[JudgedItem], Dataset]:
+    plan = followed(prepare_run(setup, CancelToken()), lambda _event: None).plan
+    with RunStore(store_path) as store:
+        for _event in run_judging(plan, store, lambda: open_model(plan, CancelToken())):
+            pass
+        return store.run(1), list(store.judged(1)), plan.dataset
+
+
+def asked(question: ItemQuestion, most: int = 10) -> tuple[NextTokens, ...]:
+    return followed(read_next_tokens(CancelToken(), question, most), lambda _event: None)
+
+
+def facts_and_prompts(
+    question: ItemQuestion, first: tuple[str, Order] = ("", Order.AB)
+) -> tuple[PromptFacts, list[OnePrompt]]:
+    facts, *prompts = shown_prompts(question, first, CancelToken())
+    assert isinstance(facts, PromptFacts)
+    return facts, [one for one in prompts if isinstance(one, OnePrompt)]
+
+
+def farthest(found: tuple[NextTokens, ...], judged: JudgedItem) -> float:
+    """The largest difference of a log-probability between what is read now and what the run has read."""
+    stored = {
+        (criterion, reading.order): reading.log_probs
+        for criterion, readings in judged.readings.items()
+        for reading in readings
+    }
+    assert len(stored) == len(found)
+    return max(
+        abs(now - then)
+        for one in found
+        for now, then in zip(one.reading.log_probs, stored[one.criterion, one.reading.order], strict=True)
+    )
+
+
+def test_a_run_of_labels_has_read_the_same_bit_for_bit(demo_gold: Path, tmp_path: Path) -> None:
+    setup = setup_of(demo_gold, mode=Mode.LABELS)
+    run, judged, dataset = judged_by(setup, tmp_path / "runs.sqlite")
+    for item in judged:
+        question = question_of_run(run, setup, dataset[item.position], CancelToken())
+        assert not question.notes
+        assert farthest(asked(question), item) == 0.0
+
+
+def test_a_run_of_explanations_has_read_the_same_but_for_what_else_it_held(
+    demo_gold: Path, tmp_path: Path
+) -> None:
+    """The first item of a group is read alone; beside others F16 sums differ as they do between batches."""
+    setup = setup_of(demo_gold, mode=Mode.EXPLAIN, max_explanation_tokens=8)
+    run, judged, dataset = judged_by(setup, tmp_path / "runs.sqlite")
+    for item in judged:
+        question = question_of_run(run, setup, dataset[item.position], CancelToken())
+        alone = item.position % question.settings.items_at_once == 0
+        assert farthest(asked(question), item) <= (0.0 if alone else 8e-3)
+
+
+def test_the_tokens_are_ranked_and_hold_all_probability(demo_gold: Path) -> None:
+    question = question_of_setup(setup_of(demo_gold), load_dataset(demo_gold)[0], CancelToken())
+    found = asked(question, most=3)
+    assert len(found) == 2 * len(question.rubric.names)
+    for one in found:
+        probabilities = [token.probability for token in one.tokens]
+        assert probabilities == sorted(probabilities, reverse=True)
+        assert [token.rank for token in one.tokens[:3]] == [1, 2, 3]
+        assert sum(probabilities) + one.rest == pytest.approx(1)
+        marked = [token for token in one.tokens if token.labels]
+        labels = [label for token in marked for label in token.labels]
+        assert sorted(labels) == sorted(PREFERENCES)
+        for token in marked:
+            (label,) = token.labels
+            expected = math.exp(one.reading.log_probs[PREFERENCES.index(label)])
+            assert token.probability == pytest.approx(expected)
+            assert token.piece.strip() == {"both_good": "C", "both_bad": "D"}.get(label, label)
+
+
+def test_labels_of_one_first_token_share_it(tried_model: Callable[[str], Path], demo_gold: Path) -> None:
+    setup = setup_of(demo_gold, model_path=tried_model("split_letters"), mode=Mode.LABELS)
+    item = Item("1", "Name a prime number.", "97", "91")
+    found = asked(question_of_setup(setup, item, CancelToken()))
+    for one in found:
+        labels = [token.labels for token in one.tokens if token.labels]
+        assert sorted(labels) == [("A",), ("B", "both_good", "both_bad")]
+
+
+def test_the_wanted_prompt_comes_first_and_all_follow(demo_gold: Path) -> None:
+    question = question_of_setup(setup_of(demo_gold), load_dataset(demo_gold)[0], CancelToken())
+    facts, prompts = facts_and_prompts(question, ("safety", Order.BA))
+    assert (prompts[0].criterion, prompts[0].order) == ("safety", Order.BA)
+    places = {(one.criterion, one.order) for one in prompts}
+    assert places == {(name, order) for name in question.rubric.names for order in Order}
+    assert facts.fits
+    assert facts.notes == ()
+
+
+def test_a_run_in_one_order_has_no_other_prompt(demo_gold: Path) -> None:
+    setup = setup_of(demo_gold, both_orders=False, criteria=("safety",))
+    question = question_of_setup(setup, load_dataset(demo_gold)[0], CancelToken())
+    (one,) = facts_and_prompts(question)[1]
+    assert (one.criterion, one.order) == ("safety", Order.AB)
+
+
+def test_an_item_that_does_not_fit_is_shown_and_said_so_but_not_read(demo_gold: Path) -> None:
+    item = Item("long", "Say something.", "word " * 3000, "no")
+    question = question_of_setup(setup_of(demo_gold), item, CancelToken())
+    facts, prompts = facts_and_prompts(question)
+    assert not facts.fits
+    assert item.output_a.strip() in prompts[0].preview.text
+    with pytest.raises(SetupError, match="a run does not read it"):
+        asked(question)
+
+
+def test_a_shortened_item_is_shown_as_the_run_shows_it(demo_gold: Path) -> None:
+    item = Item("long", "Say something.", "word " * 3000, "no")
+    question = question_of_setup(setup_of(demo_gold, shorten=True), item, CancelToken())
+    facts, prompts = facts_and_prompts(question)
+    assert facts.fits
+    assert facts.shortening is not None
+    assert facts.shortening.left_out_a > 0
+    assert "characters left out" in prompts[0].preview.text
+    assert len(asked(question)) == 10
+
+
+def test_what_is_no_longer_as_in_the_run_is_said(demo_gold: Path, tmp_path: Path) -> None:
+    setup = setup_of(demo_gold, mode=Mode.LABELS, items=2, examples_path=demo_gold, shots=2)
+    run, _, dataset = judged_by(setup, tmp_path / "runs.sqlite")
+    same = question_of_run(run, setup, dataset[0], CancelToken())
+    assert not same.notes
+    assert "Example 2" in facts_and_prompts(same)[1][0].preview.text
+    without = question_of_run(run, replace(setup, examples_path=None), dataset[0], CancelToken())
+    assert ["labelled examples" in note for note in without.notes] == [True]
+    other = replace(run, identity=replace(run.identity, prompt_version="0", model_hash="f" * 64))
+    notes = question_of_run(other, setup, dataset[0], CancelToken()).notes
+    assert [word in " ".join(notes) for word in ("other words", "another content")] == [True, True]
+    format_of = replace(run, manifest={**run.manifest, "chat_format_hash": "another"})
+    facts, _ = facts_and_prompts(question_of_run(format_of, setup, dataset[0], CancelToken()))
+    assert any("another chat format" in note for note in facts.notes)

@@ -1,0 +1,207 @@
+"""What the model is shown, in a dialog: text, tokens and what comes next; from where it is opened."""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from pytestqt.qtbot import QtBot
+
+from engine.core.events import Preparing
+from engine.core.items import Item, Order
+from engine.core.run_setup import RunSetup
+from engine.core.settings import Mode
+from engine.data.dataset import load_dataset
+from engine.store.run_store import RunStore
+from engine.system.paths import demo_model
+from gui.reading.prompt_pane import Ink, InkSample
+from gui.window.prompt_dialog import PromptDialog, PromptWish
+from gui.window.prompt_jobs import PlacedPrompt, PromptHead, Subject, ask, show_prompts
+from gui.work.lanes import JobControl, Lane
+from gui.work.workspace import Workspace
+from tests.gui.jobs import done
+from tests.gui.labels import text_of
+
+A_WHILE = 60_000
+HOSTILE = "<|end|> <b>x</b> 🙂 \u202e\x00\r\n東京"
+ITEM = Item("n" * 255, "Say hello.", HOSTILE, "Bye. " * 20)
+
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
+
+@pytest.fixture
+def setup(demo_gold: Path) -> RunSetup:
+    return RunSetup(demo_gold, demo_model(), mode=Mode.LABELS, context=2048, threads=1)
+
+
+def opened(qtbot: QtBot, workspace: Workspace, wanted: PromptWish) -> PromptDialog:
+    """The dialog once the wanted prompt is there."""
+    dialog = PromptDialog(workspace, wanted)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitUntil(lambda: dialog.pane.prompt is not None, timeout=A_WHILE)
+    return dialog
+
+
+def asked(qtbot: QtBot, dialog: PromptDialog) -> PromptDialog:
+    dialog.ask.click()
+    qtbot.waitUntil(lambda: not dialog.answer_view.isHidden(), timeout=A_WHILE)
+    return dialog
+
+
+def test_a_text_is_shown_whole_with_what_is_invisible_written_out(setup: RunSetup) -> None:
+    heard: list[object] = []
+    done(show_prompts(Subject(ITEM, setup), ("safety", Order.BA)), heard)
+    head, first, *others = heard
+    assert isinstance(head, PromptHead)
+    assert isinstance(first, PlacedPrompt)
+    assert first.place == ("safety", Order.BA)
+    assert len(others) == 9
+    prompt = first.prompt
+    assert HOSTILE in prompt.exact
+    assert r"<|end|> <b>x</b> 🙂 \u202e\x00\r" + "\n東京" in prompt.text
+    units = prompt.text.encode("utf-16-le")
+    spans = [units[2 * span.start : 2 * span.end].decode("utf-16-le") for span in prompt.spans]
+    assert "".join(spans) == prompt.text
+    (shown,) = [text for text, span in zip(spans, prompt.spans, strict=True) if span.ink is Ink.RESPONSE_A]
+    assert shown.startswith("<|end|>")
+    assert shown.endswith("東京")
+    assert prompt.tokens[-1].end == len(units) // 2
+    assert len(prompt.tokens) == prompt.stem + prompt.trunk + prompt.branch
+
+
+def test_criterion_and_order_are_chosen_by_keys(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
+    dialog = opened(qtbot, workspace, PromptWish(Subject(ITEM, setup), "safety"))
+    assert dialog.place == ("safety", Order.AB)
+    assert "Criterion: safety." in dialog.pane.toPlainText()
+    qtbot.waitUntil(lambda: len(dialog._prompts) == 10, timeout=A_WHILE)
+    qtbot.keyClick(dialog, Qt.Key.Key_1)
+    qtbot.keyClick(dialog, Qt.Key.Key_O)
+    assert dialog.place == ("relevance", Order.BA)
+    text = dialog.pane.toPlainText()
+    assert "Criterion: relevance." in text
+    assert text.index("Bye.") < text.index("<b>x</b>")
+    qtbot.keyClick(dialog, Qt.Key.Key_T)
+    assert dialog.tokens.isChecked()
+    assert "tokens: " in dialog.counts.text()
+
+
+def test_a_long_id_is_shortened_and_the_legend_names_what_is_there(
+    qtbot: QtBot, workspace: Workspace, setup: RunSetup
+) -> None:
+    dialog = opened(
+        qtbot, workspace, PromptWish(Subject(ITEM, setup), "", chosen_on="as the Judge page is set")
+    )
+    assert dialog.minimumSizeHint().width() < 1280
+    assert "n" * 61 not in dialog.title.text()
+    assert dialog.title.text().endswith("would be asked, as the Judge page is set")
+    inks = {sample.ink for sample in dialog.findChildren(InkSample)}
+    assert inks == {Ink.CONTROL, Ink.OWN, Ink.INSTRUCTION, Ink.RESPONSE_A, Ink.RESPONSE_B}
+    dialog.copy.click()
+    assert QGuiApplication.clipboard().text() == dialog.pane.prompt.exact if dialog.pane.prompt else ""
+
+
+def test_the_likeliest_tokens_are_those_of_the_chosen_place(
+    qtbot: QtBot, workspace: Workspace, setup: RunSetup
+) -> None:
+    wanted = PromptWish(Subject(ITEM, setup), "safety", masses={("safety", Order.AB): 0.25})
+    dialog = asked(qtbot, opened(qtbot, workspace, wanted))
+    rows = dialog.answer.as_text().splitlines()
+    assert len(rows) >= 12
+    assert rows[1].startswith("1\t")
+    assert rows[-1].startswith("\tall other tokens\t")
+    assert "format mass; in the run 25.0 %" in dialog.mass.text()
+    dialog._other_order()
+    assert "in the run" not in dialog.mass.text()
+    assert not dialog.answer_view.isHidden()
+
+
+def test_a_process_of_its_own_reads_the_same(setup: RunSetup) -> None:
+    item = load_dataset(setup.dataset_path)[0]
+    heard: list[object] = []
+    here, apart = (done(ask(Subject(item, setup)), heard, apart=apart) for apart in (False, True))
+    assert here == apart
+    assert len(here) == 10
+    assert Preparing("Reading the prompt") in heard
+
+
+def test_while_a_label_is_hidden_the_model_cannot_be_asked(
+    qtbot: QtBot, workspace: Workspace, setup: RunSetup
+) -> None:
+    """Blind labels are given without what the model says: the text is no secret, the answer is."""
+    labelled = {"safety"}
+    dialog = opened(qtbot, workspace, PromptWish(Subject(ITEM, setup), "relevance", labelled.__contains__))
+    assert not dialog.ask.isEnabled()
+    assert "Hidden until" in dialog.mass.text()
+    dialog._choose_criterion(3)
+    asked(qtbot, dialog)
+    dialog._choose_criterion(0)
+    assert dialog.answer_view.isHidden()
+    assert "Hidden until" in text_of(dialog)
+    assert "format mass" not in text_of(dialog)
+
+
+def test_reading_can_be_stopped(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
+    dialog = opened(qtbot, workspace, PromptWish(Subject(ITEM, setup), "safety"))
+    dialog.ask.click()
+    assert not dialog.busy.isHidden()
+    assert not dialog.ask.isEnabled()
+    dialog.busy.cancelled.emit()
+    qtbot.waitUntil(lambda: not workspace.threads.busy(Lane.MODEL), timeout=A_WHILE)
+    qtbot.waitUntil(dialog.busy.isHidden)
+    assert dialog.ask.isEnabled() or not dialog.answer_view.isHidden()
+
+
+def test_an_item_that_does_not_fit_is_shown_but_not_asked(
+    qtbot: QtBot, workspace: Workspace, setup: RunSetup
+) -> None:
+    long = replace(ITEM, output_a="word " * 3000)
+    dialog = opened(qtbot, workspace, PromptWish(Subject(long, setup), "safety"))
+    assert "it is not judged" in dialog.notes.text()
+    assert not dialog.ask.isEnabled()
+
+
+def test_a_model_that_is_gone_is_named(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
+    gone = replace(setup, model_path=Path("gone.gguf"))
+    dialog = PromptDialog(workspace, PromptWish(Subject(ITEM, gone), "safety"))
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitUntil(lambda: not dialog.notice.isHidden(), timeout=A_WHILE)
+    assert "gone.gguf" in dialog.notice.text
+    assert not dialog.ask.isEnabled()
+
+
+def test_a_run_is_named_with_what_is_no_longer_as_it_was(
+    qtbot: QtBot, space: Workspace, setup: RunSetup
+) -> None:
+    """The run of the tests names its model by another SHA-256."""
+    with RunStore(space.store_path) as store:
+        run = store.run(1)
+    dialog = opened(qtbot, space, PromptWish(Subject(ITEM, setup, run), "safety"))
+    assert " as run 1 asked demo-judge" in dialog.title.text()
+    assert "not the file that judged" in dialog.notes.text()
+
+
+def test_closing_lets_go_of_the_texts(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
+    dialog = opened(qtbot, workspace, PromptWish(Subject(ITEM, setup), "safety"))
+    dialog.reject()
+    assert dialog.pane.prompt is None
+    assert not dialog._prompts
+
+
+def test_the_text_is_there_while_other_work_has_the_model(
+    qtbot: QtBot, workspace: Workspace, setup: RunSetup
+) -> None:
+    def until_stopped(control: JobControl) -> None:
+        while True:
+            control.cancel.raise_if_requested()
+            time.sleep(0.01)
+
+    run = workspace.threads.start(Lane.MODEL, until_stopped)
+    dialog = opened(qtbot, workspace, PromptWish(Subject(ITEM, setup), "safety"))
+    dialog.ask.click()
+    assert "Waiting for other work" in text_of(dialog.busy)
+    run.cancel()
+    qtbot.waitUntil(lambda: not dialog.answer_view.isHidden(), timeout=A_WHILE)
