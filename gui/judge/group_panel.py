@@ -16,7 +16,7 @@ from gui.kit.labels import OneLine, hint, name, shown_text
 
 _WORTH_TELLING = 1.5  # seconds that a group takes: faster ones would only flicker
 _LONGEST_ID = 40  # letters
-_TAIL = 90  # letters of an explanation: its end is what is new
+_TAIL = 60  # letters of an explanation: its end is what is new
 
 
 class GroupPanel(QWidget):

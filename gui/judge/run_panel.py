@@ -71,6 +71,11 @@ class RunPanel(QWidget):
         self.view.setToolTip("Double-click or Enter shows a judgment on the Review page.")
         self.view.activated.connect(self._ask_for_item)
         self._caption = hint("Latest judgments")
+        self._lay_out()
+        self.restyle()
+        self.hide()
+
+    def _lay_out(self) -> None:
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(10)
@@ -88,8 +93,6 @@ class RunPanel(QWidget):
         )
         layout.addWidget(self._caption)
         layout.addWidget(self.view, 1)
-        self.restyle()
-        self.hide()
 
     def _add_buttons(self) -> None:
         self._results = QPushButton("Show results")
@@ -151,23 +154,7 @@ class RunPanel(QWidget):
 
     def follow(self, progress: RunProgress | None, note: str) -> None:
         """Show how far the run is; None before it has begun."""
-        self.group.tick()
-        self.table.preview(self._previews)
-        self.table.add(self._waiting)
-        longest = max(
-            (
-                *(len(event.judged.item_id) for event in self._waiting),
-                *(len(event.item_id) for event in self._previews),
-            ),
-            default=0,
-        )
-        self._previews.clear()
-        if longest > self._longest_id:
-            self._longest_id = longest
-            self._fit_columns()
-        self._waiting.clear()
-        in_italics = "; in italics: not kept yet" if self.table.is_preview(0) else ""
-        self._caption.setText(f"Latest judgments{in_italics}")
+        self._show_latest()
         self._note.setText(visible(note))
         self._note.setVisible(bool(note))
         self._grid.setVisible(progress is not None)
@@ -191,6 +178,26 @@ class RunPanel(QWidget):
             widget.setVisible(progress.judged_before > 0)
         set_role(self._figures["Unscored"], "warning" if progress.unscored else "")
         self._bar.setAccessibleDescription(f"{progress.judged} of {progress.items}")
+
+    def _show_latest(self) -> None:
+        """Show what was heard since the last time."""
+        self.group.tick()
+        self.table.preview(self._previews)
+        self.table.add(self._waiting)
+        longest = max(
+            (
+                *(len(event.judged.item_id) for event in self._waiting),
+                *(len(event.item_id) for event in self._previews),
+            ),
+            default=0,
+        )
+        self._previews.clear()
+        if longest > self._longest_id:
+            self._longest_id = longest
+            self._fit_columns()
+        self._waiting.clear()
+        in_italics = "; in italics: not kept yet" if self.table.is_preview(0) else ""
+        self._caption.setText(f"Latest judgments{in_italics}")
 
     def end(self, how: RunEnded | EngineError | None, progress: RunProgress | None) -> None:
         """The run has ended: say how, and what can be done with it."""
