@@ -1,4 +1,4 @@
-# make run           set everything up, open the window
+# make run           set everything up, open the window; where there is no screen: say so, and do as make judge
 # make judge         set everything up, judge the demo dataset, write submission.tsv, print what it is worth
 # make model         bring SmolLM2-135M-Instruct, a small real model to try it with (needs the internet)
 # make test          set everything up, then ruff, mypy and pytest
@@ -13,8 +13,12 @@ OUT ?= submission.tsv
 
 .PHONY: run judge model test bundle screenshots clean
 
+# gui.screen says why no window can be opened, and ends with 2; of other faults main.py tells.
 run: $(VENV)/run-time
-	$(BIN)/python main.py
+	@$(BIN)/python -m gui.screen; \
+	if [ $$? -ne 2 ]; then $(BIN)/python main.py; \
+	else echo "So the demo dataset is judged here in the terminal, as make judge does." >&2; \
+	$(MAKE) --no-print-directory judge; fi
 
 judge: $(VENV)/run-time
 	$(BIN)/python main.py judge examples/demo.tsv --model demo --out $(OUT)

@@ -12,7 +12,7 @@ try:
     from engine.commands.shared.console import DONE, guarded
     from engine.core.errors import SetupError
     from engine.core.remedies import Remedy
-    from engine.system.paths import APART, keep_caches_together, program
+    from engine.system.paths import APART, FROM_SOURCE, keep_caches_together, program
 except ModuleNotFoundError as error:
     sys.exit(
         f"The package {error.name} is missing: this Python is not the one that Tiebreak was set up for.\n"
@@ -21,7 +21,7 @@ except ModuleNotFoundError as error:
 except KeyboardInterrupt:
     sys.exit("Stopped.")
 
-from engine.core.version import VERSION
+from engine.core import VERSION
 
 COMMANDS = {
     "judge": "judge a dataset with a model and write a submission",
@@ -89,7 +89,9 @@ def open_window(*files: Path) -> int:
         screen.check()
         window = import_module("gui.app")
     except SetupError as error:
-        without = f" To judge without a window: {program()} judge --help"
+        has_make = program() == FROM_SOURCE and sys.platform != "win32"
+        demo = " (the demo dataset: make judge)" if has_make else ""
+        without = f" To judge without a window: {program()} judge --help{demo}"
         raise SetupError(error.problem, Remedy(*error.remedy.parts, without)) from error
     except ImportError as error:
         raise SetupError(

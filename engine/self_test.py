@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psutil
 
+from engine.core import VERSION
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import SetupError
 from engine.core.formatting import amount
@@ -23,7 +24,6 @@ from engine.core.remedies import Remedy
 from engine.core.rubric import ELOQUENT
 from engine.core.run_records import RunIdentity
 from engine.core.settings import JudgeSettings
-from engine.core.version import VERSION
 from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.run_results import RunResults, load_results
 from engine.gguf.judge_file import read_model_file

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSettings, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
+from engine.core import VERSION
 from engine.core.errors import EngineBug, EngineError
-from engine.core.version import VERSION
 from engine.system.few_sources import keep_few_sources
 from engine.system.paths import data_folder
 from gui.window.end_signals import EndSignals

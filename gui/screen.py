@@ -1,5 +1,7 @@
 """Whether there is a screen that Qt could open a window on; Qt itself ends the process where there is none.
 
+`python -m gui.screen` answers `make run`: it ends with 0, or with 2 and the reason in words.
+
 Knows: what Qt needs of a Linux system. Does not know: windows; it does not import Qt.
 """
 
@@ -73,3 +75,16 @@ def _can_connect() -> bool:
     failed = xcb.xcb_connection_has_error(connection)
     xcb.xcb_disconnect(connection)
     return not failed
+
+
+def _answer() -> int:
+    try:
+        check()
+    except SetupError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_answer())

@@ -7,6 +7,7 @@ import argparse
 from pathlib import Path
 
 from engine.calibrate.run_calibration import calibrate_run
+from engine.commands.shared.column_arguments import read_dataset
 from engine.commands.shared.console import (
     DONE,
     add_store,
@@ -18,7 +19,6 @@ from engine.commands.shared.console import (
 )
 from engine.commands.shared.measure_arguments import add_gold, check_measure_outputs, say_what_was_left_out
 from engine.core.errors import SetupError
-from engine.data.dataset import load_dataset
 from engine.decisions.calibration import save_calibration
 from engine.measure.matching import match
 from engine.measure.systems import open_system
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     check_measure_outputs(options, {"--out": options.out}, [options.run])
     with interruptible() as cancel:
         system = open_system(options.run, options.store, model_alone=True)  # readings are the model's
-        matched = match(system, load_dataset(options.gold, cancel=cancel), options.partial)
+        matched = match(system, read_dataset(options, options.gold, cancel), options.partial)
     say_what_was_left_out(matched)
     made = calibrate_run(matched)
     for warning in calibration_warnings(made):

@@ -7,11 +7,12 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
+from engine.commands.shared.column_arguments import add_columns, print_guess, read_dataset
 from engine.commands.shared.console import DONE, command_parser
 from engine.commands.shared.console import table as text_table
-from engine.core.errors import InputError
+from engine.core.errors import ColumnsError, InputError
 from engine.core.items import PREFERENCES
-from engine.data.dataset import Dataset, load_dataset
+from engine.data.dataset import Dataset
 from engine.data.submission import Submission, check_submission, is_submission, read_submission
 
 
@@ -26,23 +27,34 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument(
         "--against", type=Path, metavar="DATASET", help="check that the submission answers this dataset"
     )
+    add_columns(arguments, "dataset")
     return arguments
 
 
 def run(options: argparse.Namespace) -> int:
     """Describe the file, or raise with its problems."""
     if options.against is None and not is_submission(options.file):
-        print(_describe_dataset(load_dataset(options.file)))
+        print(_describe_dataset(_read(options)))
         return DONE
     submission = read_submission(options.file)
     print(_describe_submission(submission, options.file))
     if options.against is not None:
-        dataset = load_dataset(options.against)
+        dataset = read_dataset(options, options.against)
         problems = check_submission(submission, dataset)
         if problems:
             raise InputError(options.file, problems, f"Mend them: {dataset.name} is what it must answer.")
         print(f"It answers {dataset.name} completely: {len(dataset)} items.")
     return DONE
+
+
+def _read(options: argparse.Namespace) -> Dataset:
+    """The dataset; of a file with other columns it is said first what they seem to be."""
+    try:
+        return read_dataset(options, options.file)
+    except ColumnsError as error:
+        if error.foreign:
+            print_guess(options.file)
+        raise
 
 
 def _describe_dataset(dataset: Dataset) -> str:

@@ -7,6 +7,7 @@ import argparse
 from pathlib import Path
 from textwrap import indent
 
+from engine.commands.shared.column_arguments import read_dataset
 from engine.commands.shared.console import (
     DONE,
     add_store,
@@ -27,7 +28,6 @@ from engine.commands.shared.measure_arguments import (
     say_what_was_left_out,
 )
 from engine.commands.shared.run_outputs import health_lines
-from engine.data.dataset import load_dataset
 from engine.measure.comparison import Comparison, Difference, compare, match_all
 from engine.measure.evaluation import evaluate
 from engine.measure.label_measures import UNSCORED
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
         systems = told_apart(
             [open_system(word, options.store, options.model_alone) for word in options.systems]
         )
-        matched = match_all(systems, load_dataset(options.gold, cancel=cancel), options.partial)
+        matched = match_all(systems, read_dataset(options, options.gold, cancel), options.partial)
         measures = ModelMeasures(options, cancel)
         for joined in matched:
             say_what_was_left_out(joined)

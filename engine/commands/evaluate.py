@@ -6,6 +6,7 @@ Knows: its arguments and what it prints.
 import argparse
 from pathlib import Path
 
+from engine.commands.shared.column_arguments import read_dataset
 from engine.commands.shared.console import DONE, add_store, command_parser, interruptible, printable, printed
 from engine.commands.shared.measure_arguments import (
     ModelMeasures,
@@ -17,7 +18,6 @@ from engine.commands.shared.measure_arguments import (
     say_what_was_left_out,
 )
 from engine.commands.shared.run_outputs import health_lines
-from engine.data.dataset import load_dataset
 from engine.measure.evaluation import evaluate, official_json
 from engine.measure.matching import match
 from engine.measure.systems import open_system
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     check_measure_outputs(options, {"--json": options.json}, [options.system])
     with interruptible() as cancel:
         system = open_system(options.system, options.store, options.model_alone)
-        matched = match(system, load_dataset(options.gold, cancel=cancel), options.partial)
+        matched = match(system, read_dataset(options, options.gold, cancel), options.partial)
         measures = ModelMeasures(options, cancel)
         say_what_was_left_out(matched)
         scores = measures.of(matched)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from engine.commands.shared.column_arguments import add_columns, columns_of, keep_columns
 from engine.commands.shared.console import (
     INCOMPLETE,
     add_store,
@@ -64,6 +65,7 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument(
         "--plan", action="store_true", help="say what the run will take, and judge nothing; needs no --out"
     )
+    add_columns(arguments, "DATASET")
     _add_judging(arguments.add_argument_group("judging"))
     _add_explaining(arguments.add_argument_group("explanations"))
     _add_machine(arguments.add_argument_group("computer"))
@@ -166,7 +168,10 @@ def run(options: argparse.Namespace) -> int:
 def _prepared(options: argparse.Namespace, model: Path, cancel: CancelToken) -> PreparedRun:
     setup = _setup(options, model)
     dataset, ids = chosen_ids(options, setup.dataset_path, cancel)
-    return followed(prepare_run(replace(setup, ids=ids), cancel, dataset), _tell_notices)
+    made = followed(prepare_run(replace(setup, ids=ids), cancel, dataset), _tell_notices)
+    if dataset is None:
+        keep_columns(options, made.plan.dataset)
+    return made
 
 
 def _part_in_words(made: PreparedRun) -> str:
@@ -206,6 +211,7 @@ def _setup(options: argparse.Namespace, model: Path) -> RunSetup:
         threads=options.threads,
         gpu_layers=options.gpu_layers,
         fresh=options.fresh,
+        columns=columns_of(options),
     )
 
 

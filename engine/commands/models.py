@@ -24,7 +24,7 @@ from engine.gguf.encoder_file import (
     precheck_encoder,
     read_encoder_file,
 )
-from engine.gguf.finder import FoundModel, find_models, usual_folders
+from engine.gguf.finder import FoundModel, by_reason, find_models, usual_folders
 from engine.gguf.judge_file import NO_TEMPLATE, ModelFile, describe
 from engine.gguf.memory import check_memory, memory_fit, memory_needed
 from engine.gguf.precheck import precheck
@@ -166,10 +166,9 @@ def _list(folders: list[Path]) -> int:
                 print(f"{printable(model.name)}: {printable(remark)}")
     else:
         print("No usable models found in:\n" + "\n".join(f"  {folder}" for folder in folders))
-    for file in found:
-        if file.error is not None:
-            named = f"{printable(file.name)}, {file.path}"
-            tell(f"Not usable: {named}\n  {file.error.problem}\n  {OPTIONS.of(file.error.remedy)}")
+    for (reason, remedy), files in by_reason(found).items():
+        names = "\n".join(f"Not usable: {printable(f'{file.name}, {file.path}')}" for file in files)
+        tell(f"{names}\n  {printable(reason)}\n  {OPTIONS.of(remedy)}")
     return DONE
 
 

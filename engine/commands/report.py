@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.commands.shared.column_arguments import read_dataset
 from engine.commands.shared.console import DONE, add_store, command_parser, interruptible
 from engine.commands.shared.measure_arguments import (
     ModelMeasures,
@@ -22,7 +23,6 @@ from engine.commands.shared.measure_arguments import (
 )
 from engine.core.errors import SetupError
 from engine.core.rubric import ELOQUENT
-from engine.data.dataset import load_dataset
 from engine.measure.evaluation import evaluate
 from engine.measure.matching import match
 from engine.measure.systems import open_system
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     check_measure_outputs(options, {"--out": options.out}, [options.run])
     with interruptible() as cancel:
         system = open_system(options.run, options.store, options.model_alone)
-        matched = match(system, load_dataset(options.gold, cancel=cancel), options.partial)
+        matched = match(system, read_dataset(options, options.gold, cancel), options.partial)
         _, weighing = weigh_system(options, system, matched)
         targets = _figure_targets(options.figures) if options.figures else {}
         written = {"--out": options.out} | {f"--figures {path.name}": path for path in targets}

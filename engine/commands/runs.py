@@ -6,9 +6,11 @@ Knows: its arguments and what it prints.
 import argparse
 from pathlib import Path
 
+from engine.commands.shared.column_arguments import add_columns, columns_of, read_dataset
 from engine.commands.shared.console import DONE, INCOMPLETE, command_parser, printable, printed, table, tell
 from engine.commands.shared.example_arguments import add_examples
 from engine.commands.shared.machine_arguments import add_computer
+from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.run_outputs import (
     check_outputs,
     distribution,
@@ -16,10 +18,10 @@ from engine.commands.shared.run_outputs import (
     health_lines,
     warn_of_gaps,
 )
-from engine.core.errors import SetupError, StoreError
+from engine.core.column_map import ColumnMap
+from engine.core.errors import ColumnsError, SetupError, StoreError
 from engine.core.formatting import value_in_words
 from engine.core.run_records import StoredRun, refuse_submitted, what_is_joined
-from engine.data.dataset import load_dataset
 from engine.decisions.calibration import judge_of_run, load_calibration
 from engine.decisions.health import run_health
 from engine.decisions.opened_submission import open_submission
@@ -40,11 +42,7 @@ def parser() -> argparse.ArgumentParser:
     actions = arguments.add_subparsers(metavar="ACTION", title="actions (none: list all runs)")
     _add_store(arguments)
     add = actions.add_parser("add", help="keep a submission file in the store, to review it as a run")
-    add.add_argument("submission", type=Path, metavar="SUBMISSION.tsv")
-    add.add_argument(
-        "--dataset", type=Path, required=True, metavar="FILE", help="the dataset that it answers"
-    )
-    _add_store(add)
+    _add_adding(add)
     add.set_defaults(action=_add)
     show = actions.add_parser("show", help="one run: settings, labels, what could not be scored")
     show.add_argument("id", type=int, metavar="ID")
@@ -56,6 +54,7 @@ def parser() -> argparse.ArgumentParser:
     export.add_argument("--json", type=Path, metavar="FILE", help="every judgment with its readings")
     export.add_argument("--csv", type=Path, metavar="FILE", help="all of it, a row for each judgment")
     export.add_argument("--model-alone", action="store_true", help="leave out what people overrode")
+    add_columns(export, "dataset")
     _add_store(export)
     export.set_defaults(action=_export)
     recalibrate = actions.add_parser("recalibrate", help="decide a run again, without judging")
@@ -74,6 +73,15 @@ def parser() -> argparse.ArgumentParser:
     return arguments
 
 
+def _add_adding(arguments: argparse.ArgumentParser) -> None:
+    arguments.add_argument("submission", type=Path, metavar="SUBMISSION.tsv")
+    arguments.add_argument(
+        "--dataset", type=Path, required=True, metavar="FILE", help="the dataset that it answers"
+    )
+    add_columns(arguments, "dataset")
+    _add_store(arguments)
+
+
 def _add_rewriting(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument("id", type=int, metavar="ID")
     add_examples(arguments)
@@ -83,6 +91,7 @@ def _add_rewriting(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument(
         "--model", metavar="MODEL", help="where the run's model lies now, if it was moved, or its name"
     )
+    add_columns(arguments, "dataset")
     add_computer(arguments.add_argument_group("computer"))
 
 
@@ -123,7 +132,7 @@ def _summary(run: StoredRun) -> list[str]:
 
 
 def _add(store: RunStore, options: argparse.Namespace) -> int:
-    run = open_submission(options.submission, load_dataset(options.dataset), store)
+    run = open_submission(options.submission, read_dataset(options, options.dataset), store)
     print(f"{printable(what_is_joined(run))}\nIt is run {run.id} of {store.path}.")
     return DONE if run.complete else INCOMPLETE
 
@@ -194,17 +203,18 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
         results = results.model_alone()
     export_results(results, options.out, options.json)
     if options.csv:
-        _export_csv(results, options.csv)
+        _export_csv(results, options.csv, columns_of(options))
     return warn_of_gaps(results)
 
 
-def _export_csv(results: RunResults, path: Path) -> None:
+def _export_csv(results: RunResults, path: Path, columns: ColumnMap | None) -> None:
     """Write all data, with the dataset's texts and labels where its file still holds what was judged."""
     dataset = None
     try:
-        dataset = dataset_of_run(results.run)
+        dataset = dataset_of_run(results.run, columns=columns)
     except SetupError as error:
-        tell(f"{error.problem}\nThe CSV is written without texts and human labels.")
+        how = f" {OPTIONS.of(error.remedy)}" if isinstance(error, ColumnsError) else ""
+        tell(f"{error.problem}{how}\nThe CSV is written without texts and human labels.")
     write_results_csv(path, results, dataset)
     print(f"All data: {path}")
 

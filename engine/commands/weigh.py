@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import quantiles
 from typing import Any
 
+from engine.commands.shared.column_arguments import read_dataset
 from engine.commands.shared.console import DONE, add_store, command_parser, printable, printed, tell
 from engine.commands.shared.measure_arguments import (
     add_gold,
@@ -25,7 +26,7 @@ from engine.commands.shared.measure_arguments import (
 from engine.core.errors import SetupError
 from engine.core.formatting import listed, number
 from engine.core.value_tables import Fact, Kind, Row
-from engine.data.dataset import Dataset, load_dataset
+from engine.data.dataset import Dataset
 from engine.measure.matching import match, people_caveats
 from engine.measure.systems import System, open_system
 from engine.report.weighing_tables import (
@@ -68,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     if options.fit_weights and options.gold is None:
         raise SetupError("--fit-weights needs human labels.", "Name the labelled dataset with --gold.")
     check_measure_outputs(options, {"--json": options.json}, [options.what])
-    gold = load_dataset(options.gold) if options.gold else None
+    gold = read_dataset(options, options.gold) if options.gold else None
     if Path(options.what).name.removesuffix(".gz").endswith(".json"):
         return _weigh_scores(options, gold)
     return _weigh_system(options, gold)

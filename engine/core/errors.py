@@ -3,6 +3,7 @@
     EngineError
     ├── SetupError            the user can act: shown as problem + remedy, never with a traceback
     │   ├── InputError        a file that was read is wrong; carries every problem found in it
+    │   │   └── ColumnsError  ... which may be read by other columns
     │   ├── ProcessEnded      the process that did the work was ended, by a crash or from outside
     │   ├── ModelFileError    a model file cannot be used
     │   │   └── NoRoomError   ... for want of memory at the moment
@@ -62,6 +63,26 @@ class InputError(SetupError):
 
 class ProcessEnded(SetupError):
     """The process of its own that did the work was ended, by a crash or from outside; this one goes on."""
+
+
+class ColumnsError(InputError):
+    """A dataset cannot be read by these columns, or by these meanings of its labels; by others perhaps.
+
+    `foreign`: it has not the columns of a dataset, and nobody has said yet which of its own stand for them.
+    `unknown`: values of its labels that are none, in the order in which they were met.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        problems: Sequence[str],
+        remedy: Remedy | str,
+        foreign: bool = False,
+        unknown: Sequence[str] = (),
+    ) -> None:
+        super().__init__(path, problems, remedy)
+        self.foreign = foreign
+        self.unknown = tuple(unknown)
 
 
 class ModelFileError(SetupError):

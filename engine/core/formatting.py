@@ -108,9 +108,20 @@ _MOST_LISTED = 10
 _NEEDS_NO_QUOTES = re.compile(r"[\w.:#-]+( [\w.:#-]+)*")
 
 
+def capitalised(sentence: str) -> str:
+    """A sentence with a capital first letter; the others stay."""
+    return sentence[:1].upper() + sentence[1:]
+
+
 def short_name(name: str) -> str:
     """The name of a file without its middle, where it would push away what a sentence says of it."""
-    return name if len(name) <= _LONGEST_NAME else f"{name[:40]}…{name[-16:]}"
+    return without_middle(name, _LONGEST_NAME)
+
+
+def without_middle(text: str, most: int) -> str:
+    """A text of at most so many characters: a longer one lacks its middle, and keeps more of its start."""
+    end = most * 3 // 10
+    return text if len(text) <= most else f"{text[: most - end - 1]}…{text[-end:]}"
 
 
 def clipped(text: str) -> str:

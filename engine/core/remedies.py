@@ -4,7 +4,7 @@ their own words.
 Knows: settings and steps by plain names. Does not know: options of commands, fields of the window.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -13,10 +13,12 @@ from typing import Any
 class Setting(Enum):
     """What a person can set: an option of the commands, a field of the window. The value: its plain name."""
 
+    COLUMNS = "columns"
     CONTEXT = "context"
     EXAMPLES = "labelled examples"
     EXPLANATION_TOKENS = "length of explanations"
     KV_TYPE = "KV cache"
+    LABELS = "label values"
     PARTIAL = "shared items only"
     SHORTEN = "shortened responses"
     SHOTS = "examples shown"
@@ -38,6 +40,7 @@ class Step(Enum):
     COPY_STORE = "Copy the run store, with the files beside it that begin with its name, and use the copy."
     EXPORT_RUN = "export the run's submission and use that"
     FIND_DATASET = "open it where it is now"
+    MAP_COLUMNS = "Say which column is which"
     MOVE_STORE = "Keep the run store in a folder where you may write."
     RESUME = "Go on with the run"
     USE_OTHER_STORE = "Use another file for the run store."
@@ -82,12 +85,14 @@ class Remedy:
 class Wording:
     """How remedies are worded by whoever shows them: every setting and step by name.
 
-    `setting_value`: a setting, {0}, with the value to choose for it, {1}. ValueError where a name is missing.
+    `setting_value`: a setting, {0}, with the value to choose for it, {1}. `quoted`: how a value is written.
+    ValueError where a name is missing.
     """
 
     settings: Mapping[Setting, str]
     steps: Mapping[Step, str]
     setting_value: str
+    quoted: Callable[[str], str] = str
 
     def __post_init__(self) -> None:
         missing = [part.name for part in (*Setting, *Step) if part not in {*self.settings, *self.steps}]
@@ -107,7 +112,7 @@ class Wording:
             case Step():
                 return self.steps[part]
             case SettingValue(setting, value):
-                return self.setting_value.format(self.settings[setting], value)
+                return self.setting_value.format(self.settings[setting], self.quoted(value))
 
 
 _PLAIN = Wording(

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from engine.core.column_map import ColumnMap
 from engine.core.rubric import ELOQUENT
 from engine.core.run_records import dataset_in_words
 from engine.core.settings import USUAL_SHOTS, JudgeSettings, KvType, Mode
@@ -28,6 +29,7 @@ class RunSetup:
     `items`: the first so many, None for all. `ids`: the items with these ids in their place, in the order of
     the file; empty where none are chosen. `gpu_layers`: None for all, where there is a GPU. `fresh`: a new
     run, also where one could go on. `resumes`: the number of the run to go on with, None for what fits.
+    `columns`: by which a foreign dataset is read; None for what is remembered for it.
     """
 
     dataset_path: Path
@@ -50,6 +52,7 @@ class RunSetup:
     gpu_layers: int | None = None
     fresh: bool = False
     resumes: int | None = None
+    columns: ColumnMap | None = None
 
     @property
     def dataset_in_words(self) -> str:
@@ -85,12 +88,15 @@ class RunSetup:
             gpu_layers=whole("gpu_layers", 0),
             fresh=_yes(values.get("fresh"), usual.fresh),
             resumes=whole("resumes", 1),
+            columns=ColumnMap.of_json(values.get("columns")),
         )
 
 
 def _plain(value: object) -> object:
     if isinstance(value, Path):
         return str(value)
+    if isinstance(value, ColumnMap):
+        return value.as_json()
     return list(value) if isinstance(value, tuple) else value
 
 

@@ -7,7 +7,7 @@ Does not know: file formats, models, scores.
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,12 +17,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.core.cancel import CancelToken
+from engine.core.column_map import ColumnMap
+from engine.core.errors import ColumnsError
 from engine.core.formatting import counted, listed, quoted
 from engine.core.items import PREFERENCES, Gold, Item, Preference, digest
 from engine.core.log_probs import FloatArray
+from engine.core.remedies import Remedy, RemedyPart, Setting, Step
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.arrow_arrays import number_array, text_array
+from engine.data.column_content import read_sample
+from engine.data.column_guess import guess_columns
+from engine.data.mapped_table import MappedTable, unknown_labels
 from engine.data.tables import SourceRow, SourceTable, open_table
+from engine.system.column_memory import remembered
 
 REQUIRED_COLUMNS = ("id", "instruction", "output_a", "output_b")
 
@@ -45,13 +52,16 @@ class Dataset:
 
     `table` holds text (large_string) only, a column for each of REQUIRED_COLUMNS and for each
     `<criterion>_preference` and `<criterion>_explanation` that the file has; an empty cell is no label.
-    `notices` are sentences about the file for people: what was ignored, what looks odd.
+    `notices` are sentences about the file for people: what was ignored, what looks odd. `columns`: by which
+    map a foreign file was read. `file_columns`: the file's own columns, by which maps are remembered.
     """
 
     path: Path
     table: pa.Table
     rubric: Rubric = ELOQUENT
     notices: tuple[str, ...] = ()
+    columns: ColumnMap | None = None
+    file_columns: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -121,15 +131,23 @@ def load_dataset(
     rubric: Rubric = ELOQUENT,
     cancel: CancelToken | None = None,
     progress: Callable[[int], None] | None = None,
+    columns: ColumnMap | None = None,
 ) -> Dataset:
     """The dataset in a TSV, CSV, JSON, JSON Lines or Parquet file, plain or gzip-compressed.
 
     `progress` is called every few thousand rows with the number of rows read so far. A smaller file
-    ends without a call.
-    Raises SetupError where the file cannot be read, InputError with all problems found in it, Cancelled
-    within a few thousand rows once `cancel` is set.
+    ends without a call. `columns`: which columns of a foreign file are ours; None takes what is remembered
+    for files with its columns.
+    Raises SetupError where the file cannot be read, InputError with all problems found in it (ColumnsError
+    where other columns may read it), Cancelled within a few thousand rows once `cancel` is set.
     """
     table = open_table(path, cancel)
+    names = table.first_columns()
+    columns = remembered(names) if columns is None else columns
+    if columns is not None:
+        table = MappedTable(table, columns, rubric)
+    elif names and (missing := [name for name in REQUIRED_COLUMNS if name not in names]):
+        raise _foreign(table, names, missing, rubric, cancel)
     loading = _Loading(table, rubric)
     for count, row in enumerate(table.rows(known_columns(rubric))):
         if count % _ROWS_AT_ONCE == 0:
@@ -138,7 +156,26 @@ def load_dataset(
             if progress is not None and count:
                 progress(count)
         loading.add(row)
-    return loading.finish()
+    return replace(loading.finish(), columns=columns, file_columns=tuple(names))
+
+
+def _foreign(
+    table: SourceTable,
+    names: Sequence[str],
+    missing: Sequence[str],
+    rubric: Rubric,
+    cancel: CancelToken | None,
+) -> ColumnsError:
+    """The error of a file with other columns; its remedy is what they seem to be."""
+    guess = guess_columns(read_sample(table, cancel), rubric)
+    parts: list[RemedyPart] = [
+        Step.MAP_COLUMNS,
+        f", {guess.in_words}: ",
+        Setting.COLUMNS.at(guess.columns_text),
+    ]
+    if guess.map.labels:
+        parts += [" ", Setting.LABELS.at(guess.map.labels_text)]
+    return ColumnsError(table.path, _missing_columns(names, missing), Remedy(*parts), foreign=True)
 
 
 def known_columns(rubric: Rubric) -> tuple[str, ...]:
@@ -167,20 +204,20 @@ def check_id(table: SourceTable, row: SourceRow, first_rows: dict[str, int]) -> 
 
 def column_problems(table: SourceTable, required: Iterable[str], known: Iterable[str]) -> list[str]:
     """What is wrong with the columns of a table: a required one is missing, a known one occurs twice."""
-    missing = _missing_columns(table, [name for name in required if name not in table.columns])
+    missing = _missing_columns(table.columns, [name for name in required if name not in table.columns])
     counts = Counter(table.columns)
     twice = [f"column {name!r} occurs {counts[name]} times." for name in known if counts[name] > 1]
     return missing + twice
 
 
-def _missing_columns(table: SourceTable, names: Iterable[str]) -> list[str]:
-    """What is said of columns that are not there; the last of them tells what is."""
+def _missing_columns(found: Sequence[str], names: Iterable[str]) -> list[str]:
+    """What is said of columns that are not among those found; the last of them tells what is."""
     problems = []
     for name in names:
-        near = _nearest(name, [column for column in table.columns if column not in REQUIRED_COLUMNS])
+        near = _nearest(name, [column for column in found if column not in REQUIRED_COLUMNS])
         problems.append(f"no column {name!r}." + (f" The nearest is {quoted(near)}." if near else ""))
     if problems:
-        problems[-1] += f" Columns found: {listed(table.columns, _MOST_COLUMNS_SHOWN, quoted)}."
+        problems[-1] += f" Columns found: {listed(found, _MOST_COLUMNS_SHOWN, quoted)}."
     return problems
 
 
@@ -205,6 +242,7 @@ class _Loading:
         self._rows: list[Mapping[str, str]] = []
         self._chunks: dict[str, list[pa.Array]] = {name: [] for name in known_columns(rubric)}
         self._first_rows: dict[str, int] = {}
+        self._unknown: dict[str, None] = {}  # labels, in the order in which they were met
         self._lacking: dict[str, list[int]] = {name: [] for name in REQUIRED_COLUMNS}
         # Hashes instead of texts: a repeated instruction is a notice, not worth a copy of the dataset.
         self._instructions: Counter[int] = Counter()
@@ -223,6 +261,7 @@ class _Loading:
             text = row.cells.get(name)
             if text and (problem := label_problem(text)):
                 self._table.report(row.number, problem, name)
+                self._unknown[text] = None
         self._note(row.cells)
         self._rows.append(row.cells)
         if len(self._rows) == _ROWS_AT_ONCE:
@@ -233,6 +272,8 @@ class _Loading:
         table = self._table
         if not table.has_header:
             self._report_lacking()
+        if self._unknown and not table.has_bad_bytes:
+            raise unknown_labels(table, list(self._unknown))
         table.raise_problems()
         if not self._count:
             raise table.no_rows()
@@ -257,12 +298,13 @@ class _Loading:
 
     def _report_lacking(self) -> None:
         nowhere = [name for name, rows in self._lacking.items() if 0 < len(rows) == self._count]
-        self._table.problems += _missing_columns(self._table, nowhere)
+        self._table.problems += _missing_columns(self._table.columns, nowhere)
         for name, numbers in self._lacking.items():
             for number in numbers if name not in nowhere else ():
                 self._table.report(number, f"no {name!r}.")
 
     def _notices(self) -> Iterator[str]:
+        yield from self._table.notices
         known = known_columns(self._rubric)
         ignored = [name for name in self._table.columns if name not in known]
         if ignored:

@@ -8,8 +8,9 @@ Does not know: which columns a table should have, what a cell means.
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
 
@@ -33,6 +34,7 @@ from engine.data.json_records import (
 from engine.data.limits import MOST_COLUMNS, MOST_PROBLEMS, MOST_TEXT, check_columns, too_many_columns
 
 _PARQUET_ROWS_AT_ONCE = 1024
+_RECORDS_LOOKED_AT = 100
 # What pyarrow raises where it makes Python objects of what a file holds.
 _ARROW_FAILURES = (pa.ArrowException, OSError, ValueError, ArithmeticError)
 _SPLIT = " A carriage return ends this line: a cell that holds one must stand in quotes."
@@ -54,7 +56,7 @@ class SourceTable(ABC):
     false they are the keys met so far, and a row may lack some of them.
     """
 
-    row_word: ClassVar[str]
+    row_word: str
     has_header: ClassVar[bool] = True
 
     def __init__(self, path: Path, data_format: FileFormat) -> None:
@@ -63,6 +65,20 @@ class SourceTable(ABC):
         self.columns: list[str] = []
         self.problems: list[str] = []
         self._remedy = _MEND
+
+    @property
+    def notices(self) -> Sequence[str]:
+        """What people should know of how the rows were read."""
+        return ()
+
+    @property
+    def has_bad_bytes(self) -> bool:
+        """True once a byte was met that is no text: then the file must be saved again."""
+        return self._remedy is not _MEND
+
+    def first_columns(self) -> list[str]:
+        """The columns, before any row is read; without a header those of the first rows."""
+        return self.columns
 
     @abstractmethod
     def rows(self, wanted: Collection[str] | None = None) -> Iterator[SourceRow]:
@@ -223,7 +239,14 @@ class _JsonTable(SourceTable):
         records: Sequence[JsonRecord] | Iterator[JsonRecord | JsonProblem],
     ) -> None:
         super().__init__(path, data_format)
-        self._records = records
+        self._records: Iterable[JsonRecord | JsonProblem] = records
+
+    def first_columns(self) -> list[str]:
+        records = iter(self._records)
+        first = list(islice(records, _RECORDS_LOOKED_AT))
+        self._records = chain(first, records)
+        values = (record.value for record in first if isinstance(record, JsonRecord))
+        return list(dict.fromkeys(name for value in values if isinstance(value, dict) for name in value))
 
     def rows(self, wanted: Collection[str] | None = None) -> Iterator[SourceRow]:
         known: set[str] = set()

@@ -6,17 +6,24 @@ Knows: what makes items those of a run. Does not know: models, how a run was mad
 from pathlib import Path
 
 from engine.core.cancel import CancelToken
+from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.items import Preference
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Remedy, Setting, Step
 from engine.core.run_records import StoredRun
 from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.run_results import RunResults
 
 
-def dataset_of_run(run: StoredRun, path: Path | None = None, cancel: CancelToken | None = None) -> Dataset:
+def dataset_of_run(
+    run: StoredRun,
+    path: Path | None = None,
+    cancel: CancelToken | None = None,
+    columns: ColumnMap | None = None,
+) -> Dataset:
     """The items of a run out of its dataset's file, or out of `path`, where that file lies now.
 
+    `columns`: by which a foreign file is read, where none are remembered for it.
     SetupError where the file is missing, cannot be read or holds other items; Cancelled.
     """
     path = path or run.identity.dataset_path
@@ -25,7 +32,7 @@ def dataset_of_run(run: StoredRun, path: Path | None = None, cancel: CancelToken
             f"{run.title} is of {run.identity.dataset_path.name}; {path} is not there.",
             Remedy("Put the dataset back there, or ", Step.FIND_DATASET, "."),
         )
-    return judged_items(run, load_dataset(path, cancel=cancel))
+    return judged_items(run, load_dataset(path, cancel=cancel, columns=columns))
 
 
 def judged_items(run: StoredRun, dataset: Dataset) -> Dataset:
@@ -37,9 +44,17 @@ def judged_items(run: StoredRun, dataset: Dataset) -> Dataset:
     if part.hash != run.identity.dataset_hash:
         raise SetupError(
             f"{dataset.name} does not hold the items of {run.called}: ids, texts or their order are others.",
-            f"Use the dataset that was judged. Its file was {run.identity.dataset_path}",
+            _remedy(run, dataset),
         )
     return part
+
+
+def _remedy(run: StoredRun, dataset: Dataset) -> Remedy:
+    file = f"Use the dataset that was judged. Its file was {run.identity.dataset_path}"
+    if dataset.columns is None:
+        return Remedy(file)
+    how = Setting.COLUMNS.at(dataset.columns.columns_text)
+    return Remedy(f"{file}, and it must be read by the same columns as for the run; now they are ", how)
 
 
 def human_labels(results: RunResults, dataset: Dataset) -> dict[tuple[str, str], Preference]:

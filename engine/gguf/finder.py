@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from engine.core.errors import ModelFileError
+from engine.core.remedies import Remedy
 from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.gguf.names import SUFFIX, called, is_blob, ollama_names
 from engine.gguf.split import first_part
@@ -35,6 +36,23 @@ class FoundModel:
     def name(self) -> str:
         """What people call it."""
         return self.model.name if self.model else called(self.path)
+
+    @cached_property
+    def folder(self) -> str:
+        """Where it lies, for people: the program whose folder it is in, else its folder, `~/models`."""
+        folder = self.path.absolute().parent
+        program = _program_of(folder)
+        if program:
+            return program
+        return f"~/{folder.relative_to(home())}" if folder.is_relative_to(home()) else str(folder)
+
+    @property
+    def reason(self) -> str:
+        """Why it cannot be used, without its name, which stands beside it; empty for one that can."""
+        problem = self.error.problem if self.error else ""
+        for own in (self.path.name, str(self.path)):
+            problem = problem.removeprefix(f"{own}: ")
+        return problem
 
 
 @dataclass(frozen=True)
@@ -108,11 +126,25 @@ def _usual_places(platform: str) -> Iterator[tuple[str, Path]]:
     yield "llama.cpp", _folder_from("LLAMA_CACHE", cache / "llama.cpp")
 
 
-def _source_of(folder: Path) -> str:
+def _program_of(folder: Path) -> str:
+    """The program that keeps its models in a folder; empty where none does."""
     for program, place in _usual_places(sys.platform):
         if folder.absolute().is_relative_to(place):
             return program
-    return folder.name or str(folder)
+    return ""
+
+
+def _source_of(folder: Path) -> str:
+    return _program_of(folder) or folder.name or str(folder)
+
+
+def by_reason(found: Iterable[FoundModel]) -> dict[tuple[str, Remedy], list[FoundModel]]:
+    """What cannot be used, by the reason and the next step: many files often share one."""
+    groups: dict[tuple[str, Remedy], list[FoundModel]] = {}
+    for file in found:
+        if file.error is not None:
+            groups.setdefault((file.reason, file.error.remedy), []).append(file)
+    return groups
 
 
 def find_models(folders: Iterable[Path]) -> Iterator[FoundModel]:

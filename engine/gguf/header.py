@@ -21,12 +21,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.errors import ModelFileError
+from engine.core.formatting import without_middle
 
 HeaderValue = int | float | bool | str | NDArray[Any] | list[bytes]
 """A metadata value. Arrays of strings stay bytes, as llama.cpp compares them; single strings are text."""
 
 DOWNLOAD_AGAIN = "Download the file again, or choose another model."
 CHOOSE_GGUF = "Choose a model file in GGUF format; its name ends in .gguf."
+
+LONGEST_PROBLEM = 300
+"""Characters of what is said of a header, whose names and texts may have any length."""
 
 _MOST_HEADER_BYTES = 1 << 28  # the largest vocabularies take some 20 MiB
 _MOST_DIMENSIONS = 4
@@ -165,7 +169,8 @@ def _read(file_name: str, data: mmap.mmap) -> GgufHeader:
             raise reader.damaged(f"tensor {name!r} stands there {times} times")
     alignment = metadata.get("general.alignment", _DEFAULT_ALIGNMENT)
     if not isinstance(alignment, int) or alignment <= 0 or alignment & (alignment - 1):
-        raise reader.damaged(f"key 'general.alignment' is {alignment!r}, not a power of two")
+        found = f"{alignment:,}, " if isinstance(alignment, int) else ""
+        raise reader.damaged(f"key 'general.alignment' is {found}not a power of two")
     data_offset = -(-reader.position // alignment) * alignment
     _check_data_complete(file_name, tensors, data_offset, len(data))
     return GgufHeader(version, metadata, tensors, data_offset, len(data), file_name)
@@ -235,7 +240,15 @@ def _refuse_other_formats(file_name: str, start: bytes) -> None:
         raise ModelFileError(
             f"{file_name}: this is a safetensors file, not a GGUF.", "Choose the GGUF edition of this model."
         )
-    raise ModelFileError(f"{file_name}: this is not a GGUF file: it begins with {start[:4]!r}.", CHOOSE_GGUF)
+    raise ModelFileError(
+        f"{file_name}: this is not a GGUF file: it begins with {_in_words(start[:4])}.", CHOOSE_GGUF
+    )
+
+
+def _in_words(start: bytes) -> str:
+    """Bytes as a person may look for them: text in quotes, others as numbers of two digits."""
+    text = start.decode("latin-1")
+    return f"the text {text!r}" if text.isascii() and text.isprintable() else f"the bytes {start.hex(' ')}"
 
 
 _SCALARS: Mapping[int, struct.Struct] = {
@@ -267,7 +280,8 @@ class _Reader:
         self._end = min(len(data), _MOST_HEADER_BYTES)
 
     def damaged(self, what: str) -> ModelFileError:
-        return ModelFileError(f"{self._file_name}: the header is damaged: {what}.", DOWNLOAD_AGAIN)
+        shown = without_middle(what, LONGEST_PROBLEM)
+        return ModelFileError(f"{self._file_name}: the header is damaged: {shown}.", DOWNLOAD_AGAIN)
 
     def version(self) -> int:
         version = self._integer(_U32, "the version")
@@ -337,8 +351,9 @@ class _Reader:
     def _cut_off(self, n_bytes: int, what: str) -> ModelFileError:
         if self._end < len(self._data):
             return self.damaged(f"at {what} it grows larger than {_MOST_HEADER_BYTES:,} bytes")
+        shown = without_middle(what, LONGEST_PROBLEM)
         return ModelFileError(
-            f"{self._file_name}: the header is incomplete or damaged: {what}, which begins at byte"
+            f"{self._file_name}: the header is incomplete or damaged: {shown}, which begins at byte"
             f" {self.position:,} of {self._end:,}, goes on for at least {n_bytes:,} bytes.",
             DOWNLOAD_AGAIN,
         )

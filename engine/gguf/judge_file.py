@@ -7,7 +7,7 @@ Does not know: where files are, llama.cpp, tensor data.
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.core.formatting import short_count
+from engine.core.formatting import short_count, without_middle
 from engine.core.settings import KvType
 from engine.gguf.header import GgufHeader
 from engine.gguf.names import called, says_more
@@ -20,6 +20,7 @@ NOTICE_KEY = "tiebreak.notice"
 
 NO_TEMPLATE = "plain text is used. It may be a base model, which was not taught to do what it is asked."
 
+_LONGEST_NOTICE = 600  # characters
 _BYTES_PER_F16 = 2
 Q8_0_BLOCK = 32
 """Numbers in a block of the Q8_0 format, kept in 34 bytes."""
@@ -98,7 +99,7 @@ def describe(header: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
         kv_bytes_per_token=_kv_bytes_per_token(values),
         vocabulary_size=len(values.tokens),
         has_chat_template=bool(values.get("tokenizer.chat_template")),
-        notice=(values.text(NOTICE_KEY) or "").strip(),
+        notice=without_middle((values.text(NOTICE_KEY) or "").strip(), _LONGEST_NOTICE),
         kv_types=_kv_types(values),
         title=values.title,
         more_files=more_files,

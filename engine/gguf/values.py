@@ -9,9 +9,12 @@ from collections.abc import Iterable
 import numpy as np
 
 from engine.core.errors import ModelFileError
-from engine.gguf.header import GgufHeader, HeaderValue
+from engine.core.formatting import without_middle
+from engine.gguf.header import LONGEST_PROBLEM, GgufHeader, HeaderValue
 
 CONVERT_AGAIN = "Download the file again, or convert the model again with a current llama.cpp."
+
+_LONGEST_TITLE = 200  # characters
 
 
 class HeaderValues:
@@ -29,9 +32,9 @@ class HeaderValues:
 
     @property
     def title(self) -> str:
-        """The name that the header gives its model; empty where it gives none."""
+        """The name that the header gives its model, on one line; empty where it gives none."""
         name = self.get("general.name")
-        return name.strip() if isinstance(name, str) else ""
+        return without_middle(" ".join(name.split()), _LONGEST_TITLE) if isinstance(name, str) else ""
 
     @property
     def file_type(self) -> int | None:
@@ -40,7 +43,7 @@ class HeaderValues:
 
     def refused(self, what: str, remedy: str = CONVERT_AGAIN) -> ModelFileError:
         """The error to raise."""
-        return ModelFileError(f"{self._name}: {what}.", remedy)
+        return ModelFileError(f"{self._name}: {without_middle(what, LONGEST_PROBLEM)}.", remedy)
 
     def key(self, name: str) -> str:
         """The whole key of one of the architecture's own: `block_count` -> `llama.block_count`."""

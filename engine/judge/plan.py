@@ -188,7 +188,8 @@ def _other_settings(plan: RunPlan, run: StoredRun) -> list[str]:
 
 def check_same_format(run: StoredRun, template: ChatTemplate) -> None:
     """SetupError where a run began with another chat format than its model has now."""
-    began = run.manifest.get(_FORMAT)
+    sessions = (run.manifest, *run.manifest.get(_CONTINUED, []))
+    began = next((session[_FORMAT] for session in sessions if _FORMAT in session), None)
     if began is not None and began != _format_hash(template):
         raise SetupError(
             f"Run {run.id} cannot go on: its prompts were in another chat format than those of"

@@ -140,14 +140,19 @@ def _part(setup: RunSetup, at_hand: Dataset | None, resumed: StoredRun | None, c
     """The items of a setup, out of those at hand where these are its file, and what a resumed run judged."""
     judged = resumed.identity if resumed is not None else None
     part = None
-    if at_hand is not None and at_hand.path.absolute() == setup.dataset_path.absolute():
+    if at_hand is not None and _is_asked_for(at_hand, setup):
         part = _part_of(at_hand, setup)
     if part is None or (judged is not None and judged.dataset_hash != part.items.hash):
-        part = _part_of(load_dataset(setup.dataset_path, cancel=cancel), setup)
+        part = _part_of(load_dataset(setup.dataset_path, cancel=cancel, columns=setup.columns), setup)
     if judged is not None and judged.dataset_hash == part.items.hash:
         # The file may hold other items around them by now; the run stays what it was.
         part = replace(part, chosen=bool(judged.chosen))
     return part
+
+
+def _is_asked_for(dataset: Dataset, setup: RunSetup) -> bool:
+    same_file = dataset.path.absolute() == setup.dataset_path.absolute()
+    return same_file and (setup.columns is None or setup.columns == dataset.columns)
 
 
 def _part_of(dataset: Dataset, setup: RunSetup) -> _Part:

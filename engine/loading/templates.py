@@ -7,11 +7,12 @@ Knows: the limits of rendering, what is remembered of it. Does not know: runs, w
 """
 
 import json
+import time
 from collections.abc import Mapping
 from typing import Any
 
 from engine.core.cancel import CancelToken
-from engine.core.errors import EngineBug
+from engine.core.errors import EngineBug, NoRoomError
 from engine.core.items import digest
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.model_memory import model_memory
@@ -24,19 +25,21 @@ RENDER_COMMAND = ("models", "--in-this-process", "render")
 _START_SECONDS = 50.0  # more, for a process to start on a slow and busy computer
 _MOST_BYTES = 512 << 20
 _TIMED_OUT = 1  # how faulthandler ends a process
+_FAULT = 3  # how this program ends at a fault of its own; on Windows abort(), too
 _MARK_BYTES = (16, 1600)  # messages of two lengths: what stands around them must not depend on it
 
-_rendered: dict[str, Frame] = {}  # by this process; also what a limit ended, which the cache does not keep
+_rendered: dict[str, Frame] = {}  # by this process, which may have no cache
 
 
 class _LimitReachedError(UnusableTemplateError):
-    """It may have been the computer's fault."""
+    """A limit that a very busy computer might reach, too."""
 
 
 def chat_template(source: str | None, vocabulary: Vocabulary, cancel: CancelToken) -> ChatTemplate:
     """The chat format of a template for the model of `vocabulary`.
 
-    Plain text, and a note, where `source` is None or cannot be used. Raises Cancelled where `cancel` is set.
+    Plain text, and a note, where `source` is None or cannot be used. Raises NoRoomError where the computer
+    cannot render it now, Cancelled where `cancel` is set.
     """
     return ChatTemplate(_frame(source, vocabulary, cancel), vocabulary)
 
@@ -49,43 +52,56 @@ def _frame(source: str | None, vocabulary: Vocabulary, cancel: CancelToken) -> F
     with model_memory() as memory:
         frame = _rendered.get(key) or memory.frame(key)
         if frame is None:
-            frame, lasting = _rendered_apart(asked, cancel)
-            if lasting:
-                memory.remember_frame(key, frame)
+            frame = _rendered_apart(asked, cancel)
+            memory.remember_frame(key, frame)
     _rendered[key] = frame
     return frame
 
 
-def _rendered_apart(asked: Mapping[str, str], cancel: CancelToken) -> tuple[Frame, bool]:
-    """The frame, and whether another try would give the same."""
+def _rendered_apart(asked: Mapping[str, str], cancel: CancelToken) -> Frame:
     try:
-        first, second = (_frame_of_child({**asked, "mark_bytes": size}, cancel) for size in _MARK_BYTES)
+        first, second = (_frame_of_children({**asked, "mark_bytes": size}, cancel) for size in _MARK_BYTES)
         if first != second:
             raise UnusableTemplateError("it writes something else each time, or for other messages")
     except UnusableTemplateError as error:
-        reason = f"The model's chat template cannot be used ({error})"
-        return plain_frame(reason), not isinstance(error, _LimitReachedError)
-    return first, True
+        return plain_frame(f"The model's chat template cannot be used ({error})")
+    return first
+
+
+def _frame_of_children(asked: Mapping[str, object], cancel: CancelToken) -> Frame:
+    """What a child process makes of a template, or the next one where that reached a limit."""
+    try:
+        return _frame_of_child(asked, cancel)
+    except _LimitReachedError:
+        return _frame_of_child(asked, cancel)
 
 
 def _frame_of_child(asked: Mapping[str, object], cancel: CancelToken) -> Frame:
-    """What a child process makes of a template. Raises UnusableTemplateError, Cancelled, EngineBug."""
+    """Raises UnusableTemplateError, NoRoomError, Cancelled, EngineBug."""
     command = [*self_command(), *RENDER_COMMAND]
     given = json.dumps(asked).encode()
+    began = time.monotonic()
     try:
         seconds = RENDER_SECONDS + _START_SECONDS
         code, printed = run_child(command, cancel, seconds=seconds, most_bytes=_MOST_BYTES, given=given)
     except TimeoutError as error:
-        raise _LimitReachedError(f"it takes more than {RENDER_SECONDS:.0f} seconds") from error
+        raise _not_now("not started in time") from error
     except MemoryError as error:
         raise _LimitReachedError(f"it takes more than {_MOST_BYTES >> 20} MB of memory") from error
-    if code == _TIMED_OUT:
+    if code == _TIMED_OUT and time.monotonic() - began >= RENDER_SECONDS:
         raise _LimitReachedError(f"it takes more than {RENDER_SECONDS:.0f} seconds")
-    if code in CRASHES:
-        raise UnusableTemplateError("it breaks down the process that renders it")
+    if code in CRASHES and code != _FAULT:
+        raise _LimitReachedError("it breaks down the process that renders it")
     if code < 0:
-        raise _LimitReachedError("the process that rendered it was ended from outside")
+        raise _not_now("ended from outside")
     return _frame_of_answer(code, printed)
+
+
+def _not_now(why: str) -> NoRoomError:
+    return NoRoomError(
+        f"The model's chat template could not be rendered now: the process for it was {why}.",
+        "Close other programs, then try again.",
+    )
 
 
 def _frame_of_answer(code: int, printed: bytes) -> Frame:

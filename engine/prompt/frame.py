@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-FRAME_VERSION = 1
+FRAME_VERSION = 2
 """Changes with the way in which templates are rendered: what was rendered otherwise does not hold."""
 
-RENDER_SECONDS = 10.0
+RENDER_SECONDS = 6.0
 """What a template may take; those of real models take milliseconds."""
 
 SYSTEM, USER, REPLY = "system", "user", "reply"

@@ -22,6 +22,7 @@ import jinja2.ext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from engine.prompt.frame import RENDER_SECONDS, REPLY, SYSTEM, USER, Frame, UnusableTemplateError
+from engine.prompt.reply_start import Opening, reply_start
 
 LONGEST_FRAME = 100_000
 """Characters that a template may write of its own; those of real models write hundreds."""
@@ -35,8 +36,7 @@ _FIXED_DAY = date(2024, 7, 26)
 _SWITCHES = ("enable_thinking", "thinking", "enable_reasoning", "reasoning", "think")
 _QUIET: Mapping[str, bool | int] = {**dict.fromkeys(_SWITCHES, False), "thinking_budget": 0}
 _THINKING: Mapping[str, bool | int] = dict.fromkeys(_SWITCHES, True)
-_OPEN_THOUGHT = re.compile(r"<((?:\w+:)?(?:think|thinking|thought|reasoning))>\s*$")
-_SYMBOL = re.compile(r"<[^<>\s]*>|\[[^\[\]\s]*\]|.", re.DOTALL)  # markup counts as one
+_NO_THINK = "/no_think"  # the switch of templates that look for words in the system message
 _LONGEST_REASON = 200
 
 _Render = Callable[..., str]
@@ -76,27 +76,44 @@ def _frame_of(render: _Render, mark_bytes: int, with_system: bool) -> Frame:
     # In small and capital letters: a template that changes them is noticed.
     marks = {slot: f"{MARK_START}{secrets.token_hex(mark_bytes)}" for slot in (*slots, REPLY)}
     messages = [{"role": slot, "content": marks[slot]} for slot in slots]
-    text, switched = _quiet_prompt(render, messages)
+    text, switched = _quiet(render, messages)
     for slot in slots:
         if text.count(marks[slot]) != 1:
             raise UnusableTemplateError(f"it writes the {slot} message {text.count(marks[slot])} times")
     slots.sort(key=lambda slot: text.index(marks[slot]))
     *pieces, prompt = re.split("|".join(marks[slot] for slot in slots), text)
     finished = _finished_start(render, messages, marks[slots[-1]], marks[REPLY])
-    begins, note = _reply_start(prompt, finished, switched)
+    opens = text != _or_nothing(render, messages=messages, **_QUIET)
+    begins, note = reply_start(Opening(prompt, finished, switched, opens))
     return Frame((*pieces, begins, ""), (*slots, REPLY), note)
 
 
-def _quiet_prompt(render: _Render, messages: Sequence[Mapping[str, str]]) -> tuple[str, bool]:
-    """The prompt for a reply without a thought, and whether the template has a switch for that."""
+def _quiet(render: _Render, messages: list[dict[str, str]]) -> tuple[str, bool]:
+    """The prompt for a reply without a thought, and whether the template has a switch for that.
+
+    Where the switch is words in the system message, `messages` are given them.
+    """
     try:
         quiet = render(messages=messages, add_generation_prompt=True, **_QUIET)
     except UnusableTemplateError:
         return render(messages=messages, add_generation_prompt=True), False
+    if quiet != _or_nothing(render, messages=messages, add_generation_prompt=True, **_THINKING):
+        return quiet, True
+    system, *others = messages
+    told = [{**system, "content": system["content"] + _NO_THINK}, *others]
+    told_quiet = _or_nothing(render, messages=told, add_generation_prompt=True, **_QUIET)
+    if told_quiet and told_quiet.replace(_NO_THINK, "") != quiet:
+        messages[:] = told
+        return told_quiet, True
+    return quiet, False
+
+
+def _or_nothing(render: _Render, **values: Any) -> str:
+    """What a template writes; nothing where it fails."""
     try:
-        return quiet, quiet != render(messages=messages, add_generation_prompt=True, **_THINKING)
+        return render(**values)
     except UnusableTemplateError:
-        return quiet, False
+        return ""
 
 
 def _finished_start(
@@ -116,45 +133,6 @@ def _finished_start(
     return text.split(last)[1].split(reply)[0]
 
 
-def _reply_start(prompt: str, finished: str | None, switched: bool) -> tuple[str, str]:
-    """What stands before the first word of a reply, and a note where that is not the template's own way.
-
-    `prompt`: what the template lets a model go on from. `finished`: what it writes before a finished reply.
-    They should agree. A thought that stands open between them would be gone on with by a verdict.
-    """
-    begins, note = prompt, ""
-    if finished is not None and finished.startswith(prompt):
-        begins = finished
-    elif finished is not None and not _OPEN_THOUGHT.search(prompt):
-        common = _common_start(prompt, finished)
-        more = prompt[common:].strip()
-        if more and switched:  # the model was taught to begin so where it does not think
-            begins = prompt + finished[common:]
-        elif more:
-            begins = finished
-            note = (
-                f"The model's chat template lets replies begin with “{_shortened(more)}”, which its finished"
-                " replies do not: the verdict is read where finished replies begin."
-            )
-    if thought := _OPEN_THOUGHT.search(begins):
-        note = (
-            f"The model's chat template opens a thought (<{thought[1]}>) and has no switch for it: it is"
-            " closed empty, and the verdict is read after it."
-        )
-        begins = f"{begins.rstrip()}\n\n</{thought[1]}>\n\n"
-    return begins, note
-
-
-def _common_start(first: str, second: str) -> int:
-    """How many characters both begin with, markup counted whole."""
-    length = 0
-    for ours, theirs in zip(_SYMBOL.findall(first), _SYMBOL.findall(second), strict=False):
-        if ours != theirs:
-            break
-        length += len(ours)
-    return length
-
-
 class _GenerationBlock(jinja2.ext.Extension):
     """`{% generation %}` marks what to train on; here its content is simply written."""
 
@@ -171,9 +149,7 @@ def _renderer(source: str, bos: str, eos: str) -> _Render:
         lstrip_blocks=True,
         extensions=[jinja2.ext.loopcontrols, _GenerationBlock],
     )
-    environment.filters["tojson"] = lambda value, indent=None: json.dumps(
-        value, ensure_ascii=False, indent=indent
-    )
+    environment.filters["tojson"] = _as_json
     # Their text is another in each run.
     environment.filters["random"] = _refuse_chance
     environment.globals["lipsum"] = _refuse_chance
@@ -195,6 +171,18 @@ def _renderer(source: str, bos: str, eos: str) -> _Render:
         return text
 
     return render
+
+
+def _as_json(
+    value: object,
+    ensure_ascii: bool = False,
+    indent: int | None = None,
+    separators: tuple[str, str] | None = None,
+    sort_keys: bool = False,
+) -> str:
+    return json.dumps(
+        value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
+    )
 
 
 def _check_text(text: str, messages: Sequence[Mapping[str, str]]) -> None:

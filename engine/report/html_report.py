@@ -19,11 +19,11 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from engine.calibrate.cross_validation import ReliabilityBin, reliability
+from engine.core import VERSION
 from engine.core.errors import ModelFileError
 from engine.core.formatting import percent, value_in_words, visible, words
 from engine.core.items import PREFERENCES
 from engine.core.run_records import StoredRun
-from engine.core.version import VERSION
 from engine.decisions.run_results import RunResults
 from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.measure.disagreements import Disagreement, largest_disagreements

@@ -104,7 +104,7 @@ def _readings(db: sqlite3.Connection, place: tuple[int, int]) -> dict[str, tuple
         " WHERE run_id = ? AND position = ?",
         place,
     ):
-        a, b, both_good, both_bad = (math.nan if value is None else value for value in values)
+        a, b, both_good, both_bad = (math.nan if value is None else float(value) for value in values)
         readings.setdefault(criterion, []).append(Reading(Order(order), (a, b, both_good, both_bad)))
     return {criterion: tuple(values) for criterion, values in readings.items()}
 

@@ -29,12 +29,15 @@ from engine.core.judgments import (
     ReviewMark,
 )
 from engine.core.remedies import Remedy, Step
-from engine.core.run_records import Effort, RunIdentity, RunKind, StoredRun
+from engine.core.run_records import Effort, RunIdentity, StoredRun
 from engine.store.judged_rows import add_items, add_rewritten, item_rows, judged_positions, shared_items
 from engine.store.opening import open_database, plain_code
 from engine.store.override_rows import add_override, override_rows, undo_newest
 from engine.store.review_rows import add_note, add_review, confirmation_rows, mark_rows, note_rows, tag_rows
+from engine.store.run_rows import run_of_row, without_bytes
 from engine.system.paths import text_of_path
+
+_DAMAGED = Remedy("The file is damaged or something else. ", Step.USE_OTHER_STORE)
 
 
 class RunStore:
@@ -57,6 +60,7 @@ class RunStore:
                 raise StoreError(
                     f"{path} cannot be used as run store: {error}.", Remedy(Step.USE_OTHER_STORE)
                 ) from error
+        self._db.row_factory = without_bytes
 
     @property
     def read_only(self) -> bool:
@@ -214,29 +218,8 @@ class RunStore:
             raise StoreError(
                 f"The run store {self.path} holds no run {run_id}.", "Choose one of the runs that it holds."
             )
-        created, key, dataset_path, dataset_hash, items, model_path, model_name, model_hash, *rest = row
-        prompt_version, criteria, settings, kind, manifest, calibration, judged = rest
-        identity = RunIdentity(
-            key=key,
-            dataset_path=Path(dataset_path),
-            dataset_hash=dataset_hash,
-            items=items,
-            model_path=Path(model_path),
-            model_name=model_name,
-            model_hash=model_hash,
-            prompt_version=prompt_version,
-            criteria=tuple(json.loads(criteria)),
-            settings=json.loads(settings),
-            kind=RunKind(kind),
-        )
-        return StoredRun(
-            id=run_id,
-            created=datetime.fromisoformat(created),
-            identity=identity,
-            judged=judged,
-            manifest=json.loads(manifest),
-            calibration=calibration and json.loads(calibration),
-        )
+        with self._errors("read"):
+            return run_of_row(run_id, row)
 
     def find(self, key: str) -> StoredRun | None:
         """The latest run of an identity's key; None where there is none."""
@@ -354,6 +337,14 @@ class RunStore:
             raise StoreError(
                 f"Cannot {action} the run store {self.path}: {error}.", _remedy(error)
             ) from error
+        except (ValueError, TypeError) as error:
+            # Only what is read is not our own doing: it was written by another hand, or the disk is bad.
+            if action != "read":
+                raise
+            raise StoreError(
+                f"Cannot read the run store {self.path}: it holds a value that Tiebreak does not write.",
+                _DAMAGED,
+            ) from error
 
 
 def _json(value: object) -> str:
@@ -367,6 +358,8 @@ def _remedy(error: sqlite3.Error | OSError) -> Remedy:
         return Remedy("Another program holds it. Close that program, then try again.")
     if code == (errno.ENOSPC if isinstance(error, OSError) else sqlite3.SQLITE_FULL):
         return Remedy("The disk is full. Make room, then try again: what was judged is kept.")
+    if isinstance(error, sqlite3.NotSupportedError):
+        return _DAMAGED
     if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
-        return Remedy("The file is damaged or something else. ", Step.USE_OTHER_STORE)
+        return _DAMAGED
     return Remedy(Step.MOVE_STORE)

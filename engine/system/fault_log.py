@@ -9,8 +9,8 @@ import traceback
 from contextlib import suppress
 from pathlib import Path
 
+from engine.core import VERSION
 from engine.core.errors import EngineBug
-from engine.core.version import VERSION
 from engine.system.paths import log_folder
 
 log = logging.getLogger(__name__)

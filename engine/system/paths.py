@@ -12,6 +12,8 @@ from pathlib import Path
 
 import platformdirs
 
+FROM_SOURCE = "python main.py"
+"""What a person types to start this program where it is no bundle."""
 APART = "--apart"
 """The only argument of this program where another process of it has something done by it; for no person."""
 _APP = "Tiebreak"
@@ -124,7 +126,7 @@ def third_party_licences() -> Path | None:
 
 def program() -> str:
     """What a person types to start this program, for help and messages."""
-    return _executable().stem if _frozen() else "python main.py"
+    return _executable().stem if _frozen() else FROM_SOURCE
 
 
 def self_command() -> list[str]:

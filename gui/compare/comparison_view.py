@@ -6,13 +6,13 @@ Knows: which table stands where. Does not know: how systems are compared.
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Signal, Slot
-from PySide6.QtWidgets import QHeaderView, QLabel, QScrollArea, QTableView, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHeaderView, QScrollArea, QTableView, QTabWidget, QVBoxLayout, QWidget
 
-from engine.core.formatting import visible, words
+from engine.core.formatting import short_name, visible, words
 from engine.core.review_filters import Filters
 from gui.compare.difference_list import DifferenceList
 from gui.compare.ranked_table import RankedTableModel
-from gui.kit.foreign_text import one_line, plain_label
+from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
 from gui.kit.labels import heading, hint, set_role
 from gui.kit.value_table import TableModel
 from gui.kit.views import fit_height, measure_view, table_view
@@ -66,8 +66,9 @@ class ComparisonView(QTabWidget):
         self.notes.setVisible(bool(compared.notes))
         items = f"{result.items:,} {'item' if result.items == 1 else 'items'}"
         self._measured_on.setText(
-            visible(f"On {items} with the human labels of {one_line(compared.dataset.name)}")
+            visible(f"On {items} with the human labels of {short_name(compared.dataset.name)}")
         )
+        self._measured_on.setToolTip(tip(compared.dataset.name))
         self.measures.show_ranked(compared.measures)
         self.borda.show_ranked(compared.borda)
         self.published.show_table(compared.published)
@@ -103,7 +104,7 @@ class ComparisonView(QTabWidget):
         self.listed.emit(filters, f"{systems} differ, on {words(pair.criterion)}")
 
     def _measure_tab(self) -> QWidget:
-        self._measured_on: QLabel = heading("")
+        self._measured_on = OneLine(role="heading")
         measures, borda, published = self._views
         content = QWidget()
         content.setProperty("role", "content")

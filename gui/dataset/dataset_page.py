@@ -11,9 +11,12 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFileDialog, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from engine.core.errors import EngineError
+from engine.core.column_map import ColumnMap
+from engine.core.errors import ColumnsError, EngineError
+from engine.core.formatting import short_name
 from engine.system.paths import demo_dataset
 from gui.dataset import dataset_jobs
+from gui.dataset.columns_dialog import ColumnsDialog
 from gui.dataset.item_list import ItemList
 from gui.dataset.item_preview import ItemPreview
 from gui.dataset.recent_files import RecentFiles
@@ -35,6 +38,7 @@ from gui.work.workspace import Workspace
 if TYPE_CHECKING:
     from engine.data.dataset_summary import Summary
 
+_CHOOSE = "Choose which of its columns are the instruction and the two responses."
 _SPLITTER = "dataset/splitter"
 
 
@@ -53,6 +57,7 @@ class DatasetPage(Page):
         (KEY, "Judge the selected items alone (also: right click)"),
         (PROMPT_KEY, "What the model that is chosen on the Judge page is shown of the item, exactly"),
         ("Ctrl+C", "Copy the text of the cell"),
+        ("Alt+C", "Change the columns of a file that has others than a dataset"),
     )
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
@@ -63,6 +68,9 @@ class DatasetPage(Page):
         self.welcome = Welcome()
         self.busy = BusyLine()
         self.notice = Notice()
+        self.columns_dialog: ColumnsDialog | None = None  # asked last
+        self._unread: ColumnsError | None = None  # of a file that other columns may read
+        self._asked: dict[Path, ColumnMap] = {}  # what was chosen last, by file
         self._build_header()
         self._build_body()
         self._counting = LatestTask(workspace.threads, Lane.FILES, self)
@@ -86,7 +94,13 @@ class DatasetPage(Page):
         self.recent = RecentFiles(self.workspace, "datasets")
         self.judge_button = main_button("Judge this dataset")
         name(self.judge_button, "Judge this dataset", "Choose a model for this dataset")
-        for button in (self.open_button, self.recent, self.judge_button):
+        self.columns_button = QPushButton("Change &columns…")
+        name(
+            self.columns_button,
+            "Change columns",
+            "Say anew which columns of the file are the instruction, the responses and the labels",
+        )
+        for button in (self.open_button, self.recent, self.columns_button, self.judge_button):
             self.header.addWidget(button)
 
     def _build_body(self) -> None:
@@ -107,6 +121,7 @@ class DatasetPage(Page):
         self._stack.addWidget(self.welcome)
         self._stack.addWidget(opened)
         self._other = self.notice.offer("Open another…")
+        self._choose_columns = self.notice.offer("Choose columns…")
         self.body.addWidget(self.busy)
         self.body.addWidget(self.notice)
         self.body.addWidget(self._stack, 1)
@@ -119,6 +134,8 @@ class DatasetPage(Page):
         self.busy.cancelled.connect(space.cancel_loading)
         self.open_button.clicked.connect(self.choose_file)
         self._other.clicked.connect(self.choose_file)
+        self.columns_button.clicked.connect(self.change_columns)
+        self._choose_columns.clicked.connect(self._ask_again)
         self.notice.closed.connect(self._end_failure)
         self.welcome.open_wanted.connect(self.choose_file)
         self.welcome.demo_wanted.connect(self._open_demo)
@@ -157,6 +174,33 @@ class DatasetPage(Page):
     def _open_named(self, path: str) -> None:
         self.workspace.open_dataset(Path(path))
 
+    # Files with other columns
+
+    @Slot()
+    def change_columns(self) -> None:
+        """Ask anew which columns of the open file are which."""
+        dataset = self.workspace.dataset
+        if dataset is not None:
+            self.ask_columns(dataset.path, dataset.columns)
+
+    @Slot()
+    def _ask_again(self) -> None:
+        if self._unread is not None:
+            path = self._unread.path
+            self.ask_columns(path, self._asked.get(path), self._unread.unknown)
+
+    def ask_columns(self, path: Path, columns: ColumnMap | None = None, unknown: Sequence[str] = ()) -> None:
+        """Ask which columns of a file are which; see ColumnsDialog."""
+        self.columns_dialog = ColumnsDialog(self.workspace, path, columns, unknown, self)
+        self.columns_dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.columns_dialog.chosen.connect(self._open_by)
+        self.columns_dialog.open()
+
+    @Slot(object, object, bool)
+    def _open_by(self, path: Path, columns: ColumnMap, remember: bool) -> None:
+        self._asked = {path: columns}
+        self.workspace.open_dataset(path, columns, remember)
+
     @Slot()
     def _open_demo(self) -> None:
         self.workspace.open_dataset(demo_dataset())
@@ -166,6 +210,7 @@ class DatasetPage(Page):
         dataset = self.workspace.dataset
         self._stack.setCurrentIndex(0 if dataset is None else 1)
         self.judge_button.setEnabled(dataset is not None)
+        self.columns_button.setVisible(dataset is not None and dataset.columns is not None)
         self.setFocusProxy(self.open_button if dataset is None else self.items.view)
         if dataset is None:
             return
@@ -212,7 +257,13 @@ class DatasetPage(Page):
     @Slot(object)
     def _show_failure(self, error: EngineError) -> None:
         self.summary.hide()  # its numbers are not those of the file that the notice is about
-        self.notice.show_error(error)
+        self._unread = error if isinstance(error, ColumnsError) else None
+        self._choose_columns.setVisible(self._unread is not None)
+        if isinstance(error, ColumnsError) and error.foreign:
+            self.notice.show_note(f"{short_name(error.path.name)} has other columns than a dataset.", _CHOOSE)
+            self.ask_columns(error.path)
+        else:
+            self.notice.show_error(error)
 
     @Slot()
     def _end_failure(self) -> None:

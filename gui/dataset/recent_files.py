@@ -8,13 +8,14 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
-from gui.kit.foreign_text import one_line
+from engine.core.formatting import without_middle
+from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import name
 from gui.work import file_jobs
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
-_LONGEST = 90  # characters of an entry
+_LONGEST_PART = 48  # characters of a name, and of its folder
 
 
 class RecentFiles(QToolButton):
@@ -33,6 +34,7 @@ class RecentFiles(QToolButton):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         name(self, f"Recent {kind}", f"Open one of the {kind} that were opened last")
         self.menu_of_files = QMenu(self)
+        self.menu_of_files.setToolTipsVisible(True)
         self.menu_of_files.aboutToShow.connect(self.look)
         self.setMenu(self.menu_of_files)
         self._looking = LatestTask(workspace.threads, Lane.STORE, self)
@@ -59,6 +61,7 @@ class RecentFiles(QToolButton):
         for path in paths:
             gone = path in self._gone
             entry = menu.addAction(_entry_text(path, gone))
+            entry.setToolTip(tip(str(path)))
             entry.triggered.connect(lambda _on, chosen=path: self._choose(chosen))
         menu.addSeparator()
         if any(path in self._gone for path in paths):
@@ -83,7 +86,7 @@ class RecentFiles(QToolButton):
 
 
 def _entry_text(path: Path, gone: bool) -> str:
-    text = f"{path.name}  ({path.parent})"
+    file_name, folder = (without_middle(part, _LONGEST_PART) for part in (path.name, str(path.parent)))
     # A file's & is no mnemonic, and a tab would begin a column of keys.
-    shown = one_line(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…").replace("&", "&&")
+    shown = one_line(f"{file_name}  ({folder})").replace("&", "&&")
     return f"Not there: {shown} - remove" if gone else shown

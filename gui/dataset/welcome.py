@@ -6,17 +6,19 @@ Knows: what a dataset is. Does not know: how one is opened.
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from engine.core.formatting import short_name
 from gui.kit.foreign_text import one_line
 from gui.kit.labels import heading, hint, label, main_button, name, panel
+from gui.reading.glossary import WHAT_IT_DOES
 
 _WHAT = (
     "A dataset is a table. Each row is an item: an id, an instruction, and two responses to it, A and B. "
-    "Tiebreak judges which response is better, on five criteria."
+    "They are judged on five criteria."
 )
 _COLUMNS = (
     "Columns: id, instruction, output_a, output_b. Human labels are welcome: relevance_preference, "
     "relevance_explanation, and so on for naturalness, truthfulness, safety and overall_quality. "
-    "A label is A, B, both_good or both_bad."
+    "A label is A, B, both_good or both_bad. If your file has other columns, you are asked which is which."
 )
 _FORMATS = "Files: .tsv, .csv, .json, .jsonl, .ndjson and .parquet, each also packed as .gz."
 
@@ -45,7 +47,7 @@ class Welcome(QScrollArea):
         self.show_reading(None)
         frame = panel(
             self._heading,
-            label(_WHAT),
+            label(f"{WHAT_IT_DOES} {_WHAT}"),
             buttons,
             hint("Or drop a file anywhere on this page."),
             hint(_COLUMNS),
@@ -69,5 +71,5 @@ class Welcome(QScrollArea):
     def show_reading(self, file_name: str | None) -> None:
         """Say that a dataset is being read; None for none."""
         self._heading.setText(
-            "No dataset is open" if file_name is None else f"Reading {one_line(file_name)} …"
+            "No dataset is open" if file_name is None else f"Reading {one_line(short_name(file_name))} …"
         )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QSpinBox, QVBoxLayout, QWidget
 
-from engine.core.formatting import counted, listed, visible
+from engine.core.formatting import counted, listed, short_name, visible
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import heading, hint, label, name
 
@@ -94,15 +94,16 @@ class DatasetLine(QWidget):
         self._number.setMaximum(min(max(items, self._number.value()), _MOST))
         if fresh and there:
             self._number.setValue(_USUAL_PART)
-        self._file_name = one_line(file_name) if file_name is not None else ""
+        self._file_name = one_line(short_name(file_name)) if file_name is not None else ""
         self._name.setText(f"{self._file_name}: {counted(items, 'item', 'items')}" if there else "")
+        self._name.setToolTip(tip(file_name or ""))
         self._there = there
         self._show_choice()
         self._without.setVisible(not there and self._reading.isHidden())
 
     def show_reading(self, file_name: str | None) -> None:
         """Say that a dataset is being read; None for none."""
-        self._reading.setText(f"Reading {one_line(file_name)} …" if file_name is not None else "")
+        self._reading.setText(f"Reading {one_line(short_name(file_name))} …" if file_name is not None else "")
         self._reading.setVisible(file_name is not None)
         self._without.setVisible(not self._there and file_name is None)
 

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayou
 
 from engine.core.events import Drafted, GroupUnderWay
 from engine.core.formatting import visible, words
-from gui.kit.foreign_text import one_line
+from gui.kit.foreign_text import OneLine, one_line
 from gui.kit.label_words import LABEL_WORDS
-from gui.kit.labels import OneLine, hint, name, shown_text
+from gui.kit.labels import hint, name, shown_text
 
 _WORTH_TELLING = 1.5  # seconds that a group takes: faster ones would only flicker
 _LONGEST_ID = 40  # letters

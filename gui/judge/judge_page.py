@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.events import RunEnded
@@ -26,8 +26,8 @@ from gui.judge.run_control import RunControl
 from gui.judge.run_panel import RunPanel
 from gui.judge.settings_panel import SettingsPanel
 from gui.judge.usual_setup import usual_setup
-from gui.kit.foreign_text import one_line
-from gui.kit.labels import main_button, name, panel, set_role
+from gui.kit.labels import column, main_button, name, panel, scrolling, set_role
+from gui.reading.first_steps import FirstSteps
 from gui.work.file_jobs import Loading
 from gui.work.lanes import Lane, LatestTask
 from gui.work.page import Page
@@ -36,6 +36,7 @@ from gui.work.page_splitter import PageSplitter
 from gui.work.workspace import Workspace
 
 _SPLITTER = "judge/splitter"
+_STEPS_CLOSED = "judge/first_steps_closed"
 
 
 class JudgePage(Page):
@@ -63,6 +64,7 @@ class JudgePage(Page):
         workspace.dataset_changed.connect(self._show_dataset)
         workspace.dataset_loading.connect(self._show_loading)
         workspace.run_changed.connect(self._follow_open_run)
+        workspace.runs_changed.connect(self._show_first_steps)
         control.started.connect(self._follow_start)
         control.progressed.connect(self._follow)
         self.run_panel.listen_to(control)
@@ -128,7 +130,7 @@ class JudgePage(Page):
         part = replace(usual_setup(), items=self.dataset_line.items, ids=self.dataset_line.ids)
         setup = replace(part, model_path=self.picker.path)
         if dataset is not None:
-            setup = replace(setup, dataset_path=dataset.path.absolute())
+            setup = replace(setup, dataset_path=dataset.path.absolute(), columns=dataset.columns)
         return self.settings.in_setup(setup)
 
     # Parts
@@ -145,6 +147,9 @@ class JudgePage(Page):
         self.settings = SettingsPanel(self.workspace.state)
         self.settings.changed.connect(self._change)
         self.settings.unfolded.connect(self._ask_for_gpu)
+        self.first_steps = FirstSteps()
+        self.first_steps.closed.connect(self._close_first_steps)
+        self.first_steps.hide()  # until it is known that nothing was ever judged here
         self.plan_panel = PlanPanel()
         self.plan_panel.context_wanted.connect(self.settings.advanced.set_context)
         self.plan_panel.shorten_wanted.connect(self.settings.advanced.set_shorten)
@@ -168,15 +173,15 @@ class JudgePage(Page):
             self.header.addWidget(button)
 
     def _make_body(self) -> None:
-        self._left = _column(panel(self.dataset_line), panel(self.picker), panel(self.settings))
-        right = _column(self.run_panel, self.plan_panel)
+        self._left = column(panel(self.dataset_line), panel(self.picker), panel(self.settings))
+        right = column(self.first_steps, self.run_panel, self.plan_panel)
         # The judgments take the room that the plan leaves.
         layout = right.layout()
         if isinstance(layout, QVBoxLayout):
             layout.setStretchFactor(self.run_panel, 100)
         self._splitter = PageSplitter(Qt.Orientation.Horizontal)
-        self._splitter.addWidget(_scrolling(self._left))
-        self._splitter.addWidget(_scrolling(right))
+        self._splitter.addWidget(scrolling(self._left))
+        self._splitter.addWidget(scrolling(right))
         self._splitter.setStretchFactor(0, 1)
         self._splitter.setStretchFactor(1, 1)
         self._splitter.setSizes([532, 600])
@@ -215,7 +220,7 @@ class JudgePage(Page):
         awaited, self._awaited = self._awaited, None
         if awaited is not None and self._is_open(awaited.dataset_path):
             self._show_part(awaited)
-        self.context.setText(one_line(dataset.name) if dataset else "")
+        self.context.setText(dataset.name if dataset else "")
         self._plan_soon()
 
     def _describe(self, setup: RunSetup) -> None:
@@ -224,7 +229,7 @@ class JudgePage(Page):
             self._show_part(setup)
         else:
             self._awaited = setup
-            self.workspace.open_dataset(setup.dataset_path)
+            self.workspace.open_dataset(setup.dataset_path, setup.columns)
 
     def _is_open(self, path: Path) -> bool:
         dataset = self.workspace.dataset
@@ -274,6 +279,17 @@ class JudgePage(Page):
         self._show_buttons()
 
     @Slot()
+    def _show_first_steps(self) -> None:
+        """They are for those who have not judged anything yet."""
+        closed = bool(self.workspace.state.text(_STEPS_CLOSED))
+        self.first_steps.setVisible(not closed and (self.control.running or not self.workspace.runs))
+
+    @Slot()
+    def _close_first_steps(self) -> None:
+        self.workspace.state.set_text(_STEPS_CLOSED, "yes")
+        self.first_steps.hide()
+
+    @Slot()
     def _ask_for_gpu(self) -> None:
         self._gpu.start(model_jobs.gpu_supported())
 
@@ -310,6 +326,7 @@ class JudgePage(Page):
     @Slot(object)
     def _follow_end(self, how: RunEnded | EngineError | None) -> None:
         self.run_panel.end(how, self.control.progress)
+        self._close_first_steps()
         self._left.setEnabled(True)
         self.plan_panel.show()
         self._plan_soon()
@@ -377,23 +394,3 @@ class JudgePage(Page):
         self.picker.choose_file(setup.model_path)
         self._describe(setup)
         self.control.start(setup)
-
-
-def _column(*widgets: QWidget) -> QWidget:
-    column = QWidget()
-    column.setProperty("role", "content")
-    layout = QVBoxLayout(column)
-    layout.setContentsMargins(0, 0, 6, 0)
-    layout.setSpacing(10)
-    for widget in widgets:
-        layout.addWidget(widget)
-    layout.addStretch(1)
-    return column
-
-
-def _scrolling(inside: QWidget) -> QScrollArea:
-    area = QScrollArea()
-    area.setWidgetResizable(True)
-    area.setFrameShape(QFrame.Shape.NoFrame)
-    area.setWidget(inside)
-    return area

@@ -54,6 +54,11 @@ class Candidate:
         """What people call the file."""
         return self.found.name
 
+    @property
+    def usable(self) -> bool:
+        """Whether it can judge."""
+        return self.found.model is not None
+
 
 def find(files: Sequence[Path], folders: Sequence[Path], wish: MemoryWish) -> Job[int]:
     """Tell a Candidate for the demo model, each of the files, and each model in the usual folders and these.

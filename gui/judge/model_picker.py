@@ -6,17 +6,19 @@ Knows: the table of candidates, what is remembered of the search. Does not know:
 from pathlib import Path
 
 from PySide6.QtCore import QItemSelectionModel, Qt, Signal, Slot
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from engine.core.formatting import visible
+from engine.core.formatting import visible, without_middle
 from engine.core.settings import KvType
 from engine.system.paths import demo_model
 from gui.judge import model_jobs
 from gui.judge.model_jobs import Candidate, MemoryWish
-from gui.judge.model_table import COLUMNS, MODEL, ModelOrder, ModelTableModel, in_short
+from gui.judge.model_table import COLUMNS, FOLDER, MODEL, ModelOrder, ModelTableModel, about, in_short
+from gui.judge.searched_places import SearchedPlaces
+from gui.judge.unusable_models import UnusableModels
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_folder, ask_source
+from gui.kit.foreign_text import tip
 from gui.kit.labels import heading, label, name, set_role
 from gui.kit.notice import problem_of
 from gui.kit.pill_delegate import PillDelegate
@@ -26,11 +28,11 @@ from gui.work.workspace import Workspace
 
 _FEWEST_ROWS, _MOST_ROWS = 1, 7
 _MANY = 8  # files; a filter is offered above that
-_NAME_WIDTH = 22  # characters, at the least
+_NAME_WIDTH, _FOLDER_WIDTH = 20, 10  # characters, at the least
+_LONGEST_NAME = 80  # characters, of a file that is not found yet
 _ARROW = 3  # characters, for the arrow of the sorted column
 _LAST = "last/model"
 _SUFFIX = ".gguf"
-_SEARCHED = "models"
 
 
 class ModelPicker(QWidget):
@@ -43,6 +45,8 @@ class ModelPicker(QWidget):
         self._state = workspace.state
         self._wish = MemoryWish(None, KvType.F16)
         self._filtering = False
+        self.places = SearchedPlaces(self._state, self)
+        self.places.removed.connect(self._leave)
         self._note = workspace.note
         self._path = Path(self._state.text(_LAST) or demo_model())
         self._remembered = True  # from last time; whether it is still there is not known yet
@@ -70,9 +74,7 @@ class ModelPicker(QWidget):
 
     def scan(self) -> None:
         """Look for model files again."""
-        kept = self._state.record(_SEARCHED)
-        files = [Path(kept_path) for kept_path in kept.get("files", []) if isinstance(kept_path, str)]
-        folders = [Path(kept_path) for kept_path in kept.get("folders", []) if isinstance(kept_path, str)]
+        files, folders = self.places.files, self.places.folders
         if self._path not in files:
             files.insert(0, self._path)
         self.table.clear()
@@ -89,13 +91,13 @@ class ModelPicker(QWidget):
     def choose_file(self, path: Path) -> None:
         """Choose a file."""
         self._remembered = False
-        self._remember("files", path.absolute())
+        self.places.add_file(path.absolute())
         self._select(path.absolute())
         self.scan()
 
     def add_folder(self, path: Path) -> None:
         """Add a folder to those that are searched."""
-        self._remember("folders", path.absolute())
+        self.places.add_folder(path.absolute())
         self.scan()
 
     def set_wish(self, wish: MemoryWish) -> None:
@@ -120,14 +122,14 @@ class ModelPicker(QWidget):
             arrow = _ARROW * letter if column == header.sortIndicatorSection() else 0
             wanted = max(self.view.title_width(column) + arrow, self.view.sizeHintForColumn(column) + 4)
             header.resizeSection(column, wanted)
-        self.view.fill({MODEL: _NAME_WIDTH * letter})
-        self.table.use_palette(QGuiApplication.palette())
+        self.view.fill({MODEL: _NAME_WIDTH * letter, FOLDER: _FOLDER_WIDTH * letter})
 
     def _build(self) -> None:
         self.table = ModelTableModel(self)
         self._order = ModelOrder(self.table, self)
         self.view = dressed(FillingView(), self._order, "Model files")
         self.view.setItemDelegate(PillDelegate(self.view))
+        self.view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.view.setSortingEnabled(True)
         self.view.sortByColumn(MODEL, Qt.SortOrder.AscendingOrder)
         header = self.view.horizontalHeader()
@@ -139,12 +141,14 @@ class ModelPicker(QWidget):
         self._busy = BusyLine()
         self._busy.cancelled.connect(self._searching.cancel)
         self._about = label("")
+        self.unusable = UnusableModels()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addLayout(self._heading())
         layout.addWidget(self.view)
         layout.addWidget(self._about)
         layout.addWidget(self._busy)
+        layout.addWidget(self.unusable)
         layout.addLayout(self._buttons())
         self.refit()
 
@@ -172,6 +176,7 @@ class ModelPicker(QWidget):
             name(button, accessible)
             button.clicked.connect(slot)
             buttons.addWidget(button)
+        buttons.addWidget(self.places.button)
         buttons.addStretch(1)
         return buttons
 
@@ -185,14 +190,13 @@ class ModelPicker(QWidget):
         if chosen is not None:
             self.add_folder(chosen)
 
-    def _remember(self, kind: str, path: Path) -> None:
-        kept = self._state.record(_SEARCHED)
-        others = [
-            kept_path
-            for kept_path in kept.get(kind, [])
-            if isinstance(kept_path, str) and kept_path != str(path)
-        ]
-        self._state.set_record(_SEARCHED, {**kept, kind: [*others, str(path)]})
+    @Slot(object)
+    def _leave(self, path: Path) -> None:
+        """Choose the demo model where the chosen file was taken out of the list, or lies in such a folder."""
+        if self._path == path or path in self._path.parents:
+            self._state.set_text(_LAST, str(demo_model()))
+            self._select(demo_model())
+        self.scan()
 
     def _select(self, path: Path) -> None:
         if path != self._path:
@@ -205,7 +209,7 @@ class ModelPicker(QWidget):
     def _take(self, event: object) -> None:
         if isinstance(event, Candidate):
             self.table.put(event)
-            count = self.table.rowCount()
+            count = self._order.rowCount()
             self._busy.go_on(f"Looking for model files … {count} found")
             self._filter.setVisible(count > _MANY or bool(self._filter.text()))
             if event.path != self._path and self._path in event.files:
@@ -225,6 +229,7 @@ class ModelPicker(QWidget):
     @Slot()
     def _end_search(self) -> None:
         self._busy.end()
+        self.unusable.show_candidates(self.table.candidates)
         self._show_choice()
         self.view.doItemsLayout()  # else there may be nowhere to scroll to yet
         self.view.scrollTo(self.view.currentIndex())
@@ -257,7 +262,8 @@ class ModelPicker(QWidget):
         """Mark the chosen row, and say below the table what must be known of it."""
         row = self.table.row_of(self._path)
         if row is None:
-            self._about.setText(visible(f"Chosen: {self._path.name}"))
+            self._about.setText(visible(f"Chosen: {without_middle(self._path.name, _LONGEST_NAME)}"))
+            self._about.setToolTip(tip(str(self._path)))
             return
         place = self._order.mapFromSource(self.table.index(row, 0))
         selection = self.view.selectionModel()
@@ -269,4 +275,5 @@ class ModelPicker(QWidget):
         candidate = self.table.candidate(row)
         error = candidate.found.error
         self._about.setText(visible(" ".join(problem_of(error)) if error else in_short(candidate)))
+        self._about.setToolTip(tip(about(candidate)))
         set_role(self._about, "bad" if error else "hint")

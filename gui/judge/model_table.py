@@ -1,4 +1,4 @@
-"""The model files to choose from, for a view: those that can judge first, then those that cannot.
+"""The model files to choose from, for a view: those that can judge.
 
 Knows: candidates, Qt's item models. Does not know: how they are found.
 """
@@ -7,28 +7,28 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QSortFilterProxyModel, Qt
-from PySide6.QtGui import QPalette
 
-from engine.core.formatting import amount, counted, short_count, visible
+from engine.core.formatting import amount, capitalised, counted, short_count, visible, without_middle
 from gui.judge.model_jobs import Candidate
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.notice import problem_of
 from gui.kit.pill_delegate import PILL_ROLE
 from gui.kit.value_table import SORT_ROLE, Index
 
-COLUMNS = ("Model", "Memory", "Format", "Params", "Size", "Context")
-MODEL, MEMORY, FORMAT, PARAMETERS, SIZE, CONTEXT = range(len(COLUMNS))
+COLUMNS = ("Model", "Memory", "Format", "Params", "Size", "Folder")
+MODEL, MEMORY, FORMAT, PARAMETERS, SIZE, FOLDER = range(len(COLUMNS))
 _TIPS = (
     "The name of the file; the name in its header, where it says more, is in the tool tip of its row",
     "Whether the model fits the free memory with the context that is set",
     "How its weights are stored",
     "Parameters",
     "Size of the file, of all parts where it is split",
-    "The context that it was trained with, in tokens",
+    "The program that keeps it, or the folder in which it lies",
 )
 USABLE_ROLE = SORT_ROLE + 1
+_LONGEST_NAME = 80  # characters, below the list
 FIT_ROLES = {"fits": "good", "tight": "warning", "does not fit": "bad"}
-_NUMBERS = (PARAMETERS, SIZE, CONTEXT)
+_NUMBERS = (PARAMETERS, SIZE)
 
 
 class ModelTableModel(QAbstractTableModel):
@@ -37,7 +37,6 @@ class ModelTableModel(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._rows: list[Candidate] = []
-        self._palette = QPalette()
 
     @property
     def candidates(self) -> list[Candidate]:
@@ -73,10 +72,6 @@ class ModelTableModel(QAbstractTableModel):
         self._rows.append(candidate)
         self.endInsertRows()
 
-    def use_palette(self, palette: QPalette) -> None:
-        """Draw with other colours from now on."""
-        self._palette = palette
-
     def rowCount(self, parent: Index = QModelIndex()) -> int:
         """How many files there are."""
         return 0 if parent.isValid() else len(self._rows)
@@ -109,15 +104,13 @@ class ModelTableModel(QAbstractTableModel):
         elif role == SORT_ROLE:
             answer = _value(candidate, column)
         elif role == USABLE_ROLE:
-            answer = candidate.found.model is not None
+            answer = candidate.usable
         elif role == PILL_ROLE:
             answer = _pill(candidate, column)
         elif role == Qt.ItemDataRole.ToolTipRole:
             answer = tip(about(candidate))
         elif role == Qt.ItemDataRole.TextAlignmentRole and column in _NUMBERS:
             answer = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        elif role == Qt.ItemDataRole.ForegroundRole and candidate.found.model is None:
-            answer = self._palette.placeholderText()
         return answer
 
 
@@ -125,6 +118,8 @@ def _text(candidate: Candidate, column: int) -> str:
     model = candidate.found.model
     if column == MODEL:
         return candidate.name
+    if column == FOLDER:
+        return candidate.found.folder
     if model is None:
         return "not usable" if column == MEMORY else ""
     return {
@@ -132,13 +127,12 @@ def _text(candidate: Candidate, column: int) -> str:
         FORMAT: model.quantisation,
         PARAMETERS: short_count(model.parameters),
         SIZE: amount(model.size_bytes),
-        CONTEXT: f"{model.trained_context:,}",
     }[column]
 
 
 def _value(candidate: Candidate, column: int) -> float | str:
     model = candidate.found.model
-    if column in (MODEL, FORMAT):
+    if column in (MODEL, FORMAT, FOLDER):
         return _text(candidate, column).casefold()
     if model is None or candidate.estimate is None:
         return -1.0
@@ -147,7 +141,6 @@ def _value(candidate: Candidate, column: int) -> float | str:
             MEMORY: candidate.estimate.total,
             PARAMETERS: model.parameters,
             SIZE: model.size_bytes,
-            CONTEXT: model.trained_context,
         }[column]
     )
 
@@ -165,12 +158,15 @@ def _pill(candidate: Candidate, column: int) -> tuple[str, str] | None:
 
 
 def in_short(candidate: Candidate) -> str:
-    """The whole name of a model that can judge, and what to know of it before a run, else its other name."""
-    model = candidate.found.model
+    """The name of a model that can judge, and what to know of it before a run, else its other name."""
+    model, shown = candidate.found.model, without_middle(candidate.name, _LONGEST_NAME)
     if model is None:
-        return candidate.name
-    other = f", called {model.other_name} in its header" if model.other_name else ""
-    return "\n".join(f"{model.name}: {remark}" for remark in model.remarks) or f"{model.name}{other}"
+        return shown
+    if model.remarks:
+        return "\n".join(f"{shown}: {remark}" for remark in model.remarks)
+    title = without_middle(model.other_name, _LONGEST_NAME)
+    other = f", called {title} in its header" if title else ""
+    return f"{shown}{other}; trained with {model.trained_context:,} tokens of context"
 
 
 def about(candidate: Candidate) -> str:
@@ -196,12 +192,12 @@ def about(candidate: Candidate) -> str:
         f"{model.architecture}, parameters: {model.size_in_words}, trained with"
         f" {model.trained_context:,} tokens of context."
     )
-    lines += [remark[:1].upper() + remark[1:] for remark in model.remarks]
+    lines += [capitalised(remark) for remark in model.remarks]
     return "\n".join(lines)
 
 
 class ModelOrder(QSortFilterProxyModel):
-    """Rows filtered by their texts and sorted by values; what is not usable is last in any order."""
+    """The rows that can judge, filtered by their texts and sorted by values."""
 
     def __init__(self, source: ModelTableModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -210,9 +206,11 @@ class ModelOrder(QSortFilterProxyModel):
         self.setFilterKeyColumn(-1)
         self.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
 
+    def filterAcceptsRow(self, row: int, parent: Index) -> bool:
+        """Only what can judge; why others cannot is told elsewhere."""
+        usable = self.sourceModel().index(row, MODEL, parent).data(USABLE_ROLE)
+        return bool(usable) and super().filterAcceptsRow(row, parent)
+
     def lessThan(self, left: Index, right: Index) -> bool:
-        """By the value of the column, among the usable and among the others."""
-        usable = [bool(side.data(USABLE_ROLE)) for side in (left, right)]
-        if usable[0] != usable[1]:
-            return usable[0] is (self.sortOrder() is Qt.SortOrder.AscendingOrder)
+        """By the value of the column."""
         return bool(left.data(SORT_ROLE) < right.data(SORT_ROLE))

@@ -11,12 +11,14 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.events import RunEnded
-from engine.core.formatting import visible
+from engine.core.formatting import visible, without_middle
 from engine.core.run_setup import RunSetup
 from gui.judge.run_control import RunControl
-from gui.kit.foreign_text import one_line
+from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import label, name
 from gui.work.workspace import Workspace
+
+_LONGEST_NAME = 80  # characters
 
 
 class ResumeBanner(QFrame):
@@ -73,9 +75,11 @@ class ResumeBanner(QFrame):
         number = self._offered.resumes
         stored = next((run for run in self._workspace.runs if run.id == number), None)
         far = f": {stored.judged:,} of {stored.identity.items:,} items are judged" if stored else ""
-        dataset = one_line(self._offered.dataset_in_words)
+        whole = self._offered.dataset_in_words
+        dataset = one_line(without_middle(whole, _LONGEST_NAME))
         text = visible(f"The last run, of {dataset}, was not finished{far}.")
         self._text.setText(text)
+        self._text.setToolTip(tip(whole) if len(whole) > _LONGEST_NAME else "")
         self.setAccessibleName(text)
 
     @Slot()

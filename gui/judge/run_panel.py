@@ -24,8 +24,8 @@ from engine.core.health import Health, HealthVerdict
 from gui.judge.group_panel import GroupPanel
 from gui.judge.latest_table import LatestTableModel
 from gui.judge.run_control import RunControl, RunProgress
-from gui.kit.foreign_text import one_line
-from gui.kit.labels import OneLine, hint, label, name, panel, set_role, shown_text
+from gui.kit.foreign_text import OneLine, one_line
+from gui.kit.labels import hint, label, name, panel, set_role, shown_text
 from gui.kit.notice import problem_of
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.kit.views import FillingView, dressed

@@ -6,7 +6,8 @@ Knows: progress. Does not know: what works.
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QWidget
 
-from gui.kit.labels import OneLine, name
+from gui.kit.foreign_text import OneLine
+from gui.kit.labels import name
 
 
 class BusyLine(QWidget):

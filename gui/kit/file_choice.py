@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from engine.system.paths import home
 from gui.kit.file_dialogs import ask_source
-from gui.kit.foreign_text import one_line, tip
-from gui.kit.labels import label, name
+from gui.kit.foreign_text import OneLine, one_line, tip
+from gui.kit.labels import name
 
 
 class FileChoice(QWidget):
@@ -23,7 +23,7 @@ class FileChoice(QWidget):
         super().__init__(parent)
         self._what, self._kinds = what, kinds
         self._path: Path | None = None
-        self._shown = label("", wrap=False)
+        self._shown = OneLine(role="")
         self._choose = QPushButton("Choose…")
         name(self._choose, f"Choose a file of {what}")
         self._choose.clicked.connect(self._ask)

@@ -34,6 +34,11 @@ class Fold(QWidget):
         self._button.setAccessibleName(title)
 
     @property
+    def title(self) -> str:
+        """What the button says."""
+        return self._button.text()
+
+    @property
     def open(self) -> bool:
         """True while the inside is shown."""
         return self._button.isChecked()

@@ -9,12 +9,12 @@ Knows: how Qt reads text. Does not know: whose text it is.
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, QUrl
-from PySide6.QtGui import QTextCharFormat, QTextCursor, QTextDocument, QTextFormat
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QUrl
+from PySide6.QtGui import QPainter, QPaintEvent, QTextCharFormat, QTextCursor, QTextDocument, QTextFormat
 from PySide6.QtWidgets import QLabel, QWidget
 
 from engine.core.formatting import visible
-from gui.kit.labels import Prose
+from gui.kit.labels import Prose, longest_line
 
 _LONGEST_TIP = 1500
 _LONGEST_LINE = 240
@@ -43,6 +43,58 @@ def one_line(text: str) -> str:
     cut = text[: _LONGEST_LINE + 1]
     line = " ".join(visible(cut).split())
     return f"{line[:_LONGEST_LINE]}…" if len(text) > _LONGEST_LINE else line
+
+
+class OneLine(QLabel):
+    """A text on one line that never asks for more room than there is: its middle is left out instead.
+
+    Where it is left out, the whole is in the tool tip, unless another one is set. `end`: of a sentence the
+    end is left out instead.
+    """
+
+    def __init__(self, text: str = "", role: str = "hint", end: bool = False) -> None:
+        super().__init__()
+        self._elided = Qt.TextElideMode.ElideRight if end else Qt.TextElideMode.ElideMiddle
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self._tip = ""
+        if role:
+            self.setProperty("role", role)
+        self.setText(text)
+
+    def setText(self, text: str) -> None:
+        """Show a text, whatever it is."""
+        own = self.toolTip() != self._tip
+        self._tip = tip(text)
+        super().setText(" ".join(visible(text).split()))
+        if not own:
+            self.setToolTip(self._tip)
+
+    def sizeHint(self) -> QSize:
+        """As wide as the text, but for a very long one."""
+        hint = super().sizeHint()
+        return QSize(min(hint.width(), longest_line(self)), hint.height())
+
+    def minimumSizeHint(self) -> QSize:
+        """A few letters wide."""
+        return QSize(self.fontMetrics().averageCharWidth() * 6, super().minimumSizeHint().height())
+
+    def event(self, event: QEvent) -> bool:
+        """Repeat in no tool tip what is seen whole."""
+        seen = self.toolTip() == self._tip and self._fitting() == self.text()
+        if event.type() == QEvent.Type.ToolTip and seen:
+            return True
+        return super().event(event)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw as much of the text as fits."""
+        painter = QPainter(self)
+        painter.setPen(self.palette().windowText().color())
+        place = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
+        painter.drawText(self.rect(), place, self._fitting())
+        painter.end()
+
+    def _fitting(self) -> str:
+        return self.fontMetrics().elidedText(self.text(), self._elided, self.width())
 
 
 def markdown_document(text: str, parent: QObject | None = None) -> QTextDocument:

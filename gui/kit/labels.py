@@ -6,8 +6,8 @@ Knows: roles. Does not know: what they say.
 import re
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from engine.core.formatting import visible
 
@@ -28,7 +28,7 @@ class Prose(QLabel):
     def setText(self, text: str) -> None:
         """Show a text. Its longest words, such as names of files, may be broken over lines."""
         self._text = text
-        super().setText(_UNBROKEN.sub(lambda word: "\u200b".join(_IN_PIECES.findall(word[0])), text))
+        super().setText(breakable(text))
 
     def text(self) -> str:
         """The text as it was given."""
@@ -53,6 +53,11 @@ class Prose(QLabel):
         room = max(0, self.width() - longest_line(self)) if self.wordWrap() else 0
         if room != self.contentsMargins().right():
             self.setContentsMargins(0, 0, room, 0)
+
+
+def breakable(text: str) -> str:
+    """A text whose longest words, such as names of files, may be broken over lines where it is wrapped."""
+    return _UNBROKEN.sub(lambda word: "\u200b".join(_IN_PIECES.findall(word[0])), text)
 
 
 def longest_line(widget: QWidget) -> int:
@@ -84,29 +89,6 @@ def hint(text: str) -> QLabel:
     return label(text, "hint")
 
 
-class OneLine(QLabel):
-    """A quieter line that never asks for more room than there is: its end is left out instead."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setProperty("role", "hint")
-
-    def minimumSizeHint(self) -> QSize:
-        """A few letters wide."""
-        return QSize(self.fontMetrics().averageCharWidth() * 6, super().minimumSizeHint().height())
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw as much of the text as fits."""
-        painter = QPainter(self)
-        painter.setPen(self.palette().windowText().color())
-        fitting = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
-        painter.drawText(
-            self.rect(), int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), fitting
-        )
-        painter.end()
-
-
 def set_role(widget: QWidget, role: str) -> None:
     """Give a widget another role, and let the style sheet see it."""
     if widget.property("role") != role:
@@ -125,6 +107,28 @@ def panel(*widgets: QWidget, role: str = "panel") -> QFrame:
     for widget in widgets:
         layout.addWidget(widget)
     return frame
+
+
+def column(*widgets: QWidget) -> QWidget:
+    """Widgets one below the other, as wide as there is room; what is left over is below them."""
+    made = QWidget()
+    made.setProperty("role", "content")
+    layout = QVBoxLayout(made)
+    layout.setContentsMargins(0, 0, 6, 0)
+    layout.setSpacing(10)
+    for widget in widgets:
+        layout.addWidget(widget)
+    layout.addStretch(1)
+    return made
+
+
+def scrolling(inside: QWidget) -> QScrollArea:
+    """A widget that is scrolled where there is too little room for it."""
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setWidget(inside)
+    return area
 
 
 def main_button(text: str) -> QPushButton:

@@ -9,9 +9,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
+from engine.core import VERSION
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import visible
-from engine.core.version import VERSION
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import name, set_role
 from gui.kit.remedies import IN_THE_WINDOW

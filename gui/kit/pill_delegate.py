@@ -37,7 +37,7 @@ class PillDelegate(QStyledItemDelegate):
         left = shown.rect.left() + margin
         if text:
             room = shown.rect.width() - width - 2 * margin - _GAP
-            text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, max(0, room))
+            text = metrics.elidedText(text, shown.textElideMode, max(0, room))
             left += metrics.horizontalAdvance(text) + _GAP
         shown.text = text
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, shown, painter, shown.widget)

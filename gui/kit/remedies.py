@@ -6,10 +6,12 @@ Knows: the fields and places of the window that a remedy may name. Does not know
 from engine.core.remedies import Setting, Step, Wording
 
 FIELDS = {
+    Setting.COLUMNS: "Columns",
     Setting.CONTEXT: "Context",
     Setting.EXAMPLES: "Labelled examples",
     Setting.EXPLANATION_TOKENS: "Longest explanation",
     Setting.KV_TYPE: "KV cache",
+    Setting.LABELS: "Label values",
     Setting.PARTIAL: "Only items that all have",
     Setting.SHORTEN: "Shorten responses that do not fit",
     Setting.SHOTS: "Examples shown",
@@ -31,6 +33,7 @@ IN_THE_WINDOW = Wording(
         ),
         Step.EXPORT_RUN: "export the run's submission on the Results page and compare that",
         Step.FIND_DATASET: "open it on the Dataset page",
+        Step.MAP_COLUMNS: "Open it with File > Open dataset, and say there which column is which",
         Step.MOVE_STORE: (
             "See that you may write in its folder, or let TIEBREAK_HOME name another folder; then start"
             " Tiebreak again."

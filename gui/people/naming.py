@@ -73,6 +73,7 @@ class WhoButton(QToolButton):
         self.setProperty("role", "button")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._menu = QMenu(self)
+        self._menu.setToolTipsVisible(True)
         self._menu.aboutToShow.connect(self._fill)
         self.setMenu(self._menu)
         workspace.author_changed.connect(self.follow)
@@ -113,7 +114,7 @@ class WhoButton(QToolButton):
 
     def _short(self, person: str) -> str:
         room = self.fontMetrics().averageCharWidth() * _SHOWN
-        return self.fontMetrics().elidedText(person, Qt.TextElideMode.ElideRight, room)
+        return self.fontMetrics().elidedText(person, Qt.TextElideMode.ElideMiddle, room)
 
     @Slot(int)
     def _take(self, result: int) -> None:
@@ -142,6 +143,7 @@ class WhoButton(QToolButton):
         for person in sorted(people)[:_MOST_LISTED]:
             action = QAction(self._short(visible(person)).replace("&", "&&"), self._menu)
             action.setData(person)
+            action.setToolTip(tip(person))
             action.setCheckable(True)
             action.setChecked(person == self._workspace.author)
             action.triggered.connect(self._choose)

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from engine.core.formatting import clipped, visible
 from engine.core.judgments import ItemNote
-from gui.kit.foreign_text import one_line, tip
-from gui.kit.labels import OneLine, name
+from gui.kit.foreign_text import OneLine, one_line, tip
+from gui.kit.labels import name
 from gui.kit.pill import Pill
 from gui.people.note_dialog import NoteDialog
 from gui.work import store_jobs

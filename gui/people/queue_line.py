@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from engine.core.judgments import ReviewState
 from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import tip
-from gui.kit.labels import OneLine, name
+from gui.kit.foreign_text import OneLine, tip
+from gui.kit.labels import name
 from gui.people.item_queue import ItemQueue
 from gui.people.naming import WhoButton
 from gui.people.progress import STATE_WORDS

@@ -25,10 +25,10 @@ from engine.core.items import PREFERENCES, Gold, Preference
 from engine.core.judgments import AnyJudgment, Judgment, Override, Unscored
 from engine.core.run_records import StoredRun
 from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import one_line, plain_label, tip
+from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
 from gui.kit.label_mark import LabelBadge, label_icon
 from gui.kit.label_words import LABEL_WORDS, LETTERS
-from gui.kit.labels import OneLine, name, set_role
+from gui.kit.labels import name, set_role
 from gui.kit.pill import Pill
 from gui.reading.explanation_editor import ExplanationEditor
 from gui.reading.text_pane import TextPane

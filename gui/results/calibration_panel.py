@@ -14,9 +14,11 @@ from engine.core.formatting import percent, visible
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_source, ask_target
 from gui.kit.fold import Fold
-from gui.kit.labels import heading, hint, label, main_button, name, panel, set_role
+from gui.kit.labels import hint, label, main_button, name, panel, set_role
 from gui.kit.value_table import TableModel
 from gui.kit.views import measure_view
+from gui.reading.glossary import Topic
+from gui.reading.help_dialog import headed
 from gui.results import calibration_jobs
 from gui.results.calibration_jobs import Proposal
 from gui.work.files_in_use import files_in_use
@@ -204,7 +206,7 @@ class CalibrationPanel(QWidget):
         name(self.apply_button, "Apply the calibration to this run")
         self._source, self._warnings, self._changed = label(""), label("", "warning"), label("")
         self.quality, self._parameters, self.changes = (TableModel(self) for _ in range(3))
-        first = panel(heading("Calibration"), hint(_WHAT), self.state, self.needs)
+        first = panel(headed("Calibration", Topic.CALIBRATION), hint(_WHAT), self.state, self.needs)
         self._add_line(first, self.fit_button, self.load_button, self.save_button, self.off_button)
         layout = first.layout()
         assert isinstance(layout, QVBoxLayout)

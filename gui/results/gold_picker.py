@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from engine.core.formatting import short_name, visible
 from gui.kit.file_dialogs import DATASETS, ask_source
-from gui.kit.foreign_text import tip
-from gui.kit.labels import OneLine, name
+from gui.kit.foreign_text import OneLine, tip
+from gui.kit.labels import name
 from gui.work.workspace import Workspace
 
 

@@ -15,6 +15,8 @@ from gui.kit.labels import heading, hint, label, name, panel
 from gui.kit.notice import problem_of
 from gui.kit.value_table import TableModel
 from gui.kit.views import measure_view, table_view
+from gui.reading.glossary import Topic
+from gui.reading.help_dialog import headed
 from gui.results.model_measure_jobs import ModelMeasure
 from gui.results.score_jobs import Scores, ScoreTable
 
@@ -23,6 +25,7 @@ _NO_LABELS = (
     " trivial judges reach: choose a labelled dataset with “Other labels…”."
 )
 _LINES_OF_UNSCORED = 8
+_WIDEST_COLUMN = 40  # mean letters, of the same table
 
 
 class ScoresPanel(QWidget):
@@ -37,7 +40,7 @@ class ScoresPanel(QWidget):
         self.caveats = label("")
         self._caveat_panel = panel(self.caveats, role="note")
         self.verdict = label("")
-        self._verdict_panel = panel(heading("In short"), self.verdict)
+        self._verdict_panel = panel(headed("In short", Topic.HEALTH), self.verdict)
         self.warnings = label("", "warning")
         self._models = {part: TableModel(self) for part in ScoreTable}
         self._views: dict[ScoreTable, QTableView] = {}
@@ -82,6 +85,9 @@ class ScoresPanel(QWidget):
         lines = min(count, _LINES_OF_UNSCORED) + 2
         view.setFixedHeight(lines * view.verticalHeader().defaultSectionSize())
         view.resizeColumnsToContents()
+        widest = view.fontMetrics().averageCharWidth() * _WIDEST_COLUMN
+        for column in range(self._models[ScoreTable.UNSCORED].columnCount()):
+            view.setColumnWidth(column, min(view.columnWidth(column), widest))
 
     def put_before_explanations(self, widget: QWidget) -> None:
         """Show something of the page's own where the explanations are measured."""

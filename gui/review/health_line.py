@@ -4,9 +4,10 @@ Knows: the open run, the health of a judge. Does not know: how health is measure
 """
 
 from engine.core.health import NOT_LOOKED_AT, HealthVerdict
-from gui.kit.foreign_text import tip
-from gui.kit.labels import OneLine, set_role
+from gui.kit.foreign_text import OneLine, tip
+from gui.kit.labels import set_role
 from gui.kit.remedies import IN_THE_WINDOW
+from gui.reading.glossary import MORE_BY_F1
 from gui.work.workspace import OpenRun
 
 _WORDS = {
@@ -28,7 +29,7 @@ class HealthLine(OneLine):
         text, role = _WORDS.get(health.verdict, ("", "hint"))
         set_role(self, role)
         self.setText(text)
-        said = "\n".join(health.sentences(IN_THE_WINDOW.of))
+        said = "\n".join([*health.sentences(IN_THE_WINDOW.of), MORE_BY_F1])
         self.setToolTip(tip(said))
         self.setAccessibleDescription(said)
         self.setVisible(bool(text))

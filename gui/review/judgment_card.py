@@ -23,15 +23,17 @@ from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import Judgment, SubmittedLabel, Unscored
 from gui.kit.bars import ProbabilityBars
 from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import one_line, plain_label, tip
+from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
 from gui.kit.label_mark import LabelBadge, label_icon
 from gui.kit.label_words import LABEL_WORDS, LETTERS
-from gui.kit.labels import OneLine, heading, hint, name
+from gui.kit.labels import heading, hint, name
 from gui.kit.pill import Pill
 from gui.people.blind import HIDDEN
 from gui.people.orders_view import OrdersView
 from gui.people.shown import Shown, by_whom, in_words, is_cut, own_explanation
 from gui.reading.explanation_editor import ExplanationEditor
+from gui.reading.glossary import MORE_BY_F1, Topic
+from gui.reading.help_dialog import HelpMark
 from gui.review.order_bars import OrderBars, own_shares
 
 LOW_MASS = 0.5
@@ -86,7 +88,7 @@ class JudgmentCard(QFrame):
         self.badge = LabelBadge(big=True)
         self.own = hint("")
         self.flipped, self.doubt, self.mass = Pill(), Pill(), Pill()
-        self.beginning = OneLine()
+        self.beginning = OneLine(end=True)
         self.bars, self.orders = ProbabilityBars(), OrderBars()
         self.reason = plain_label()
         self.outdated = Pill()
@@ -152,7 +154,7 @@ class JudgmentCard(QFrame):
         name(self.prompt, "What the model is shown, key P", "Exactly what the model is shown (P)")
         marks = QWidget()
         flow = FlowLayout(marks, gap=8)
-        for part in (self.badge, self.own, self.flipped, self.doubt, self.mass):
+        for part in (self.badge, self.own, self.flipped, self.doubt, self.mass, HelpMark(Topic.DOUBT)):
             flow.addWidget(part)
         head = QHBoxLayout()
         head.setSpacing(8)
@@ -310,19 +312,19 @@ class JudgmentCard(QFrame):
         self.doubt.setToolTip(
             tip(
                 "How much a look is worth, from 0 to 1: high where the model is unsure, its orders disagree"
-                " or its labels contradict each other; 0 where a person decided."
+                f" or its labels contradict each other; 0 where a person decided. {MORE_BY_F1}"
             )
         )
         self.flipped.setVisible(scored is not None and bool(scored.flipped))
         self.flipped.say("⇄ flipped", "warning")
-        self.flipped.setToolTip(tip("The two orders alone would give different labels."))
+        self.flipped.setToolTip(tip(f"The two orders alone would give different labels. {MORE_BY_F1}"))
         low = self._low_mass = scored is not None and scored.format_mass < LOW_MASS
         text = f"format mass {percent(scored.format_mass)}" if scored is not None else ""
         self.mass.say(f"low {text}" if low else text, "bad" if low else "plain")
         self.mass.setToolTip(
             tip(
                 "The share of all probability that the four labels hold."
-                " Low: the model did not understand what it was asked."
+                f" Low: the model did not understand what it was asked. {MORE_BY_F1}"
             )
         )
 

@@ -28,6 +28,7 @@ from gui.kit.label_mark import paint_label
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.value_table import SORT_ROLE, Index
 from gui.people.progress import STATE_SIGNS, STATE_WORDS
+from gui.reading.glossary import MORE_BY_F1
 from gui.review.review_jobs import ItemAgain, Listing, Review
 from gui.review.search_hits import HitDelegate, Search
 
@@ -41,10 +42,11 @@ _TIPS = (
     "How far you are with the item: ✓ done, » skipped, else to do",
     "The item's id in the dataset",
     "How much a look is worth, from 0 to 1: high where the model is unsure, its two orders disagree, or its"
-    " labels contradict each other; the highest of the judgments that pass the filters",
+    " labels contradict each other; the highest of the judgments that pass the filters."
+    f" {MORE_BY_F1}",
     "The label in force on each criterion: A, B, G both good, X both bad, – unscored",
     "⇄ the orders disagree, ≠ differs from the human label, ✎ overridden, ! explanation outdated;"
-    " with how many criteria",
+    f" with how many criteria. {MORE_BY_F1}",
     "The beginning of the instruction; of a search, the first text that it finds, from there on",
 )
 HIDDEN = "hidden"  # in the place of a label
@@ -270,7 +272,7 @@ class ItemView(QTableView):
             ID: metrics.horizontalAdvance("0000") + 12,
             DOUBT: metrics.horizontalAdvance("Doubt") + 22,
             LABELS: 10 + 5 * (metrics.height() + 3),
-            MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5") + 22,
+            MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5") + 12,
             INSTRUCTION: metrics.averageCharWidth() * 8,
         }
         for column, width in widths.items():

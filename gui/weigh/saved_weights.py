@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from engine.core.formatting import without_middle
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import hint, label, name
 from gui.weigh.run_weights import RunWeights
@@ -69,8 +70,7 @@ class SavedWeights(QObject):
             self._add(remove, known).triggered.connect(partial(self._remove, known))
 
     def _add(self, menu: QMenu, known: str) -> QAction:
-        shown = one_line(known)
-        cut = shown if len(shown) <= _LONGEST_ENTRY else f"{shown[:_LONGEST_ENTRY]}…"
+        cut = without_middle(one_line(known), _LONGEST_ENTRY)
         action = menu.addAction(cut.translate(_NO_AMPERSAND))
         action.setToolTip(tip(known))
         return action

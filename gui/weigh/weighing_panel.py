@@ -25,10 +25,12 @@ from engine.core.formatting import number, percent, visible, words
 from engine.core.review_filters import Filters, WantedItems
 from engine.core.rubric import ELOQUENT
 from gui.kit.flow import FlowLayout
-from gui.kit.labels import heading, hint, label, name, panel
+from gui.kit.labels import hint, label, name, panel
 from gui.kit.notice import problem_of
 from gui.kit.value_table import TableModel
 from gui.kit.views import measure_view
+from gui.reading.glossary import Topic
+from gui.reading.help_dialog import headed
 from gui.weigh import weighing_jobs
 from gui.weigh.run_weights import BY_HAND, RunWeights, Wish, usual_wish
 from gui.weigh.saved_weights import SavedWeights
@@ -286,7 +288,7 @@ class WeighingPanel(QWidget):
         self.saved = SavedWeights(self.weights, self)
         self.saved.save_wanted.connect(self.save_as)
         self.saved.apply_wanted.connect(self.apply_saved)
-        self._controls = panel(heading("Weights"), hint(_WHAT), self.source)
+        self._controls = panel(headed("Weights", Topic.WEIGHTS), hint(_WHAT), self.source)
         inside = self._controls.layout()
         assert isinstance(inside, QVBoxLayout)
         inside.addLayout(self._rows)
@@ -308,7 +310,7 @@ class WeighingPanel(QWidget):
         self.margins.wanted.connect(self._find_margins)
         self.summary = label("", "hint")
         self._decided = panel(
-            heading("Decisions"),
+            headed("Decisions", Topic.TIE_THRESHOLD),
             self.rates,
             self._items_button(),
             self.summary,

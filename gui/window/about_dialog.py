@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from PySide6.QtCore import qVersion
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
-from engine.core.version import VERSION
+from engine.core import VERSION
 from engine.system.paths import third_party_licences
 from gui.kit.labels import hint, label, title
 

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from engine.core.errors import EngineError
 from gui.kit.foreign_text import one_line
-from gui.kit.labels import hint, set_role
+from gui.kit.labels import breakable, hint, set_role
 from gui.kit.notice import problem_of
 from gui.kit.theme import TEXT_SIZES, ThemeChoice, apply_theme
 from gui.work.page_name import PageName
@@ -31,6 +31,7 @@ from gui.work.state import State
 MENUS = ("&File", "&View", "&Run", "&Help")
 _PAGES = tuple(PageName)
 _FIRST_SIZE = QSize(1280, 800)
+_TITLE_BAR = QSize(0, 40)  # and the edges of a window, which the system draws around it
 _FIRST_PAGE = PageName.JUDGE
 _NOTE_MS = 12_000
 
@@ -110,7 +111,8 @@ class MainWindow(QMainWindow):
 
     def show_problem(self, error: EngineError) -> None:
         """Show an error in a box of its own."""
-        box = QMessageBox(QMessageBox.Icon.Critical, "Tiebreak", "\n".join(problem_of(error)), parent=self)
+        said = breakable("\n".join(problem_of(error)))
+        box = QMessageBox(QMessageBox.Icon.Critical, "Tiebreak", said, parent=self)
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.exec()
 
@@ -148,7 +150,7 @@ class MainWindow(QMainWindow):
 
     def _restore(self) -> None:
         if not self.restoreGeometry(self.state.layout("window")):
-            self.resize(_FIRST_SIZE.boundedTo(self.screen().availableSize()))
+            self.resize(_FIRST_SIZE.boundedTo(self.screen().availableSize() - _TITLE_BAR))
         page = self.state.text("page", _FIRST_PAGE)
         self.rail.setCurrentRow(_PAGES.index(PageName(page) if page in set(PageName) else _FIRST_PAGE))
         self.rail.currentRowChanged.connect(self._turn)

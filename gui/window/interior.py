@@ -28,6 +28,7 @@ from gui.kit.notice import Notice
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.kit.theme import colours
 from gui.people.blind import BLIND
+from gui.reading.help_dialog import show_help
 from gui.results.export_jobs import Written
 from gui.results.results_page import ResultsPage
 from gui.review.drafts import DRAFTS
@@ -152,6 +153,7 @@ class Interior(QObject):
             reset_text_size=lambda: frame.set_text_size(100),
             run=self.run,
             stop=self.run_control.stop,
+            show_help=lambda: show_help(frame),
             show_keys=self._show_keys,
             show_self_test=lambda: SelfTestDialog(space, frame).exec(),
             open_data_folder=lambda: self._open_folder(data_folder()),
@@ -225,7 +227,8 @@ class Interior(QObject):
     @Slot()
     def _set_title(self) -> None:
         dataset = self.workspace.dataset
-        self.frame.setWindowTitle(f"{one_line(dataset.name)} - Tiebreak" if dataset else "Tiebreak")
+        name = one_line(short_name(dataset.name)) if dataset else ""
+        self.frame.setWindowTitle(f"{name} - Tiebreak" if name else "Tiebreak")
 
     @Slot()
     def _follow_look(self) -> None:

@@ -14,12 +14,14 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar
 
-from gui.kit.foreign_text import one_line
+from engine.core.formatting import without_middle
+from gui.kit.foreign_text import one_line, tip
 from gui.kit.menu_entry import Entry
 from gui.kit.theme import ThemeChoice
 from gui.work.page_name import PageName
 
 _NUMBERED = re.compile(r"^&\d ")  # the pages
+_LONGEST_PART = 48  # characters of a name in a menu, and of its folder
 _NO_AMPERSAND = str.maketrans({"&": "&&"})
 _THEMES = {
     ThemeChoice.SYSTEM: "As the &system",
@@ -50,6 +52,7 @@ class MenuActions:
     reset_text_size: Action
     run: Action
     stop: Action
+    show_help: Action
     show_keys: Action
     show_self_test: Action
     open_data_folder: Action
@@ -107,6 +110,7 @@ class Menus(QObject):
         self._add(menu, Entry("&Open dataset…", self._do.open_dataset, (QKeySequence.StandardKey.Open,)))
         self._add(menu, Entry("Open s&ubmission…", self._do.open_submission, ("Ctrl+Shift+O",)))
         self._recent = menu.addMenu("Open &recent")
+        self._recent.setToolTipsVisible(True)
         self._recent.aboutToShow.connect(self._fill_recent)
         self._add(menu, Entry("Open the &demo dataset", self._do.open_demo))
         menu.addSeparator()
@@ -122,7 +126,9 @@ class Menus(QObject):
     def _fill_recent(self) -> None:
         self._recent.clear()
         for path in self._do.recent_datasets():
-            action = self._recent.addAction(one_line(f"{path.name}   {path.parent}").translate(_NO_AMPERSAND))
+            name, folder = (without_middle(part, _LONGEST_PART) for part in (path.name, str(path.parent)))
+            action = self._recent.addAction(one_line(f"{name}   {folder}").translate(_NO_AMPERSAND))
+            action.setToolTip(tip(str(path)))
             action.triggered.connect(partial(self._do.open_recent, path))
         if self._recent.isEmpty():
             self._recent.addAction("No files yet").setEnabled(False)
@@ -153,7 +159,8 @@ class Menus(QObject):
         self._stop.setEnabled(False)
 
     def _fill_help(self, menu: QMenu) -> None:
-        self._add(menu, Entry("&Keys", self._do.show_keys, ("F1", "?")))
+        self._add(menu, Entry("What the &words mean", self._do.show_help, ("F1",)))
+        self._add(menu, Entry("&Keys", self._do.show_keys, ("?",)))
         self._add(menu, Entry("Self-&test…", self._do.show_self_test))
         menu.addSeparator()
         self._add(menu, Entry("Open the &data folder", self._do.open_data_folder))

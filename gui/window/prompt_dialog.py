@@ -25,8 +25,8 @@ from engine.core.formatting import percent, short_name, words
 from engine.core.items import Order
 from gui.kit.busy import BusyLine
 from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import one_line, plain_label
-from gui.kit.labels import OneLine, heading, hint, label, name, narrow
+from gui.kit.foreign_text import OneLine, one_line, plain_label
+from gui.kit.labels import heading, hint, label, name, narrow
 from gui.kit.notice import Notice
 from gui.kit.value_table import TableModel, sentence_case
 from gui.kit.views import measure_view

@@ -8,9 +8,11 @@ Knows: how far reading is. Does not know: windows.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.core.column_map import ColumnMap
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
@@ -25,15 +27,26 @@ class Loading:
     rows: int
 
 
-def load(path: Path) -> "Job[Dataset]":
-    """Read a dataset; reports Loading."""
+def load(path: Path, columns: ColumnMap | None = None, remember: bool | None = None) -> "Job[Dataset]":
+    """Read a dataset; reports Loading.
+
+    `columns`: by which a foreign file is read. `remember`: whether they are kept for files with the same
+    columns, or forgotten; None leaves what is remembered.
+    """
 
     def work(control: JobControl) -> "Dataset":
         from engine.data.dataset import load_dataset
+        from engine.system import column_memory
 
         dataset = load_dataset(
-            path, cancel=control.cancel, progress=lambda rows: control.report(Loading(path, rows))
+            path,
+            cancel=control.cancel,
+            progress=lambda rows: control.report(Loading(path, rows)),
+            columns=columns,
         )
+        if columns is not None and remember is not None:
+            keep = partial(column_memory.remember, column_map=columns) if remember else column_memory.forget
+            keep(dataset.file_columns)
         # Both are needed soon, and take a moment for many items.
         _ = dataset.hash, dataset.criteria
         control.cancel.raise_if_requested()

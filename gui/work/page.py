@@ -9,7 +9,8 @@ from typing import ClassVar
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from gui.kit.labels import OneLine, title
+from gui.kit.foreign_text import OneLine
+from gui.kit.labels import title
 from gui.work.page_name import PageName
 from gui.work.page_splitter import PageSplitter
 from gui.work.workspace import Workspace

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import visible, words
 from engine.core.health import NOT_LOOKED_AT, Health
@@ -135,7 +136,7 @@ class Workspace(QObject):
         self._loading.progress.connect(self.dataset_loading)
         self._loading.finished.connect(self._take_dataset)
         self._loading.failed.connect(self._tell_bad_dataset)
-        self._loading.cancelled.connect(self._end_loading)
+        self._loading.cancelled.connect(lambda: self.dataset_loading.emit(None))
         self._gold_loading = LatestTask(threads, Lane.FILES, self)
         self._gold_loading.finished.connect(self._take_gold)
         self._gold_loading.failed.connect(self.problem)
@@ -153,9 +154,11 @@ class Workspace(QObject):
         """True while a dataset is read."""
         return self._loading.busy
 
-    def open_dataset(self, path: Path) -> None:
-        """Read a dataset; the one that is open stays until the new one is there."""
-        self._loading.start(file_jobs.load(path))
+    def open_dataset(
+        self, path: Path, columns: ColumnMap | None = None, remember: bool | None = None
+    ) -> None:
+        """Read a dataset; the open one stays until the new one is there. See file_jobs.load."""
+        self._loading.start(file_jobs.load(path, columns, remember))
         self.dataset_loading.emit(file_jobs.Loading(path, 0))
 
     def cancel_loading(self) -> None:
@@ -215,10 +218,6 @@ class Workspace(QObject):
         if self.dataset is None:  # the one of last time is gone: the next start need not say so again
             self.state.set_text("last/dataset", "")
         self.dataset_failed.emit(error)
-
-    @Slot()
-    def _end_loading(self) -> None:
-        self.dataset_loading.emit(None)
 
     @Slot(object)
     def _take_gold(self, dataset: "Dataset") -> None:

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from engine.core.version import RELEASED, VERSION
+from engine.core import RELEASED, VERSION
 from gui.window.icons import MARK, mark
 from main import main
 from tests.commands import ROOT

@@ -7,9 +7,10 @@ import argparse
 import sys
 from pathlib import Path
 
+from engine.commands.shared.column_arguments import read_dataset
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.data.dataset import Dataset, load_dataset
+from engine.data.dataset import Dataset
 from engine.data.id_list import ids_in, read_ids
 
 _STANDARD_INPUT = "-"
@@ -39,7 +40,7 @@ def chosen_ids(
     """The dataset and the ids of it that --ids chooses; none of both without it. SetupError, InputError."""
     if options.ids is None:
         return None, ()
-    loaded = load_dataset(dataset, cancel=cancel)
+    loaded = read_dataset(options, dataset, cancel)
     if options.ids == _STANDARD_INPUT:
         data = sys.stdin.buffer.read() if sys.stdin else b""
         return loaded, ids_in(data, Path("standard input"), loaded)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+from engine.commands.shared.column_arguments import add_columns
 from engine.commands.shared.console import printable, tell
 from engine.commands.shared.machine_arguments import add_computer
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
@@ -39,13 +40,14 @@ from engine.weigh.system_weighing import ScoredPairs, Weighing, scored_pairs_of,
 
 
 def add_gold(arguments: argparse.ArgumentParser, required: bool = True) -> None:
-    """--gold and --partial."""
+    """--gold and --partial, and by which columns the former is read."""
     arguments.add_argument(
         "--gold", type=Path, required=required, metavar="DATASET", help="the dataset with human labels"
     )
     arguments.add_argument(
         "--partial", action="store_true", help="use the items that both have, and say how many"
     )
+    add_columns(arguments, "human labels")
 
 
 def add_model_alone(arguments: argparse.ArgumentParser) -> None:

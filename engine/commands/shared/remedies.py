@@ -3,15 +3,31 @@
 Knows: the options and commands that a remedy may name. Does not know: errors, what the options do.
 """
 
+import re
+import shlex
+
 from engine.core.remedies import Setting, Step, Wording
 from engine.system.paths import program
 
+_PLAIN = re.compile(r"[\w,=.:/@%+-]+")
+_FIT_FOR_DOUBLE_QUOTES = re.compile(r'[^"$`\\!%\n]*')
+
+
+def _quoted(value: str) -> str:
+    """A value as it is typed: in double quotes, which Windows knows too, where it would not be one word."""
+    if _PLAIN.fullmatch(value):
+        return value
+    return f'"{value}"' if _FIT_FOR_DOUBLE_QUOTES.fullmatch(value) else shlex.quote(value)
+
+
 OPTIONS = Wording(
     settings={
+        Setting.COLUMNS: "--columns",
         Setting.CONTEXT: "--context",
         Setting.EXAMPLES: "--examples",
         Setting.EXPLANATION_TOKENS: "--max-explanation-tokens",
         Setting.KV_TYPE: "--kv-type",
+        Setting.LABELS: "--labels",
         Setting.PARTIAL: "--partial",
         Setting.SHORTEN: "--shorten",
         Setting.SHOTS: "--shots",
@@ -29,9 +45,11 @@ OPTIONS = Wording(
         ),
         Step.EXPORT_RUN: "write the run's submission with `runs export` and use that",
         Step.FIND_DATASET: "name its file with --dataset",
+        Step.MAP_COLUMNS: "Say which column is which",
         Step.MOVE_STORE: "Name a file for the run store in a folder where you may write (--store).",
         Step.RESUME: "Go on with the same judge command",
         Step.USE_OTHER_STORE: "Name another file for the run store (--store).",
     },
     setting_value="{0} {1}",
+    quoted=_quoted,
 )

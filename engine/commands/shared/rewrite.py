@@ -5,6 +5,7 @@ Knows: its arguments, the files it needs, what it prints.
 
 import argparse
 
+from engine.commands.shared.column_arguments import columns_of
 from engine.commands.shared.console import DONE, INCOMPLETE, interruptible, printable, tell
 from engine.commands.shared.example_arguments import examples_of
 from engine.commands.shared.model_argument import model_file
@@ -39,7 +40,7 @@ def rewrite(store: RunStore, options: argparse.Namespace) -> int:
 
 def _plan(run: StoredRun, options: argparse.Namespace, cancel: CancelToken) -> RunPlan:
     refuse_submitted(run, "have explanations written again")
-    dataset = dataset_of_run(run, options.dataset, cancel)
+    dataset = dataset_of_run(run, options.dataset, cancel, columns_of(options))
     examples = examples_of(options, dataset.rubric.only(run.identity.criteria), cancel)
     model = _model(run, options.model, cancel)
     machine = machine_settings(options.threads, options.gpu_layers)

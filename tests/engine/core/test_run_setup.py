@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from engine.core.column_map import ColumnMap
 from engine.core.run_setup import RunSetup
 from engine.core.settings import KvType, Mode
 from engine.system.paths import demo_dataset, demo_model
@@ -33,6 +34,7 @@ def test_a_setup_is_the_same_after_json() -> None:
         threads=3,
         gpu_layers=0,
         fresh=True,
+        columns=ColumnMap.of({"instruction": "prompt"}, {"1": "A"}),
     )
     assert RunSetup.of_json(setup.as_json(), USUAL) == setup
 
@@ -45,6 +47,7 @@ def test_a_setup_is_the_same_after_json() -> None:
         {"context": -5, "threads": True, "temperature": "hot", "seed": 2**40, "shorten": "yes"},
         {"ids": "17", "resumes": 0},
         {"ids": ["3", 17]},
+        {"columns": {"columns": {"instruction": 3}}},
         {"dataset_path": "", "model_path": 3, "criteria": [], "temperature": float("nan"), "gpu_layers": -1},
     ],
 )

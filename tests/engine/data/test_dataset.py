@@ -238,7 +238,6 @@ def test_an_unknown_label_is_named_with_the_nearest(save: SaveRows, label: str, 
             [
                 "no column 'output_a'. The nearest is 'Output A'. "
                 "Columns found: 'id', 'instruction', 'Output A', 'output_b'.",
-                "line 3, id: id '1' is already that of line 2.",
             ],
         ),
         (
@@ -270,7 +269,6 @@ def test_an_unknown_label_is_named_with_the_nearest(save: SaveRows, label: str, 
             "x.jsonl",
             '{"id": null, "prompt": "", "output_a": "", "output_b": ""}',
             [
-                "line 1, id: the id is empty.",
                 "no column 'instruction'. Columns found: 'id', 'prompt', 'output_a', 'output_b'.",
             ],
         ),
@@ -285,7 +283,7 @@ def test_an_unknown_label_is_named_with_the_nearest(save: SaveRows, label: str, 
         ),
     ],
 )
-def test_all_problems_of_a_file_are_told_together(
+def test_all_problems_of_a_file_are_told_together_where_its_columns_are_known(
     tmp_path: Path, name: str, data: str, problems: list[str]
 ) -> None:
     (tmp_path / name).write_text(data, newline="")

@@ -91,7 +91,7 @@ def test_a_row_without_an_end_is_named_and_ends_the_reading(tmp_path: Path) -> N
 @pytest.mark.parametrize("name", ["d.tsv", "d.jsonl"])
 def test_after_many_problems_nothing_more_is_read(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
-    path.write_text(HEADER + "1\n" * 300_000 if name == "d.tsv" else '{"id":1}\n' + "1\n" * 300_000)
+    path.write_text(HEADER + "1\n" * 300_000 if name == "d.tsv" else f"{json.dumps(ROW)}\n" + "1\n" * 300_000)
     with pytest.raises(InputError, match="10,000 problems were found, and nothing after them was read"):
         load_dataset(path)
 

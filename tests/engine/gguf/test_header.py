@@ -1,5 +1,6 @@
 """Headers read from sound files, from damaged ones, and from what is no GGUF at all."""
 
+import math
 import random
 import struct
 import time
@@ -236,3 +237,41 @@ def test_real_vocabularies_are_read(shared_data: Path, name: str, tokens: int, m
         assert isinstance(texts, list)
         lengths.append(len(texts))
     assert lengths == [tokens, merges]
+
+
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        (b"\x89PNG", "it begins with the bytes 89 50 4e 47."),
+        (b"\xd0\x9f\xd1\x80", "it begins with the bytes d0 9f d1 80."),
+        (b"it's", 'it begins with the text "it\'s".'),
+    ],
+)
+def test_the_first_bytes_are_told_in_words(tmp_path: Path, start: bytes, said: str) -> None:
+    assert refusal(tmp_path / "other.gguf", start + bytes(100)).problem.endswith(said)
+
+
+@pytest.mark.parametrize(
+    "kind_and_value",
+    [
+        struct.pack("<IIQQ", 9, 8, 1, 2) + b"\xff\xfe",
+        struct.pack("<IIQ3i", 9, 5, 3, 1, -2, 3),
+        struct.pack("<IIQ2f", 9, 6, 2, 1.5, math.nan),
+        struct.pack("<IQ", 8, 100_000) + b"x" * 100_000,
+        struct.pack("<If", 6, math.inf),
+    ],
+    ids=["texts", "numbers", "floats", "long text", "infinity"],
+)
+def test_a_value_of_a_wrong_kind_is_told_without_python(tmp_path: Path, kind_and_value: bytes) -> None:
+    key = b"general.alignment"
+    header = b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, len(key)) + key + kind_and_value
+    problem = refusal(tmp_path / "hostile.gguf", header).problem
+    assert problem.endswith("key 'general.alignment' is not a power of two.")
+
+
+def test_a_name_of_any_length_gives_a_short_problem(tmp_path: Path) -> None:
+    key = "ключ".encode() * 20_000
+    once = struct.pack("<Q", len(key)) + key + struct.pack("<II", 5, 1)
+    problem = refusal(tmp_path / "hostile.gguf", b"GGUF" + struct.pack("<IQQ", 3, 0, 2) + 2 * once).problem
+    assert len(problem) < 400
+    assert problem.endswith("stands there twice.")

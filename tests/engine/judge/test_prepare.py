@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from engine.core.cancel import Cancelled, CancelToken
+from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.events import FilesRead, Preparing, followed
 from engine.core.items import Order
@@ -20,6 +21,7 @@ from engine.judge.prepare import PreparedRun, prepare_run
 from engine.store.run_store import RunStore
 from engine.system.computer import default_threads
 from engine.system.paths import demo_dataset, demo_model
+from tests.published_shapes import BAD, GOOD, llm_bar
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
@@ -39,6 +41,19 @@ def test_what_is_not_chosen_is_as_usual() -> None:
     assert plan.machine.threads == default_threads()
     assert (plan.examples.shots, plan.calibration) == (0, None)
     assert len(plan.dataset) == len(load_dataset(demo_dataset()))
+
+
+def test_a_foreign_dataset_is_read_by_the_columns_of_the_setup(tmp_path: Path) -> None:
+    """Also where the same file is at hand, read by others."""
+    path = llm_bar(tmp_path)
+    sources = {"instruction": "input", "output_a": "output_1", "output_b": "output_2"}
+    swapped = {**sources, "output_a": "output_2", "output_b": "output_1"}
+    at_hand = load_dataset(path, columns=ColumnMap.of(sources))
+    for columns in (sources, swapped):
+        setup = RunSetup(path, demo_model(), columns=ColumnMap.of(columns))
+        plan = prepared(setup, at_hand=at_hand).plan
+        assert plan.dataset[0].output_a == (GOOD[0] if columns is sources else BAD[0])
+    assert prepared(RunSetup(path, demo_model()), at_hand=at_hand).plan.dataset.hash == at_hand.hash
 
 
 def test_what_is_chosen_is_in_the_plan() -> None:

@@ -73,14 +73,61 @@ def test_an_open_thought_is_closed_empty_and_said_so(tag: str) -> None:
     assert f"opens a thought (<{tag}>)" in frame.note
 
 
-def test_a_thought_that_a_finished_reply_closes_needs_no_note() -> None:
+def test_a_switched_off_thought_is_not_closed_twice() -> None:
+    source = (
+        "{% for m in messages %}<{{ m.role }}>{% if m.role == 'assistant' %}</think>{% endif %}"
+        "{{ m.content }}{% endfor %}{% if add_generation_prompt %}<assistant><think>"
+        "{% if not thinking | default(true) %}</think>{% endif %}{% endif %}"
+    )
+    frame = rendered(source)
+    assert (frame.pieces[-2], frame.note) == ("<assistant><think></think>", "")
+
+
+def test_a_thought_that_is_closed_in_finished_replies_alone_is_said() -> None:
+    source = (
+        "{% for m in messages %}<{{ m.role }}>"
+        "{% if m.role == 'assistant' %}<think>\n\n</think>\n\n{% endif %}"
+        "{{ m.content }}{% endfor %}{% if add_generation_prompt %}<assistant><think>\n{% endif %}"
+    )
+    frame = rendered(source)
+    assert frame.pieces[-2] == "<assistant><think>\n\n</think>\n\n"
+    assert "opens a thought (<think>), and no switch for it is known" in frame.note
+
+
+def test_words_in_the_system_message_are_a_switch_too() -> None:
+    source = (
+        "{% for m in messages %}<{{ m.role }}>{{ m.content | replace('/no_think', '') }}{% endfor %}"
+        "{% if add_generation_prompt %}<assistant>"
+        "{% if '/no_think' in messages[0].content %}<think></think>{% else %}<think>\n{% endif %}{% endif %}"
+    )
+    frame = rendered(source)
+    assert (frame.pieces, frame.note) == (("<system>", "<user>", "<assistant><think></think>", ""), "")
+
+
+def test_a_model_that_may_choose_to_think_is_said() -> None:
+    source = (
+        "{% for m in messages %}<{{ m.role }}>{% if m.role == 'assistant' %}<|final|>{% endif %}"
+        "{{ m.content }}{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
+    )
+    frame = rendered(source)
+    assert frame.pieces[-2] == "<assistant><|final|>"
+    assert "leaves it to the model to begin with a thought" in frame.note
+
+
+def test_tojson_takes_what_templates_give_it() -> None:
+    source = "{{ {'b': 'é', 'a': 1} | tojson(ensure_ascii=False, separators=(',', ':'), sort_keys=True) }}"
+    assert rendered(source + TURNS).pieces[0] == '{"a":1,"b":"é"}<system>'
+
+
+def test_a_thought_that_finished_replies_close_is_closed_for_a_verdict() -> None:
     source = (
         "{% for m in messages %}<{{ m.role }}>"
         "{% if m.role == 'assistant' %}<think>\n\n</think>\n\n{% endif %}"
         "{{ m.content }}{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
     )
     frame = rendered(source)
-    assert (frame.pieces[-2], frame.note) == ("<assistant><think>\n\n</think>\n\n", "")
+    assert frame.pieces[-2] == "<assistant><think>\n\n</think>\n\n"
+    assert "leaves it to the model to begin with a thought" in frame.note
 
 
 def test_where_finished_replies_are_not_written_the_prompt_for_one_counts() -> None:

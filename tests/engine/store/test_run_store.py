@@ -205,3 +205,29 @@ def test_a_run_that_is_judged_by_another_process_is_not_recalibrated(store: RunS
             pass
         store.calibrate(run.id, {"some": "calibration"})
     assert store.run(run.id).calibration == {"some": "calibration"}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("UPDATE judged_item SET item_id = x'ff00'", "there are bytes where item_id belongs"),
+        ("UPDATE explanation SET preference = x'41'", "there are bytes where preference belongs"),
+        ("UPDATE explanation SET preference = 'C'", "it holds a value that Tiebreak does not write"),
+        ("UPDATE reading SET log_a = 'nonsense'", "it holds a value that Tiebreak does not write"),
+        ("UPDATE run SET criteria = '-'", "it holds a value that Tiebreak does not write"),
+        ("UPDATE run SET settings = '7'", "it holds a value that Tiebreak does not write"),
+    ],
+)
+def test_what_another_hand_wrote_is_told_in_words(tmp_path: Path, change: str, said: str) -> None:
+    path = tmp_path / "runs.sqlite"
+    with RunStore(path) as store, store.begin(IDENTITY) as run:
+        store.add(run.id, [judged_item(0)])
+    with sqlite3.connect(path) as db:
+        db.execute(change)
+    db.close()
+    with RunStore(path) as store, pytest.raises(StoreError) as caught:
+        store.run(1), list(store.judged(1))
+    assert said in caught.value.problem
+    assert "b'" not in caught.value.problem
+    assert "Preference" not in caught.value.problem
+    assert OPTIONS.of(caught.value.remedy).startswith("The file is damaged or something else.")

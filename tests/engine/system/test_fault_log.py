@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.core import VERSION
 from engine.core.errors import EngineBug
-from engine.core.version import VERSION
 from engine.system.fault_log import fault_words, log_fault
 from engine.system.paths import log_folder
 from tests.commands import ROOT

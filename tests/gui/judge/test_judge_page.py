@@ -33,10 +33,11 @@ from gui.judge.model_table import MODEL, about
 from gui.judge.run_control import RunProgress
 from gui.judge.usual_setup import usual_setup
 from gui.kit.pill_delegate import PILL_ROLE
+from gui.reading.help_dialog import HelpDialog
 from gui.work.workspace import Workspace
 from tests.gui.judge.pages import A_WHILE, kept, new_page, press, wait_for_plan
 from tests.gui.labels import text_of
-from tests.model_files import JUDGES
+from tests.model_files import JUDGES, PublishedFile
 from tests.small_models import SPLIT, split_model
 
 HOSTILE = "<b>x</b><img src='file:///etc/passwd'> <|eot_id|> \u202eabc"
@@ -86,8 +87,7 @@ def open_run(page: JudgePage) -> int | None:
 
 
 def candidates(page: JudgePage) -> list[Candidate]:
-    view = page.picker.view.model()
-    return [page.picker.table.candidate(row) for row in range(view.rowCount())]
+    return page.picker.table.candidates
 
 
 def test_an_empty_page_says_what_to_do_and_opens_the_demo(qtbot: QtBot, page: JudgePage) -> None:
@@ -105,6 +105,29 @@ def test_the_demo_model_is_there_marked_and_chosen(qtbot: QtBot, page: JudgePage
     assert first.data(PILL_ROLE) == ("demo", "plain")
     assert first.siblingAtColumn(1).data() == "fits"
     assert "demo-judge: a model for trying" in text_of(page.picker)
+
+
+def test_the_first_start_says_what_to_do_until_it_is_closed(qtbot: QtBot, workspace: Workspace) -> None:
+    page = new_page(qtbot, workspace)
+    assert not page.first_steps.isVisible()
+    workspace.refresh_runs()
+    qtbot.waitUntil(page.first_steps.isVisible, timeout=A_WHILE)
+    said = text_of(page.first_steps)
+    assert "shows how far its judgments can be trusted." in said
+    assert "1. Judge" in said
+    press(page.first_steps, "What the words mean (F1)")
+    assert page.window().findChild(HelpDialog) is not None
+    press(page.first_steps, "Close")
+    with qtbot.waitSignal(workspace.runs_changed, timeout=A_WHILE):
+        workspace.refresh_runs()
+    assert not page.first_steps.isVisible()
+
+
+def test_who_has_judged_before_reads_no_first_steps(qtbot: QtBot, space: Workspace) -> None:
+    page = new_page(qtbot, space)
+    with qtbot.waitSignal(space.runs_changed, timeout=A_WHILE):
+        space.refresh_runs()
+    assert not page.first_steps.isVisible()
 
 
 def test_a_run_shows_its_judgments_and_then_the_results(qtbot: QtBot, ready: JudgePage) -> None:
@@ -245,21 +268,45 @@ def test_the_first_items_can_be_timed(qtbot: QtBot, ready: JudgePage) -> None:
     assert ready.run_button.text() == "Run"
 
 
-def test_a_file_that_is_no_model_is_listed_last_and_says_why(
+def test_a_file_that_is_no_model_is_folded_away_and_says_why(
     qtbot: QtBot, ready: JudgePage, save: Callable[[str, bytes], Path]
 ) -> None:
     bad = save("<b>a.gguf", b"not a model")
     ready.choose_model(bad)
     wait_for_problem(qtbot, ready, "<b>a.gguf")
     qtbot.waitUntil(lambda: len(candidates(ready)) == 2, timeout=A_WHILE)
-    order = ready.picker.view.model()
-    for direction in (Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder):
-        order.sort(MODEL, direction)
-        assert [order.index(row, 1).data() for row in range(2)] == ["fits", "not usable"]
-    assert "<b>" not in order.index(1, MODEL).data(Qt.ItemDataRole.ToolTipRole)
-    assert "&lt;b&gt;a.gguf" in order.index(1, MODEL).data(Qt.ItemDataRole.ToolTipRole)
+    order, unusable = ready.picker.view.model(), ready.picker.unusable
+    assert [order.index(row, MODEL).data() for row in range(order.rowCount())] == ["demo-judge"]
+    qtbot.waitUntil(unusable.isVisible, timeout=A_WHILE)
+    unusable.set_open(True)
+    qtbot.waitUntil(lambda: f"<b>a ({bad.parent})" in text_of(unusable), timeout=A_WHILE)
+    assert "This is not a GGUF file: it begins with the text 'not '." in text_of(unusable)
     ready.picker.view.selectRow(0)
     wait_for_plan(qtbot, ready)
+
+
+def test_an_added_folder_and_a_chosen_file_can_be_removed_again(
+    qtbot: QtBot, ready: JudgePage, small_model: Callable[[str], Path], tmp_path: Path
+) -> None:
+    places, added = ready.picker.places, tmp_path / ("longname" * 30)
+    added.mkdir()
+    PublishedFile("in-folder.gguf").write(added)
+    assert not places.button.isVisible()
+    ready.choose_model(added)
+    ready.choose_model(small_model("short_context"))
+    qtbot.waitUntil(lambda: len(candidates(ready)) == 3, timeout=A_WHILE)
+    places.button.menu().aboutToShow.emit()
+    entries = [entry for entry in places.button.menu().actions() if not entry.isSeparator()]
+    assert len(entries) == 2
+    assert all(len(entry.text()) <= 70 for entry in entries)
+    assert str(added) in entries[0].toolTip()
+    for entry in entries:
+        entry.trigger()
+    qtbot.waitUntil(lambda: [one.name for one in candidates(ready)] == ["demo-judge"], timeout=A_WHILE)
+    assert (places.folders, places.files) == ([], [])
+    assert ready.picker.path == demo_model()
+    assert not places.button.isVisible()
+    assert (added / "in-folder.gguf").exists()
 
 
 def test_the_keyboard_chooses_a_model_and_a_filter_does_not(

@@ -20,6 +20,7 @@ from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_control import RunProgress
 from gui.kit.theme import ThemeChoice, is_dark
 from gui.people.blind import Blind
+from gui.reading.help_dialog import HelpDialog
 from gui.weigh.run_weights import RunWeights, Wish
 from gui.window.frame import MainWindow
 from gui.window.interior import Interior
@@ -113,6 +114,18 @@ def test_keys_turn_the_pages(opened: Opened, qtbot: QtBot) -> None:
     for number, page in enumerate(interior.pages, start=1):
         qtbot.keyClick(interior.frame, getattr(Qt.Key, f"Key_{number}"), Qt.KeyboardModifier.ControlModifier)
         assert interior.frame.stack.currentWidget() is page
+
+
+def test_f1_explains_the_words_and_the_question_mark_lists_the_keys(opened: Opened, qtbot: QtBot) -> None:
+    interior = opened()
+    keys = dict(interior.menus.keys())
+    assert (keys["F1"], keys["?"]) == ("What the words mean", "Keys")
+    with qtbot.waitActive(interior.frame):
+        interior.frame.activateWindow()
+    qtbot.keyClick(interior.frame, Qt.Key.Key_F1)
+    dialogs = interior.frame.findChildren(HelpDialog)
+    assert [dialog.isVisible() for dialog in dialogs] == [True]
+    dialogs[0].close()
 
 
 def test_an_error_is_shown_as_problem_and_remedy(opened: Opened) -> None:

@@ -1,0 +1,168 @@
+"""ColumnMap: which columns of a foreign file are ours, and what the values of its label columns mean.
+
+Knows: how a map is written on one line and kept as plain values. Does not know: files, what a source reads.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from engine.core.errors import SetupError
+from engine.core.items import PREFERENCES
+from engine.core.remedies import Remedy, Setting
+from engine.core.rubric import ELOQUENT, Rubric
+
+ID, INSTRUCTION = "id", "instruction"
+OUTPUTS = ("output_a", "output_b")
+RANKED = ("chosen", "rejected")
+"""In the place of OUTPUTS where a file says which response is the better one."""
+
+NO_LABEL = ""
+_NO_LABEL_WORD = "none"
+_MEANINGS = {**{label.value: label.value for label in PREFERENCES}, _NO_LABEL_WORD: NO_LABEL}
+_PART = re.compile(r"(?:\\[\\,]|[^,])+")
+_ESCAPE = re.compile(r"\\([\\,])")
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+class Sureness(Enum):
+    """How sure a guess is. The value: in words."""
+
+    SURE = "sure"
+    LIKELY = "likely"
+    DOUBTFUL = "doubtful: please look"
+
+
+@dataclass(frozen=True)
+class ColumnMap:
+    """`sources`: for a column of ours, what is read for it; an empty source: nothing is.
+
+    A column of ours that is not named is read from the file's column of that name, if there is one.
+    `labels`: for a value of the file's label columns, one of our labels, or NO_LABEL. Both are kept in the
+    order of their keys, so that equal maps are equal.
+    """
+
+    sources: Pairs = ()
+    labels: Pairs = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sources", tuple(sorted(self.sources)))
+        object.__setattr__(self, "labels", tuple(sorted(self.labels)))
+
+    @classmethod
+    def of(cls, sources: Mapping[str, str], labels: Mapping[str, str] | None = None) -> "ColumnMap":
+        """A map out of dictionaries. SetupError for a column or a label that is not ours."""
+        check_targets(sources)
+        return cls(tuple(sources.items()), tuple((labels or {}).items()))
+
+    @property
+    def source_of(self) -> dict[str, str]:
+        """The sources by column of ours."""
+        return dict(self.sources)
+
+    @property
+    def meaning_of(self) -> dict[str, str]:
+        """The labels by value of the file."""
+        return dict(self.labels)
+
+    @property
+    def columns_text(self) -> str:
+        """`id=uid,instruction=prompt`, in the usual order of our columns; `parse_columns` reads it."""
+        order = {name: place for place, name in enumerate(targets(ELOQUENT))}
+        pairs = sorted(self.sources, key=lambda pair: (order.get(pair[0], len(order)), pair))
+        return _joined(pairs)
+
+    @property
+    def labels_text(self) -> str:
+        """`1=A,2=B,tie=both_good,bad=none`; `parse_labels` reads it."""
+        return _joined([(value, label or _NO_LABEL_WORD) for value, label in self.labels])
+
+    def as_json(self) -> dict[str, dict[str, str]]:
+        """Plain values."""
+        return {"columns": self.source_of, "labels": self.meaning_of}
+
+    @classmethod
+    def of_json(cls, value: Any) -> "ColumnMap | None":
+        """What `as_json` gave; None for anything else."""
+        if not isinstance(value, dict):
+            return None
+        sources: Any = value.get("columns")
+        labels: Any = value.get("labels")
+        if not (_is_texts(sources) and _is_texts(labels)):
+            return None
+        known = targets(ELOQUENT)
+        if any(name not in known for name in sources) or any(
+            label not in _MEANINGS.values() for label in labels.values()
+        ):
+            return None
+        return cls(tuple(sources.items()), tuple(labels.items()))
+
+
+def targets(rubric: Rubric) -> tuple[str, ...]:
+    """Every column that a map may give a source, in the usual order."""
+    parts = ("preference", "explanation")
+    labels = (f"{name}_{part}" for name in rubric.names for part in parts)
+    return (ID, INSTRUCTION, *OUTPUTS, *RANKED, *labels)
+
+
+def parse_columns(text: str) -> dict[str, str]:
+    r"""`id=uid,instruction=prompt` as sources; `\,` is a comma in a name. SetupError for anything else."""
+    sources: dict[str, str] = {}
+    for part in _parts(text):
+        name, equals, source = part.partition("=")
+        name = name.strip()
+        if not equals or name in sources:
+            raise SetupError(
+                f"Columns: cannot read {part!r}.",
+                Remedy(
+                    "Write each column once, as OURS=THEIRS, with commas between: ",
+                    Setting.COLUMNS.at("id=uid,instruction=prompt,output_a=response_1,output_b=response_2"),
+                ),
+            )
+        sources[name] = source
+    check_targets(sources)
+    return sources
+
+
+def parse_labels(text: str) -> dict[str, str]:
+    r"""`1=A,2=B,tie=both_good` as meanings by value; `\,` is a comma in a value. SetupError for others."""
+    labels: dict[str, str] = {}
+    for part in _parts(text):
+        value, equals, label = part.rpartition("=")
+        if not equals or label.strip() not in _MEANINGS or value in labels:
+            raise SetupError(
+                f"Label values: cannot read {part!r}.",
+                Remedy(
+                    f"Write each value once, as VALUE=LABEL, with commas between; labels are"
+                    f" {', '.join(_MEANINGS)}: ",
+                    Setting.LABELS.at("1=A,2=B,tie=both_good"),
+                ),
+            )
+        labels[value] = _MEANINGS[label.strip()]
+    return labels
+
+
+def check_targets(names: Sequence[str] | Mapping[str, str]) -> None:
+    """Raise SetupError where a column is not one of ours."""
+    known = targets(ELOQUENT)
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise SetupError(
+            f"Columns: {unknown[0]!r} is no column of a dataset.", f"Columns are {', '.join(known)}."
+        )
+
+
+def _parts(text: str) -> list[str]:
+    parts = (_ESCAPE.sub(r"\1", part) for part in _PART.findall(text))
+    return [part for part in parts if part.strip()]
+
+
+def _joined(pairs: Sequence[tuple[str, str]]) -> str:
+    return ",".join(re.sub(r"[\\,]", r"\\\g<0>", f"{key}={value}") for key, value in pairs)
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(text, str) for text in value.values())

@@ -1,0 +1,345 @@
+"""What the columns of a foreign file hold: texts, dialogues, numbers, a few values, and what these may mean.
+
+Knows: cells of the first rows. Does not know: what columns are called, files.
+"""
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+
+from engine.core.cancel import CancelToken
+from engine.core.column_map import NO_LABEL, Sureness
+from engine.core.items import Preference
+from engine.data.column_source import (
+    CellSource,
+    DialoguePart,
+    RowReader,
+    SourceProblem,
+    Step,
+    parse_source,
+    turns_of,
+)
+from engine.data.json_records import JsonProblem, parse_json
+from engine.data.tables import SourceRow, SourceTable
+
+_ROWS_KEPT = 100
+_ROWS_READ = 20_000
+_ROWS_LOOKED_AT = 30
+_MOST_COLUMNS = 300
+_LONGEST_SHORT = 100  # characters of an id, a label, a number
+MOST_VALUES = 12
+_MOST_PLACES = 100  # of one nested column
+_DEEPEST = 4
+_MOST_ENTRIES = 4
+_OF_ROUNDS = (DialoguePart.USERS, DialoguePart.REPLIES)
+_SHORTEST_TEXT = 12  # characters, on average: below it a column is no text
+
+_A, _B, _GOOD, _BAD = (label.value for label in Preference)
+_WORDS: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("a", "model_a", "response_a", "output_a", "assistant_a", "[[a]]", "a_wins", "a_better"), _A
+    ),
+    **dict.fromkeys(
+        ("left", "first", "model_1", "response_1", "output_1", "option_a", "option_1", "a>b"), _A
+    ),
+    **dict.fromkeys(
+        ("b", "model_b", "response_b", "output_b", "assistant_b", "[[b]]", "b_wins", "b_better"), _B
+    ),
+    **dict.fromkeys(
+        ("right", "second", "model_2", "response_2", "output_2", "option_b", "option_2", "b>a"), _B
+    ),
+    **dict.fromkeys(("tie", "draw", "equal", "same", "both", "both_good", "bothgood", "tie_bothgood"), _GOOD),
+    **dict.fromkeys(("[[c]]", "c", "a=b", "no_preference", "similar"), _GOOD),
+    **dict.fromkeys(("tie_bothbad", "both_bad", "bothbad", "neither", "none_is_good"), _BAD),
+    **dict.fromkeys(("none", "null", "nan", "n/a", "na", "unknown", "invalid", "error", "-", "?"), NO_LABEL),
+}
+_CERTAIN = frozenset(("tie_bothbad", "both_bad", "bothbad", "both_good", "bothgood", "tie_bothgood"))
+_NUMBERED: Mapping[frozenset[float], tuple[Mapping[float, str], Sureness]] = {
+    frozenset((1, 2)): ({1: _A, 2: _B}, Sureness.LIKELY),
+    frozenset((0, 1, 2)): ({1: _A, 2: _B, 0: _GOOD}, Sureness.LIKELY),
+    frozenset((1, 1.5, 2)): ({1: _A, 2: _B, 1.5: _GOOD}, Sureness.LIKELY),
+    frozenset((1, 2, 3)): ({1: _A, 2: _B, 3: _GOOD}, Sureness.DOUBTFUL),
+    frozenset((0, 1)): ({0: _A, 1: _B}, Sureness.DOUBTFUL),
+    frozenset((0, 0.5, 1)): ({0: _A, 1: _B, 0.5: _GOOD}, Sureness.DOUBTFUL),
+    frozenset((-1, 1)): ({-1: _B, 1: _A}, Sureness.DOUBTFUL),
+    frozenset((-1, 0, 1)): ({-1: _B, 1: _A, 0: _GOOD}, Sureness.DOUBTFUL),
+}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """`rows`: the first of a file, whole. `short`: of all rows that were read, the cells that are short."""
+
+    columns: tuple[str, ...]
+    rows: tuple[SourceRow, ...]
+    short: tuple[Mapping[str, str], ...]
+    table: "SampleTable"
+
+    @cached_property
+    def places(self) -> tuple[str, ...]:
+        """The columns, and the places in those that hold nested values: `completions[0].response`."""
+        nested = (place for column in self.columns for place in self._nested(column))
+        return (*self.columns, *nested)
+
+    @cached_property
+    def offers(self) -> tuple[str, ...]:
+        """Every source that is worth a choice: places, and the parts of dialogues."""
+        rounds = [f":{name}" for name in ("turn", "turns") if self.counts_rounds(name)]
+        parts = {
+            "dialogue": (*DialoguePart, *(f"{part}{turn}" for turn in rounds for part in _OF_ROUNDS)),
+            "texts": (DialoguePart.USERS, DialoguePart.REPLIES),
+            "text": (),
+        }
+        columns = self.columns
+        whole = [
+            source for name in columns for source in (name, *(f"{name}@{p}" for p in parts[self.kind(name)]))
+        ]
+        return tuple(dict.fromkeys((*whole, *self.places[len(columns) :])))
+
+    def cells(self, place: str) -> list[str]:
+        """What the first rows hold there, as text; empty where they hold nothing."""
+        return list(self._read(place, _ROWS_LOOKED_AT))
+
+    def is_filled(self, column: str) -> bool:
+        """True where a row has something there."""
+        return any(self.cells(column))
+
+    def kind(self, place: str) -> str:
+        """`dialogue`, `texts` (a list of them) or `text`."""
+        cells = [cell for cell in self.cells(place) if cell]
+        if cells and all(map(_is_dialogue, cells)):
+            return "dialogue"
+        return "texts" if cells and all(map(turns_of, cells)) else "text"
+
+    def length(self, place: str) -> float:
+        """The characters of a cell, on average."""
+        cells = self.cells(place)
+        return sum(map(len, cells)) / max(len(cells), 1)
+
+    def holds_texts(self, place: str) -> bool:
+        """True where there are texts or dialogues: neither numbers, nor ever the same few words."""
+        cells = [cell for cell in self.cells(place) if cell]
+        if not cells or all(_number(cell) is not None for cell in cells):
+            return False
+        if self.kind(place) != "text":
+            return True
+        if all(_is_nested(cell) for cell in cells):
+            return False
+        return len({*cells}) > min(3, len(cells) - 1) or self.length(place) >= _SHORTEST_TEXT
+
+    def is_short(self, column: str) -> bool:
+        """True where every cell is short and one has something in it."""
+        return any(row.get(column) for row in self.short) and all(column in row for row in self.short)
+
+    def is_unique(self, *columns: str) -> bool:
+        """True where the cells of all columns together differ in every row that was read."""
+        if not all(self.is_short(column) for column in columns):
+            return False
+        joined = [tuple(row[column] for column in columns) for row in self.short]
+        return all(cells[0] for cells in joined) and len(set(joined)) == len(joined)
+
+    def values(self, column: str) -> dict[str, int] | None:
+        """Each value that is not empty, and how often it occurs; None where there are many, or long ones."""
+        if not self.is_short(column):
+            return None
+        counts: dict[str, int] = {}
+        for row in self.short:
+            if row[column]:
+                counts[row[column]] = counts.get(row[column], 0) + 1
+        return counts if len(counts) <= MOST_VALUES else None
+
+    def joined_values(self, columns: Sequence[str]) -> set[str]:
+        """What the cells of some columns say together, with a slash between them."""
+        return {"/".join(row.get(column, "") for column in columns) for row in self.short}
+
+    def source_values(self, text: str) -> dict[str, int]:
+        """Each value that the source of a label gives in the rows that were read, and how often."""
+        try:
+            source = parse_source(text, self.columns)
+        except SourceProblem:
+            return {}
+        counts: dict[str, int] = {}
+        for row in self.short if _is_flat(source) else [row.cells for row in self.rows]:
+            value = _label_value(source, row)
+            if value:
+                counts[value] = counts.get(value, 0) + 1
+        return dict(sorted(counts.items(), key=lambda pair: -pair[1]))
+
+    def numbers(self, column: str) -> list[float]:
+        """The numbers in a column of nothing else; empty for any other."""
+        found = [_number(row.get(column, "")) for row in self.short]
+        return [] if None in found else [number for number in found if number is not None]
+
+    def is_number(self, place: str) -> bool:
+        """True where the first rows hold numbers or nothing."""
+        cells = [cell for cell in self.cells(place) if _WORDS.get(_plain(cell)) != NO_LABEL and cell]
+        return bool(cells) and all(_number(cell) is not None for cell in cells)
+
+    def is_flag(self, column: str) -> bool:
+        """True for a column of 0 and 1, or of true and false."""
+        found = self.values(column)
+        return bool(found) and {value.lower() for value in found or ()} <= {
+            "0",
+            "1",
+            "true",
+            "false",
+            "0.0",
+            "1.0",
+        }
+
+    def counts_rounds(self, column: str) -> bool:
+        """True for a column of whole numbers from 1 on."""
+        found = self.numbers(column) if column in self.columns else []
+        return bool(found) and all(number >= 1 and number == int(number) for number in found)
+
+    def _nested(self, column: str) -> Iterator[str]:
+        cells = [row.cells.get(column, "") for row in self.rows[:3]]
+        if not any(map(_is_nested, cells)) or any(turns_of(cell) for cell in cells if cell):
+            return
+        for cell in cells:
+            if not _is_nested(cell):
+                continue
+            try:
+                value = parse_json(cell.encode("utf-8", "surrogatepass"))
+            except (JsonProblem, UnicodeError):
+                return
+            yield from islice(_paths(value, column, 0), _MOST_PLACES)
+            return
+
+    def _read(self, place: str, most: int) -> Iterator[str]:
+        source = self._source(place)
+        for row in self.rows[:most]:
+            try:
+                yield RowReader(row.cells).text(source, "")
+            except SourceProblem:
+                yield ""
+
+    def _source(self, place: str) -> CellSource:
+        return parse_source(place, self.columns)
+
+
+class SampleTable(SourceTable):
+    """The first rows of a table again, as often as they are asked for."""
+
+    def __init__(self, table: SourceTable, columns: Sequence[str], rows: Sequence[SourceRow]) -> None:
+        super().__init__(table.path, table.data_format)
+        self.row_word = table.row_word
+        self.columns = list(columns)
+        self._rows = rows
+
+    def rows(self, wanted: Collection[str] | None = None) -> Iterator[SourceRow]:  # noqa: ARG002 - all at hand
+        """The rows in order, whatever is wanted."""
+        yield from self._rows
+
+    def first(self, count: int) -> "SampleTable":
+        """The same of the first few rows alone, without the problems that were found."""
+        return SampleTable(self, self.columns, self._rows[:count])
+
+
+def read_sample(table: SourceTable, cancel: CancelToken | None = None) -> Sample:
+    """What a table holds in its first rows; Cancelled."""
+    kept: list[SourceRow] = []
+    short: list[Mapping[str, str]] = []
+    columns = [name for name in table.first_columns() if name.strip()][:_MOST_COLUMNS]
+    for row in islice(table.rows(columns), _ROWS_READ):
+        if cancel is not None and len(short) % 1024 == 0:
+            cancel.raise_if_requested()
+        if len(kept) < _ROWS_KEPT:
+            kept.append(row)
+        short.append({name: text for name, text in row.cells.items() if len(text) <= _LONGEST_SHORT})
+    return Sample(tuple(columns), tuple(kept), tuple(short), SampleTable(table, columns, kept))
+
+
+def meanings_of(values: Collection[str]) -> tuple[dict[str, str], Sureness] | None:
+    """Which label each value of a column seems to stand for, and how sure that is; None where it is none.
+
+    Values that are labels of ours already need none.
+    """
+    if not values:
+        return None
+    numbers = {value: _number(value) for value in values}
+    if all(number is not None for number in numbers.values()):
+        found = {number for number in numbers.values() if number is not None}
+        fitting = [known for known in _NUMBERED if found <= known and len(found) > 1] or [
+            known for known in _NUMBERED if found <= known and 1 in found
+        ]
+        if not fitting:
+            return None
+        meanings, sure = _NUMBERED[min(fitting, key=len)]
+        return {value: meanings[number] for value, number in numbers.items() if number is not None}, sure
+    meant = {value: _WORDS.get(_plain(value)) for value in values}
+    if None in meant.values() or not {_A, _B} & set(meant.values()):
+        return None
+    labels = {value: label for value, label in meant.items() if label is not None and label != value}
+    ties = any(label == _GOOD and _plain(value) not in _CERTAIN for value, label in labels.items())
+    return labels, Sureness.LIKELY if ties else Sureness.SURE
+
+
+def one_hot_meanings(found: Collection[Collection[str]], with_tie: bool) -> dict[str, str] | None:
+    """What the values of flags joined with a slash mean, one of which is set in each row; None for others."""
+    labels: dict[str, str] = {}
+    for value in {value for values in found for value in values}:
+        flags = [
+            _number(part) if _number(part) is not None else float(part.lower() == "true")
+            for part in value.split("/")
+        ]
+        set_flags = [place for place, flag in enumerate(flags) if flag]
+        if len(set_flags) > 1 or (with_tie and not set_flags):
+            return None
+        labels[value] = (_A, _B, _GOOD)[set_flags[0]] if set_flags else _GOOD
+    return labels or None
+
+
+def _label_value(source: CellSource, cells: Mapping[str, str]) -> str:
+    reader = RowReader(cells)
+    try:
+        if source.than is not None:
+            return reader.text(source, "")
+        texts = reader.texts(source)
+    except SourceProblem:
+        return ""
+    return "/".join(texts) if any(texts) else ""
+
+
+def _is_flat(source: CellSource) -> bool:
+    return all(getattr(place, "path", ()) == () for place in (*source.places, source.than))
+
+
+def _paths(value: object, path: str, depth: int) -> Iterator[str]:
+    if depth >= _DEEPEST:
+        return
+    steps: list[tuple[Step, object]] = []
+    if isinstance(value, dict):
+        steps = [(key, inner) for key, inner in value.items() if key and not set(key) & set(".[]@+>")]
+    elif isinstance(value, list):
+        steps = list(enumerate(value[:_MOST_ENTRIES]))
+    for step, inner in steps:
+        place = f"{path}[{step}]" if isinstance(step, int) else f"{path}.{step}"
+        if isinstance(inner, dict | list):
+            yield from _paths(inner, place, depth + 1)
+        else:
+            yield place
+
+
+def _is_dialogue(cell: str) -> bool:
+    return any(turn.role for turn in turns_of(cell) or ())
+
+
+def _is_nested(cell: str) -> bool:
+    return cell.lstrip()[:1] in ("{", "[")
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _plain(value: str) -> str:
+    return "_".join(value.lower().replace("(", " ").replace(")", " ").replace("-", " ").split()).replace(
+        "__", "_"
+    )

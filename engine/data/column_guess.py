@@ -1,0 +1,400 @@
+"""Which columns of a foreign file are ours: guessed from their names and from what the first rows hold.
+
+Knows: how published datasets of compared responses name things. Does not know: files, how a map is applied.
+"""
+
+import math
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.core.column_map import ID, INSTRUCTION, OUTPUTS, RANKED, ColumnMap, Sureness
+from engine.core.rubric import Rubric
+from engine.data.column_content import Sample, meanings_of, one_hot_meanings
+from engine.data.column_source import DialoguePart, Turn, part_of, turns_of
+
+SIDES: Sequence[tuple[str, str]] = (
+    *(("a", "b"), ("1", "2"), ("0", "1"), ("left", "right"), ("first", "second"), ("one", "two")),
+)
+_RANKS: Sequence[tuple[str, str]] = (
+    *(("chosen", "rejected"), ("preferred", "dispreferred"), ("better", "worse")),
+    *(("winner", "loser"), ("win", "lose"), ("good", "bad"), ("accepted", "rejected")),
+)
+_INSTRUCTIONS = (
+    *(
+        "instruction",
+        "prompt",
+        "question",
+        "query",
+        "input",
+        "user_prompt",
+        "request",
+        "task",
+        "user",
+        "context",
+    ),
+    *("history", "post", "source", "message", "messages", "text"),
+)
+_INPUTS = ("input", "context", "inputs")
+_IDS = (
+    *(
+        "id",
+        "uid",
+        "uuid",
+        "item_id",
+        "example_id",
+        "sample_id",
+        "prompt_id",
+        "question_id",
+        "conversation_id",
+    ),
+    *("instruction_id", "pair_id", "idx", "index", "key", "qid", "row_id"),
+)
+_LABELS = (
+    *("winner", "preference", "preferred", "label", "choice", "verdict", "vote", "gold", "human_preference"),
+    *("better", "overall", "overall_preference", "annotator1", "annotation", "answer", "rating"),
+)
+_EXPLANATIONS = ("explanation", "rationale", "reason", "reasoning", "justification", "feedback", "comment")
+_RESPONSES = frozenset(
+    ("response", "output", "answer", "completion", "reply", "conversation", "generation", "summary", "chosen")
+)
+_BESIDE_RESPONSES = frozenset(
+    (
+        *(
+            "model",
+            "models",
+            "generator",
+            "score",
+            "scores",
+            "rating",
+            "id",
+            "name",
+            "source",
+            "length",
+            "len",
+        ),
+        *(
+            "tokens",
+            "token",
+            "logprob",
+            "logprobs",
+            "reward",
+            "annotator",
+            "judge",
+            "rank",
+            "reason",
+            "critique",
+        ),
+    )
+)
+_SCORES = frozenset(("score", "scores", "rating", "reward", "overall", "quality", "rank"))
+_TOKEN = re.compile(r"[a-z]+|\d+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_MOST_OF_AN_ID = 4
+_TELLING = frozenset(("model", "generator", "judge", "annotator", "turn", "system"))
+
+
+@dataclass(frozen=True)
+class Guess:
+    """`map`: what seems to be what. `sureness`: by column of ours. `labels`: how sure the label values are.
+
+    `open`: columns that a dataset needs and that nothing seems to be.
+    """
+
+    map: ColumnMap
+    sureness: Mapping[str, Sureness]
+    labels: Sureness
+    open: tuple[str, ...]
+
+    @property
+    def columns_text(self) -> str:
+        """What to write for it; a column of ours that is open has a gap to fill."""
+        gaps = [f"{name}=…" for name in self.open]
+        return ",".join(filter(None, [self.map.columns_text, *gaps]))
+
+    @property
+    def in_words(self) -> str:
+        """How far it may be trusted."""
+        if self.open:
+            return "where no guess could be made stands …"
+        doubtful = [name for name, sure in self.sureness.items() if sure is Sureness.DOUBTFUL]
+        if self.map.labels and self.labels is Sureness.DOUBTFUL:
+            doubtful.append("the label values")
+        return f"as guessed (doubtful: {', '.join(doubtful)})" if doubtful else "as guessed"
+
+
+def guess_columns(sample: Sample, rubric: Rubric) -> Guess:
+    """What the columns of a file seem to be; a column that is named as one of ours is taken for it."""
+    return _Guessing(sample, rubric).guess()
+
+
+class _Guessing:
+    def __init__(self, sample: Sample, rubric: Rubric) -> None:
+        self._sample = sample
+        self._rubric = rubric
+        self._sources: dict[str, str] = {}
+        self._sureness: dict[str, Sureness] = {}
+        self._labels: dict[str, str] = {}
+        self._labels_sure = Sureness.SURE
+        self._taken: set[str] = set()
+
+    def guess(self) -> Guess:
+        """All of it, what others build on first."""
+        self._guess_responses()
+        self._guess_instruction()
+        self._guess_id()
+        if RANKED[0] not in self._sources:
+            self._guess_labels()
+        self._guess_explanation()
+        responses = RANKED if RANKED[0] in self._sources else OUTPUTS
+        needed = tuple(name for name in (INSTRUCTION, *responses) if not self._sources.get(name))
+        columns = ColumnMap.of(self._sources, self._labels)
+        return Guess(columns, self._sureness, self._labels_sure, needed)
+
+    def _set(self, name: str, source: str, sure: Sureness, *taken: str) -> None:
+        self._sources[name] = source
+        self._sureness[name] = sure
+        self._taken.update(taken or (source,))
+
+    def _free(self, columns: Sequence[str]) -> list[str]:
+        return [column for column in columns if column not in self._taken]
+
+    # The two responses
+
+    def _guess_responses(self) -> None:
+        pairs = list(_pairs(self._sample.places, (*_RANKS, *SIDES)))
+        pairs = [pair for pair in pairs if self._may_be_responses(pair)]
+        if not pairs:
+            return
+        best = max(pairs, key=self._merit)
+        targets = RANKED if best.ranked else OUTPUTS
+        sure = Sureness.SURE if self._is_named_response(best) else Sureness.DOUBTFUL
+        if "[" in best.columns[0] and sure is Sureness.SURE:
+            sure = Sureness.LIKELY  # two of several
+        left, right = best.columns
+        parts = self._dialogue_parts(left, right, best.ranked)
+        for target, column in zip(targets, best.columns, strict=True):
+            self._set(target, column + parts[1], sure, column)
+        if parts[0]:
+            self._set(INSTRUCTION, left + parts[0], Sureness.SURE, left)
+
+    def _may_be_responses(self, pair: "_Pair") -> bool:
+        """Whether both hold texts; what is called responses may be as short as numbers."""
+        holds = self._sample.is_filled if self._is_named_response(pair) else self._sample.holds_texts
+        return all(map(holds, pair.columns))
+
+    def _merit(self, pair: "_Pair") -> tuple[float, float]:
+        words = set(pair.tokens)
+        named = 2.0 * bool(words & _RESPONSES or pair.ranked) - 3.0 * bool(words & _BESIDE_RESPONSES)
+        dialogue = self._sample.kind(pair.columns[0]) != "text"
+        return named + dialogue, math.log1p(self._sample.length(pair.columns[0]))
+
+    def _is_named_response(self, pair: "_Pair") -> bool:
+        words = set(pair.tokens)
+        return bool(words & _RESPONSES or pair.ranked) and not words & _BESIDE_RESPONSES
+
+    def _dialogue_parts(self, left: str, right: str, ranked: bool) -> tuple[str, str]:
+        """What of two dialogues is the instruction, and what the responses; empty for plain texts."""
+        kind = self._sample.kind(left)
+        if kind == "text":
+            return "", ""
+        if kind == "texts":
+            return "", f"@{DialoguePart.REPLIES}"
+        if ranked or self._share_their_prompts(left, right):
+            return f"@{DialoguePart.PROMPT}", f"@{DialoguePart.REPLY}"
+        rounds = next((f":{name}" for name in ("turn", "turns") if self._sample.counts_rounds(name)), "")
+        return f"@{DialoguePart.USERS}{rounds}", f"@{DialoguePart.REPLIES}{rounds}"
+
+    def _share_their_prompts(self, left: str, right: str) -> bool:
+        """True where dialogues of several rounds differ in the last reply alone."""
+        several = False
+        for one, other in zip(self._sample.cells(left), self._sample.cells(right), strict=True):
+            first, second = turns_of(one), turns_of(other)
+            if not first or not second or _prompt(first) != _prompt(second):
+                return False
+            several = several or len(first) > 2 + (first[0].role == "system")
+        return several
+
+    # The instruction and the id
+
+    def _guess_instruction(self) -> None:
+        if INSTRUCTION in self._sources:
+            return
+        free = self._free(self._sample.columns)
+        named = _first_named(free, _INSTRUCTIONS, self._sample.is_filled)
+        if named is None:
+            texts = [column for column in free if self._sample.holds_texts(column)]
+            if texts:
+                self._set(INSTRUCTION, max(texts, key=self._sample.length), Sureness.DOUBTFUL)
+            return
+        kind = self._sample.kind(named)
+        if kind != "text":
+            part = DialoguePart.USERS if kind == "texts" else DialoguePart.DIALOGUE
+            self._set(INSTRUCTION, f"{named}@{part}", Sureness.SURE, named)
+            return
+        more = _first_named(self._free(free), _INPUTS, self._sample.is_filled)
+        if more is not None and more != named and _plain(named) in ("instruction", "task", "question"):
+            self._set(INSTRUCTION, f"{named}+{more}", Sureness.LIKELY, named, more)
+        else:
+            first = _plain(named) in _INSTRUCTIONS[:5]
+            self._set(INSTRUCTION, named, Sureness.SURE if first else Sureness.LIKELY)
+
+    def _guess_id(self) -> None:
+        free = self._free(self._sample.columns)
+        named = [column for word in _IDS for column in free if _plain(column) == word]
+        named += [column for column in free if column not in named and _tokens(column)[-1:] == ["id"]]
+        unique = next((column for column in named if self._sample.is_unique(column)), None)
+        if unique is not None:
+            self._set(ID, unique, Sureness.SURE if _plain(unique) in _IDS else Sureness.LIKELY)
+            return
+        telling = [
+            column for column in free if set(_tokens(column)) & _TELLING and self._sample.is_short(column)
+        ]
+        for base in named[:2]:
+            for count in range(1, _MOST_OF_AN_ID + 1):
+                joined = [base, *telling[:count]]
+                if len(joined) == count + 1 and self._sample.is_unique(*joined):
+                    self._set(ID, "+".join(joined), Sureness.LIKELY, "")
+                    return
+        self._sureness[ID] = Sureness.SURE  # the rows are numbered
+        if ID in self._sample.columns:
+            self._sources[ID] = ""
+
+    # Labels and explanations
+
+    def _guess_labels(self) -> None:
+        own = [name for name in self._rubric.names if f"{name}_preference" in self._sample.columns]
+        if own:
+            values = {v for name in own for v in self._sample.values(f"{name}_preference") or ()}
+            self._take_values(values)
+            for name in own:
+                self._set(f"{name}_preference", f"{name}_preference", Sureness.SURE)
+            return
+        steps: Sequence[Callable[[], bool]] = (self._one_hot, self._named_labels, self._scores)
+        any(step() for step in steps)
+
+    def _one_hot(self) -> bool:
+        """Columns of 0 and 1, one for each side, perhaps a third one for a tie."""
+        free = [column for column in self._free(self._sample.columns) if self._sample.is_flag(column)]
+        for pair in _pairs([name for name in free if not _SCORES & set(_tokens(name))], SIDES):
+            ties = [name for name in free if {"tie", "draw", "equal", "same"} & set(_tokens(name))]
+            columns = (*pair.columns, *ties[:1])
+            labels = one_hot_meanings([self._sample.joined_values(columns)], bool(ties))
+            if labels is not None:
+                self._labels = labels
+                self._labels_sure = Sureness.SURE
+                self._set(self._overall, "+".join(columns), Sureness.SURE, *columns)
+                return True
+        return False
+
+    def _named_labels(self) -> bool:
+        for column in self._label_columns():
+            values = self._sample.values(column)
+            source = column
+            if values is None:
+                source = _threshold(column, self._sample.numbers(column))
+            elif not self._take_values(values):
+                continue
+            if not source:
+                continue
+            sure = Sureness.SURE if _plain(column) in _LABELS[:6] else Sureness.LIKELY
+            self._set(self._criterion_of(column), source, sure, column)
+            return True
+        return False
+
+    def _label_columns(self) -> Iterator[str]:
+        free = self._free(self._sample.columns)
+        named = [column for word in _LABELS for column in free if _plain(column) == word]
+        words = {token for word in _LABELS for token in _tokens(word)}
+        yield from named
+        yield from (
+            c for c in free if c not in named and words & set(_tokens(c)) and self._sample.is_short(c)
+        )
+
+    def _take_values(self, values: Collection[str]) -> bool:
+        """Take what the values of a label column seem to mean; False where they seem to be no labels."""
+        found = meanings_of(values)
+        if found is None:
+            return False
+        self._labels, self._labels_sure = found
+        return True
+
+    def _scores(self) -> bool:
+        """Two numbers, one for each response."""
+        numbers = [place for place in self._free(self._sample.places) if self._sample.is_number(place)]
+        for pair in _pairs(numbers, SIDES):
+            words = set(pair.tokens)
+            named = next((name for name in self._rubric.names if name in words), None)
+            if named is None and not words & _SCORES:
+                continue
+            target = f"{named}_preference" if named else self._overall
+            if target not in self._sources and self._belongs(pair):
+                self._set(target, ">".join(pair.columns), Sureness.LIKELY)
+        return any(name.endswith("_preference") for name in self._sources)
+
+    def _belongs(self, pair: "_Pair") -> bool:
+        """Whether numbers are of the same two entries of a list as the responses."""
+        entries = [
+            re.match(r".*?\[\d+\]", place) for place in (self._sources.get(OUTPUTS[0], ""), pair.columns[0])
+        ]
+        return (entries[0] and entries[0][0]) == (entries[1] and entries[1][0])
+
+    @property
+    def _overall(self) -> str:
+        names = self._rubric.names
+        return f"{'overall_quality' if 'overall_quality' in names else names[-1]}_preference"
+
+    def _criterion_of(self, column: str) -> str:
+        named = next((name for name in self._rubric.names if name in _plain(column)), None)
+        return f"{named}_preference" if named else self._overall
+
+    def _guess_explanation(self) -> None:
+        target = self._overall.replace("_preference", "_explanation")
+        named = _first_named(self._free(self._sample.columns), _EXPLANATIONS, self._sample.holds_texts)
+        if named is not None and any(name.endswith("_preference") for name in self._sources):
+            self._set(target, named, Sureness.LIKELY)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two columns whose names differ in one word alone; `tokens`: the words that they share."""
+
+    columns: tuple[str, str]
+    tokens: tuple[str, ...]
+    ranked: bool
+
+
+def _pairs(columns: Sequence[str], sides: Sequence[tuple[str, str]]) -> Iterator[_Pair]:
+    """The pairs among some columns, in their order."""
+    by_tokens: dict[tuple[str, ...], str] = {}
+    for column in columns:
+        by_tokens.setdefault(tuple(_tokens(column)), column)
+    others = dict(reversed(sides))
+    for tokens, column in by_tokens.items():
+        for place, token in enumerate(tokens):
+            other = others.get(token)
+            partner = by_tokens.get((*tokens[:place], other, *tokens[place + 1 :])) if other else None
+            if partner is not None:
+                shared = (*tokens[:place], *tokens[place + 1 :])
+                yield _Pair((column, partner), shared, (token, other) in _RANKS)
+
+
+def _tokens(name: str) -> list[str]:
+    return _TOKEN.findall(_CAMEL.sub("_", name).lower())
+
+
+def _plain(name: str) -> str:
+    return "_".join(_tokens(name)) if re.search(r"[A-Z\s.-]", name) else name
+
+
+def _first_named(columns: Sequence[str], words: Sequence[str], fits: Callable[[str], bool]) -> str | None:
+    return next((c for word in words for c in columns if _plain(c) == word and fits(c)), None)
+
+
+def _prompt(turns: Sequence[Turn]) -> str | None:
+    return part_of(turns, DialoguePart.PROMPT) if any(turn.role == "assistant" for turn in turns) else None
+
+
+def _threshold(column: str, numbers: Sequence[float]) -> str:
+    """The source of a label given by a share: from 1 (the first is better) to 2, as AlpacaEval writes it."""
+    return f"1.5>{column}" if numbers and all(1 <= number <= 2 for number in numbers) else ""

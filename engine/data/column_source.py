@@ -1,0 +1,398 @@
+r"""Sources: what is read of a foreign row for one column of ours.
+
+Written as text: `prompt`; `instruction+input`, several columns joined; `completions[0].response`, a place in
+a nested value; `chosen@reply`, a part of a dialogue; `conversation_a@replies:turn`, so many rounds of it as
+the column `turn` says; `score_a>score_b`, the label that two numbers give. A column of exactly that name
+comes first.
+
+A dialogue is a JSON list of messages, each with who speaks (`role` or `from`) and what is said (`content` or
+`value`); a JSON list of texts; or a text with the marks `\n\nHuman: ` and `\n\nAssistant: `.
+
+Knows: how a source is written, and read out of the cells of a row; the shapes of dialogues. Does not know:
+files, which column of ours a source is for, what a label means.
+"""
+
+import math
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import NamedTuple
+
+from engine.core.formatting import listed, quoted
+from engine.data.json_records import JsonNumber, JsonProblem, cell_text, parse_json
+
+FIRST_IS_MORE, SECOND_IS_MORE, EQUAL = "A", "B", "equal"
+"""What a comparison of two numbers gives; empty where one of them is none."""
+
+_STEP = re.compile(r"\[(-?\d{1,6})\]|\.([^.\[\]]+)")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
+_HALF = re.compile("[\ud800-\udfff]")
+_MOST_ROUNDS = 1_000_000
+_MOST_COLUMNS_SHOWN = 20
+
+Step = int | str
+USER, ASSISTANT = "user", "assistant"
+_ROLES = {
+    **dict.fromkeys(("user", "human", "prompter", "customer", "instruction"), USER),
+    **dict.fromkeys(("assistant", "gpt", "model", "bot", "ai", "chatgpt", "chatbot", "response"), ASSISTANT),
+}
+_ROLE_KEYS, _TEXT_KEYS = ("role", "from", "speaker"), ("content", "value", "text")
+_MARK = re.compile(r"(?:\A\s*|\n\n)(Human|Assistant): ?")
+
+
+class SourceProblem(Exception):
+    """A source names what the file does not have, or a cell does not hold it; the text says which."""
+
+
+class DialoguePart(StrEnum):
+    """What is taken of a dialogue; the value stands after the @ of a source."""
+
+    PROMPT = "prompt"  # all before the assistant's last message
+    REPLY = "reply"  # the assistant's last message
+    USERS = "users"  # all that is not the assistant's
+    REPLIES = "replies"  # all that is the assistant's
+    DIALOGUE = "dialogue"  # all
+
+
+class Turn(NamedTuple):
+    """One message. `role`: "user", "assistant", another word of the file, or empty in a list of texts."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True)
+class CellPlace:
+    """One cell, or what lies in it. `rounds`: the column that says how many rounds of a dialogue count."""
+
+    column: str
+    path: tuple[Step, ...] = ()
+    part: DialoguePart | None = None
+    rounds: str | None = None
+
+
+@dataclass(frozen=True)
+class CellSource:
+    """Places that are joined; with `than` the only one is compared with it, either may be a number."""
+
+    places: tuple[CellPlace | float, ...]
+    than: CellPlace | float | None = None
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the file that it reads."""
+        places = [place for place in (*self.places, self.than) if isinstance(place, CellPlace)]
+        names = [name for place in places for name in (place.column, place.rounds) if name is not None]
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The same without those that only say how many rounds count."""
+        places = (place for place in (*self.places, self.than) if isinstance(place, CellPlace))
+        return tuple(dict.fromkeys(place.column for place in places))
+
+    @property
+    def whole(self) -> tuple[str, ...]:
+        """The columns of which it reads all as it stands, and of no other with it."""
+        match self.places, self.than:
+            case (CellPlace(column, (), None),), None:
+                return (column,)
+        return ()
+
+
+def parse_source(text: str, columns: Collection[str]) -> CellSource:
+    """A source of a file with these columns. SourceProblem where it names another one."""
+    if text not in columns and ">" in text:
+        for at in (found.start() for found in re.finditer(">", text)):
+            left, right = _operand(text[:at], columns), _operand(text[at + 1 :], columns)
+            if left is not None and right is not None:
+                return CellSource((left,), right)
+    places = _joined(text, columns)
+    if places is None:
+        shown = listed(list(columns), _MOST_COLUMNS_SHOWN, quoted)
+        raise SourceProblem(f"the file has no column {quoted(text)}. Columns found: {shown}.")
+    return CellSource(places)
+
+
+def _joined(text: str, columns: Collection[str]) -> tuple[CellPlace, ...] | None:
+    """The places of `a+b`; a name with a plus in it is found too."""
+    whole = _place(text, columns)
+    if whole is not None:
+        return (whole,)
+    for at in (found.start() for found in re.finditer(r"\+", text)):
+        first = _place(text[:at], columns)
+        rest = _joined(text[at + 1 :], columns) if first is not None else None
+        if first is not None and rest is not None:
+            return (first, *rest)
+    return None
+
+
+def _operand(text: str, columns: Collection[str]) -> CellPlace | float | None:
+    text = text.strip()
+    place = _place(text, columns)
+    if place is None and _NUMBER.fullmatch(text):
+        return float(text)
+    return place
+
+
+def _place(text: str, columns: Collection[str]) -> CellPlace | None:
+    """`name`, `name.key[0]`, each followed by `@part` or `@part:column`."""
+    if (plain := _nested(text, columns)) is not None:
+        return plain
+    before, _, after = text.rpartition("@")
+    part, colon, rounds = after.partition(":")
+    inner = _nested(before, columns) if part in list(DialoguePart) else None
+    if inner is None or (colon and rounds not in columns):
+        return None
+    return CellPlace(inner.column, inner.path, DialoguePart(part), rounds if colon else None)
+
+
+def _nested(text: str, columns: Collection[str]) -> CellPlace | None:
+    if text in columns:
+        return CellPlace(text)
+    starts = [found.start() for found in re.finditer(r"[.\[]", text)]
+    for at in reversed(starts):
+        steps = list(_STEP.finditer(text, at))
+        is_path = steps and "".join(step[0] for step in steps) == text[at:]
+        if text[:at] in columns and is_path:
+            path = tuple(int(step[1]) if step[1] is not None else step[2] for step in steps)
+            return CellPlace(text[:at], path)
+    return None
+
+
+class RowReader:
+    """Reads sources out of one row; each nested value is parsed once."""
+
+    def __init__(self, cells: Mapping[str, str]) -> None:
+        self._cells = cells
+        self._values: dict[str, object] = {}
+        self._dialogues: dict[str, list[Turn] | None] = {}
+
+    def has(self, source: CellSource) -> bool:
+        """Whether the row has one of the columns of a source."""
+        return any(name in self._cells for name in source.columns)
+
+    def text(self, source: CellSource, between: str) -> str:
+        """What a source says, its places with `between` between them, the empty ones left out.
+
+        SourceProblem where a cell does not hold what is asked of it.
+        """
+        if source.than is not None:
+            return self._compared(source.places[0], source.than)
+        text = between.join(filter(None, self.texts(source)))
+        # isascii is a flag of the string; most texts need no search.
+        if (
+            not text.isascii() and (half := _HALF.search(text)) is not None
+        ):  # written as an escape in JSON that stands in a cell
+            raise SourceProblem(
+                f"{quoted(source.columns[0])} holds \\u{ord(half[0]):04x}, which is half a character"
+                " (a lone surrogate), not text."
+            )
+        return text
+
+    def texts(self, source: CellSource) -> list[str]:
+        """What each place of a source says. SourceProblem."""
+        try:
+            return [self._text(place) for place in source.places if isinstance(place, CellPlace)]
+        except RecursionError as error:
+            found = f"{quoted(source.columns[0])} holds lists or objects that are nested too deeply."
+            raise SourceProblem(found) from error
+
+    def _compared(self, first: CellPlace | float, second: CellPlace | float) -> str:
+        one, other = self._number(first), self._number(second)
+        if math.isnan(one) or math.isnan(other):
+            return ""
+        if one == other:
+            return EQUAL
+        return FIRST_IS_MORE if one > other else SECOND_IS_MORE
+
+    def _number(self, place: CellPlace | float) -> float:
+        if isinstance(place, float):
+            return place
+        try:
+            return float(self._text(place))
+        except (ValueError, RecursionError):
+            return math.nan
+
+    def _text(self, place: CellPlace) -> str:
+        cell = self._cells.get(place.column, "")
+        if not (place.path or place.part) or not cell:
+            return cell
+        if place.part is None:
+            return cell_text(self._value(place))
+        turns = self._turns(place)
+        where = _in_words(place)
+        if turns is None:
+            raise SourceProblem(f"{where} is no dialogue: {quoted(cell)}.")
+        rounds = self._rounds(place)
+        try:
+            return part_of(turns, place.part, rounds)
+        except SourceProblem as problem:
+            raise SourceProblem(f"{where}: {problem}") from problem
+
+    def _turns(self, place: CellPlace) -> list[Turn] | None:
+        if not place.path:
+            if place.column not in self._dialogues:
+                self._dialogues[place.column] = turns_of(self._cells.get(place.column, ""))
+            return self._dialogues[place.column]
+        value = self._value(place)
+        if isinstance(value, str):
+            return turns_of(value)
+        return turns_of_value(value)
+
+    def _rounds(self, place: CellPlace) -> int | None:
+        if place.rounds is None:
+            return None
+        text = self._cells.get(place.rounds, "")
+        try:
+            rounds = float(text)
+        except ValueError:
+            rounds = 0
+        if not 1 <= rounds < _MOST_ROUNDS or rounds != int(rounds):
+            raise SourceProblem(f"{quoted(place.rounds)} is {quoted(text)}; a number of rounds is needed.")
+        return int(rounds)
+
+    def _value(self, place: CellPlace) -> object:
+        value = self._parsed(place.column)
+        walked = place.column
+        for step in place.path:
+            try:
+                value = _entry(value, step)
+            except LookupError as error:
+                what = f"entry {step}" if isinstance(step, int) else quoted(step)
+                raise SourceProblem(f"{quoted(walked)} holds no {what}.") from error
+            walked += _step_text(step)
+        return value
+
+    def _parsed(self, column: str) -> object:
+        if column not in self._values:
+            cell = self._cells.get(column, "")
+            try:
+                self._values[column] = parse_json(cell.encode("utf-8"))
+            except JsonProblem as problem:
+                found = f"{quoted(column)} holds no list or object of JSON: {quoted(cell)}."
+                raise SourceProblem(found) from problem
+        return self._values[column]
+
+
+def _entry(value: object, step: Step) -> object:
+    """What a list or an object holds at one step; LookupError where it holds nothing there."""
+    if isinstance(step, int) and isinstance(value, list):
+        return value[step]
+    if isinstance(step, str) and isinstance(value, dict):
+        return value[step]
+    raise LookupError
+
+
+def _in_words(place: CellPlace) -> str:
+    return quoted(place.column + "".join(map(_step_text, place.path)))
+
+
+def _step_text(step: Step) -> str:
+    return f"[{step}]" if isinstance(step, int) else f".{step}"
+
+
+def turns_of(cell: str) -> list[Turn] | None:
+    """The turns of a dialogue; None where the cell holds none."""
+    if cell.lstrip()[:1] != "[":
+        return _marked(cell)
+    try:
+        return turns_of_value(parse_json(cell.encode("utf-8", "surrogatepass")))
+    except (JsonProblem, UnicodeError):
+        return None
+
+
+def turns_of_value(value: object) -> list[Turn] | None:
+    """The turns of a parsed JSON value: a list of messages, or of texts; None for anything else."""
+    if not isinstance(value, list) or not value:
+        return None
+    if all(_is_text(message) or message is None for message in value):
+        return [Turn("", str(message or "")) for message in value]
+    turns = [_message(message) for message in value]
+    return None if None in turns else [turn for turn in turns if turn is not None]
+
+
+def part_of(turns: Sequence[Turn], part: DialoguePart, rounds: int | None = None) -> str:
+    """A part of a dialogue as text: one message as it is, several as paragraphs that name who speaks.
+
+    `rounds`: only so many messages of the user, and what answers them. SourceProblem where the
+    assistant says nothing, and the part is about what he says.
+    """
+    if not any(turn.role for turn in turns):
+        return _part_of_texts(turns, part, rounds)
+    turns = _first(turns, rounds)
+    match part:
+        case DialoguePart.DIALOGUE:
+            return _written(turns)
+        case DialoguePart.USERS:
+            return _written([turn for turn in turns if turn.role != ASSISTANT])
+    said = [place for place, turn in enumerate(turns) if turn.role == ASSISTANT]
+    if not said:
+        raise SourceProblem("the assistant says nothing in it.")
+    if part is DialoguePart.REPLIES:
+        return _written([turns[place] for place in said])
+    return turns[said[-1]].text if part is DialoguePart.REPLY else _written(turns[: said[-1]])
+
+
+def _part_of_texts(turns: Sequence[Turn], part: DialoguePart, rounds: int | None) -> str:
+    """Of a list of texts: those of one side where a side is asked for, else user and assistant by turns."""
+    if part in (DialoguePart.USERS, DialoguePart.REPLIES):
+        role = USER if part is DialoguePart.USERS else ASSISTANT
+        return _written([Turn(role, turn.text) for turn in turns[:rounds]])
+    spoken = [Turn(ASSISTANT if place % 2 else USER, turn.text) for place, turn in enumerate(turns)]
+    return part_of(spoken, part, rounds)
+
+
+def _first(turns: Sequence[Turn], rounds: int | None) -> Sequence[Turn]:
+    if rounds is None:
+        return turns
+    asked = [place for place, turn in enumerate(turns) if turn.role == USER]
+    return turns[: asked[rounds]] if len(asked) > rounds else turns
+
+
+def _written(turns: Sequence[Turn]) -> str:
+    if len(turns) == 1 and turns[0].role in (USER, ASSISTANT):
+        return turns[0].text
+    return "\n\n".join(f"{turn.role.capitalize()}: {turn.text}" for turn in turns)
+
+
+def _message(message: object) -> Turn | None:
+    if not isinstance(message, dict):
+        return None
+    role = next((message[key] for key in _ROLE_KEYS if isinstance(message.get(key), str)), None)
+    texts = (_content(message[key]) for key in _TEXT_KEYS if key in message)
+    text = next(texts, None)
+    if role is None or text is None:
+        return None
+    return Turn(_ROLES.get(role.strip().lower(), role), text)
+
+
+def _content(value: object) -> str | None:
+    """The text of a message; None where it is none, or holds more than texts, such as a picture."""
+    if value is None or _is_text(value):
+        return str(value or "")
+    if isinstance(value, list):
+        texts = [part.get("text") for part in value if isinstance(part, dict)]
+        if len(texts) == len(value) and all(isinstance(text, str) for text in texts):
+            return "\n\n".join(map(str, texts))
+    return None
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and not isinstance(value, JsonNumber)
+
+
+def _marked(cell: str) -> list[Turn] | None:
+    marks = list(_MARK.finditer(cell))
+    if (
+        not marks
+        or cell[: marks[0].start()].strip()
+        or ASSISTANT not in {_ROLES[m[1].lower()] for m in marks}
+    ):
+        return None
+    ends = [mark.start() for mark in marks[1:]] + [len(cell)]
+    return [
+        Turn(_ROLES[mark[1].lower()], cell[mark.end() : end]) for mark, end in zip(marks, ends, strict=True)
+    ]

@@ -1,0 +1,232 @@
+"""A foreign table read by a ColumnMap: its rows have our columns, its problems name the file's own.
+
+Knows: how our columns are made of sources, which response of a ranked pair stands first. Does not know: file
+formats, where a map comes from.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from engine.core.column_map import ID, INSTRUCTION, NO_LABEL, OUTPUTS, RANKED, ColumnMap, targets
+from engine.core.errors import ColumnsError
+from engine.core.formatting import listed, quoted
+from engine.core.items import PREFERENCES, Preference, digest
+from engine.core.remedies import Remedy, Setting, Step
+from engine.core.rubric import Rubric
+from engine.data.column_content import meanings_of
+from engine.data.column_source import CellSource, RowReader, SourceProblem, parse_source
+from engine.data.tables import SourceRow, SourceTable
+
+_BETWEEN_IDS, _BETWEEN_LABELS, _BETWEEN_TEXTS = "-", "/", "\n\n"
+_OVERALL = "overall_quality"
+_MOST_VALUES_SHOWN = 8
+_LONGEST_SOURCE = 120
+
+
+class MappedTable(SourceTable):
+    """Reads `inner` once. `columns` are ours that are mapped, and those of the file that stay beside them."""
+
+    def __init__(self, inner: SourceTable, columns: ColumnMap, rubric: Rubric) -> None:
+        super().__init__(inner.path, inner.data_format)
+        self.row_word = inner.row_word
+        self.problems = inner.problems
+        self._inner = inner
+        self._map = columns
+        self._names = inner.first_columns()
+        self._unknown: dict[str, None] = {}  # labels, in the order in which they were met
+        self._bad_ids = False
+        self._sources = self._resolved(rubric)
+        self._ranked = RANKED[0] in self._sources
+        self._verdict = f"{_OVERALL if _OVERALL in rubric.names else rubric.names[-1]}_preference"
+        self._meanings = columns.meaning_of
+        self._ours = self._our_columns()
+        self._taken = self._taken_columns()
+        self._name_columns(self._names)
+
+    # What is read
+
+    def _resolved(self, rubric: Rubric) -> dict[str, CellSource]:
+        """The sources by column of ours. ColumnsError where one cannot be found, or something is missing."""
+        named = self._map.source_of
+        ranked = any(named.get(name) for name in RANKED)
+        left_out = OUTPUTS if ranked else RANKED
+        texts = {
+            name: named.get(name, name if name in self._names and name not in RANKED else "")
+            for name in targets(rubric)
+            if name in named or name not in left_out
+        }
+        sources, problems = {}, []
+        for name, text in texts.items():
+            try:
+                if text:
+                    sources[name] = parse_source(text, self._names)
+            except SourceProblem as problem:
+                problems.append(f"{name}: {problem}")
+        problems += [
+            f"nothing is named for {name!r}."
+            for name in (INSTRUCTION, *(RANKED if ranked else OUTPUTS))
+            if not texts.get(name)
+        ]
+        if ranked and any(name in sources for name in OUTPUTS):
+            problems.append("either output_a and output_b are named, or chosen and rejected.")
+        used = {name for source in sources.values() for name in source.columns}
+        problems += [
+            f"column {quoted(name)} occurs {self._names.count(name)} times."
+            for name in sorted(used)
+            if self._names.count(name) > 1
+        ]
+        if problems:
+            raise ColumnsError(self.path, problems, self._advice())
+        return sources
+
+    def _name_columns(self, names: Sequence[str]) -> None:
+        """Ours that are there, then the file's that stay beside them."""
+        self.columns = [*self._ours, *(name for name in names if name not in self._taken)]
+
+    def _our_columns(self) -> tuple[str, ...]:
+        ours = [name for name in self._sources if name not in RANKED]
+        ours += [*OUTPUTS, self._verdict] if self._ranked else []
+        return tuple(dict.fromkeys([ID, *ours]))
+
+    def _taken_columns(self) -> frozenset[str]:
+        """The file's that need not stand beside ours: of texts, and what is one of ours as it is."""
+        taken = set(self._ours)
+        for name, source in self._sources.items():
+            taken.update(source.whole)
+            if name in (INSTRUCTION, *OUTPUTS, *RANKED):
+                taken.update(source.texts)
+        return frozenset(taken)
+
+    def rows(self, wanted: Collection[str] | None = None) -> Iterator[SourceRow]:
+        """Our cells of each row, and those of the `wanted` columns of the file that stay beside them."""
+        needed = {name for source in self._sources.values() for name in source.columns}
+        read = None if wanted is None else {*needed, *wanted}
+        for count, row in enumerate(self._inner.rows(read), start=1):
+            before = len(self.problems)
+            cells = self._cells(count, row)
+            if len(self.problems) == before:
+                beside = {name: text for name, text in row.cells.items() if name not in self._taken}
+                yield SourceRow(row.number, {**cells, **beside})
+        self._name_columns(self._inner.columns)
+
+    def _cells(self, count: int, row: SourceRow) -> dict[str, str]:
+        """Our cells of a row; what is wrong is reported."""
+        reader = RowReader(row.cells)
+        cells = {ID: str(count)} if ID not in self._sources else {}
+        for name, source in self._sources.items():
+            try:
+                cells[name] = self._cell(name, source, reader, row.number)
+            except SourceProblem as problem:
+                super().report(row.number, str(problem))
+        if self._ranked and all(name in cells for name in (ID, INSTRUCTION, *RANKED)):
+            self._place(cells)
+        return cells
+
+    def _cell(self, name: str, source: CellSource, reader: RowReader, number: int) -> str:
+        if name.endswith("_preference"):
+            return self._label(source, reader, number)
+        if name.endswith("_explanation"):
+            return reader.text(source, _BETWEEN_TEXTS)
+        if not reader.has(source):
+            raise SourceProblem(f"no {' and no '.join(map(quoted, source.columns))}.")
+        return reader.text(source, _BETWEEN_IDS if name == ID else _BETWEEN_TEXTS)
+
+    def _label(self, source: CellSource, reader: RowReader, number: int) -> str:
+        """The label that a row gives; empty for none."""
+        if source.than is not None:
+            value = reader.text(source, "")
+            return self._meanings.get(value, value if value in PREFERENCES else NO_LABEL)
+        texts = reader.texts(source)
+        if not any(texts):
+            return NO_LABEL
+        value = _BETWEEN_LABELS.join(texts)
+        label = self._meanings.get(value, value)
+        if label != NO_LABEL and label not in PREFERENCES:
+            self._unknown[value] = None
+            super().report(number, f"unknown label {quoted(value)}.", _BETWEEN_LABELS.join(source.columns))
+        return label
+
+    def _place(self, cells: dict[str, str]) -> None:
+        """Put the chosen response first or second, as a hash of the item says, and label it."""
+        chosen, rejected = (cells.pop(name) for name in RANKED)
+        first = int(digest([cells[ID], cells[INSTRUCTION], *sorted((chosen, rejected))]), 16) % 2 == 0
+        first = first == (chosen <= rejected)
+        cells[OUTPUTS[0]], cells[OUTPUTS[1]] = (chosen, rejected) if first else (rejected, chosen)
+        if not cells.get(self._verdict):
+            cells[self._verdict] = (Preference.A if first else Preference.B).value
+
+    # What is said
+
+    def report(self, number: int, problem: str, column: str | None = None) -> None:
+        """Add a problem of one row; a column of ours is named as the file names it."""
+        self._bad_ids = self._bad_ids or column == ID
+        theirs = column and self._map.source_of.get(column, column)
+        super().report(number, problem, theirs)
+
+    def raise_problems(self) -> None:
+        """Raise ColumnsError with all problems, if there are any; of bytes that are no text InputError."""
+        if self.problems and self._inner.has_bad_bytes:
+            self._inner.raise_problems()
+        if self.problems:
+            if self._unknown:
+                raise unknown_labels(self, list(self._unknown), self._meanings)
+            raise ColumnsError(self.path, self.problems, self._advice())
+
+    def _advice(self) -> Remedy:
+        text = self._map.columns_text
+        if self._bad_ids:
+            unnumbered = ColumnMap.of({**self._map.source_of, ID: ""}, self._map.meaning_of)
+            return Remedy(
+                "Name a column whose values differ, or none, so that the rows are numbered: ",
+                Setting.COLUMNS.at(unnumbered.columns_text),
+            )
+        if not text:
+            return Remedy(Step.MAP_COLUMNS, ".")
+        return Remedy("Mend what is named above, or name other columns in this: ", Setting.COLUMNS.at(text))
+
+    @property
+    def notices(self) -> Sequence[str]:
+        """How the file was read, in sentences for people."""
+        texts = self._map.source_of
+        renamed = [
+            f"{name} is {_shown(texts[name])}" for name in self._sources if texts.get(name, name) != name
+        ]
+        said = []
+        if renamed:
+            said.append(f"Its columns are mapped: {'; '.join(renamed)}.")
+        if self._meanings:
+            labels = [f"{quoted(value)} is {label or 'no label'}" for value, label in self._map.labels]
+            said.append(f"Label values are mapped: {listed(labels, 20, str)}.")
+        if ID not in self._sources:
+            said.append("No column is the id: the items are numbered in the order of the file.")
+        if self._ranked:
+            said.append(
+                "Whether the chosen response is A or B is drawn by a hash of the item, and the label of"
+                f" {self._verdict.removesuffix('_preference').replace('_', ' ')} says which it is."
+            )
+        return said
+
+
+def unknown_labels(
+    table: SourceTable, values: Sequence[str], known: Mapping[str, str] | None = None
+) -> ColumnsError:
+    """The error of a table with values of labels that are none; `known`: what other values mean."""
+    guess = meanings_of(values)
+    labels = [label.value for label in PREFERENCES]
+    meant = (
+        guess[0]
+        if guess
+        else {v: labels[at % len(labels)] for at, v in enumerate(values[:_MOST_VALUES_SHOWN])}
+    )
+    setting = Setting.LABELS.at(ColumnMap.of({}, {**(known or {}), **meant}).labels_text)
+    how = "" if guess else " (this is only how it is written)"
+    words = f"{', '.join(labels)} or none"
+    return ColumnsError(
+        table.path,
+        table.problems,
+        Remedy(f"Mend what is named above, or say what each value means, {words}{how}: ", setting),
+        unknown=values[:_MOST_VALUES_SHOWN],
+    )
+
+
+def _shown(source: str) -> str:
+    return repr(source if len(source) <= _LONGEST_SOURCE else f"{source[:_LONGEST_SOURCE]}…")

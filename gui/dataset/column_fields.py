@@ -1,0 +1,190 @@
+"""Fields of the dialog of columns: which of a file's columns one of ours is, what a label value means.
+
+Knows: how a source and a meaning are chosen. Does not know: files, what a source reads.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QComboBox, QCompleter, QGridLayout, QLabel, QWidget
+
+from engine.core.column_map import NO_LABEL, Sureness
+from engine.core.formatting import counted, words
+from engine.core.items import PREFERENCES
+from gui.kit.foreign_text import one_line, plain_label, tip
+from gui.kit.label_words import LABEL_WORDS
+from gui.kit.labels import hint, label, name, narrow
+
+NOTHING = "(none)"
+_NUMBERED = "(number of the row)"
+_UNKNOWN = "?"
+_WIDEST_LIST = 60  # letters
+_CAPTION = 17
+
+
+class SourceField(QComboBox):
+    """The columns of a file and what lies in them, to choose from or to write."""
+
+    changed = Signal()
+
+    def __init__(self, target: str, offers: Sequence[str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.target = target
+        self._nothing = _NUMBERED if target == "id" else NOTHING
+        self.setEditable(True)
+        self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        narrow(self)
+        name(
+            self, f"Column of the file for {words(target)}", "Choose a column of the file, or write a source"
+        )
+        self.addItem(self._nothing, "")
+        for offer in offers:
+            self.addItem(one_line(offer), offer)
+        completer = QCompleter(self.model(), self)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.setCompleter(completer)
+        self.view().setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.view().setMinimumWidth(self.fontMetrics().averageCharWidth() * _WIDEST_LIST)
+        self.currentTextChanged.connect(self._tell)
+
+    @property
+    def source(self) -> str:
+        """What is chosen or written; empty for nothing."""
+        text, here = self.currentText(), self.currentIndex()
+        if self.itemText(here) == text:  # long names may begin alike
+            return str(self.itemData(here))
+        place = self.findText(text, Qt.MatchFlag.MatchExactly | Qt.MatchFlag.MatchCaseSensitive)
+        return str(self.itemData(place)) if place >= 0 else text.strip()
+
+    def show_source(self, source: str) -> None:
+        """Show a source, one of the list or another."""
+        place = self.findData(source)
+        self.blockSignals(True)
+        if place >= 0:
+            self.setCurrentIndex(place)
+        else:
+            self.setEditText(source)
+        if (line := self.lineEdit()) is not None:
+            line.setCursorPosition(0)
+        self.blockSignals(False)
+        self.setToolTip(tip(source))
+
+    @Slot()
+    def _tell(self) -> None:
+        self.setToolTip(tip(self.source))
+        self.changed.emit()
+
+
+class SourceFields(QWidget):
+    """A field for each of some columns of ours, each with how sure the guess is."""
+
+    changed = Signal()
+
+    def __init__(
+        self, targets: Mapping[str, str], offers: Sequence[str], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._fields = {target: SourceField(target, offers) for target in targets}
+        self._sureness = {target: hint("") for target in targets}
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setColumnStretch(1, 1)
+        grid.setColumnMinimumWidth(0, self.fontMetrics().averageCharWidth() * _CAPTION)
+        for row, (target, title) in enumerate(targets.items()):
+            caption = label(title, wrap=False)
+            caption.setBuddy(self._fields[target])
+            self._sureness[target].setWordWrap(False)
+            grid.addWidget(caption, row, 0)
+            grid.addWidget(self._fields[target], row, 1)
+            grid.addWidget(self._sureness[target], row, 2)
+            self._fields[target].changed.connect(lambda of=target: self._take(of))
+
+    def field(self, target: str) -> SourceField:
+        """The field of one column of ours."""
+        return self._fields[target]
+
+    def show_sources(self, sources: Mapping[str, str], sureness: Mapping[str, Sureness]) -> None:
+        """Show what was guessed, or was chosen before."""
+        for target, field in self._fields.items():
+            field.show_source(sources.get(target, ""))
+            sure = sureness.get(target)
+            self._sureness[target].setText(sure.value if sure else "")
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """What is chosen, by column of ours; empty where nothing is."""
+        return {target: field.source for target, field in self._fields.items()}
+
+    @property
+    def any_chosen(self) -> bool:
+        """True where one of them is chosen."""
+        return any(self.sources.values())
+
+    def _take(self, target: str) -> None:
+        self._sureness[target].setText("")
+        self.changed.emit()
+
+
+class LabelFields(QWidget):
+    """A line for each value of the file's label columns, with what it means."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._boxes: dict[str, QComboBox] = {}
+        self._lines: list[QWidget] = []
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setColumnStretch(1, 1)
+        self._grid.setColumnMinimumWidth(0, self.fontMetrics().averageCharWidth() * _CAPTION)
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What each value means; those that are not said yet are left out."""
+        chosen = {value: box.currentData() for value, box in self._boxes.items()}
+        return {value: label for value, label in chosen.items() if label is not None}
+
+    def show_values(self, values: Mapping[str, int], meant: Mapping[str, str]) -> bool:
+        """Show these values with how often they occur; True where they are others than before.
+
+        What was said of a value stays; of a new one it is what it seems to mean.
+        """
+        if list(values) == list(self._boxes):
+            return False
+        said = {**meant, **self.labels}
+        for line in self._lines:
+            self._grid.removeWidget(line)
+            line.hide()
+            line.deleteLater()
+        self._boxes, self._lines = {}, []
+        for row, (value, count) in enumerate(values.items()):
+            box = _meanings(value, said.get(value, value))
+            box.currentIndexChanged.connect(self.changed)
+            caption: QLabel = plain_label(one_line(value))
+            caption.setToolTip(tip(value))
+            caption.setMaximumWidth(self.fontMetrics().averageCharWidth() * 24)
+            often = hint(counted(count, "time", "times") if count else "further on")
+            often.setWordWrap(False)
+            for column, part in enumerate((caption, box, often)):
+                self._grid.addWidget(part, row, column)
+                self._lines.append(part)
+            self._boxes[value] = box
+        return True
+
+    def box(self, value: str) -> QComboBox:
+        """The field of one value."""
+        return self._boxes[value]
+
+
+def _meanings(value: str, meaning: str) -> QComboBox:
+    box = QComboBox()
+    name(box, f"What the label {one_line(value)} means")
+    box.addItem(_UNKNOWN, None)
+    for preference in PREFERENCES:
+        box.addItem(LABEL_WORDS[preference], preference.value)
+    box.addItem("no label", NO_LABEL)
+    place = box.findData(meaning)
+    box.setCurrentIndex(max(place, 0))
+    return box

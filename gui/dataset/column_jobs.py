@@ -1,0 +1,97 @@
+"""Jobs on the columns of a foreign file: what they hold and seem to be, its first rows as they would be read.
+
+Knows: how a file is looked into. Does not know: windows.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.core.column_map import ColumnMap, Sureness
+from engine.core.errors import ColumnsError
+from engine.core.rubric import ELOQUENT
+from gui.work.lanes import Job, JobControl
+
+if TYPE_CHECKING:
+    from engine.data.column_content import Sample
+
+ITEMS_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """What a file holds. `offers`: sources that may be chosen; `map`: what is remembered, else guessed.
+
+    `sureness`: by column of ours, of those that were guessed.
+    """
+
+    columns: Sequence[str]
+    offers: Sequence[str]
+    map: ColumnMap
+    sureness: Mapping[str, Sureness]
+    labels: Sureness
+    sample: "Sample"
+
+
+@dataclass(frozen=True)
+class FirstItems:
+    """The first rows by a map: our columns with their texts; what is wrong with it.
+
+    `values`: of the label columns, with how often each occurs in the rows that were looked at; None where
+    there are too many to name. `meant`: what those seem to mean.
+    """
+
+    items: Sequence[Mapping[str, str]]
+    problems: Sequence[str]
+    values: Mapping[str, int] | None
+    meant: Mapping[str, str]
+
+
+def look_into(path: Path) -> Job[Foreign]:
+    """What a file holds, and what its columns seem to be. SetupError, Cancelled."""
+
+    def work(control: JobControl) -> Foreign:
+        from engine.data.column_content import read_sample
+        from engine.data.column_guess import guess_columns
+        from engine.data.tables import open_table
+        from engine.system.column_memory import remembered
+
+        table = open_table(path, control.cancel)
+        sample = read_sample(table, control.cancel)
+        if not sample.rows:
+            table.raise_problems()
+            raise table.no_rows()
+        known = remembered(sample.columns)
+        if known is not None:
+            return Foreign(sample.columns, sample.offers, known, {}, Sureness.SURE, sample)
+        guess = guess_columns(sample, ELOQUENT)
+        return Foreign(sample.columns, sample.offers, guess.map, guess.sureness, guess.labels, sample)
+
+    return work
+
+
+def preview(foreign: Foreign, columns: ColumnMap) -> Job[FirstItems]:
+    """The first rows of a file by a map, and the values of its labels."""
+
+    def work(_control: JobControl) -> FirstItems:
+        from engine.data.column_content import MOST_VALUES, meanings_of
+        from engine.data.mapped_table import MappedTable
+
+        values: dict[str, int] = {}
+        for name, source in columns.sources:
+            if name.endswith("_preference") and source and ">" not in source:
+                for value, count in foreign.sample.source_values(source).items():
+                    values[value] = values.get(value, 0) + count
+        guess = meanings_of(values)
+        meant = guess[0] if guess else {}
+        shown = values if len(values) <= MOST_VALUES else None
+        table = foreign.sample.table.first(len(foreign.sample.rows))
+        try:
+            mapped = MappedTable(table, columns, ELOQUENT)
+        except ColumnsError as error:
+            return FirstItems((), error.problems, shown, meant)
+        items = [row.cells for row in mapped.rows()]
+        return FirstItems(items[:ITEMS_SHOWN], tuple(mapped.problems), shown, meant)
+
+    return work

@@ -1,0 +1,297 @@
+"""Which columns of a foreign file are those of a dataset: chosen, with its first rows as they would be read.
+
+Knows: what is asked. Does not know: how columns are guessed, how a file is read.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QScrollArea,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.core.column_map import RANKED, ColumnMap, Sureness
+from engine.core.errors import EngineError
+from engine.core.formatting import visible, words
+from engine.core.items import PREFERENCES, Preference
+from engine.core.rubric import ELOQUENT
+from gui.dataset import column_jobs
+from gui.dataset.column_fields import LabelFields, SourceFields
+from gui.dataset.column_jobs import FirstItems, Foreign
+from gui.kit.fold import Fold
+from gui.kit.foreign_text import one_line, plain_label
+from gui.kit.label_words import LABEL_WORDS
+from gui.kit.labels import heading, hint, label, name, set_role
+from gui.kit.notice import problem_of
+from gui.work.lanes import Lane, LatestTask
+from gui.work.workspace import Workspace
+
+_REST_MS = 200  # of no change before the rows are read again
+_LONGEST_TEXT = 600  # characters of one text in the preview
+_MOST_PROBLEMS = 4
+_SIZE = (180, 44)  # letters, lines
+_FORM = 62  # letters
+_SHARE_OF_SCREEN = 0.94
+
+_ITEM = {"id": "Id", "instruction": "Instruction"}
+_OUTPUTS = {"output_a": "Response A", "output_b": "Response B"}
+_RANKED = {"chosen": "Chosen response", "rejected": "Rejected response"}
+_OVERALL = {"overall_quality_preference": "Overall label", "overall_quality_explanation": "Explanation"}
+_OTHERS = {
+    f"{criterion}_{part}": f"{words(criterion).capitalize()}{title}"
+    for criterion in ELOQUENT.names
+    if criterion != "overall_quality"
+    for part, title in (("preference", ""), ("explanation", ", explanation"))
+}
+_WHAT = (
+    "This file has other columns than a dataset. Say which of them are the instruction and the two responses;"
+    " what could be guessed is chosen already."
+)
+_HOW = (
+    "A source may also be written: a+b joins columns, list[0].key is a place in a nested value, @reply and"
+    " the like a part of a dialogue, a>b compares two scores."
+)
+
+
+class ColumnsDialog(QDialog):
+    """`chosen`: the path, the ColumnMap, and whether it is to be remembered."""
+
+    chosen = Signal(object, object, bool)
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        path: Path,
+        columns: ColumnMap | None = None,
+        unknown: Sequence[str] = (),
+        parent: QWidget | None = None,
+    ) -> None:
+        """`columns`: by which the file was read so far; `unknown`: label values that had no meaning then."""
+        super().__init__(parent)
+        self._path, self._before, self._unknown = path, columns, unknown
+        self._foreign: Foreign | None = None
+        self._preview: FirstItems | None = None
+        self.setWindowTitle(f"Columns of {one_line(path.name)}"[:120])
+        self.fields: dict[str, SourceFields] = {}
+        self.labels = LabelFields()
+        self.items = QPlainTextEdit()
+        self.problem = plain_label("")
+        self.remember = QCheckBox("&Remember for files with these columns")
+        self.remember.setChecked(True)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.open_button = self.buttons.addButton("&Open", QDialogButtonBox.ButtonRole.AcceptRole)
+        self._lay_out()
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(_REST_MS)
+        self._rest.timeout.connect(self._read)
+        self._looking = LatestTask(workspace.threads, Lane.FILES, self)
+        self._looking.finished.connect(self._take)
+        self._looking.failed.connect(self._refuse)
+        self._reading = LatestTask(workspace.threads, Lane.FILES, self)
+        self._reading.finished.connect(self._show)
+        self._reading.failed.connect(self._refuse)
+        self.finished.connect(self._looking.drop)
+        self.finished.connect(self._reading.drop)
+        self._say("Looking into the file …", "hint")
+        self._looking.start(column_jobs.look_into(path))
+
+    @property
+    def columns(self) -> ColumnMap:
+        """What is chosen now."""
+        sources = {target: source for part in self.fields.values() for target, source in part.sources.items()}
+        own = self._foreign.columns if self._foreign else ()
+        left_out = _OUTPUTS if self.is_ranked else _RANKED
+        named = {
+            target: source
+            for target, source in sources.items()
+            if target not in left_out and (source or target in own)
+        }
+        labels = {value: label for value, label in self.labels.labels.items() if value != label}
+        return ColumnMap.of(named, labels)
+
+    @property
+    def is_ranked(self) -> bool:
+        """True where the file says which response was chosen."""
+        return bool(self.kind.currentData())
+
+    # Making
+
+    def _lay_out(self) -> None:
+        self.items.setReadOnly(True)
+        self.items.setTabChangesFocus(True)
+        name(self.items, "The first items as they would be read")
+        self._form = QWidget()
+        self._column = QVBoxLayout(self._form)
+        self._column.setSpacing(8)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(self._form)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        right = QWidget()
+        beside = QVBoxLayout(right)
+        beside.setContentsMargins(0, 0, 0, 0)
+        beside.addWidget(heading("The first items, read so"))
+        beside.addWidget(self.items, 1)
+        beside.addWidget(self.problem)
+        across = QSplitter(Qt.Orientation.Horizontal)
+        across.addWidget(area)
+        across.addWidget(right)
+        across.setStretchFactor(0, 1)
+        across.setStretchFactor(1, 1)
+        across.setChildrenCollapsible(False)
+        self.open_button.setEnabled(False)
+        self.buttons.accepted.connect(self._choose)
+        self.buttons.rejected.connect(self.reject)
+        last = QHBoxLayout()
+        last.addWidget(self.remember, 1)
+        last.addWidget(self.buttons)
+        layout = QVBoxLayout(self)
+        layout.addWidget(hint(_WHAT))
+        layout.addWidget(across, 1)
+        layout.addLayout(last)
+        letter, line = self.fontMetrics().averageCharWidth(), self.fontMetrics().height()
+        area.setMinimumWidth(letter * _FORM)
+        wanted = QSize(letter * _SIZE[0], line * _SIZE[1])
+        self.resize(wanted.boundedTo(self.screen().availableSize() * _SHARE_OF_SCREEN))
+
+    def _make_fields(self, foreign: Foreign) -> None:
+        self.kind = QComboBox()
+        self.kind.addItem("Response A and response B", False)
+        self.kind.addItem("A chosen and a rejected response", True)
+        name(self.kind, "What the file has of each item")
+        parts = {
+            "item": _ITEM,
+            "outputs": _OUTPUTS,
+            "ranked": _RANKED,
+            "overall": _OVERALL,
+            "others": _OTHERS,
+        }
+        self.fields = {part: SourceFields(targets, foreign.offers) for part, targets in parts.items()}
+        self._drawn = hint(
+            "Which of the two is A is drawn, so that the better one is not always in one place."
+        )
+        sure = "" if self._before or foreign.labels is Sureness.SURE else f" ({foreign.labels.value})"
+        self._values = heading(f"What the labels mean{sure}")
+        self._too_many = label("", "warning")
+        self._fold = Fold("Other criteria", self.fields["others"])
+        for widget in (
+            heading("Columns"),
+            self.fields["item"],
+            self.kind,
+            self.fields["outputs"],
+            self.fields["ranked"],
+            self._drawn,
+            self.fields["overall"],
+            self._values,
+            self.labels,
+            self._too_many,
+            self._fold,
+            hint(_HOW),
+        ):
+            self._column.addWidget(widget)
+        self._column.addStretch(1)
+
+    # What is chosen
+
+    @Slot(object)
+    def _take(self, foreign: Foreign) -> None:
+        """Show what the file holds, and what was chosen before or is guessed."""
+        self._foreign = foreign
+        self._make_fields(foreign)
+        columns = self._before or foreign.map
+        sources = {name: name for name in foreign.columns} | columns.source_of
+        self.kind.setCurrentIndex(int(any(columns.source_of.get(name) for name in RANKED)))
+        for part in self.fields.values():
+            part.show_sources(sources, {} if self._before else foreign.sureness)
+            part.changed.connect(self._rest.start)
+        self._fold.set_open(self.fields["others"].any_chosen)
+        self.kind.currentIndexChanged.connect(self._change_kind)
+        self.labels.changed.connect(self._rest.start)
+        self._said: Mapping[str, str] = columns.meaning_of
+        self._show_kind()
+        self.fields["item"].field("instruction").setFocus()
+        self._read()
+
+    @Slot()
+    def _change_kind(self) -> None:
+        self._show_kind()
+        self._rest.start()
+
+    def _show_kind(self) -> None:
+        self.fields["outputs"].setVisible(not self.is_ranked)
+        self.fields["ranked"].setVisible(self.is_ranked)
+        self._drawn.setVisible(self.is_ranked)
+
+    @Slot()
+    def _read(self) -> None:
+        if self._foreign is not None:
+            self._reading.start(column_jobs.preview(self._foreign, self.columns))
+
+    @Slot(object)
+    def _show(self, preview: FirstItems) -> None:
+        """Show the first rows; where label values are new, read once more by what they seem to mean."""
+        found = preview.values or {}
+        values = {**found, **{value: 0 for value in self._unknown if value not in found}}
+        if self.labels.show_values(values, {**preview.meant, **self._said}):
+            self._reading.start(column_jobs.preview(self._foreign, self.columns))  # type: ignore[arg-type]
+            self._values.setVisible(bool(values) or preview.values is None)
+            self.labels.setVisible(bool(values))
+            return
+        self._values.setVisible(bool(values) or preview.values is None)
+        self._too_many.setVisible(preview.values is None)
+        self._too_many.setText(
+            "Too many values to name: choose another column, or write a comparison (1.5>score)."
+        )
+        items = (f"Item {number}\n{_in_words(item)}" for number, item in enumerate(preview.items, start=1))
+        self.items.setPlainText(visible("\n\n".join(items)))
+        self._show_problems(preview)
+
+    def _show_problems(self, preview: FirstItems) -> None:
+        found = list(preview.problems[:_MOST_PROBLEMS])
+        if len(preview.problems) > _MOST_PROBLEMS:
+            found.append(f"and {len(preview.problems) - _MOST_PROBLEMS:,} more.")
+        fine = "These rows can be read. Whether all can, opening the file shows."
+        self._say("\n".join(found) or fine, "warning" if found else "hint")
+        self.open_button.setEnabled(not found)
+
+    @Slot(object)
+    def _refuse(self, error: EngineError) -> None:
+        self._say("\n".join(problem_of(error)), "warning")
+        self.open_button.setEnabled(False)
+
+    def _say(self, text: str, role: str) -> None:
+        self.problem.setText(visible(text))
+        set_role(self.problem, role)
+
+    @Slot()
+    def _choose(self) -> None:
+        if self._foreign is None or not self.open_button.isEnabled():
+            return
+        self.chosen.emit(self._path, self.columns, self.remember.isChecked())
+        self.accept()
+
+
+def _in_words(item: Mapping[str, str]) -> str:
+    """An item as lines: its texts, then its labels."""
+    titles = {**_ITEM, **_OUTPUTS, **_OVERALL, **_OTHERS}
+    lines = []
+    for column, title in titles.items():
+        text = item.get(column, "")
+        if text or column in _ITEM or column in _OUTPUTS:
+            cut = text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]} …"
+            if column.endswith("_preference"):
+                cut = LABEL_WORDS.get(Preference(text), text) if text in PREFERENCES else text
+            lines.append(f"{title}: {cut}")
+    return "\n".join(lines)

@@ -1,0 +1,113 @@
+"""The words of the window, each explained in a few lines: the one place where this is written.
+
+Knows: what the words mean; `docs/` says the same at length. Does not know: where they stand in the window.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Topic(Enum):
+    """A word that is explained. The value is its heading."""
+
+    LABELS = "Labels"
+    DOUBT = "Doubt"
+    FORMAT_MASS = "Format mass"
+    FLIPPED = "Flipped"
+    MARKS = "Marks and states"
+    HEALTH = "Does the model judge?"
+    CALIBRATION = "Calibration"
+    WEIGHTS = "Weights"
+    TIE_THRESHOLD = "Tie threshold"
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """`text`: paragraphs, a line each. `page`: the page of `docs/` that says more."""
+
+    text: str
+    page: str
+
+
+GLOSSARY: dict[Topic, Meaning] = {
+    Topic.LABELS: Meaning(
+        "Each judgment is one of four labels: A or B, the better response; both good; both bad.\n"
+        "The label comes from the probabilities that the model gives to the four, averaged over both orders"
+        " of the responses. Unscored: there is no label, and the reason is said.\n"
+        "In force: a person's label where there is one, else the model's.",
+        "how-it-judges.md",
+    ),
+    Topic.DOUBT: Meaning(
+        "How much a look at a judgment is worth, from 0 to 1. It is 1 minus the margin: the probability of"
+        " the likeliest label minus that of the next.\n"
+        "The margin is halved for each of these: the two orders disagree; the label of overall quality is"
+        " another response than the winner of the weighted judge; the explanation was written for another"
+        " label.\n"
+        "It is 1 where there is no label, and 0 where a person decided. The doubt of an item is the highest"
+        " of its judgments.",
+        "how-it-judges.md",
+    ),
+    Topic.FORMAT_MASS: Meaning(
+        "How much of all probability the model gives to the four labels, together. The rest goes to words"
+        " that are no answer.\n"
+        "Near 100 %: the model understood the question. Well below: it did not, and its labels mean little.",
+        "how-it-judges.md",
+    ),
+    Topic.FLIPPED: Meaning(
+        "Each pair is read twice, with the responses in either order. A judgment is flipped (⇄) where the two"
+        " orders alone would give different labels: there the place of a response counted, not only its"
+        " text.",
+        "how-it-judges.md",
+    ),
+    Topic.MARKS: Meaning(
+        "Marks in the list of Review, each with the number of criteria: ⇄ the two orders disagree; ≠ the"
+        " label differs from the human one; ✎ a person gave label or explanation; ! the explanation was"
+        " written for another label.\n"
+        "States say how far you are with an item: to do; ✓ done, you confirmed its labels with Enter; »"
+        " skipped. Each person has his own.",
+        "window.md",
+    ),
+    Topic.HEALTH: Meaning(
+        "Some models never understood the question, or give the same answer whatever they read. That can be"
+        " seen without human labels, from 10 items on.\n"
+        "Look closely: the format mass of a criterion is below 90 %, more than 30 % of its labels are"
+        " flipped, or there are other signs, such as explanations that go round in circles.\n"
+        "Does not judge: on more than half of the criteria the format mass is below 50 %, or more than 50 %"
+        " of the labels are flipped; or nearly everything has one label. Choose another model then.",
+        "how-it-judges.md",
+    ),
+    Topic.CALIBRATION: Meaning(
+        "A model's probabilities lean: to the first response, to a letter, away from both good. A calibration"
+        " shifts and scales them, for each criterion, so that they fit human labels.\n"
+        "What it is worth is measured on items that it was not fitted on (cross-validation). The stored"
+        " readings stay as they are, and the calibration can be taken off again. A few labels do little harm;"
+        " from about 50 on they help.",
+        "measures.md",
+    ),
+    Topic.WEIGHTS: Meaning(
+        "The weighted judge gives each response a score from 0 to 10 on each criterion: 10 times the"
+        " probability that it is the better one or that both are good. Weights say how much each criterion"
+        " counts in the sum.\n"
+        "Fitted weights are those that explain the human overall labels best.",
+        "measures.md",
+    ),
+    Topic.TIE_THRESHOLD: Meaning(
+        "How far apart the weighted scores of the two responses must lie for one of them to win. Where they"
+        " differ by this much or less, it is a tie. At first it is 0.5 points.",
+        "measures.md",
+    ),
+}
+
+WHAT_IT_DOES = (
+    "Tiebreak lets a language model on this computer judge which of two responses is better, and shows how"
+    " far its judgments can be trusted."
+)
+THREE_STEPS = (
+    ("Judge", "Press Run (Ctrl+R). The model reads every pair and labels it."),
+    ("Check", "On Results (Ctrl+3) see how often it agrees with people, and whether that beats guessing."),
+    ("Correct", "On Review (Ctrl+4) look at the most doubtful judgments first. Then File > Export."),
+)
+"""What a first study is, title and sentence of each step."""
+
+MORE_BY_F1 = "F1 explains it."
+"""The last words of a tool tip whose word is explained here."""

@@ -1,0 +1,133 @@
+"""The help inside the window: what its words mean, on one page that can be searched; and the way there.
+
+Knows: how the glossary is shown. Does not know: what it says, where its words stand.
+"""
+
+from PySide6.QtCore import QSize, Qt, QTimer, Slot
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLineEdit,
+    QScrollArea,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gui.kit.labels import heading, hint, label, name
+from gui.reading.glossary import GLOSSARY, Topic
+
+_NAME = "help"
+
+
+class HelpDialog(QDialog):
+    """All words with their meanings; it stays open beside the window."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName(_NAME)
+        self.setWindowTitle("What the words mean")
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Search")
+        self.search.setClearButtonEnabled(True)
+        name(self.search, "Show only explanations with this text")
+        self.search.textChanged.connect(self._filter)
+        self.sections = {topic: _section(topic) for topic in Topic}
+        self._nothing = hint("No explanation has this text.")
+        self._nothing.hide()
+        content = QWidget()
+        content.setProperty("role", "content")
+        inside = QVBoxLayout(content)
+        for section in self.sections.values():
+            inside.addWidget(section)
+        inside.addWidget(self._nothing)
+        inside.addStretch(1)
+        self.area = QScrollArea()
+        self.area.setWidgetResizable(True)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setWidget(content)
+        self.area.setAccessibleName("What the words mean")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.search)
+        layout.addWidget(self.area, 1)
+        layout.addWidget(buttons)
+        wanted = QSize(self.fontMetrics().averageCharWidth() * 84, self.fontMetrics().height() * 34)
+        self.resize(wanted.boundedTo(self.screen().availableSize() * 0.85))
+
+    def show_topic(self, topic: Topic | None) -> None:
+        """Come to the front, with all words, this one at the top."""
+        self.search.clear()
+        self.show()
+        self.raise_()
+        self.activateWindow()
+        if topic is None:
+            self.search.setFocus()
+            return
+        # Once the sections have their heights.
+        QTimer.singleShot(0, self, lambda: self._scroll_to(topic))
+
+    def _scroll_to(self, topic: Topic) -> None:
+        self.area.setFocus()
+        self.area.verticalScrollBar().setValue(self.sections[topic].y())
+
+    @Slot(str)
+    def _filter(self, text: str) -> None:
+        wanted = text.casefold().split()
+        for topic, section in self.sections.items():
+            said = f"{topic.value} {GLOSSARY[topic].text}".casefold()
+            section.setVisible(all(word in said for word in wanted))
+        self._nothing.setVisible(all(section.isHidden() for section in self.sections.values()))
+
+
+def show_help(window: QWidget, topic: Topic | None = None) -> HelpDialog:
+    """Show the help beside a window or dialog, at a topic; there is one for each."""
+    found = window.findChild(HelpDialog, _NAME, Qt.FindChildOption.FindDirectChildrenOnly)
+    dialog = found if isinstance(found, HelpDialog) else HelpDialog(window)
+    dialog.show_topic(topic)
+    return dialog
+
+
+class HelpMark(QToolButton):
+    """A small question mark beside a word, which shows what the word means."""
+
+    def __init__(self, topic: Topic, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.topic = topic
+        self.setText("?")
+        self.setAutoRaise(True)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        what = topic.value if topic.value.endswith("?") else f"What is meant: {topic.value.lower()}"
+        name(self, what, f"{what}{'' if what.endswith('?') else '?'}")
+        self.clicked.connect(self._show)
+
+    @Slot()
+    def _show(self) -> None:
+        show_help(self.window(), self.topic)
+
+
+def headed(text: str, topic: Topic) -> QWidget:
+    """The heading of a part of a page, with the mark that explains it."""
+    made = QWidget()
+    line = QHBoxLayout(made)
+    line.setContentsMargins(0, 0, 0, 0)
+    line.setSpacing(4)
+    line.addWidget(heading(text))
+    line.addWidget(HelpMark(topic))
+    line.addStretch(1)
+    return made
+
+
+def _section(topic: Topic) -> QWidget:
+    entry = GLOSSARY[topic]
+    section = QWidget()
+    inside = QVBoxLayout(section)
+    inside.setContentsMargins(0, 4, 0, 10)
+    inside.setSpacing(4)
+    inside.addWidget(heading(topic.value))
+    for paragraph in entry.text.splitlines():
+        inside.addWidget(label(paragraph))
+    inside.addWidget(hint(f"More in docs/{entry.page}"))
+    return section

@@ -1,0 +1,113 @@
+"""Datasets with other columns, by commands: a guess is printed, taken as it is typed, and remembered."""
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engine.core.formatting import visible
+from engine.system.paths import demo_model
+from tests.commands import run_here
+from tests.published_shapes import SHAPES, arena, hh_rlhf, llm_bar, mt_bench, panda_lm
+
+Shape = Callable[[Path], Path]
+
+
+def advised(error: str) -> list[str]:
+    """What an error says to add to the command, as a shell reads it."""
+    return shlex.split(error[error.index("--columns") :])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_check_advises_opens_the_file_when_it_is_typed(shape: Shape, tmp_path: Path) -> None:
+    path = shape(tmp_path)
+    refused = run_here("check", path)
+    assert refused.returncode == 2
+    assert "What they seem to be" in refused.stdout
+    done = run_here("check", path, *advised(refused.stderr))
+    assert done.returncode == 0, done.stderr
+    assert f"{path.name}: a dataset of" in done.stdout
+
+
+def test_check_prints_the_guess_and_the_first_rows(tmp_path: Path) -> None:
+    done = run_here("check", mt_bench(tmp_path))
+    for text in (
+        "question_id+model_a+model_b+judge+turn",
+        "conversation_b@replies:turn",
+        "Label values (likely)",
+        "instruction: Name a prime number above ten.",
+        "overall_quality_preference: B",
+    ):
+        assert text in done.stdout
+
+
+def test_columns_are_remembered_for_all_commands(tmp_path: Path) -> None:
+    path = arena(tmp_path)
+    words = advised(run_here("check", path).stderr)
+    saved = run_here("check", path, *words, "--save-columns")
+    assert "The columns are remembered" in saved.stderr
+    again = run_here("check", path)
+    assert again.returncode == 0
+    assert "Note: Its columns are mapped: id is 'question_id'" in again.stdout
+
+
+@pytest.mark.usefixtures("demo_tried")
+def test_a_foreign_dataset_is_judged_and_measured_by_its_columns(tmp_path: Path) -> None:
+    path, out, store = panda_lm(tmp_path), tmp_path / "out.tsv", tmp_path / "runs.sqlite"
+    words = advised(run_here("check", path).stderr)
+    judge = ("judge", path, "--model", demo_model(), "--mode", "labels", "--out", out, "--store", store)
+    assert run_here(*judge).returncode == 2
+    done = run_here(*judge, *words)
+    assert "Against the human labels of pandalm.json" in done.stdout
+    evaluated = run_here("evaluate", out, "--gold", path, "--store", store, *words)
+    assert "4 items" in evaluated.stdout
+    exported = run_here("runs", "export", 1, "--csv", tmp_path / "x.csv", "--store", store)
+    assert "--columns id=idx" in exported.stderr
+    assert "without texts and human labels" in exported.stderr
+    others = [words[0], words[1].replace("instruction+input", "instruction"), *words[2:]]
+    exported = run_here("runs", "export", 1, "--csv", tmp_path / "x.csv", "--store", store, *others)
+    assert "pandalm.json does not hold the items of run 1" in exported.stderr
+    run_here("runs", "export", 1, "--csv", tmp_path / "x.csv", "--store", store, *words)
+    assert "Answer in one sentence." in (tmp_path / "x.csv").read_text(encoding="utf-8")
+
+
+def test_chosen_items_of_a_foreign_dataset(tmp_path: Path) -> None:
+    path, ids = llm_bar(tmp_path), tmp_path / "ids.txt"
+    ids.write_text("2\n", encoding="utf-8")
+    words = advised(run_here("check", path).stderr)
+    store = tmp_path / "runs.sqlite"
+    done = run_here("judge", path, "--model", demo_model(), "--plan", "--ids", ids, "--store", store, *words)
+    assert "1 of 4 items of llmbar.json" in done.stdout
+
+
+def test_half_a_ranked_pair_is_refused(tmp_path: Path) -> None:
+    path = hh_rlhf(tmp_path)
+    done = run_here("check", path, "--columns", "instruction=chosen@prompt,chosen=chosen@reply")
+    assert "nothing is named for 'rejected'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--save-columns"], "--save-columns: there is nothing to remember."),
+        (["--columns", "prompt"], "Columns: cannot read 'prompt'."),
+        (["--columns", "question=prompt"], "Columns: 'question' is no column of a dataset."),
+        (["--labels", "1=best"], "Label values: cannot read '1=best'."),
+        (["--columns", "instruction=nope"], "instruction: the file has no column 'nope'."),
+    ],
+)
+def test_arguments_that_cannot_be_used_are_refused(words: list[str], problem: str, tmp_path: Path) -> None:
+    done = run_here("check", llm_bar(tmp_path), *words)
+    assert done.returncode == 2
+    assert problem in done.stderr
+
+
+def test_foreign_names_cannot_lead_the_terminal_astray(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(
+        "prompt\x1b[31m,response_1,response_2\nWhy is it so?,So it is.,It is not.\n", encoding="utf-8"
+    )
+    done = run_here("check", path)
+    assert "\x1b" not in done.stdout + done.stderr
+    assert visible("\x1b") in done.stdout

@@ -1,0 +1,62 @@
+"""A column map: written on one line, read back, refused where it is none."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from engine.core.column_map import ColumnMap, parse_columns, parse_labels, targets
+from engine.core.errors import SetupError
+from engine.core.rubric import ELOQUENT
+
+NAMES = some.text(min_size=1).filter(str.strip) | some.text("\\,= a", min_size=1).filter(str.strip)
+LABELS = some.sampled_from(["A", "B", "both_good", "both_bad", ""])
+
+
+@given(some.dictionaries(some.sampled_from(targets(ELOQUENT)), NAMES), some.dictionaries(NAMES, LABELS))
+def test_a_map_is_read_back_as_it_was_written(sources: dict[str, str], labels: dict[str, str]) -> None:
+    columns = ColumnMap.of(sources, labels)
+    assert parse_columns(columns.columns_text) == sources
+    assert parse_labels(columns.labels_text) == labels
+    assert ColumnMap.of_json(columns.as_json()) == columns
+
+
+def test_a_map_is_written_in_the_usual_order_of_the_columns() -> None:
+    columns = ColumnMap.of({"output_b": "y", "id": "", "instruction": "a,b", "output_a": "x=1"}, {"0": ""})
+    assert columns.columns_text == "id=,instruction=a\\,b,output_a=x=1,output_b=y"
+    assert columns.labels_text == "0=none"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("id", "Columns: cannot read 'id'."),
+        ("id=a,id=b", "Columns: cannot read 'id=b'."),
+        ("ids=a", "Columns: 'ids' is no column of a dataset."),
+    ],
+)
+def test_columns_that_cannot_be_read_are_named(text: str, problem: str) -> None:
+    with pytest.raises(SetupError) as caught:
+        parse_columns(text)
+    assert caught.value.problem == problem
+
+
+@pytest.mark.parametrize("text", ["1", "1=C", "1=A,1=B"])
+def test_labels_that_cannot_be_read_are_named(text: str) -> None:
+    with pytest.raises(SetupError, match="Label values: cannot read"):
+        parse_labels(text)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        3,
+        {},
+        {"columns": {"id": 1}, "labels": {}},
+        {"columns": {"ids": "x"}, "labels": {}},
+        {"columns": []},
+        {"columns": {}, "labels": {"1": "best"}},
+    ],
+)
+def test_what_is_damaged_is_no_map(value: object) -> None:
+    assert ColumnMap.of_json(value) is None

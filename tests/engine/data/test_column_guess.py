@@ -1,0 +1,184 @@
+"""Published shapes of datasets are guessed, and opened by the guess, without a word of help."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.core.column_map import Sureness
+from engine.core.errors import ColumnsError
+from engine.core.rubric import ELOQUENT
+from engine.data.column_content import meanings_of, read_sample
+from engine.data.column_guess import Guess, guess_columns
+from engine.data.dataset import Dataset, load_dataset
+from engine.data.tables import open_table
+from tests import published_shapes as shapes
+from tests.published_shapes import BAD, GOOD, QUESTIONS
+
+Shape = Callable[[Path], Path]
+
+
+def guess(path: Path) -> Guess:
+    return guess_columns(read_sample(open_table(path)), ELOQUENT)
+
+
+def opened(path: Path) -> Dataset:
+    return load_dataset(path, columns=guess(path).map)
+
+
+def table(folder: Path, *records: dict[str, Any]) -> Path:
+    path = folder / "x.json"
+    path.write_text(json.dumps(records), encoding="utf-8")
+    return path
+
+
+def labels(dataset: Dataset, criterion: str = "overall_quality") -> list[str]:
+    golds = [item.gold.get(criterion) for item in dataset]
+    return [str(gold.preference) if gold and gold.preference else "" for gold in golds]
+
+
+@pytest.mark.parametrize("shape", shapes.SHAPES)
+def test_every_published_shape_is_foreign_and_opens_by_its_guess(shape: Shape, tmp_path: Path) -> None:
+    path = shape(tmp_path)
+    with pytest.raises(ColumnsError) as caught:
+        load_dataset(path)
+    assert caught.value.foreign
+    assert not guess(path).open
+    dataset = opened(path)
+    assert {item.instruction for item in dataset} & {*QUESTIONS} or "hh" in path.name or "panda" in path.name
+    assert all(item.gold for item in dataset)
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        (shapes.alpaca_eval, ["A", "B", "A", "B"]),
+        (shapes.arena, ["A", "B", "both_good", "both_bad"]),
+        (shapes.kaggle_arena, ["A", "B", "both_good", "both_good"]),
+        (shapes.panda_lm, ["A", "B", "both_good", "A"]),
+        (shapes.llm_bar, ["A", "B", "A", "B"]),
+        (shapes.ultra_feedback, ["A"] * 4),
+        (shapes.gpt_sides, ["A", "B", "both_good", "both_bad"]),
+    ],
+)
+def test_two_responses_and_who_won_are_read(shape: Shape, expected: list[str], tmp_path: Path) -> None:
+    dataset = opened(shape(tmp_path))
+    assert labels(dataset) == expected
+    for number, item in enumerate(dataset):
+        pair = (GOOD[number], BAD[number])
+        if shape is shapes.kaggle_arena and number == 1:
+            assert item.instruction == f"User: {QUESTIONS[1]}\n\nUser: Go on."
+            assert item.output_b == f"Assistant: {GOOD[1]}\n\nAssistant: Enough."
+        else:
+            assert (item.output_a, item.output_b) == (pair if number % 2 == 0 else pair[::-1])
+
+
+@pytest.mark.parametrize("shape", [shapes.hh_rlhf, shapes.ultra_feedback_binarized, shapes.reward_bench])
+def test_a_chosen_and_a_rejected_response_are_read(shape: Shape, tmp_path: Path) -> None:
+    dataset = opened(shape(tmp_path))
+    for item, good, bad, label in zip(dataset, GOOD, BAD, labels(dataset), strict=True):
+        assert (item.output_a, item.output_b) == ((good, bad) if label == "A" else (bad, good))
+        assert item.instruction.endswith(QUESTIONS[GOOD.index(good)])
+
+
+def test_of_mt_bench_as_many_rounds_are_read_as_were_judged(tmp_path: Path) -> None:
+    dataset = opened(shapes.mt_bench(tmp_path))
+    assert dataset.ids[:2] == ["81-alpaca-13b-gpt-4-author_2-1", "81-alpaca-13b-gpt-4-author_2-2"]
+    assert (dataset[0].instruction, dataset[0].output_a) == (QUESTIONS[0], GOOD[0])
+    assert dataset[1].instruction == f"User: {QUESTIONS[0]}\n\nUser: And in short?"
+    assert dataset[1].output_b == f"Assistant: {BAD[0]}\n\nAssistant: {BAD[0]} Short."
+
+
+def test_a_preference_between_one_and_two_is_cut_in_the_middle(tmp_path: Path) -> None:
+    path = shapes.alpaca_eval_weighted(tmp_path)
+    assert guess(path).map.source_of["overall_quality_preference"] == "1.5>preference"
+    assert labels(opened(path)) == ["A"] * 8 + ["B"] * 8
+
+
+def test_an_input_belongs_to_its_instruction(tmp_path: Path) -> None:
+    dataset = opened(shapes.panda_lm(tmp_path))
+    assert dataset[0].instruction == f"{QUESTIONS[0]}\n\nAnswer in one sentence."
+    assert dataset[1].instruction == QUESTIONS[1]
+
+
+def test_ratings_of_a_criterion_are_its_labels(tmp_path: Path) -> None:
+    assert labels(opened(shapes.ultra_feedback(tmp_path)), "truthfulness") == ["A"] * 4
+
+
+@pytest.mark.parametrize(
+    ("values", "expected", "sure"),
+    [
+        (["1", "2"], {"1": "A", "2": "B"}, Sureness.LIKELY),
+        (["1.0", "2.0"], {"1.0": "A", "2.0": "B"}, Sureness.LIKELY),
+        (["0", "1", "2"], {"0": "both_good", "1": "A", "2": "B"}, Sureness.LIKELY),
+        (["0", "1"], {"0": "A", "1": "B"}, Sureness.DOUBTFUL),
+        (["-1", "0", "1"], {"-1": "B", "0": "both_good", "1": "A"}, Sureness.DOUBTFUL),
+        (
+            ["model_a", "tie (bothbad)", "tie", "model_b"],
+            {"model_a": "A", "tie (bothbad)": "both_bad", "tie": "both_good", "model_b": "B"},
+            Sureness.LIKELY,
+        ),
+        (["A", "B"], {}, Sureness.SURE),
+        (["[[A]]", "[[B]]", "error"], {"[[A]]": "A", "[[B]]": "B", "error": ""}, Sureness.SURE),
+    ],
+)
+def test_what_label_values_seem_to_mean(values: list[str], expected: dict[str, str], sure: Sureness) -> None:
+    assert meanings_of(values) == (expected, sure)
+
+
+@pytest.mark.parametrize("values", [[], ["yes", "no"], ["5", "7"], ["tie"], ["0.1", "0.7"]])
+def test_other_values_are_not_taken_for_labels(values: list[str]) -> None:
+    assert meanings_of(values) is None
+
+
+def test_zero_and_one_are_doubtful_and_said_to_be(tmp_path: Path) -> None:
+    records = [
+        {"prompt": f"Question {n}?", "response_0": f"One {n}", "response_1": f"Two {n}", "label": n % 2}
+        for n in range(6)
+    ]
+    found = guess(table(tmp_path, *records))
+    assert found.labels is Sureness.DOUBTFUL
+    assert found.in_words == "as guessed (doubtful: the label values)"
+
+
+def test_what_cannot_be_guessed_stays_open(tmp_path: Path) -> None:
+    found = guess(table(tmp_path, {"prompt": "Why?", "answer": "So."}, {"prompt": "How?", "answer": "Thus."}))
+    assert found.open == ("output_a", "output_b")
+    assert found.columns_text == "instruction=prompt,output_a=…,output_b=…"
+
+
+def test_an_id_that_is_not_unique_is_none(tmp_path: Path) -> None:
+    records = [
+        {"id": n // 2, "prompt": f"q{n}", "output_1": f"x {n}", "output_2": f"y {n}"} for n in range(6)
+    ]
+    assert guess(table(tmp_path, *records)).map.source_of["id"] == ""
+
+
+def test_responses_may_be_as_short_as_numbers(tmp_path: Path) -> None:
+    records = [
+        {"question": f"What is {n}+{n}?", "answer_a": 2 * n, "answer_b": n, "score_a": 1, "score_b": 0}
+        for n in range(5)
+    ]
+    found = guess(table(tmp_path, *records))
+    assert found.map.columns_text == (
+        "instruction=question,output_a=answer_a,output_b=answer_b,overall_quality_preference=score_a>score_b"
+    )
+
+
+def test_names_that_nearly_fit_are_taken(tmp_path: Path) -> None:
+    record = {"ID": "1", "Instruction": "Why is it so?", "Output A": "So it is.", "Output B": "It is not."}
+    found = guess(table(tmp_path, record))
+    assert found.map.columns_text == "id=ID,instruction=Instruction,output_a=Output A,output_b=Output B"
+
+
+@pytest.mark.parametrize("count", [1, 200])
+def test_many_columns_of_long_names_are_no_hindrance(count: int, tmp_path: Path) -> None:
+    others = {f"column {n} {'x' * 245}": f"cell {n}" for n in range(count)}
+    records = [
+        {**others, "prompt": f"Question {n}?", "response_1": f"A {n}", "response_2": f"B {n}"}
+        for n in range(9)
+    ]
+    found = guess(table(tmp_path, *records))
+    assert found.map.columns_text == "instruction=prompt,output_a=response_1,output_b=response_2"

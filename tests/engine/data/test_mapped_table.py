@@ -1,0 +1,174 @@
+"""Foreign files read by a map: exactly the texts of their cells, problems by their own names."""
+
+import csv
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as some
+
+from engine.core.column_map import ColumnMap
+from engine.core.errors import ColumnsError, InputError
+from engine.core.items import Preference
+from engine.data.dataset import load_dataset
+
+TEXTS = some.text(some.characters(codec="utf-8"))
+COLUMNS = ColumnMap.of({"id": "uid", "instruction": "prompt", "output_a": "one", "output_b": "two"})
+RANKED = ColumnMap.of({"instruction": "prompt", "chosen": "good", "rejected": "bad"})
+
+Save = Callable[[str, bytes], Path]
+
+
+def lines(path: Path, *records: Mapping[str, object]) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@given(some.lists(some.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=5))
+def test_a_mapped_file_gives_exactly_the_texts_of_its_cells(
+    tmp_path: Path, rows: list[tuple[str, str, str]]
+) -> None:
+    table, records = tmp_path / "x.csv", tmp_path / "x.jsonl"
+    numbered = [(f"u{number}", *row) for number, row in enumerate(rows)]
+    with table.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_ALL)
+        writer.writerows([("uid", "prompt", "one", "two"), *numbered])
+    lines(records, *({"uid": i, "prompt": p, "one": a, "two": b} for i, p, a, b in numbered))
+    for path in (table, records):
+        dataset = load_dataset(path, columns=COLUMNS)
+        assert [(item.id, item.instruction, item.output_a, item.output_b) for item in dataset] == numbered
+
+
+def test_columns_that_are_not_named_are_those_of_our_names(tmp_path: Path) -> None:
+    record = {
+        "uid": "7",
+        "instruction": "q",
+        "output_a": "a",
+        "output_b": "b",
+        "safety_preference": "A",
+        "x": 1,
+    }
+    dataset = load_dataset(lines(tmp_path / "x.jsonl", record), columns=ColumnMap.of({"id": "uid"}))
+    assert dataset[0].gold["safety"].preference is Preference.A
+    assert dataset.table.column_names == ["id", "instruction", "output_a", "output_b", "safety_preference"]
+    assert any("'x'" in notice for notice in dataset.notices)
+    assert not any("'uid'" in notice for notice in dataset.notices if "ignored" in notice)
+
+
+def test_rows_without_an_id_are_numbered(tmp_path: Path) -> None:
+    records = [{"prompt": "q", "one": "a", "two": "b"}] * 3
+    columns = ColumnMap.of({"instruction": "prompt", "output_a": "one", "output_b": "two"})
+    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=columns)
+    assert dataset.ids == ["1", "2", "3"]
+    assert "No column is the id: the items are numbered in the order of the file." in dataset.notices
+
+
+def test_the_better_response_is_not_always_in_one_place_and_always_labelled(tmp_path: Path) -> None:
+    records = [{"prompt": f"q{n}", "good": f"good {n}", "bad": f"bad {n}"} for n in range(200)]
+    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=RANKED)
+    first = [item.output_a.startswith("good") for item in dataset]
+    assert 70 < sum(first) < 130
+    for item, good_is_first in zip(dataset, first, strict=True):
+        better = item.gold["overall_quality"].preference
+        assert better is (Preference.A if good_is_first else Preference.B)
+    again = load_dataset(tmp_path / "x.jsonl", columns=RANKED)
+    assert again.hash == dataset.hash
+    assert any("drawn by a hash" in notice for notice in dataset.notices)
+
+
+def test_the_place_of_a_response_does_not_tell_which_was_chosen(tmp_path: Path) -> None:
+    """The same two texts stand in the same order, whichever of them was chosen."""
+    for number in range(20):
+        pair = {"good": f"x {number}", "bad": f"y {number}"}
+        swapped = {"good": pair["bad"], "bad": pair["good"]}
+        outputs = [
+            (item.output_a, item.output_b)
+            for record in (pair, swapped)
+            for item in load_dataset(lines(tmp_path / "x.jsonl", {"prompt": "q", **record}), columns=RANKED)
+        ]
+        assert outputs[0] == outputs[1]
+
+
+@pytest.mark.parametrize(
+    ("columns", "problem"),
+    [
+        ({"instruction": "prompt", "output_a": "one"}, "nothing is named for 'output_b'."),
+        (
+            {"instruction": "nope", "output_a": "one", "output_b": "two"},
+            "instruction: the file has no column 'nope'. Columns found: 'uid', 'prompt', 'one', 'two'.",
+        ),
+        (
+            {
+                "instruction": "prompt",
+                "output_a": "one",
+                "output_b": "two",
+                "chosen": "one",
+                "rejected": "two",
+            },
+            "either output_a and output_b are named, or chosen and rejected.",
+        ),
+        ({"instruction": "prompt", "chosen": "one"}, "nothing is named for 'rejected'."),
+    ],
+)
+def test_a_map_that_does_not_fit_the_file_is_refused(
+    tmp_path: Path, columns: dict[str, str], problem: str
+) -> None:
+    path = lines(tmp_path / "x.jsonl", {"uid": 1, "prompt": "q", "one": "a", "two": "b"})
+    with pytest.raises(ColumnsError) as caught:
+        load_dataset(path, columns=ColumnMap.of(columns))
+    assert caught.value.problems == (problem,)
+
+
+def test_problems_name_the_columns_of_the_file(tmp_path: Path) -> None:
+    path = lines(
+        tmp_path / "x.jsonl",
+        {"uid": "1", "prompt": "q", "one": "a", "two": "b", "w": "left"},
+        {"uid": "1", "prompt": "q", "one": "a", "two": "b", "w": "best"},
+        {"uid": "3", "prompt": "q", "one": "a", "w": ""},
+    )
+    sources = COLUMNS.source_of | {"overall_quality_preference": "w"}
+    with pytest.raises(ColumnsError) as caught:
+        load_dataset(path, columns=ColumnMap.of(sources, {"left": "A"}))
+    assert caught.value.problems == (
+        "line 2, w: unknown label 'best'.",
+        "line 3: no 'two'.",
+    )
+    assert "label values: best=A,left=A" in str(caught.value.remedy)
+
+
+def test_repeated_ids_offer_to_number_the_rows(save: Save) -> None:
+    path = save("x.csv", b"uid,prompt,one,two\n1,q,a,b\n1,q,a,b\n")
+    with pytest.raises(ColumnsError, match="line 3, uid: id '1' is already that of line 2") as caught:
+        load_dataset(path, columns=COLUMNS)
+    assert "columns: id=,instruction=prompt" in str(caught.value.remedy)
+
+
+def test_bytes_that_are_no_text_are_told_as_of_any_file(save: Save) -> None:
+    path = save("x.csv", b"uid,prompt,one,two\n1,q\xff,a,b\n")
+    with pytest.raises(InputError, match="line 2, prompt: byte 0xff at offset 22 is not UTF-8") as caught:
+        load_dataset(path, columns=COLUMNS)
+    assert "UTF-8" in str(caught.value.remedy)
+
+
+def test_a_column_that_is_used_and_there_twice_is_refused(save: Save) -> None:
+    path = save("x.csv", b"uid,prompt,one,one,two\n1,q,a,c,b\n")
+    with pytest.raises(ColumnsError, match="column 'one' occurs 2 times"):
+        load_dataset(path, columns=COLUMNS)
+
+
+def test_labels_of_a_dataset_with_our_columns_can_be_mapped_too(save: Save) -> None:
+    data = (
+        b"id,instruction,output_a,output_b,safety_preference\n1,q,a,b,1\n2,q,a,b,tie\n3,q,a,b,A\n4,q,a,b,x\n"
+    )
+    path = save("x.csv", data)
+    with pytest.raises(ColumnsError) as caught:
+        load_dataset(path)
+    assert not caught.value.foreign
+    assert "say what each value means" in str(caught.value.remedy)
+    labels = {"1": "A", "tie": "both_good", "x": ""}
+    dataset = load_dataset(path, columns=ColumnMap.of({}, labels))
+    given = [item.gold["safety"].preference if item.gold else None for item in dataset]
+    assert given == [Preference.A, Preference.BOTH_GOOD, Preference.A, None]

@@ -1,0 +1,256 @@
+"""The dialog that asks which columns of a foreign file are which, with real files and real threads."""
+
+import json
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QDialogButtonBox, QLabel, QPushButton
+from pytestqt.qtbot import QtBot
+
+from engine.core.column_map import ColumnMap
+from engine.core.items import Preference
+from engine.system.column_memory import remember, remembered
+from gui.dataset.column_fields import NOTHING
+from gui.dataset.columns_dialog import ColumnsDialog
+from gui.dataset.dataset_page import DatasetPage
+from gui.work.workspace import Workspace
+from tests.published_shapes import SHAPES, arena, hh_rlhf, kaggle_arena, llm_bar, reward_bench, ultra_feedback
+
+COLUMNS = {"instruction": "input", "output_a": "output_1", "output_b": "output_2"}
+
+
+@pytest.fixture
+def page(qtbot: QtBot, workspace: Workspace) -> DatasetPage:
+    made = DatasetPage(workspace)
+    qtbot.addWidget(made)
+    made.resize(1180, 640)
+    with qtbot.waitExposed(made):
+        made.show()
+    return made
+
+
+def asked(qtbot: QtBot, page: DatasetPage, path: Path) -> ColumnsDialog:
+    """The dialog that opening a foreign file opens, once it shows the first rows."""
+    with qtbot.waitSignal(page.workspace.dataset_failed):
+        page.workspace.open_dataset(path)
+    return shown(qtbot, page)
+
+
+def shown(qtbot: QtBot, page: DatasetPage) -> ColumnsDialog:
+    dialog = page.columns_dialog
+    assert dialog is not None
+    qtbot.waitUntil(lambda: bool(dialog.items.toPlainText()))
+    return dialog
+
+
+def accept(qtbot: QtBot, page: DatasetPage, dialog: ColumnsDialog) -> None:
+    with qtbot.waitSignal(page.workspace.dataset_changed):
+        QTest.mouseClick(dialog.open_button, Qt.MouseButton.LeftButton)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_published_shape_opens_by_what_is_guessed(
+    qtbot: QtBot, page: DatasetPage, tmp_path: Path, shape: "object"
+) -> None:
+    assert callable(shape)
+    dialog = asked(qtbot, page, shape(tmp_path))
+    qtbot.waitUntil(dialog.open_button.isEnabled)
+    accept(qtbot, page, dialog)
+    dataset = page.workspace.dataset
+    assert dataset is not None
+    assert len(dataset) >= 4
+    assert all(item.gold for item in dataset)
+    assert page.columns_button.isVisible()
+
+
+def test_the_first_rows_are_shown_as_they_would_be_read(
+    qtbot: QtBot, page: DatasetPage, tmp_path: Path
+) -> None:
+    dialog = asked(qtbot, page, arena(tmp_path))
+    text = dialog.items.toPlainText()
+    assert "Instruction: Name a prime number above ten." in text
+    assert "Response B: Because air scatters blue light more." in text
+    assert text.count("Item ") == 3
+    assert "Overall label: both good" in text
+    assert "These rows can be read" in dialog.problem.text()
+
+
+def test_another_choice_is_shown_at_once(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
+    dialog = asked(qtbot, page, llm_bar(tmp_path))
+    outputs = dialog.fields["outputs"]
+    before = dialog.items.toPlainText()
+    field = outputs.field("output_a")
+    field.setCurrentIndex(field.findData("output_2"))
+    qtbot.waitUntil(lambda: dialog.items.toPlainText() != before)
+    assert "Response A: Twelve, of course, is one." in dialog.items.toPlainText()
+    accept(qtbot, page, dialog)
+    assert page.workspace.dataset is not None
+    assert page.workspace.dataset[0].output_a == "Twelve, of course, is one."
+
+
+def test_a_source_may_be_written(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
+    dialog = asked(qtbot, page, ultra_feedback(tmp_path))
+    field = dialog.fields["outputs"].field("output_b")
+    field.setEditText("completions[3].response")
+    qtbot.waitUntil(lambda: "Response B: Fourth." in dialog.items.toPlainText())
+    field.setEditText("completions[9].response")
+    qtbot.waitUntil(lambda: not dialog.open_button.isEnabled())
+    assert "holds no entry 9" in dialog.problem.text()
+
+
+def test_a_problem_keeps_the_file_from_being_opened(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
+    dialog = asked(qtbot, page, llm_bar(tmp_path))
+    field = dialog.fields["item"].field("instruction")
+    field.setEditText("nope")
+    qtbot.waitUntil(lambda: not dialog.open_button.isEnabled())
+    assert "the file has no column 'nope'" in dialog.problem.text()
+    field.setEditText(NOTHING)
+    qtbot.waitUntil(lambda: "nothing is named for 'instruction'" in dialog.problem.text())
+    assert not dialog.open_button.isEnabled()
+
+
+def test_label_values_can_be_said_to_mean_something_else(
+    qtbot: QtBot, page: DatasetPage, tmp_path: Path
+) -> None:
+    dialog = asked(qtbot, page, llm_bar(tmp_path))
+    qtbot.waitUntil(lambda: dialog.labels.labels == {"1": "A", "2": "B"})
+    box = dialog.labels.box("2")
+    box.setCurrentIndex(box.findData(Preference.BOTH_BAD.value))
+    qtbot.waitUntil(lambda: "Overall label: both bad" in dialog.items.toPlainText())
+    box.setCurrentIndex(0)
+    qtbot.waitUntil(lambda: "unknown label '2'" in dialog.problem.text())
+    box.setCurrentIndex(box.findData(""))
+    qtbot.waitUntil(dialog.open_button.isEnabled)
+    accept(qtbot, page, dialog)
+    assert page.workspace.dataset is not None
+    assert [bool(item.gold) for item in page.workspace.dataset] == [True, False, True, False]
+
+
+def test_a_chosen_and_a_rejected_response_have_fields_of_their_own(
+    qtbot: QtBot, page: DatasetPage, tmp_path: Path
+) -> None:
+    dialog = asked(qtbot, page, hh_rlhf(tmp_path))
+    assert dialog.is_ranked
+    assert dialog.fields["ranked"].isVisible()
+    assert not dialog.fields["outputs"].isVisible()
+    dialog.kind.setCurrentIndex(0)
+    qtbot.waitUntil(lambda: "nothing is named for 'output_a'" in dialog.problem.text())
+    assert dialog.fields["outputs"].isVisible()
+
+
+def test_columns_are_remembered_or_not_as_is_ticked(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
+    path = reward_bench(tmp_path)
+    dialog = asked(qtbot, page, path)
+    dialog.remember.setChecked(False)
+    accept(qtbot, page, dialog)
+    assert page.workspace.dataset is not None
+    assert remembered(page.workspace.dataset.file_columns) is None
+    dialog = asked(qtbot, page, path)
+    accept(qtbot, page, dialog)
+    assert remembered(page.workspace.dataset.file_columns) == page.workspace.dataset.columns
+    with qtbot.waitSignal(page.workspace.dataset_changed):
+        page.workspace.open_dataset(path)
+
+
+def test_columns_of_an_open_file_can_be_changed(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
+    path = kaggle_arena(tmp_path)
+    accept(qtbot, page, asked(qtbot, page, path))
+    QTest.mouseClick(page.columns_button, Qt.MouseButton.LeftButton)
+    dialog = shown(qtbot, page)
+    dataset = page.workspace.dataset
+    assert dataset is not None
+    qtbot.waitUntil(lambda: dialog.columns == dataset.columns)
+    field = dialog.fields["overall"].field("overall_quality_preference")
+    field.show_source("")
+    accept(qtbot, page, dialog)
+    assert page.workspace.dataset is not None
+    assert not page.workspace.dataset.criteria
+
+
+def test_a_remembered_map_that_fails_can_be_mended(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
+    path = llm_bar(tmp_path)
+    records = json.loads(path.read_text("utf-8"))
+    records.append({**records[0], "label": "best"})
+    path.write_text(json.dumps(records), encoding="utf-8")
+    sources = {**COLUMNS, "overall_quality_preference": "label"}
+    remember(list(records[0]), ColumnMap.of(sources, {"1": "A", "2": "B"}))
+    with qtbot.waitSignal(page.workspace.dataset_failed):
+        page.workspace.open_dataset(path)
+    assert not page.findChildren(ColumnsDialog)
+    assert "unknown label 'best'" in page.notice.text
+    buttons = page.notice.findChildren(QPushButton)
+    again = next(button for button in buttons if "columns" in button.text())
+    QTest.mouseClick(again, Qt.MouseButton.LeftButton)
+    dialog = page.columns_dialog
+    assert dialog is not None
+    qtbot.waitUntil(lambda: "unknown label 'best'" in dialog.problem.text())
+    box = dialog.labels.box("best")
+    box.setCurrentIndex(box.findData("A"))
+    qtbot.waitUntil(dialog.open_button.isEnabled)
+    accept(qtbot, page, dialog)
+
+
+def test_a_cancelled_dialog_leaves_what_was_open_and_offers_itself_again(
+    qtbot: QtBot, page: DatasetPage, tmp_path: Path
+) -> None:
+    dialog = asked(qtbot, page, llm_bar(tmp_path))
+    cancel = dialog.buttons.button(QDialogButtonBox.StandardButton.Cancel)
+    QTest.mouseClick(cancel, Qt.MouseButton.LeftButton)
+    assert page.workspace.dataset is None
+    assert "llmbar.json has other columns than a dataset." in page.notice.text
+    assert page.notice.isVisible()
+
+
+def test_many_long_and_hostile_names_widen_nothing(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
+    names = [f"<b>{n}</b> {'x' * 245}" for n in range(200)]
+    record = dict.fromkeys(names, "cell") | {"input": "Why?", "output_1": "a", "output_2": "b", "label": 1}
+    path = tmp_path / f"{'f' * 240}.json"
+    path.write_text(json.dumps([record, {**record, "label": "<i>" + "y" * 90}]), encoding="utf-8")
+    dialog = asked(qtbot, page, path)
+    assert dialog.minimumSizeHint().width() <= 1280
+    assert dialog.minimumSizeHint().height() <= 720
+    field = dialog.fields["overall"].field("overall_quality_explanation")
+    field.setCurrentIndex(field.findData(names[7]))
+    assert field.source == names[7]
+    assert all(label.textFormat() == Qt.TextFormat.PlainText for label in dialog.labels.findChildren(QLabel))
+
+
+def test_enter_opens_the_file(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
+    dialog = asked(qtbot, page, llm_bar(tmp_path))
+    qtbot.waitUntil(dialog.open_button.isEnabled)
+    with qtbot.waitSignal(page.workspace.dataset_changed):
+        QTest.keyClick(dialog.fields["item"].field("instruction"), Qt.Key.Key_Return)
+
+
+def test_an_empty_table_is_refused_in_the_dialog(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("prompt,a,b\n", encoding="utf-8")
+    with qtbot.waitSignal(page.workspace.dataset_failed):
+        page.workspace.open_dataset(path)
+    dialog = page.columns_dialog
+    assert dialog is not None
+    qtbot.waitUntil(lambda: "has no rows" in dialog.problem.text())
+    assert not dialog.open_button.isEnabled()
+
+
+def test_a_label_value_far_down_in_the_file_can_be_said_to_mean_something(
+    qtbot: QtBot, page: DatasetPage, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.json"
+    record = {"input": "Why is it so?", "output_1": "So it is.", "output_2": "It is not.", "v": {"w": "left"}}
+    late = {**record, "v": {"w": "neither of them"}}
+    path.write_text(json.dumps([*[record] * 150, late]), encoding="utf-8")
+    sources = {**COLUMNS, "overall_quality_preference": "v.w"}
+    with qtbot.waitSignal(page.workspace.dataset_failed):
+        page.workspace.open_dataset(path, ColumnMap.of(sources, {"left": "A"}))
+    page._asked = {path: ColumnMap.of(sources, {"left": "A"})}
+    again = next(b for b in page.notice.findChildren(QPushButton) if "columns" in b.text())
+    QTest.mouseClick(again, Qt.MouseButton.LeftButton)
+    dialog = shown(qtbot, page)
+    box = dialog.labels.box("neither of them")
+    assert box.currentText() == "?"
+    box.setCurrentIndex(box.findData(Preference.BOTH_BAD.value))
+    qtbot.waitUntil(lambda: ("neither of them", "both_bad") in dialog.columns.labels)
+    accept(qtbot, page, dialog)
