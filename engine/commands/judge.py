@@ -6,6 +6,7 @@ Knows: its arguments, the order of a whole job, what it prints.
 import argparse
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from engine.commands.shared.column_arguments import add_columns, columns_of, keep_columns
@@ -163,11 +164,13 @@ def run(options: argparse.Namespace) -> int:
     if ids:
         read["ids"] = ids
     check_outputs(options, read)
-    with interruptible() as cancel:
+    bar = RunProgressBar()
+    with interruptible(bar.loss_of_a_stop) as cancel:
         made = _prepared(options, model, cancel)
         with RunStore(options.store) as store:
-            events = run_judging(made.plan, store, lambda: open_model(made.plan, cancel), options.fresh)
-            ended = _follow(_named(events, store, options.name), KeepAwake(options.keep_awake))
+            opener = partial(open_model, made.plan, cancel)
+            events = run_judging(made.plan, store, opener, options.fresh, ending=lambda: cancel.ending)
+            ended = _follow(_named(events, store, options.name), bar, KeepAwake(options.keep_awake))
             return _report(ended, made, store, options)
 
 
@@ -244,11 +247,11 @@ def _named(events: Iterable[RunEvent], store: RunStore, name: str | None) -> Ite
         yield event
 
 
-def _follow(events: Iterable[RunEvent], keep_awake: KeepAwake) -> RunEnded:
+def _follow(events: Iterable[RunEvent], progress: RunProgressBar, keep_awake: KeepAwake) -> RunEnded:
     """Show progress, and keep the computer awake, until the run ends; its last event."""
     if keep_awake is KeepAwake.YES and not can_stay_awake():
         tell("The computer may go to sleep: there is no program here by which it could be kept awake.")
-    with RunProgressBar() as progress, Awake(keep_awake) as awake:
+    with progress, Awake(keep_awake) as awake:
         for event in events:
             awake.refresh()
             progress.show(event)

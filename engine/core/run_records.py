@@ -169,9 +169,8 @@ def what_is_joined(run: StoredRun) -> str:
 
 @dataclass(frozen=True)
 class Effort:
-    """What judging `items` items took: seconds at work with them, tokens read and generated."""
+    """What judging an item took: seconds at work with it, tokens read and generated."""
 
-    items: int
     seconds: float
     tokens_read: int
     tokens_generated: int

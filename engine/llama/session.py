@@ -3,20 +3,24 @@
 Sequence 0 holds the stem. Each slot (one item in one order) has a trunk sequence and one sequence for each
 branch; a prefix already held is copied, not read again. The cache is unified, so a copy takes no room.
 
+What takes long is done in steps, one for each batch: `reading_trunk`, `scoring` and `writing` are generators,
+so that whoever works with them can say in between how far they are.
+
 Knows: llama_cpp's context, batches and memory. Does not know: what the tokens say, items, stores.
 """
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import llama_cpp
 import numpy as np
 
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, ModelFileError, NoRoomError
+from engine.core.events import followed
 from engine.core.log_probs import FloatArray, log_softmax
 from engine.core.remedies import Remedy, Setting
 from engine.core.settings import KvType
@@ -25,13 +29,13 @@ from engine.llama.library import LlamaModel, cannot_compute, forget_errors, last
 from engine.llama.threads import ThreadChoice
 from engine.llama.token_tree import BranchTokens, common_prefix
 from engine.llama.vocabulary import Vocabulary
+from engine.llama.writer import Continuation, Generated, Sampling, Writer
 
 BATCH = 512  # tokens in one call; small enough that a GPU, which cannot be interrupted, answers Stop soon
 _STEM = 0
 _NO_ROOM_LEFT = 1
 _ABORTED = 2
 _ALL = -1
-_FIRST_CHOICES = 64  # how many ends in a row are passed over before a text has begun
 _GGML_TYPES = {KvType.F16: llama_cpp.GGML_TYPE_F16, KvType.Q8_0: llama_cpp.GGML_TYPE_Q8_0}
 _CACHE_WORDS = ("cache type", "V cache")  # in llama.cpp's reasons against a kind of cache
 
@@ -55,36 +59,6 @@ class SessionShape:
 
 
 @dataclass(frozen=True)
-class Continuation:
-    """One text to generate: which branch it continues, the ids up to where it begins, its own seed."""
-
-    slot: int
-    branch: int
-    prompt: tuple[int, ...]
-    seed: int = 0
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """How tokens are chosen: greedy at temperature 0. At most `max_tokens` continue a prompt.
-
-    `complete`: says of a growing text where it is to end, in characters; None while it may go on.
-    """
-
-    max_tokens: int
-    temperature: float = 0.0
-    complete: Callable[[str], int | None] | None = None
-
-
-@dataclass(frozen=True)
-class Generated:
-    """The bytes that continue a prompt; `cut` where `max_tokens` ended it."""
-
-    data: bytes
-    cut: bool
-
-
-@dataclass(frozen=True)
 class _Feed:
     """Tokens to append to a sequence; the logits after the last `wanted` of them are returned."""
 
@@ -94,6 +68,9 @@ class _Feed:
 
 
 _Entry = tuple[int, int, int, bool, int]  # token, position, sequence, logits wanted, index of its feed
+Result = TypeVar("Result")
+Steps = Generator[Sequence[Writer], None, Result]
+"""Work with a model, batch by batch; each step gives the texts as far as they are written, if any are."""
 
 
 class LlamaSession:
@@ -142,52 +119,73 @@ class LlamaSession:
         params.no_perf = True
         return params
 
+    @property
+    def keeps_state(self) -> bool:
+        """See LlamaModel."""
+        return self._model.keeps_state
+
     def raise_if_cancelled(self) -> None:
         """Raise Cancelled where the session was asked to stop; for work beside it."""
         self._cancel.raise_if_requested()
 
     def hold_stem(self, tokens: Sequence[int]) -> None:
         """Read what all prompts begin with, once."""
+        at_once(self.holding_stem(tokens))
+
+    def holding_stem(self, tokens: Sequence[int]) -> Steps[None]:
+        """The same in steps."""
         self._forget(_STEM)
-        self._read([_Feed(_STEM, tokens)] if tokens else [])
+        yield from self._read([_Feed(_STEM, tokens)] if tokens else [])
 
     def read_trunk(self, slot: int, tokens: Sequence[int]) -> None:
         """Read what the branches of a slot share; the slot must be free."""
+        at_once(self.reading_trunk(slot, tokens))
+
+    def reading_trunk(self, slot: int, tokens: Sequence[int]) -> Steps[None]:
+        """The same in steps."""
         trunk = self._trunk(slot)
         start = self._copy(_STEM, trunk, tokens)
-        self._read([_Feed(trunk, tokens[start:])] if tokens[start:] else [])
+        yield from self._read([_Feed(trunk, tokens[start:])] if tokens[start:] else [])
 
     def score(self, slot: int, branches: Sequence[BranchTokens]) -> FloatArray:
         """Natural-log probabilities of each branch's labels: shape (branches, labels), at most 0 each."""
-        return self.score_among_all(slot, branches)[0]
+        return at_once(self.scoring(slot, branches))
+
+    def scoring(self, slot: int, branches: Sequence[BranchTokens]) -> Steps[FloatArray]:
+        """The same in steps."""
+        scores, _ = yield from self._scoring(slot, branches)
+        return scores
 
     def score_among_all(
         self, slot: int, branches: Sequence[BranchTokens]
     ) -> tuple[FloatArray, list[FloatArray]]:
         """The same, and after each branch those of the whole vocabulary: shape (vocabulary,) each."""
+        return at_once(self._scoring(slot, branches))
+
+    def _scoring(
+        self, slot: int, branches: Sequence[BranchTokens]
+    ) -> Steps[tuple[FloatArray, list[FloatArray]]]:
         feeds = []
         for index, branch in enumerate(branches):
             sequence = self._branch(slot, index)
             start = self._copy(self._trunk(slot), sequence, branch.prompt[:-1])
             feeds.append(_Feed(sequence, branch.prompt[start:]))
-        log_probs = [log_softmax(row[-1]) for row in self._read(feeds)]
-        scores = [
-            [
-                row[label[0]] + self._rest(self._branch(slot, index), branch.prompt, label)
-                for label in branch.labels
-            ]
-            for index, (branch, row) in enumerate(zip(branches, log_probs, strict=True))
-        ]
-        return np.array(scores), log_probs
+        rows = yield from self._read(feeds)
+        log_probs, scores = [log_softmax(row[-1]) for row in rows], []
+        for index, (branch, row) in enumerate(zip(branches, log_probs, strict=True)):
+            for label in branch.labels:
+                rest = yield from self._rest(self._branch(slot, index), branch.prompt, label)
+                scores.append(row[label[0]] + rest)
+        return np.array(scores).reshape(len(branches), -1), log_probs
 
-    def _rest(self, sequence: int, prompt: Sequence[int], label: Sequence[int]) -> float:
+    def _rest(self, sequence: int, prompt: Sequence[int], label: Sequence[int]) -> Steps[float]:
         """Log-probability of a label's tokens after its first; 0 for the usual label of one token."""
         if len(label) == 1:
             return 0.0
         scratch = self.shape.sequences - 1
         start = self._copy(sequence, scratch, prompt)
         tokens = [*prompt[start:], *label[:-1]]
-        (rows,) = self._read([_Feed(scratch, tokens, wanted=len(label) - 1)])
+        (rows,) = yield from self._read([_Feed(scratch, tokens, wanted=len(label) - 1)])
         self._forget(scratch)
         return float(sum(log_softmax(row)[token] for row, token in zip(rows, label[1:], strict=True)))
 
@@ -196,20 +194,25 @@ class LlamaSession:
 
         Line ends and turn ends are not chosen before something was written.
         """
-        writers = [_Writer(each, sampling, self.vocabulary) for each in continuations]
+        return at_once(self.writing(continuations, sampling))
+
+    def writing(self, continuations: Sequence[Continuation], sampling: Sampling) -> Steps[list[Generated]]:
+        """The same in steps."""
+        writers = [Writer(each, sampling, self.vocabulary) for each in continuations]
         feeds = []
         for continuation in continuations:
             sequence = self._branch(continuation.slot, continuation.branch)
             start = self._cut_back(sequence, continuation.prompt[:-1])
             feeds.append(_Feed(sequence, continuation.prompt[start:]))
-        logits = self._read(feeds)
+        logits = yield from self._read(feeds)
         active = writers
         while active:
             for writer, rows in zip(active, logits, strict=True):
                 writer.write(rows[-1])
             self.tokens_generated += len(active)
+            yield writers
             active = [writer for writer in active if not writer.done]
-            logits = self._read([self._written_last(writer) for writer in active], written=True)
+            logits = yield from self._read([self._written_last(each) for each in active], written=True)
         return [Generated(writer.text(), writer.cut) for writer in writers]
 
     def release(self, slots: Iterable[int]) -> None:
@@ -261,7 +264,7 @@ class LlamaSession:
         self._held[sequence] = held[:shared]
         return shared
 
-    def _written_last(self, writer: "_Writer") -> "_Feed":
+    def _written_last(self, writer: Writer) -> "_Feed":
         """The token that was chosen last, to be read."""
         branch = self._branch(writer.continuation.slot, writer.continuation.branch)
         return _Feed(branch, [writer.tokens[-1]])
@@ -270,7 +273,7 @@ class LlamaSession:
         if self._held.pop(sequence, None):
             llama_cpp.llama_memory_seq_rm(self._memory, sequence, _ALL, _ALL)
 
-    def _read(self, feeds: Sequence[_Feed], written: bool = False) -> list[FloatArray]:
+    def _read(self, feeds: Sequence[_Feed], written: bool = False) -> Steps[list[FloatArray]]:
         """Append tokens to sequences, all in one row of batches; wanted logits, (wanted, vocabulary) each."""
         if threading.get_ident() != self._owner:
             raise EngineBug(f"LlamaSession used from {threading.current_thread().name}")
@@ -282,17 +285,15 @@ class LlamaSession:
                 entries.append((token, start + offset, feed.sequence, offset >= first_wanted, index))
             self._held.setdefault(feed.sequence, []).extend(feed.tokens)
         try:
-            rows = self._evaluate(entries)
+            rows = yield from self._evaluate(entries, written)
         except BaseException:
             # Some of it may be in the cache: nothing there can be relied on.
             self._held.clear()
             llama_cpp.llama_memory_clear(self._memory, True)
             raise
-        if not written:
-            self.tokens_read += len(entries)
         return [np.array(rows[index]) for index in range(len(feeds))]
 
-    def _evaluate(self, entries: Sequence[_Entry]) -> dict[int, list[FloatArray]]:
+    def _evaluate(self, entries: Sequence[_Entry], written: bool) -> Steps[dict[int, list[FloatArray]]]:
         """The wanted logits by feed, in order."""
         rows: dict[int, list[FloatArray]] = {}
         for begin in range(0, len(entries), self._batch_size):
@@ -301,6 +302,9 @@ class LlamaSession:
             for place, (*_, wanted, index) in enumerate(part):
                 if wanted:
                     rows.setdefault(index, []).append(self._logits(place))
+            if not written:
+                self.tokens_read += len(part)
+                yield ()
         return rows
 
     def _decode(self, entries: Sequence[_Entry]) -> None:
@@ -324,6 +328,11 @@ class LlamaSession:
         return np.ctypeslib.as_array(row, shape=(self.vocabulary.size,)).astype(np.float64)
 
 
+def at_once(steps: Steps[Result]) -> Result:
+    """What comes of all steps."""
+    return followed(steps, lambda _writers: None)
+
+
 def _refusal(model: LlamaModel, shape: SessionShape) -> ModelFileError:
     """Why llama.cpp made no context."""
     reason = last_errors() or "it gives no reason"
@@ -336,63 +345,3 @@ def _refusal(model: LlamaModel, shape: SessionShape) -> ModelFileError:
         f"{model.path.name}: llama.cpp makes no room for a context of {shape.context:,} tokens ({reason}).",
         Remedy("Use a smaller ", Setting.CONTEXT, ", or close other programs."),
     )
-
-
-class _Writer:
-    """The growing text of a continuation."""
-
-    def __init__(self, continuation: Continuation, sampling: Sampling, vocabulary: Vocabulary) -> None:
-        self.continuation = continuation
-        self.tokens: list[int] = []
-        self.done = False
-        self.cut = False
-        self._data = b""
-        self._sampling = sampling
-        self._vocabulary = vocabulary
-        self._random = np.random.default_rng(continuation.seed)
-
-    def write(self, logits: FloatArray) -> None:
-        """Choose the next token and see whether it ends the text; `logits` are used up."""
-        token = self._choose(logits)
-        for _ in range(_FIRST_CHOICES):
-            if self._has_begun() or not self._ends(token):
-                break
-            logits[token] = -np.inf
-            token = self._choose(logits)
-        self.tokens.append(token)
-        if self._ends(token):
-            self._data += self._vocabulary.piece(token).split(b"\n")[0]
-            self.done = True
-            return
-        self._data += self._vocabulary.piece(token)
-        if self._is_complete():
-            self.done = True
-        elif len(self.tokens) == self._sampling.max_tokens:
-            self.done = self.cut = True
-
-    def _is_complete(self) -> bool:
-        """Whether the text is to end, and then without what goes beyond its end."""
-        if self._sampling.complete is None:
-            return False
-        text = self._data.decode("utf-8", "ignore")
-        length = self._sampling.complete(text)
-        if length is not None:
-            self._data = text[:length].encode()
-        return length is not None
-
-    def text(self) -> bytes:
-        """The bytes written so far."""
-        return self._data
-
-    def _choose(self, scores: FloatArray) -> int:
-        if self._sampling.temperature == 0:
-            return int(np.argmax(scores))
-        probabilities = np.exp(log_softmax(scores / self._sampling.temperature))
-        return int(self._random.choice(len(scores), p=probabilities / probabilities.sum()))
-
-    def _has_begun(self) -> bool:
-        """True once a letter or a digit is written."""
-        return any(char.isalnum() for char in self._data.decode("utf-8", "ignore"))
-
-    def _ends(self, token: int) -> bool:
-        return self._vocabulary.ends_reply(token) or b"\n" in self._vocabulary.piece(token)

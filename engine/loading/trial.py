@@ -15,7 +15,8 @@ from engine.core.rubric import ELOQUENT
 from engine.core.settings import SMALLEST_CONTEXT
 from engine.llama.encoder import LONGEST, LlamaEncoder
 from engine.llama.library import LlamaModel
-from engine.llama.session import Continuation, LlamaSession, Sampling, SessionShape
+from engine.llama.session import LlamaSession, SessionShape
+from engine.llama.writer import Continuation, Sampling
 from engine.loading.templates import chat_template
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import build_prompt

@@ -3,7 +3,7 @@
 Knows: which facts of a run stand in a row, and by which words. Does not know: terminals, windows, results.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.core.formatting import duration, value_in_words, words
@@ -25,8 +25,8 @@ _WORDS = {
 }
 
 
-def differences_table(first: StoredRun, other: StoredRun, efforts: Mapping[int, Effort]) -> Table:
-    """Facts of two runs, those that differ first; `efforts`: by the number of the run."""
+def differences_table(first: StoredRun, other: StoredRun, efforts: Mapping[int, Sequence[Effort]]) -> Table:
+    """Facts of two runs, those that differ first; `efforts`: of their items, by the number of the run."""
     columns = (
         Column("fact", "fact", Kind.TEXT, "What is compared."),
         Column("differs", "differs", Kind.FLAG, "Whether the two runs differ in it.", instead={False: ""}),
@@ -57,7 +57,7 @@ def difference_count(table: Table) -> int:
     return sum(row[1] is True for row in table.rows)
 
 
-def _facts(run: StoredRun, effort: Effort) -> dict[str, str]:
+def _facts(run: StoredRun, efforts: Sequence[Effort]) -> dict[str, str]:
     identity = run.identity
     facts = {
         "number": f"{run.id}{' (archived)' if run.archived else ''}",
@@ -80,7 +80,7 @@ def _facts(run: StoredRun, effort: Effort) -> dict[str, str]:
     made: dict[str, Any] = {**identity.settings_in_short, **run.manifest}
     for key, value in made.items():
         facts.setdefault(_WORDS.get(key, words(key)), _value(key, value))
-    return {**facts, **_times(effort)}
+    return {**facts, **_times(efforts)}
 
 
 def _value(key: str, value: object) -> str:
@@ -88,12 +88,13 @@ def _value(key: str, value: object) -> str:
     return text[:_HASH_SHOWN] if key.endswith("hash") else text
 
 
-def _times(effort: Effort) -> dict[str, str]:
-    if not effort.items:
+def _times(efforts: Sequence[Effort]) -> dict[str, str]:
+    if not efforts:
         return {}
+    seconds = sum(effort.seconds for effort in efforts)
     return {
-        _TIMES[0]: duration(effort.seconds),
-        _TIMES[1]: f"{effort.seconds / effort.items:.2f}",
-        "tokens read": f"{effort.tokens_read:,}",
-        "tokens written": f"{effort.tokens_generated:,}",
+        _TIMES[0]: duration(seconds),
+        _TIMES[1]: f"{seconds / len(efforts):.2f}",
+        "tokens read": f"{sum(effort.tokens_read for effort in efforts):,}",
+        "tokens written": f"{sum(effort.tokens_generated for effort in efforts):,}",
     }

@@ -286,16 +286,15 @@ class RunStore:
             run_id = newest_of(self._db, key)
         return None if run_id is None else self.run(run_id)
 
-    def effort(self, run_id: int) -> Effort:
-        """What the items of a run took that a model has read; those that did not fit are left out."""
+    def efforts(self, run_id: int) -> list[Effort]:
+        """What each item of a run took that a model has read; those that did not fit are left out."""
         with self._errors("read"):
-            row = self._db.execute(
-                "SELECT count(*), total(seconds), sum(tokens_read), sum(tokens_generated) FROM judged_item"
+            rows = self._db.execute(
+                "SELECT seconds, tokens_read, tokens_generated FROM judged_item"
                 " WHERE run_id = ? AND tokens_read > 0",
                 (run_id,),
-            ).fetchone()
-        items, seconds, read, generated = row
-        return Effort(items, seconds, read or 0, generated or 0)
+            ).fetchall()
+        return [Effort(*row) for row in rows]
 
     def positions(self, run_id: int) -> set[int]:
         """Places in the dataset whose items are judged."""

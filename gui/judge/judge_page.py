@@ -70,8 +70,7 @@ class JudgePage(Page):
         workspace.runs_changed.connect(self._show_first_steps)
         control.started.connect(self._follow_start)
         control.progressed.connect(self._follow)
-        control.judged.connect(self.run_panel.add)
-        control.health_seen.connect(self.run_panel.show_health)
+        self.run_panel.listen_to(control)
         control.ended.connect(self._follow_end)
         self._show_dataset()
 

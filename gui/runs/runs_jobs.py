@@ -80,7 +80,7 @@ def differences(store_path: Path, first: int, other: int) -> Job[Table]:
 
         with RunStore(store_path) as store:
             runs = store.run(first), store.run(other)
-            return differences_table(*runs, {run.id: store.effort(run.id) for run in runs})
+            return differences_table(*runs, {run.id: store.efforts(run.id) for run in runs})
 
     return work
 

@@ -98,7 +98,7 @@ def _diff(store: RunStore, options: argparse.Namespace) -> int:
     if options.id == options.other:
         raise SetupError(f"Both are run {options.id}.", Remedy(Step.CHOOSE_RUN))
     runs = [store.run(options.id), store.run(options.other)]
-    made = differences_table(runs[0], runs[1], {run.id: store.effort(run.id) for run in runs})
+    made = differences_table(runs[0], runs[1], {run.id: store.efforts(run.id) for run in runs})
     narrow = _narrow(made)
     print(table(narrow.titles, narrow.texts(), texts=range(len(narrow.titles))))
     number = difference_count(made)

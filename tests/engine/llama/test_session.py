@@ -17,8 +17,9 @@ from engine.core.log_probs import FloatArray
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import KvType
 from engine.llama.library import LlamaModel
-from engine.llama.session import Continuation, LlamaSession, Sampling, SessionShape
+from engine.llama.session import LlamaSession, SessionShape
 from engine.llama.token_tree import BranchTokens, PromptTokens
+from engine.llama.writer import Continuation, Sampling
 from engine.loading.templates import chat_template
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
