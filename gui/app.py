@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication
 
 from engine.core import VERSION
 from engine.core.errors import EngineBug, EngineError
+from engine.system.few_sources import keep_few_sources
 from engine.system.paths import data_folder
 from gui.window.end_signals import EndSignals
 from gui.window.frame import MainWindow
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 def make_application(arguments: list[str]) -> QApplication:
     """Qt's application object, named and with the style that the theme is made for."""
+    keep_few_sources()
     QCoreApplication.setApplicationName("Tiebreak")
     QCoreApplication.setApplicationVersion(VERSION)
     # Qt's own file dialog remembers its columns and places; not in a file beside everybody else's.

@@ -61,6 +61,17 @@ def last_until_stopped(cancel: CancelToken, ended: Path | None = None) -> Genera
     cancel.raise_if_requested()
 
 
+def end_soon(cancel: CancelToken) -> Generator[str, None, None]:
+    """Tell that it was asked to end soon, and work on until it is stopped."""
+    yield "begun"
+    while not cancel.ending:
+        time.sleep(0.02)
+    yield "stopped" if cancel.requested else "ending"
+    while not cancel.wait(0.05):
+        pass
+    cancel.raise_if_requested()
+
+
 def listen_to_nobody(_cancel: CancelToken) -> Generator[int, None, None]:
     """Work on, whatever is wished."""
     yield os.getpid()

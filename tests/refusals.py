@@ -17,7 +17,7 @@ from engine.decisions.calibration import Calibration, JudgeIdentity, load_calibr
 from engine.decisions.run_dataset import dataset_of_run
 from engine.gguf.judge_file import read_model_file
 from engine.gguf.memory import check_memory
-from engine.judge.forecast import forecast, time_first_items
+from engine.judge.forecast import forecast, time_some_items
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.rewrite import rewriting_plan
 from engine.llama.library import LlamaModel, cannot_compute, library_version
@@ -97,7 +97,7 @@ def _counted(plan: RunPlan) -> None:
 
 def _timed(_bench: Bench) -> None:
     plan = _plan(context=256)
-    time_first_items(plan, partial(open_model, plan, CancelToken()))
+    time_some_items(plan, partial(open_model, plan, CancelToken()))
 
 
 def _rewritten(bench: Bench, shown: ExamplePool, now: ExamplePool) -> None:

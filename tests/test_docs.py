@@ -30,7 +30,13 @@ PAGES = (
 )
 
 MOST_LINES, LONGEST_LINE = 160, 120
-ACTIONS = {"runs": ("add", "show", "export", "recalibrate", "rewrite"), "models": ("check", "cut")}
+ACTIONS = {
+    "runs": (
+        *("add", "show", "export", "recalibrate", "rewrite"),
+        *("find", "diff", "name", "note", "archive", "restore", "delete"),
+    ),
+    "models": ("check", "cut"),
+}
 PLACEHOLDERS = {"COMMAND", "DATASET", "FILE"}
 """What stands for the first word after main.py."""
 NUMBERS = {"ID", "N", "K", "T", "RUN"}

@@ -49,7 +49,8 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
         "gui.people": "kit work",
         "gui.review": "kit work reading people",
         "gui.compare": "kit work",
-        "gui.window": "kit work dataset judge results weigh reading people review compare",
+        "gui.runs": "kit work judge",
+        "gui.window": "kit work dataset judge results weigh reading people review compare runs",
     }.items()
 }
 """For each package, from the lowest up, the packages beside it that it may import; none above, none else."""
@@ -277,7 +278,7 @@ def levels(room: str) -> Mapping[str, int]:
     return level
 
 
-@pytest.mark.parametrize(("room", "most_things", "most_levels"), [("engine", 17, 9), ("gui", 13, 6)])
+@pytest.mark.parametrize(("room", "most_things", "most_levels"), [("engine", 17, 9), ("gui", 14, 6)])
 def test_a_room_has_few_things_on_few_levels(room: str, most_things: int, most_levels: int) -> None:
     found = levels(room)
     assert len(found) <= most_things

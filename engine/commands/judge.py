@@ -4,8 +4,9 @@ Knows: its arguments, the order of a whole job, what it prints.
 """
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from engine.commands.shared.column_arguments import add_columns, columns_of, keep_columns
@@ -33,7 +34,7 @@ from engine.commands.shared.run_outputs import (
 )
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent, followed
+from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent, RunStarted, followed
 from engine.core.formatting import counted
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup
@@ -47,6 +48,7 @@ from engine.measure.accuracy import run_accuracy
 from engine.measure.label_counts import count_run
 from engine.report.run_tables import run_accuracy_table
 from engine.store.run_store import RunStore
+from engine.system.awake import Awake, KeepAwake, can_stay_awake
 
 
 def parser() -> argparse.ArgumentParser:
@@ -70,6 +72,7 @@ def parser() -> argparse.ArgumentParser:
     _add_machine(arguments.add_argument_group("computer"))
     run_store = arguments.add_argument_group("run store")
     add_store(run_store, "runs")
+    run_store.add_argument("--name", metavar="NAME", help="a name for the run, which lists show")
     run_store.add_argument("--fresh", action="store_true", help="a new run, also where one could go on")
     return arguments
 
@@ -134,6 +137,12 @@ def _add_machine(group: argparse._ArgumentGroup) -> None:
         help="what the model's cache is kept in: f16 (default), or q8_0, which takes about half the memory",
     )
     add_computer(group)
+    group.add_argument(
+        "--keep-awake",
+        choices=[when.value for when in KeepAwake],
+        default=KeepAwake.MAINS.value,
+        help="keep the computer from going to sleep meanwhile: always, never, or on mains alone (default)",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -155,11 +164,14 @@ def run(options: argparse.Namespace) -> int:
     if ids:
         read["ids"] = ids
     check_outputs(options, read)
-    with interruptible() as cancel:
+    bar = RunProgressBar()
+    with interruptible(bar.loss_of_a_stop) as cancel:
         made = _prepared(options, model, cancel)
         with RunStore(options.store) as store:
-            events = run_judging(made.plan, store, lambda: open_model(made.plan, cancel), options.fresh)
-            return _report(_follow(events), made, store, options)
+            opener = partial(open_model, made.plan, cancel)
+            events = run_judging(made.plan, store, opener, options.fresh, ending=lambda: cancel.ending)
+            ended = _follow(_named(events, store, options.name), bar, KeepAwake(options.keep_awake))
+            return _report(ended, made, store, options)
 
 
 def _prepared(options: argparse.Namespace, model: Path, cancel: CancelToken) -> PreparedRun:
@@ -227,10 +239,21 @@ def _names(text: str) -> tuple[str, ...]:
     return names
 
 
-def _follow(events: Iterable[RunEvent]) -> RunEnded:
-    """Show progress until the run ends; its last event."""
-    with RunProgressBar() as progress:
+def _named(events: Iterable[RunEvent], store: RunStore, name: str | None) -> Iterator[RunEvent]:
+    """The same events; the run has its name before the first item is judged."""
+    for event in events:
+        if isinstance(event, RunStarted) and name is not None:
+            store.name(event.run_id, name)
+        yield event
+
+
+def _follow(events: Iterable[RunEvent], progress: RunProgressBar, keep_awake: KeepAwake) -> RunEnded:
+    """Show progress, and keep the computer awake, until the run ends; its last event."""
+    if keep_awake is KeepAwake.YES and not can_stay_awake():
+        tell("The computer may go to sleep: there is no program here by which it could be kept awake.")
+    with progress, Awake(keep_awake) as awake:
         for event in events:
+            awake.refresh()
             progress.show(event)
             if isinstance(event, RunEnded):
                 ended = event
@@ -250,7 +273,7 @@ def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argpar
     # The files first: whoever cut the output off still has them.
     export_results(results, options.out, options.json)
     model = printable(plan.model.name)
-    print(f"\nRun {ended.run_id}: {_part_in_words(made)}, {model}, {how}")
+    print(f"\n{results.run.title}: {_part_in_words(made)}, {model}, {how}")
     print(health_lines(run_health(results)))
     print(f"\n{distribution(count_run(results))}")
     if accuracies := run_accuracy(results, plan.dataset):

@@ -1,4 +1,4 @@
-"""`runs`: what the store holds, and its submissions again without judging.
+"""`runs`: what the store holds, kept in order, and its submissions again without judging.
 
 Knows: its arguments and what it prints.
 """
@@ -7,10 +7,12 @@ import argparse
 from pathlib import Path
 
 from engine.commands.shared.column_arguments import add_columns, columns_of, read_dataset
-from engine.commands.shared.console import DONE, INCOMPLETE, command_parser, printable, printed, table, tell
+from engine.commands.shared.console import DONE, INCOMPLETE, command_parser, printable, printed, tell
 from engine.commands.shared.example_arguments import add_examples
 from engine.commands.shared.machine_arguments import add_computer
 from engine.commands.shared.remedies import OPTIONS
+from engine.commands.shared.run_keeping import add_keeping
+from engine.commands.shared.run_listing import add_all, add_listing, list_runs, no_store
 from engine.commands.shared.run_outputs import (
     check_outputs,
     distribution,
@@ -38,9 +40,12 @@ from engine.system.paths import default_store
 def parser() -> argparse.ArgumentParser:
     """The arguments of `runs`."""
     arguments = command_parser("runs", "What the run store holds.")
-    arguments.set_defaults(action=_list, store=default_store())
-    actions = arguments.add_subparsers(metavar="ACTION", title="actions (none: list all runs)")
+    arguments.set_defaults(action=list_runs, store=default_store())
+    actions = arguments.add_subparsers(metavar="ACTION", title="actions (none: list the runs)")
     _add_store(arguments)
+    add_all(arguments)
+    for action in (*add_listing(actions), *add_keeping(actions)):
+        _add_store(action)
     add = actions.add_parser("add", help="keep a submission file in the store, to review it as a run")
     _add_adding(add)
     add.set_defaults(action=_add)
@@ -48,6 +53,18 @@ def parser() -> argparse.ArgumentParser:
     show.add_argument("id", type=int, metavar="ID")
     _add_store(show)
     show.set_defaults(action=_show)
+    _add_export(actions)
+    _add_recalibrate(actions)
+    rewrite = actions.add_parser(
+        "rewrite", help="write again the explanations that are for another label than the one in force"
+    )
+    _add_rewriting(rewrite)
+    _add_store(rewrite)
+    rewrite.set_defaults(action=_rewrite)
+    return arguments
+
+
+def _add_export(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     export = actions.add_parser("export", help="write a run's submission or its data, without judging")
     export.add_argument("id", type=int, metavar="ID")
     export.add_argument("--out", type=Path, metavar="FILE.tsv", help="the submission")
@@ -57,6 +74,9 @@ def parser() -> argparse.ArgumentParser:
     add_columns(export, "dataset")
     _add_store(export)
     export.set_defaults(action=_export)
+
+
+def _add_recalibrate(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     recalibrate = actions.add_parser("recalibrate", help="decide a run again, without judging")
     recalibrate.add_argument("id", type=int, metavar="ID")
     with_what = recalibrate.add_mutually_exclusive_group(required=True)
@@ -64,13 +84,6 @@ def parser() -> argparse.ArgumentParser:
     with_what.add_argument("--none", action="store_true", help="the model's own probabilities")
     _add_store(recalibrate)
     recalibrate.set_defaults(action=_recalibrate)
-    rewrite = actions.add_parser(
-        "rewrite", help="write again the explanations that are for another label than the one in force"
-    )
-    _add_rewriting(rewrite)
-    _add_store(rewrite)
-    rewrite.set_defaults(action=_rewrite)
-    return arguments
 
 
 def _add_adding(arguments: argparse.ArgumentParser) -> None:
@@ -98,37 +111,12 @@ def _add_rewriting(arguments: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Do what the action says."""
     if not is_there(options.store) and options.action is not _add:
-        if options.action is _list:
-            print(f"No runs yet: there is no run store {options.store}.")
+        if options.action is list_runs:
+            print(no_store(options.store))
             return DONE
         raise StoreError(f"There is no run store {options.store}.", "Name the right file with --store.")
     with RunStore(options.store) as store:
         return int(options.action(store, options))
-
-
-def _list(store: RunStore, _options: argparse.Namespace) -> int:
-    return _print_runs(store.runs(), store.path)
-
-
-def _print_runs(runs: list[StoredRun], path: Path) -> int:
-    if not runs:
-        print(f"No runs yet in {path}.")
-        return DONE
-    rows = [_summary(run) for run in runs]
-    print(table(["run", "created (UTC)", "items", "mode", "dataset", "model"], rows))
-    return DONE
-
-
-def _summary(run: StoredRun) -> list[str]:
-    identity = run.identity
-    return [
-        str(run.id),
-        f"{run.created:%Y-%m-%d %H:%M}",
-        f"{run.judged}/{identity.items}{' chosen' if identity.chosen else ''}",
-        f"submission, {identity.settings['mode']}" if run.submitted else identity.settings["mode"],
-        identity.dataset_path.name,
-        identity.model_name,
-    ]
 
 
 def _add(store: RunStore, options: argparse.Namespace) -> int:
@@ -142,6 +130,7 @@ def _show(store: RunStore, options: argparse.Namespace) -> int:
     run, identity = results.run, results.run.identity
     facts = {
         "run": f"{run.id}, created {run.created:%Y-%m-%d %H:%M} UTC",
+        **_said_of(run),
         "items": f"{run.judged} of {identity.items} judged",
         "dataset": f"{identity.dataset_path} ({identity.dataset_hash[:12]})",
         **(_facts_of_submission(run) if run.submitted else _facts_of_model(results)),
@@ -153,6 +142,13 @@ def _show(store: RunStore, options: argparse.Namespace) -> int:
     print("\n" + distribution(count_run(results)))
     _print_unscored(results)
     return DONE
+
+
+def _said_of(run: StoredRun) -> dict[str, str]:
+    """What people call a run, and where they put it."""
+    away = run.archived and f"{run.archived.when:%Y-%m-%d %H:%M} UTC, by {run.archived.by}"
+    said = {"name": run.name, "note": run.note, "archived": away or ""}
+    return {fact: value for fact, value in said.items() if value}
 
 
 def _facts_of_submission(run: StoredRun) -> dict[str, str]:

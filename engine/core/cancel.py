@@ -1,6 +1,6 @@
-"""The one flag that stops long work, shared between threads.
+"""The flags that stop long work, at once or where nothing is lost, shared between threads.
 
-Knows: nothing but the flag. Whoever works asks it often; llama.cpp's abort callback asks it too.
+Knows: nothing but the flags. Whoever works asks them often; llama.cpp's abort callback asks, too.
 """
 
 import threading
@@ -11,10 +11,20 @@ class Cancelled(Exception):
 
 
 class CancelToken:
-    """A flag that any thread may set and any thread may ask."""
+    """A flag that any thread may set and any thread may ask; and one for work that may end what it began."""
 
     def __init__(self) -> None:
         self._flag = threading.Event()
+        self._soon = threading.Event()
+
+    def end_soon(self) -> None:
+        """Ask for the work to end where it loses nothing: what knows no such place goes on. As safe."""
+        self._soon.set()
+
+    @property
+    def ending(self) -> bool:
+        """True once `end_soon` or `cancel` was called."""
+        return self._soon.is_set() or self._flag.is_set()
 
     def cancel(self) -> None:
         """Ask for the work to stop. Safe from any thread and from a signal handler."""

@@ -4,10 +4,12 @@ Knows: the story of a run. Does not know: who listens.
 """
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from engine.core.formatting import duration
 from engine.core.health import Health
+from engine.core.items import Preference
 from engine.core.judgments import JudgedItem, Judgment, Unscored
 
 Event = TypeVar("Event")
@@ -58,6 +60,79 @@ class TokensEvaluated:
 
 
 @dataclass(frozen=True)
+class GroupUnderWay:
+    """The items that are judged now, together: they are stored when all of them are done. Several a second.
+
+    `first`, `last`: their places in the dataset, from 0. `position`, `item_id`: the one that is read, or of
+    which an explanation is written; `writing`: which of the two. `done` of `total`: its tokens in one order,
+    or those of all explanations of the group, of which the total is a guess. `seconds`: what they took so
+    far, and what a stop loses; `seconds_left`: until they are stored; `run_seconds_left`: until the run ends.
+    None as long as that cannot be known.
+    """
+
+    first: int
+    last: int
+    position: int
+    item_id: str
+    writing: bool
+    done: int
+    total: int
+    seconds: float
+    seconds_left: float | None
+    run_seconds_left: float | None = None
+
+    def after(self, seconds: float) -> "GroupUnderWay":
+        """The same so many seconds later, as nothing was told since."""
+        left = self.seconds_left
+        return replace(
+            self,
+            seconds=self.seconds + seconds,
+            seconds_left=None if left is None else max(0.0, left - seconds),
+        )
+
+    @property
+    def items_in_words(self) -> str:
+        """`the item judged now`, `the 2 items judged now`: ids may be long, and are no numbers."""
+        items = self.last - self.first + 1
+        return "the item judged now" if items == 1 else f"the {items:,} items judged now"
+
+    @property
+    def loss_in_words(self) -> str:
+        """What a stop would lose, and when it would lose nothing."""
+        kept = "" if self.seconds_left is None else f"; in about {duration(self.seconds_left)} it is kept"
+        return f"A stop now loses {duration(self.seconds)} of work on {self.items_in_words}{kept}."
+
+    @property
+    def ending_in_words(self) -> str:
+        """That the run stops after the group, and when that will be."""
+        left = "" if self.seconds_left is None else f", in about {duration(self.seconds_left)}"
+        return f"The run stops after {self.items_in_words}{left}."
+
+
+@dataclass(frozen=True)
+class LabelsRead:
+    """What is decided of an item that is not stored yet, by the orders that are read: a preview.
+
+    `position`: its place in the dataset. `whole`: all orders are read, so that ItemJudged will say the same.
+    """
+
+    position: int
+    item_id: str
+    judgments: tuple[Judgment | Unscored, ...]
+    whole: bool
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """An explanation that is being written, as far as it is: of several the first that is not done."""
+
+    item_id: str
+    criterion: str
+    preference: Preference
+    text: str
+
+
+@dataclass(frozen=True)
 class ItemJudged:
     """One item is in the store; `judgments` as its readings are decided, in the order of the rubric."""
 
@@ -94,7 +169,8 @@ class MeasureProgress:
     total: int
 
 
-RunEvent = RunStarted | ModelOpened | TokensEvaluated | ItemJudged | HealthSeen | RunEnded
+JudgeEvent = TokensEvaluated | GroupUnderWay | LabelsRead | Drafted
+RunEvent = RunStarted | ModelOpened | JudgeEvent | ItemJudged | HealthSeen | RunEnded
 
 
 def followed(work: Generator[Event, None, Result], tell: Callable[[Event], object]) -> Result:

@@ -1,4 +1,4 @@
-"""What the store says of a run: what makes it the same run, how far it came, what it cost.
+"""What the store says of a run: what makes it the same run, how far it came, its cost, what people call it.
 
 Knows: plain values, how a run is called. Does not know: SQL, how a run is judged.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.errors import SetupError
-from engine.core.formatting import counted, listed, short_name
+from engine.core.formatting import amount, counted, listed, short_name, value_in_words, words
 from engine.core.remedies import Remedy, Step
 
 REWRITTEN = "rewritten"
@@ -70,11 +70,20 @@ class RunIdentity:
 
 
 @dataclass(frozen=True)
+class Archived:
+    """A run was put away: when, and by whom."""
+
+    when: datetime
+    by: str
+
+
+@dataclass(frozen=True)
 class StoredRun:
     """A run as the store holds it.
 
     `judged`: items in the store; `manifest`: how it was made; `calibration`: what its decisions are
-    calibrated with now, as plain values, None for none.
+    calibrated with now, as plain values, None for none. `name`, `note`: of a person, empty for none.
+    `archived`: None where it stands in the lists of runs.
     """
 
     id: int
@@ -83,6 +92,9 @@ class StoredRun:
     judged: int
     manifest: Mapping[str, Any] = field(default_factory=dict)
     calibration: Mapping[str, Any] | None = None
+    name: str = ""
+    note: str = ""
+    archived: Archived | None = None
 
     @property
     def complete(self) -> bool:
@@ -101,15 +113,38 @@ class StoredRun:
 
     @property
     def title(self) -> str:
-        """What it is called: `Run 7`, or `Submission baseline.tsv`; a long name without its middle."""
-        return f"Submission {short_name(self.identity.model_name)}" if self.submitted else f"Run {self.id}"
+        """What it is called: `Run 7`, `Run 7 “night”`, `Submission x.tsv`; long names without middle."""
+        file = short_name(self.identity.model_name)
+        return self._with_name(f"Submission {file}" if self.submitted else f"Run {self.id}")
 
     @property
     def called(self) -> str:
-        """The same within a sentence: `run 7`, `the submission baseline.tsv`."""
-        return (
-            f"the submission {short_name(self.identity.model_name)}" if self.submitted else f"run {self.id}"
-        )
+        """The same within a sentence: `run 7`, `run 7 “night”`, `the submission baseline.tsv`."""
+        file = short_name(self.identity.model_name)
+        return self._with_name(f"the submission {file}" if self.submitted else f"run {self.id}")
+
+    def _with_name(self, what: str) -> str:
+        return f"{what} “{short_name(self.name)}”" if self.name else what
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What people say of it, by the names of its fields: this may change while it is looked at."""
+        return {"name": self.name, "note": self.note, "archived": self.archived}
+
+    @property
+    def searched_text(self) -> str:
+        """All by which it is found: number, name, note, model, dataset, settings, how it was made."""
+        identity = self.identity
+        made = {**identity.settings_in_short, **self.manifest}
+        facts = (f"{words(key)} {value_in_words(value)}" for key, value in made.items() if value != "")
+        named = (f"run {self.id}", self.name, self.note, identity.model_name, str(identity.model_path))
+        what = (str(identity.dataset_path), identity.kind, *map(words, identity.criteria))
+        return "\n".join((*named, *what, *facts)).casefold()
+
+    def found_by(self, text: str) -> bool:
+        """Whether all words of a text are in what it is found by, in any order, small or capital."""
+        searched = self.searched_text
+        return all(word in searched for word in text.casefold().split())
 
     @property
     def stem(self) -> str:
@@ -151,12 +186,80 @@ def what_is_joined(run: StoredRun) -> str:
 
 @dataclass(frozen=True)
 class Effort:
-    """What judging `items` items took: seconds at work with them, tokens read and generated."""
+    """What judging an item took: seconds at work with it, tokens read and generated."""
 
-    items: int
     seconds: float
     tokens_read: int
     tokens_generated: int
+
+
+@dataclass(frozen=True)
+class RunContents:
+    """What goes with a run that is deleted, and about how many bytes of the store's file that is.
+
+    `overrides`, `confirmed`, `marked`: labels and explanations that people changed, labels that they
+    confirmed, items that they marked as done or skipped; `authors`: who did so.
+    """
+
+    run: StoredRun
+    n_bytes: int
+    overrides: int = 0
+    confirmed: int = 0
+    marked: int = 0
+    authors: tuple[str, ...] = ()
+
+    @property
+    def decided(self) -> bool:
+        """True where people have decided something that nobody can make again."""
+        return bool(self.overrides or self.confirmed or self.marked)
+
+    @property
+    def decisions(self) -> str:
+        """What people decided, and who: `3 overrides and 12 confirmed labels, by Ada`; empty for nothing."""
+        parts = [
+            counted(number, one, more)
+            for number, one, more in (
+                (self.overrides, "override", "overrides"),
+                (self.confirmed, "confirmed label", "confirmed labels"),
+                (self.marked, "item marked as done or skipped", "items marked as done or skipped"),
+            )
+            if number
+        ]
+        last = " and ".join(parts[-2:])
+        return f"{', '.join([*parts[:-2], last])}, by {listed(self.authors)}" if parts else ""
+
+    @property
+    def in_words(self) -> str:
+        """What would be deleted, in a sentence."""
+        judged = counted(self.run.judged, "judged item", "judged items")
+        people = f", {self.decisions}" if self.decided else "; nobody has decided anything in it"
+        return f"{self.run.title}: {judged}, about {amount_of_file(self.n_bytes)}{people}."
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """Runs were deleted: `freed` bytes of the disk; `left` bytes stay in the store's file for later runs."""
+
+    ids: tuple[int, ...]
+    freed: int
+    left: int
+
+    @property
+    def in_words(self) -> str:
+        """What is gone, and what that freed."""
+        numbers = ", ".join(map(str, self.ids))
+        gone = f"Run {numbers} is deleted" if len(self.ids) == 1 else f"Runs {numbers} are deleted"
+        kept = (
+            f" {amount_of_file(self.left)} in the file of the run store wait for later runs."
+            if self.left
+            else ""
+        )
+        return f"{gone}; {amount_of_file(self.freed)} of the disk are free again.{kept}"
+
+
+def amount_of_file(n_bytes: int) -> str:
+    """The size of a file, which may be small: `12 KiB`, else as `amount`."""
+    return f"{n_bytes / 1024:,.0f} KiB" if n_bytes < 1 << 20 else amount(n_bytes)
 
 
 def dataset_in_words(path: Path, chosen: int = 0) -> str:

@@ -21,6 +21,7 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError
 from engine.core.formatting import counted, listed, quoted
 from engine.core.items import PREFERENCES, Gold, Item, Preference, digest
+from engine.core.log_probs import FloatArray
 from engine.core.remedies import Remedy, RemedyPart, Setting, Step
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.arrow_arrays import number_array, text_array
@@ -92,6 +93,14 @@ class Dataset:
     def other_columns(self) -> tuple[str, ...]:
         """The names of the file's further columns, in its order."""
         return () if self.others is None else tuple(self.others.column_names)
+
+    @property
+    def letters(self) -> FloatArray:
+        """The length of each item's instruction and responses together: shape (items,)."""
+        columns = [self.texts(name) for name in ("instruction", "output_a", "output_b")]
+        lengths = [pc.utf8_length(column).to_numpy() for column in columns]
+        together: FloatArray = np.sum(lengths, axis=0, dtype=np.float64)
+        return together
 
     def head(self, count: int) -> "Dataset":
         """The first `count` items; the notices stay those of the whole file."""

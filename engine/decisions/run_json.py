@@ -33,6 +33,8 @@ def as_json(results: RunResults) -> dict[str, Any]:
     return {
         "run": {
             "id": run.id,
+            "name": run.name,
+            "note": run.note,
             "created": run.created.isoformat(),
             "complete": run.complete,
             "items": identity.items,

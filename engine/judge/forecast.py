@@ -4,15 +4,19 @@ Knows: how a plan's prompts are counted, what the store holds of earlier runs. D
 are shown.
 """
 
-from collections.abc import Container, Generator, Iterable, Iterator
+import time
+from collections.abc import Container, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+
+import numpy as np
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress, followed
 from engine.core.items import Item
+from engine.core.log_probs import FloatArray
 from engine.core.remedies import Remedy, Setting
 from engine.core.run_records import Effort, StoredRun
 from engine.core.settings import SMALLEST_CONTEXT, JudgeSettings, KvType
@@ -29,20 +33,23 @@ from engine.store.run_store import RunStore
 
 _ITEMS_AT_ONCE = 50  # between two reports
 _CONTEXT_STEP = 256
-_TIMED_ITEMS = 2
+_TIMED_ITEMS = 4  # of two, the explanations may be a quarter longer or shorter than usual
+_LONG = 120.0  # seconds after which fewer must do
+_LEAST_FITTED, _USUAL_RATIO, _MOST_RATIO = 20, 8.0, 60.0  # the usual one: measured on two cores
 
 
 @dataclass(frozen=True)
 class Rate:
     """How fast a model judges.
 
-    `seconds_per_token`: tokens read and generated weigh alike, so it holds for runs of the same mode.
-    `tokens_per_text`: generated for one explanation on average, 0 without explanations. `run_id`: the run
+    `seconds_per_token`: of tokens that are read; one that is written takes `ratio` times as long.
+    `tokens_per_text`: written for one explanation on average, 0 without explanations. `run_id`: the run
     that it comes from, None where it was measured now.
     """
 
     seconds_per_token: float
     tokens_per_text: float
+    ratio: float = 1.0
     run_id: int | None = None
 
 
@@ -94,11 +101,12 @@ class Forecast:
     def with_rate(self, rate: Rate) -> "Forecast":
         """The same with the time that is left at this rate.
 
-        Seconds = seconds per token x (tokens left to read + explanations left x tokens for each, as many as
-        before but at most as many as are allowed now). Opening the model and tokenizing are not in it.
+        Seconds = seconds per token x (tokens left to read + ratio x explanations left x tokens for each, as
+        many as before but at most as many as are allowed now). Opening the model is not in it.
         """
         text = min(rate.tokens_per_text, self.settings.max_explanation_tokens)
-        seconds = rate.seconds_per_token * (self.tokens_left_to_read + text * self.texts_left)
+        written = rate.ratio * text * self.texts_left
+        seconds = rate.seconds_per_token * (self.tokens_left_to_read + written)
         return replace(self, seconds=seconds, seconds_from=rate.run_id)
 
 
@@ -128,31 +136,29 @@ def forecast(
     return counted.with_rate(known.rate) if known.rate else counted
 
 
-def time_first_items(plan: RunPlan, opener: OpenModelFactory) -> Rate:
-    """Judge the first items that fit, at least two where there are so many, and store nothing.
+def time_some_items(plan: RunPlan, opener: OpenModelFactory) -> Rate:
+    """Judge some items of usual length that fit, four where there are so many, and store nothing.
 
-    For a plan of which the store knows no rate. Raises SetupError where no item fits, Cancelled where the
-    opener's token is set, and what `opener` raises.
+    Two must do where these take minutes. For a plan of which the store knows no rate. Raises SetupError where
+    no item fits, Cancelled where the opener's token is set, and what `opener` raises.
     """
-    judged = []
     with opener() as opened:
         judge = make_item_judge(plan, opened)
-        for group in _groups(plan):
-            judged += [item for item in followed(judge.judge(group), lambda _event: None) if item.tokens_read]
-            if len(judged) >= _TIMED_ITEMS:
+        began = time.monotonic()
+        for group in _usual_groups(plan):
+            followed(judge.judge(group), lambda _event: None)
+            enough = 1 if time.monotonic() - began > _LONG else _TIMED_ITEMS
+            if judge.pace.items >= enough:
                 break
-    if not judged:
+    pace = judge.pace
+    reading = pace.seconds_per_token_read
+    if reading is None:
         raise SetupError(
             f"{plan.dataset.name}: no item fits a context of {plan.settings.context:,} tokens.",
             Remedy("Use a larger ", Setting.CONTEXT, ", or ", Setting.SHORTEN, "."),
         )
-    effort = Effort(
-        items=len(judged),
-        seconds=sum(item.seconds for item in judged),
-        tokens_read=sum(item.tokens_read for item in judged),
-        tokens_generated=sum(item.tokens_generated for item in judged),
-    )
-    return _rate(effort, len(plan.rubric.criteria))
+    writing = pace.seconds_writing / max(pace.tokens_written, 1)
+    return Rate(reading, pace.tokens_per_text(0), writing / max(reading, 1e-12))
 
 
 @dataclass(frozen=True)
@@ -186,18 +192,31 @@ def _stored_rate(plan: RunPlan, store: RunStore, runs: Iterable[StoredRun]) -> R
             settings.kv_type,
         )
         if alike and worked_alike(run.manifest, plan.machine):
-            effort = store.effort(run.id)
-            if effort.items:
-                return _rate(effort, len(run.identity.criteria), run.id)
+            efforts = store.efforts(run.id)
+            if efforts:
+                return rate_of(efforts, len(run.identity.criteria), run.id)
     return None
 
 
-def _rate(effort: Effort, criteria: int, run_id: int | None = None) -> Rate:
-    return Rate(
-        seconds_per_token=effort.seconds / (effort.tokens_read + effort.tokens_generated),
-        tokens_per_text=effort.tokens_generated / (effort.items * criteria),
-        run_id=run_id,
-    )
+def rate_of(efforts: Sequence[Effort], criteria: int, run_id: int) -> Rate:
+    """The rate of items with what each of them took.
+
+    Their seconds are what they read and what they wrote, each times its own seconds per token. The ratio of
+    the two is fitted; by whatever it is off, all items together take the seconds that they took.
+    """
+    table = np.array([[each.seconds, each.tokens_read, each.tokens_generated] for each in efforts])
+    seconds, read, written = table.sum(axis=0)
+    weight = _ratio(table) if written else 1.0
+    return Rate(seconds / (read + weight * written), written / (len(efforts) * criteria), weight, run_id)
+
+
+def _ratio(table: FloatArray) -> float:
+    """How many times as long a token takes that is written; the usual where these items do not tell."""
+    if len(table) >= _LEAST_FITTED:
+        (reading, writing), *_ = np.linalg.lstsq(table[:, 1:], table[:, 0])
+        if reading > 0 and 1 <= writing / reading <= _MOST_RATIO:
+            return float(writing / reading)
+    return _USUAL_RATIO
 
 
 class _Tally:
@@ -255,7 +274,11 @@ class _Tally:
         )
 
 
-def _groups(plan: RunPlan) -> Iterator[list[Placed]]:
-    """The items of a plan with their places, as many together as the run takes."""
-    placed = enumerate(plan.dataset)
+def _usual_groups(plan: RunPlan) -> Iterator[list[Placed]]:
+    """The items of a plan with their places, those nearest to the mean length first, as many together as the
+    run takes.
+    """
+    letters = plan.dataset.letters
+    nearest = np.argsort(np.abs(letters - letters.mean()), kind="stable").tolist()
+    placed = ((position, plan.dataset[position]) for position in nearest)
     return iter(lambda: list(islice(placed, plan.settings.items_at_once)), [])

@@ -8,27 +8,34 @@ import unicodedata
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TypeVar
 
 from engine.core.cell_safety import unsafe_explanation
-from engine.core.events import TokensEvaluated
+from engine.core.events import Drafted, JudgeEvent, LabelsRead
 from engine.core.items import Item, Order, Preference, digest
-from engine.core.judgments import Explanation, JudgedItem, Judgment, Reading, Shortening
+from engine.core.judgments import Explanation, JudgedItem, Judgment, Reading, Shortening, Unscored
 from engine.core.rubric import Rubric
 from engine.core.settings import JudgeSettings
 from engine.decisions.calibration import Calibration
 from engine.decisions.decision import decide
 from engine.decisions.sentences import complete_length, without_half_sentence
-from engine.llama.session import LlamaSession
-from engine.llama.writer import Continuation, Sampling
+from engine.judge.group_watch import GroupWatch
+from engine.judge.pace import Pace
+from engine.llama.session import LlamaSession, Steps
+from engine.llama.writer import Continuation, Generated, Sampling
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
 from engine.prompt.sizes import PromptSizer, SizedItem
 from engine.prompt.tokens import tokenize_explanation
 
+Result = TypeVar("Result")
 Placed = tuple[int, Item]  # position in the dataset, item
 LabelsByCriterion = Mapping[str, Preference]
 ExplanationsByCriterion = Mapping[str, Explanation]
-_Progress = Iterator[TokensEvaluated]
+Judging = Generator[JudgeEvent, None, Result]
+"""Work that tells several times a second how far it is."""
+
+_SECONDS_BETWEEN_DRAFTS = 0.25
 
 
 @dataclass
@@ -58,7 +65,10 @@ class _Text:
 
 
 class ItemJudge:
-    """Judges items with one session, rubric and set of settings."""
+    """Judges items with one session, rubric and set of settings.
+
+    `pace`: how fast that goes.
+    """
 
     def __init__(
         self,
@@ -70,48 +80,84 @@ class ItemJudge:
         *,
         calibration: Calibration | None = None,
     ) -> None:
-        """Read the stem. SetupError where it alone fills the context; else what the session raises."""
+        """Make the stem. SetupError where it alone fills the context."""
         self._session = session
         self._template = template
         self._rubric = rubric
         self._settings = settings
         self._calibrations = calibration.criteria if calibration else {}
         self._sizer = PromptSizer(template, rubric, settings, examples, session.raise_if_cancelled)
-        self._reported = 0
-        session.hold_stem(self._sizer.stem)
+        self._holds_stem = False
+        self.pace = Pace()
+        self._watch = GroupWatch(session, self.pace, settings.max_explanation_tokens)
+        self._drafted = 0.0
 
-    def judge(self, group: Sequence[Placed]) -> Generator[TokensEvaluated, None, list[JudgedItem]]:
-        """Judge a group: reports progress, returns the results in the order of the group.
+    def judge(self, group: Sequence[Placed]) -> Judging[list[JudgedItem]]:
+        """Judge a group: tells how far it is, returns the results in the order of the group.
 
         Items that do not fit the context come back unscored. The same group gives the same results.
         """
+        yield from self._hold_stem()
         works = [self._prepare(position, item) for position, item in group]
-        for batch in self._batches([work for work in works if self._sizer.fits(work.sized)]):
+        fitting = self._begin(works, self._sizer.texts)
+        for batch in self._batches(fitting):
             yield from self._judge_batch(batch)
+        yield from self._watch.tokens()
         return [self._result(work) for work in works]
 
     def explain(
         self, group: Sequence[tuple[Placed, LabelsByCriterion]]
-    ) -> Generator[TokensEvaluated, None, list[ExplanationsByCriterion | None]]:
+    ) -> Judging[list[ExplanationsByCriterion | None]]:
         """Write explanations for labels by criterion, whatever is read.
 
-        Reports progress; returns in the order of the group the explanations by criterion, without those of
+        Tells how far it is; returns in the order of the group the explanations by criterion, without those of
         no words, or None for an item that does not fit the context.
         """
+        yield from self._hold_stem()
         works = [self._prepare(position, item) for (position, item), _ in group]
         labels = {work.position: wanted for work, (_, wanted) in zip(works, group, strict=True)}
-        for batch in self._batches([work for work in works if self._sizer.fits(work.sized)]):
+        for batch in self._batches(self._begin(works, 1)):
             texts = []
             for slot, work in enumerate(batch):
                 wanted = labels[work.position]
-                self._read(slot, work, Order.AB, tuple(wanted))
+                yield from self._read(slot, work, Order.AB, tuple(wanted))
                 for branch, (criterion, preference) in enumerate(wanted.items()):
                     texts.append(_Text(work, criterion, preference, slot, branch))
-                yield self._progress()
-            self._write(batch, texts)
+            yield from self._write(batch, texts)
             self._session.release(range(len(batch)))
-            yield self._progress()
+        yield from self._watch.tokens()
         return [work.explanations if self._sizer.fits(work.sized) else None for work in works]
+
+    @property
+    def tokens_without_letters(self) -> int:
+        """What is read for an item besides its instruction and responses."""
+        nothing = Item("", "", "", "")
+        return self._tokens_to_read(self._sizer.sized(nothing, nothing))
+
+    @property
+    def texts(self) -> int:
+        """Explanations of one item."""
+        return self._sizer.texts
+
+    def _tokens_to_read(self, sized: SizedItem) -> int:
+        return self._sizer.tokens_to_read(sized, self._session.keeps_state)
+
+    def _hold_stem(self) -> Judging[None]:
+        """Read what all prompts begin with, before the first group."""
+        if not self._holds_stem:
+            for _ in self._session.holding_stem(self._sizer.stem):
+                yield from self._watch.tokens()
+            self._holds_stem = True
+
+    def _begin(self, works: Sequence[_Work], texts: int) -> list[_Work]:
+        """Begin a group; those of its items that fit the context. `texts`: explanations of each."""
+        fitting = [work for work in works if self._sizer.fits(work.sized)]
+        to_read = [self._tokens_to_read(work.sized) for work in fitting]
+        for work, tokens in zip(fitting, to_read, strict=True):
+            self.pace.sized(work.sized.shown, tokens)
+        if works:
+            self._watch.begin(works[0].position, works[-1].position, sum(to_read), texts * len(fitting))
+        return fitting
 
     def _prepare(self, position: int, item: Item) -> _Work:
         return _Work(position, item, *self._sizer.as_judged(item))
@@ -130,45 +176,64 @@ class ItemJudge:
         if batch:
             yield batch
 
-    def _judge_batch(self, batch: Sequence[_Work]) -> _Progress:
+    def _judge_batch(self, batch: Sequence[_Work]) -> Judging[None]:
         """BA first, so that AB, which the explanations continue, can stay in the cache."""
         for order in sorted(self._settings.orders, key=lambda order: order is Order.AB):
             kept = order is Order.AB and self._settings.explains
             for slot, work in enumerate(batch):
-                self._read(slot if kept else 0, work, order, self._rubric.names)
+                yield from self._read(slot if kept else 0, work, order, self._rubric.names)
                 if not kept:
                     self._session.release([0])
-                yield self._progress()
+                yield LabelsRead(work.position, work.original.id, self._decided(work), order is Order.AB)
         if self._settings.explains:
-            self._explain(batch)
+            yield from self._explain(batch)
             self._session.release(range(len(batch)))
-            yield self._progress()
 
-    def _read(self, slot: int, work: _Work, order: Order, criteria: Sequence[str]) -> None:
+    def _decided(self, work: _Work) -> tuple[Judgment | Unscored, ...]:
+        """What is decided by the readings of an item that there are."""
+        judged = self._result(work)
+        decided = [decide(judged, name, self._calibrations.get(name)) for name in self._rubric.names]
+        return tuple(each for each in decided if isinstance(each, Judgment | Unscored))
+
+    def _read(self, slot: int, work: _Work, order: Order, criteria: Sequence[str]) -> Judging[None]:
         started, read = time.perf_counter(), self._session.tokens_read
         tokens = work.sized.tokens[order]
-        self._session.read_trunk(slot, tokens.trunk)
         branches = dict(zip(self._rubric.names, tokens.branches, strict=True))
-        scores = self._session.score(slot, [branches[criterion] for criterion in criteria])
+        asked = [branches[criterion] for criterion in criteria]
+        own = tokens.cells_beside(self._sizer.stem)
+        yield from self._told(self._session.reading_trunk(slot, tokens.trunk), work, read, own)
+        scores = yield from self._told(self._session.scoring(slot, asked), work, read, own)
         for criterion, row in zip(criteria, scores, strict=True):
             a, b, both_good, both_bad = (float(value) for value in row)
             reading = Reading(order, (a, b, both_good, both_bad))
             work.readings.setdefault(criterion, []).append(reading)
-        work.seconds += time.perf_counter() - started
-        work.tokens_read += self._session.tokens_read - read
+        seconds, count = time.perf_counter() - started, self._session.tokens_read - read
+        work.seconds += seconds
+        work.tokens_read += count
+        self.pace.read(count, seconds)
 
-    def _explain(self, batch: Sequence[_Work]) -> None:
+    def _told(self, steps: Steps[Result], work: _Work, read_before: int, tokens: int) -> Judging[Result]:
+        """Do the steps of a reading and tell how far they are, before the first of them too."""
+        yield from self._watch.reading(work.position, work.original.id, read_before, tokens)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                result: Result = end.value
+                return result
+            yield from self._watch.tokens()
+            yield from self._watch.reading(work.position, work.original.id, read_before, tokens)
+
+    def _explain(self, batch: Sequence[_Work]) -> Judging[None]:
         """Write all explanations of a batch, each for its decided label."""
         texts = []
         for slot, work in enumerate(batch):
-            judged = self._result(work)
-            for branch, criterion in enumerate(self._rubric.names):
-                judgment = decide(judged, criterion, self._calibrations.get(criterion))
+            for branch, judgment in enumerate(self._decided(work)):
                 if isinstance(judgment, Judgment):
-                    texts.append(_Text(work, criterion, judgment.preference, slot, branch))
-        self._write(batch, texts)
+                    texts.append(_Text(work, judgment.criterion, judgment.preference, slot, branch))
+        yield from self._write(batch, texts)
 
-    def _write(self, batch: Sequence[_Work], texts: Sequence[_Text]) -> None:
+    def _write(self, batch: Sequence[_Work], texts: Sequence[_Text]) -> Judging[None]:
         """Write the texts of a batch together; those of no words are left out."""
         started = time.perf_counter()
         read, generated = self._session.tokens_read, self._session.tokens_generated
@@ -176,18 +241,40 @@ class ItemJudge:
         most = settings.max_explanation_sentences
         complete = None if most is None else partial(complete_length, most_sentences=most)
         sampling = Sampling(settings.max_explanation_tokens, settings.temperature, complete)
-        explanations = self._session.generate([self._continuation(text) for text in texts], sampling)
+        explanations = yield from self._drafts(texts, sampling)
         for text, written in zip(texts, explanations, strict=True):
             line = tidy(written.data, written.cut)
             if most is not None:
                 line = line[: complete_length(line, most, ended=True)]
             if line:
                 text.work.explanations[text.criterion] = Explanation(line, text.preference, written.cut)
-        share = len(batch)
+        share, seconds = len(batch), time.perf_counter() - started
+        tokens = self._session.tokens_generated - generated
         for work in batch:
-            work.seconds += (time.perf_counter() - started) / share
+            work.seconds += seconds / share
             work.tokens_read += (self._session.tokens_read - read) // share
-            work.tokens_generated += (self._session.tokens_generated - generated) // share
+            work.tokens_generated += tokens // share
+        self.pace.wrote(tokens, len(texts), seconds)
+
+    def _drafts(self, texts: Sequence[_Text], sampling: Sampling) -> Judging[list[Generated]]:
+        """Write texts together and tell how far they are."""
+        started, before = time.perf_counter(), self._session.tokens_generated
+        writing = self._session.writing([self._continuation(text) for text in texts], sampling)
+        while True:
+            try:
+                drafts = next(writing)
+            except StopIteration as end:
+                written: list[Generated] = end.value
+                return written
+            yield from self._watch.tokens()
+            growing = next((place for place, draft in enumerate(drafts) if not draft.done), None)
+            if growing is None:
+                continue
+            work = texts[growing].work
+            yield from self._watch.writing(work.position, work.original.id, before, started)
+            if time.perf_counter() - self._drafted > _SECONDS_BETWEEN_DRAFTS:
+                self._drafted = time.perf_counter()
+                yield _drafted(texts[growing], drafts[growing].text())
 
     def _continuation(self, text: _Text) -> Continuation:
         tree, question = text.work.sized.trees[Order.AB], self._rubric.names.index(text.criterion)
@@ -214,10 +301,11 @@ class ItemJudge:
             tokens_generated=work.tokens_generated,
         )
 
-    def _progress(self) -> TokensEvaluated:
-        now = self._session.tokens_read + self._session.tokens_generated
-        tokens, self._reported = now - self._reported, now
-        return TokensEvaluated(tokens)
+
+def _drafted(text: _Text, data: bytes) -> Drafted:
+    """A text that is not done, as one line."""
+    line = tidy(data.decode("utf-8", "ignore").encode(), cut=False)
+    return Drafted(text.work.original.id, text.criterion, text.preference, line)
 
 
 def tidy(data: bytes, cut: bool) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from engine.core.cancel import Cancelled
 from engine.core.errors import EngineBug, SetupError
-from engine.core.events import MeasureProgress, TokensEvaluated
+from engine.core.events import JudgeEvent, MeasureProgress
 from engine.core.remedies import Remedy, Setting
 from engine.core.run_records import REWRITTEN, StoredRun, refuse_submitted
 from engine.core.settings import MachineSettings, settings_of
@@ -75,7 +75,7 @@ def rewriting_plan(
 
 def rewrite_explanations(
     plan: RunPlan, store: RunStore, run_id: int, opener: OpenModelFactory
-) -> Generator[MeasureProgress | TokensEvaluated, None, Rewritten]:
+) -> Generator[MeasureProgress | JudgeEvent, None, Rewritten]:
     """Write again what is out of date in a run, for the labels in force; nothing else in it changes.
 
     Progress is in explanations. `opener` opens the model of the plan; it is called only where something is
@@ -134,7 +134,7 @@ def _write_groups(
     store: RunStore,
     run: StoredRun,
     tally: _Tally,
-) -> Iterator[MeasureProgress | TokensEvaluated]:
+) -> Iterator[MeasureProgress | JudgeEvent]:
     began = datetime.now(UTC).isoformat(timespec="seconds")
     for group in groups:
         placed = [((position, plan.dataset[position]), labels) for position, labels in group]

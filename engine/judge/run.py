@@ -4,31 +4,50 @@ Knows: the order of things, and which items are judged and stored together.
 Does not know: llama.cpp's calls, SQL, windows.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
+from typing import TypeVar
 
 from engine.core.cancel import Cancelled
-from engine.core.events import HealthSeen, ItemJudged, ModelOpened, RunEnded, RunEvent, RunStarted
+from engine.core.events import (
+    GroupUnderWay,
+    HealthSeen,
+    ItemJudged,
+    ModelOpened,
+    RunEnded,
+    RunEvent,
+    RunStarted,
+)
 from engine.core.judgments import CriterionCalibration, JudgedItem
 from engine.core.settings import Mode
 from engine.decisions.calibration import calibration_of
 from engine.decisions.decision import decide_all
 from engine.decisions.health import LEAST_ITEMS, MOST_ITEMS, HealthWatch
-from engine.judge.item_judge import ItemJudge, Placed
+from engine.judge.item_judge import ItemJudge, Judging, Placed
+from engine.judge.pace import Remaining
 from engine.judge.plan import RunPlan, check_same_format, continued_manifest, session_manifest
 from engine.loading.opening import OpenModel, OpenModelFactory
 from engine.store.run_store import RunStore
 
+Result = TypeVar("Result")
+
 
 def run_judging(
-    plan: RunPlan, store: RunStore, opener: OpenModelFactory, fresh: bool = False, resumes: int | None = None
+    plan: RunPlan,
+    store: RunStore,
+    opener: OpenModelFactory,
+    fresh: bool = False,
+    *,
+    resumes: int | None = None,
+    ending: Callable[[], bool] = lambda: False,
 ) -> Iterator[RunEvent]:
     """Judge what the store does not hold yet; the last event is RunEnded, also where the run was stopped.
 
-    `opener` is called only where something is left to judge; its CancelToken stops the run. Groups of
-    items are fixed by their position, and stored together, so that a resumed run meets the same batches
-    as an unbroken one. A run keeps the calibration that it has, unless the plan has another.
+    `opener` is called only where something is left to judge; its CancelToken stops the run. `ending`: asked
+    after each group whether the run is to stop there. Groups of items are fixed by their position, and
+    stored together, so that a resumed run meets the same batches as an unbroken one. A run keeps the
+    calibration that it has, unless the plan has another.
     `resumes`: the number of the run to go on with, of the identity of the plan; None for the latest
     such run, or a new one. Raises StoreError, RunBusyError, ModelFileError.
     """
@@ -50,7 +69,7 @@ def run_judging(
                         run.id, continued_manifest(run.manifest, session_manifest(plan, opened.template))
                     )
                     yield ModelOpened(opened.template.frame.note)
-                    yield from _judge_groups(plan, opened, groups, store, run.id)
+                    stopped = yield from _judge_groups(plan, opened, groups, _Kept(store, run.id, ending))
         except Cancelled:
             stopped = True
         yield RunEnded(run.id, len(plan.dataset), len(store.positions(run.id)), stopped)
@@ -68,24 +87,59 @@ def make_item_judge(plan: RunPlan, opened: OpenModel) -> ItemJudge:
     )
 
 
+@dataclass(frozen=True)
+class _Kept:
+    """Where the groups of a run are kept; `ending`: whether it is to stop after the next."""
+
+    store: RunStore
+    run_id: int
+    ending: Callable[[], bool]
+
+
 def _judge_groups(
-    plan: RunPlan, opened: OpenModel, groups: Sequence[Sequence[int]], store: RunStore, run_id: int
-) -> Iterator[RunEvent]:
+    plan: RunPlan, opened: OpenModel, groups: Sequence[Sequence[int]], kept: _Kept
+) -> Generator[RunEvent, None, bool]:
+    """Judge and store groups; whether it was asked to stop before the last."""
     judge = make_item_judge(plan, opened)
+    remaining = _remaining(plan, judge, groups)
     watch = HealthWatch(plan.rubric.names, plan.settings.mode is Mode.EXPLAIN)
-    stored = list(islice(store.judged(run_id), MOST_ITEMS))  # of a run that goes on
+    stored = list(islice(kept.store.judged(kept.run_id), MOST_ITEMS))  # of a run that goes on
     columns = [decide_all(stored, name, _calibrations(plan).get(name)) for name in plan.rubric.names]
     for judgments in zip(*columns, strict=True):
         watch.add(judgments)
     if watch.items >= LEAST_ITEMS:
         yield HealthSeen(watch.health)
-    for group in groups:
+    stopped = False
+    for number, group in enumerate(groups):
+        if kept.ending():
+            stopped = True
+            break
         placed: list[Placed] = [(position, plan.dataset[position]) for position in group]
-        results = yield from judge.judge(placed)
-        store.add(run_id, results)
+        left = remaining.after(number, judge.pace)
+        results = yield from _until_the_end(judge.judge(placed), left)
+        kept.store.add(kept.run_id, results)
         yield from _decided(plan, results, watch)
     if watch.items > LEAST_ITEMS:
         yield HealthSeen(watch.health)
+    return stopped
+
+
+def _remaining(plan: RunPlan, judge: ItemJudge, groups: Sequence[Sequence[int]]) -> Remaining:
+    letters = plan.dataset.letters[[position for group in groups for position in group]]
+    return Remaining(letters, list(map(len, groups)), judge.tokens_without_letters, judge.texts)
+
+
+def _until_the_end(judging: Judging[Result], left: float | None) -> Judging[Result]:
+    """The same work, telling how long the run takes whose later groups take `left` seconds."""
+    while True:
+        try:
+            event = next(judging)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        if isinstance(event, GroupUnderWay) and left is not None and event.seconds_left is not None:
+            event = replace(event, run_seconds_left=event.seconds_left + left)
+        yield event
 
 
 def _decided(

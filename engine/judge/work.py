@@ -12,7 +12,7 @@ from pathlib import Path
 
 from engine.core.cancel import CancelToken
 from engine.core.events import MeasureProgress, RunEnded, RunEvent, TokensEvaluated
-from engine.judge.forecast import Rate, time_first_items
+from engine.judge.forecast import Rate, time_some_items
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.rewrite import Rewritten, rewrite_explanations
 from engine.judge.run import run_judging
@@ -29,7 +29,14 @@ def judge_plan(
     The events of tokens come at most ten times a second.
     """
     with RunStore(store_path) as store:
-        events = run_judging(plan, store, lambda: open_model(plan, cancel), fresh, resumes)
+        events = run_judging(
+            plan,
+            store,
+            lambda: open_model(plan, cancel),
+            fresh,
+            resumes=resumes,
+            ending=lambda: cancel.ending,
+        )
         for event in _with_rare_tokens(events):
             yield event
             if isinstance(event, RunEnded):
@@ -38,9 +45,9 @@ def judge_plan(
 
 
 def time_plan(cancel: CancelToken, plan: RunPlan) -> Generator[RunEvent, None, Rate]:
-    """Judge the first items of a plan and store nothing, as `time_first_items` does it; without events."""
+    """Judge some items of a plan and store nothing, as `time_some_items` does it; without events."""
     yield from ()
-    return time_first_items(plan, lambda: open_model(plan, cancel))
+    return time_some_items(plan, lambda: open_model(plan, cancel))
 
 
 def rewrite_run(

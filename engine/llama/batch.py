@@ -3,12 +3,16 @@
 Knows: llama_cpp's batch structure. Does not know: contexts, what the tokens say.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import llama_cpp
 import numpy as np
 import numpy.typing as npt
+
+Entry = tuple[int, int, int, bool, int]
+"""A token to compute: its id, position, sequence, whether its logits are wanted, index of its feed."""
 
 
 class TokenBatch:
@@ -51,6 +55,23 @@ class TokenBatch:
         self._wanted[:count] = wanted
         self._struct.n_tokens = count
         return self._struct
+
+
+def batches(entries: Sequence[Entry], size: int, equal: bool) -> Iterator[Sequence[Entry]]:
+    """Tokens in batches of at most `size`, none of which llama.cpp splits so that one token is left alone.
+
+    `equal`: for models that keep a state, of which it takes equally many tokens of each sequence at once. A
+    sequence that is one token longer than all others would leave that one; so it comes in the next batch.
+    """
+    for begin in range(0, len(entries), size):
+        part = entries[begin : begin + size]
+        lengths = Counter(entry[2] for entry in part).most_common(2)
+        if equal and len(lengths) == 2 and lengths[0][1] - lengths[1][1] == 1:
+            last = max(place for place, entry in enumerate(part) if entry[2] == lengths[0][0])
+            yield [*part[:last], *part[last + 1 :]]
+            yield [part[last]]
+        else:
+            yield part
 
 
 _FIELD_TYPES: Mapping[str, Any] = {name: kind for name, kind, *_ in llama_cpp.llama_batch._fields_}

@@ -5,6 +5,7 @@ Knows: llama_cpp's context, how RoBERTa and BERT begin and end a text. Does not 
 
 import threading
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from engine.core.errors import EngineBug, ModelFileError, NoRoomError
 from engine.core.remedies import Remedy
 from engine.llama.batch import TokenBatch
 from engine.llama.library import LlamaModel, cannot_compute, forget_errors, last_errors
+from engine.llama.threads import ThreadChoice
 from engine.llama.vocabulary import Vocabulary
 
 LONGEST = 512
@@ -43,8 +45,11 @@ class Encoded:
 class LlamaEncoder:
     """The context of one encoder. Belongs to the thread that made it; close it before its model."""
 
-    def __init__(self, model: LlamaModel, threads: int, cancel: CancelToken) -> None:
-        """Make room for a text. NoRoomError where there is none, ModelFileError for what is no encoder."""
+    def __init__(self, model: LlamaModel, threads: int | ThreadChoice, cancel: CancelToken) -> None:
+        """Make room for a text. NoRoomError where there is none, ModelFileError for what is no encoder.
+
+        `threads`: so many for each text, or as many as there are cores for at the moment.
+        """
         self._owner = threading.get_ident()
         self._cancel = cancel
         self._model = model
@@ -52,7 +57,9 @@ class LlamaEncoder:
         self._begin, self._end = self._ends()
         self._longest = min(LONGEST, model.trained_context)
         self._width = int(llama_cpp.llama_model_n_embd(model.pointer))
-        self._context: Any = llama_cpp.llama_init_from_model(model.pointer, self._params(threads))
+        self._threads = threads if isinstance(threads, ThreadChoice) else None
+        count = threads.count if isinstance(threads, ThreadChoice) else threads
+        self._context: Any = llama_cpp.llama_init_from_model(model.pointer, self._params(count))
         if not self._context:
             raise NoRoomError(
                 f"{model.path.name}: llama.cpp makes no room for a text of {self._longest:,} tokens"
@@ -121,7 +128,10 @@ class LlamaEncoder:
         count = len(ids)
         batch = self._batch.filled(ids, range(count), [0] * count, [True] * count)
         forget_errors()
-        result = llama_cpp.llama_encode(self._context, batch)
+        with self._threads.watched() if self._threads else nullcontext():
+            result = llama_cpp.llama_encode(self._context, batch)
+        if self._threads:
+            llama_cpp.llama_set_n_threads(self._context, self._threads.count, self._threads.count)
         if result == _ABORTED:
             raise Cancelled
         if result != 0:

@@ -7,25 +7,28 @@ llama.cpp computes nothing of a single token alone: its attention would then sha
 threads, and the last digits depend on how many there are. A token that would be alone has company, which a
 sequence of its own holds for that moment.
 
+What takes long is done in steps, one for each batch: `reading_trunk`, `scoring` and `writing` are generators,
+so that whoever works with them can say in between how far they are.
+
 Knows: llama_cpp's context, batches and memory. Does not know: what the tokens say, items, stores.
 """
 
 import threading
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import llama_cpp
 import numpy as np
 
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, ModelFileError, NoRoomError
+from engine.core.events import followed
 from engine.core.log_probs import FloatArray, log_softmax
 from engine.core.remedies import Remedy, Setting
 from engine.core.settings import KvType
-from engine.llama.batch import TokenBatch
+from engine.llama.batch import Entry, TokenBatch, batches
 from engine.llama.library import LlamaModel, cannot_compute, forget_errors, last_errors
 from engine.llama.threads import ThreadChoice
 from engine.llama.token_tree import BranchTokens, common_prefix
@@ -71,7 +74,9 @@ class _Feed:
     wanted: int = 1
 
 
-_Entry = tuple[int, int, int, bool, int]  # token, position, sequence, logits wanted, index of its feed
+Result = TypeVar("Result")
+Steps = Generator[Sequence[Writer], None, Result]
+"""Work with a model, batch by batch; each step gives the texts as far as they are written, if any are."""
 
 
 class LlamaSession:
@@ -120,52 +125,73 @@ class LlamaSession:
         params.no_perf = True
         return params
 
+    @property
+    def keeps_state(self) -> bool:
+        """See LlamaModel."""
+        return self._model.keeps_state
+
     def raise_if_cancelled(self) -> None:
         """Raise Cancelled where the session was asked to stop; for work beside it."""
         self._cancel.raise_if_requested()
 
     def hold_stem(self, tokens: Sequence[int]) -> None:
         """Read what all prompts begin with, once."""
+        at_once(self.holding_stem(tokens))
+
+    def holding_stem(self, tokens: Sequence[int]) -> Steps[None]:
+        """The same in steps."""
         self._forget(_STEM)
-        self._read([_Feed(_STEM, tokens)] if tokens else [])
+        yield from self._read([_Feed(_STEM, tokens)] if tokens else [])
 
     def read_trunk(self, slot: int, tokens: Sequence[int]) -> None:
         """Read what the branches of a slot share; the slot must be free."""
+        at_once(self.reading_trunk(slot, tokens))
+
+    def reading_trunk(self, slot: int, tokens: Sequence[int]) -> Steps[None]:
+        """The same in steps."""
         trunk = self._trunk(slot)
         start = self._copy(_STEM, trunk, tokens)
-        self._read([_Feed(trunk, tokens[start:])] if tokens[start:] else [])
+        yield from self._read([_Feed(trunk, tokens[start:])] if tokens[start:] else [])
 
     def score(self, slot: int, branches: Sequence[BranchTokens]) -> FloatArray:
         """Natural-log probabilities of each branch's labels: shape (branches, labels), at most 0 each."""
-        return self.score_among_all(slot, branches)[0]
+        return at_once(self.scoring(slot, branches))
+
+    def scoring(self, slot: int, branches: Sequence[BranchTokens]) -> Steps[FloatArray]:
+        """The same in steps."""
+        scores, _ = yield from self._scoring(slot, branches)
+        return scores
 
     def score_among_all(
         self, slot: int, branches: Sequence[BranchTokens]
     ) -> tuple[FloatArray, list[FloatArray]]:
         """The same, and after each branch those of the whole vocabulary: shape (vocabulary,) each."""
+        return at_once(self._scoring(slot, branches))
+
+    def _scoring(
+        self, slot: int, branches: Sequence[BranchTokens]
+    ) -> Steps[tuple[FloatArray, list[FloatArray]]]:
         feeds = []
         for index, branch in enumerate(branches):
             sequence = self._branch(slot, index)
             start = self._copy(self._trunk(slot), sequence, branch.prompt[:-1])
             feeds.append(_Feed(sequence, branch.prompt[start:]))
-        log_probs = [log_softmax(row[-1]) for row in self._read(feeds)]
-        scores = [
-            [
-                row[label[0]] + self._rest(self._branch(slot, index), branch.prompt, label)
-                for label in branch.labels
-            ]
-            for index, (branch, row) in enumerate(zip(branches, log_probs, strict=True))
-        ]
-        return np.array(scores), log_probs
+        rows = yield from self._read(feeds)
+        log_probs, scores = [log_softmax(row[-1]) for row in rows], []
+        for index, (branch, row) in enumerate(zip(branches, log_probs, strict=True)):
+            for label in branch.labels:
+                rest = yield from self._rest(self._branch(slot, index), branch.prompt, label)
+                scores.append(row[label[0]] + rest)
+        return np.array(scores).reshape(len(branches), -1), log_probs
 
-    def _rest(self, sequence: int, prompt: Sequence[int], label: Sequence[int]) -> float:
+    def _rest(self, sequence: int, prompt: Sequence[int], label: Sequence[int]) -> Steps[float]:
         """Log-probability of a label's tokens after its first; 0 for the usual label of one token."""
         if len(label) == 1:
             return 0.0
         scratch = self.shape.sequences - 2
         start = self._copy(sequence, scratch, prompt)
         tokens = [*prompt[start:], *label[:-1]]
-        (rows,) = self._read([_Feed(scratch, tokens, wanted=len(label) - 1)])
+        (rows,) = yield from self._read([_Feed(scratch, tokens, wanted=len(label) - 1)])
         self._forget(scratch)
         return float(sum(log_softmax(row)[token] for row, token in zip(rows, label[1:], strict=True)))
 
@@ -174,20 +200,25 @@ class LlamaSession:
 
         Line ends and turn ends are not chosen before something was written.
         """
+        return at_once(self.writing(continuations, sampling))
+
+    def writing(self, continuations: Sequence[Continuation], sampling: Sampling) -> Steps[list[Generated]]:
+        """The same in steps."""
         writers = [Writer(each, sampling, self.vocabulary) for each in continuations]
         feeds = []
         for continuation in continuations:
             sequence = self._branch(continuation.slot, continuation.branch)
             start = self._cut_back(sequence, continuation.prompt[:-1])
             feeds.append(_Feed(sequence, continuation.prompt[start:]))
-        logits = self._read(feeds)
+        logits = yield from self._read(feeds)
         active = writers
         while active:
             for writer, rows in zip(active, logits, strict=True):
                 writer.write(rows[-1])
             self.tokens_generated += len(active)
+            yield writers
             active = [writer for writer in active if not writer.done]
-            logits = self._read([self._written_last(writer) for writer in active], written=True)
+            logits = yield from self._read([self._written_last(each) for each in active], written=True)
         return [Generated(writer.text(), writer.cut) for writer in writers]
 
     def release(self, slots: Iterable[int]) -> None:
@@ -248,7 +279,7 @@ class LlamaSession:
         if self._held.pop(sequence, None):
             llama_cpp.llama_memory_seq_rm(self._memory, sequence, _ALL, _ALL)
 
-    def _read(self, feeds: Sequence[_Feed], written: bool = False) -> list[FloatArray]:
+    def _read(self, feeds: Sequence[_Feed], written: bool = False) -> Steps[list[FloatArray]]:
         """Append tokens to sequences, all in one row of batches; wanted logits, (wanted, vocabulary) each."""
         if threading.get_ident() != self._owner:
             raise EngineBug(f"LlamaSession used from {threading.current_thread().name}")
@@ -260,27 +291,28 @@ class LlamaSession:
                 entries.append((token, start + offset, feed.sequence, offset >= first_wanted, index))
             self._held.setdefault(feed.sequence, []).extend(feed.tokens)
         try:
-            rows = self._evaluate(entries)
+            rows = yield from self._evaluate(entries, written)
         except BaseException:
             # Some of it may be in the cache: nothing there can be relied on.
             self._held.clear()
             llama_cpp.llama_memory_clear(self._memory, True)
             raise
-        if not written:
-            self.tokens_read += len(entries)
         return [np.array(rows[index]) for index in range(len(feeds))]
 
-    def _evaluate(self, entries: Sequence[_Entry]) -> dict[int, list[FloatArray]]:
+    def _evaluate(self, entries: Sequence[Entry], written: bool) -> Steps[dict[int, list[FloatArray]]]:
         """The wanted logits by feed, in order."""
         rows: dict[int, list[FloatArray]] = {}
-        for part in _parts(entries, self._batch_size, self._model.keeps_state):
+        for part in batches(entries, self._batch_size, self._model.keeps_state):
             self._decode(part)
             for place, (*_, wanted, index) in enumerate(part):
                 if wanted:
                     rows.setdefault(index, []).append(self._logits(place))
+            if not written:
+                self.tokens_read += len(part)
+                yield ()
         return rows
 
-    def _decode(self, entries: Sequence[_Entry]) -> None:
+    def _decode(self, entries: Sequence[Entry]) -> None:
         self._cancel.raise_if_requested()
         company = self.shape.sequences - 1
         alone = len(entries) == 1
@@ -307,21 +339,9 @@ class LlamaSession:
         return np.ctypeslib.as_array(row, shape=(self.vocabulary.size,)).astype(np.float64)
 
 
-def _parts(entries: Sequence[_Entry], size: int, equal: bool) -> Iterator[Sequence[_Entry]]:
-    """Tokens in batches of at most `size`, none of which llama.cpp splits so that one token is left alone.
-
-    `equal`: for models that keep a state, of which it takes equally many tokens of each sequence at once. A
-    sequence that is one token longer than all others would leave that one; so it comes in the next batch.
-    """
-    for begin in range(0, len(entries), size):
-        part = entries[begin : begin + size]
-        lengths = Counter(entry[2] for entry in part).most_common(2)
-        if equal and len(lengths) == 2 and lengths[0][1] - lengths[1][1] == 1:
-            last = max(place for place, entry in enumerate(part) if entry[2] == lengths[0][0])
-            yield [*part[:last], *part[last + 1 :]]
-            yield [part[last]]
-        else:
-            yield part
+def at_once(steps: Steps[Result]) -> Result:
+    """What comes of all steps."""
+    return followed(steps, lambda _writers: None)
 
 
 def _refusal(model: LlamaModel, shape: SessionShape) -> ModelFileError:

@@ -1,6 +1,6 @@
-"""A text that a model writes: how each token is chosen, and where the text ends.
+"""One text as it is written, token by token.
 
-Knows: logits, vocabularies. Does not know: contexts, batches, what is asked.
+Knows: how a token is chosen, and where a text ends. Does not know: llama.cpp's context, what the text says.
 """
 
 from collections.abc import Callable

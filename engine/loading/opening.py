@@ -30,10 +30,18 @@ def encoder_hash(checked: CheckedModel) -> str:
 
 
 @contextmanager
-def open_encoder(checked: CheckedModel, threads: int, cancel: CancelToken) -> Iterator[LlamaEncoder]:
-    """An encoder, loaded. Raises ModelFileError where the file cannot be used or has changed, Cancelled."""
+def open_encoder(
+    checked: CheckedModel, machine: MachineSettings, cancel: CancelToken
+) -> Iterator[LlamaEncoder]:
+    """An encoder, loaded, on the processor.
+
+    Raises ModelFileError where the file cannot be used or has changed, Cancelled.
+    """
     checked.check_unchanged()
-    with LlamaModel(checked.path, cancel=cancel) as model, LlamaEncoder(model, threads, cancel) as encoder:
+    with (
+        LlamaModel(checked.path, cancel=cancel) as model,
+        LlamaEncoder(model, _threads(machine, model), cancel) as encoder,
+    ):
         yield encoder
 
 

@@ -49,7 +49,7 @@ def measure_bertscore(
 def score_texts(
     cancel: CancelToken,
     encoder: CheckedModel,
-    threads: int,
+    machine: MachineSettings,
     store_path: Path,
     texts: Sequence[tuple[str, str]],
 ) -> _Progress[list[float]]:
@@ -59,7 +59,7 @@ def score_texts(
     """
     with RunStore(store_path, or_none=True) as store:
         scores = yield from bert_scores(
-            texts, encoder_hash(encoder), lambda: open_encoder(encoder, threads, cancel), store, cancel
+            texts, encoder_hash(encoder), lambda: open_encoder(encoder, machine, cancel), store, cancel
         )
     return [score.f1 for score in scores]
 

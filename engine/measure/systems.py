@@ -97,9 +97,9 @@ class System:
 
 
 def system_of_run(results: RunResults) -> System:
-    """A stored run as a system; an opened submission is called by its file."""
+    """A stored run as a system, called by its number and name; an opened submission by its file."""
     run = results.run
-    name = run.identity.model_name if run.submitted else f"run {run.id}"
+    name = run.identity.model_name if run.submitted else run.called
     return System(name, submission_of(results), results)
 
 

@@ -251,11 +251,20 @@ def _how_it_was_made(report: Report) -> Iterator[tuple[str, str]]:
     yield "report by", f"Tiebreak {VERSION}"
 
 
+def _said_facts(run: StoredRun) -> Iterator[tuple[str, str]]:
+    """What people call a run, and what they noted of it."""
+    if run.name:
+        yield "name", run.name
+    if run.note:
+        yield "note", run.note
+
+
 def _submission_facts(results: RunResults) -> Iterator[tuple[str, str]]:
     run, identity = results.run, results.run.identity
     yield "submission", str(identity.model_path)
     yield "submission, SHA-256", identity.model_hash
     yield "opened as", f"run {run.id}, {run.created:%Y-%m-%d %H:%M} UTC"
+    yield from _said_facts(run)
     yield "items", f"{run.judged:,} of {identity.items:,} answered"
     yield "dataset", str(identity.dataset_path)
     yield "dataset, SHA-256", identity.dataset_hash
@@ -272,6 +281,7 @@ def _run_facts(results: RunResults, model: ModelFile | None) -> Iterator[tuple[s
         yield from _submission_facts(results)
         return
     yield "run", f"{run.id}, created {run.created:%Y-%m-%d %H:%M} UTC"
+    yield from _said_facts(run)
     yield "items", f"{run.judged:,} of {identity.items:,} judged"
     yield "dataset", str(identity.dataset_path)
     yield "dataset, SHA-256", identity.dataset_hash

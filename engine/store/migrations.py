@@ -151,6 +151,19 @@ STEPS: tuple[tuple[str, str], ...] = (
         CREATE INDEX item_note_by_item ON item_note (content_hash);
         """,
     ),
+    (
+        "006_names_archive_and_deletion",
+        """
+        ALTER TABLE run ADD COLUMN name TEXT NOT NULL DEFAULT '';
+        ALTER TABLE run ADD COLUMN note TEXT NOT NULL DEFAULT '';
+        ALTER TABLE run ADD COLUMN archived TEXT;
+        ALTER TABLE run ADD COLUMN archived_by TEXT;
+        CREATE TABLE deleted_run (
+            id INTEGER PRIMARY KEY,
+            deleted TEXT NOT NULL
+        );
+        """,
+    ),
 )
 
 

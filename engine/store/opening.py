@@ -3,6 +3,7 @@
 Knows: SQLite's settings, how it says that it cannot write. Does not know: tables, what the store is read for.
 """
 
+import errno
 import os
 import sqlite3
 from pathlib import Path
@@ -12,6 +13,7 @@ from engine.core.remedies import Remedy, Step
 from engine.store.migrations import upgrade
 from engine.store.private_copy import LentCopy
 
+DAMAGED = Remedy("The file is damaged or something else. ", Step.USE_OTHER_STORE)
 _BUSY_SECONDS = 10.0
 _UNWRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
 
@@ -29,6 +31,12 @@ def is_there(path: Path) -> bool:
 def plain_code(error: sqlite3.Error) -> int:
     """SQLite's code for an error; the extended codes hold it in their last byte."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def size_on_disk(path: Path) -> int:
+    """Bytes of the store at `path`, with what is not yet written into its file."""
+    files = (path, path.with_name(f"{path.name}-wal"))
+    return sum(file.stat().st_size for file in files if file.exists())
 
 
 def open_database(path: Path, or_none: bool) -> tuple[sqlite3.Connection, LentCopy | None]:
@@ -66,3 +74,17 @@ def _opened(path: Path) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def remedy_of(error: sqlite3.Error | OSError) -> Remedy:
+    """The next step for what SQLite or the system said."""
+    code = plain_code(error) if isinstance(error, sqlite3.Error) else error.errno
+    if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return Remedy("Another program holds it. Close that program, then try again.")
+    if code == (errno.ENOSPC if isinstance(error, OSError) else sqlite3.SQLITE_FULL):
+        return Remedy("The disk is full. Make room, then try again: what was judged is kept.")
+    if isinstance(error, sqlite3.NotSupportedError):
+        return DAMAGED
+    if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+        return DAMAGED
+    return Remedy(Step.MOVE_STORE)

@@ -9,13 +9,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from engine.core.run_records import RunIdentity, RunKind, StoredRun
+from engine.core.run_records import Archived, RunIdentity, RunKind, StoredRun
 
 
 def run_of_row(run_id: int, row: tuple[Any, ...]) -> StoredRun:
     """A run of its row; ValueError or TypeError where it holds what this program does not write."""
     created, key, dataset_path, dataset_hash, items, model_path, model_name, model_hash, *rest = row
-    prompt_version, criteria, settings, kind, manifest, calibration, judged = rest
+    prompt_version, criteria, settings, kind, manifest, calibration, *of_people, judged = rest
+    name, note, archived, archived_by = of_people
     identity = RunIdentity(
         key=key,
         dataset_path=Path(dataset_path),
@@ -36,6 +37,9 @@ def run_of_row(run_id: int, row: tuple[Any, ...]) -> StoredRun:
         judged=judged,
         manifest=_record(manifest),
         calibration=None if calibration is None else _record(calibration),
+        name=name,
+        note=note,
+        archived=Archived(datetime.fromisoformat(archived), archived_by) if archived else None,
     )
 
 

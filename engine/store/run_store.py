@@ -5,13 +5,11 @@ Raw readings are stored, decisions are derived. One transaction holds one group 
 Knows: runs, judged items, SQLite, the lock of a run. Does not know: models, prompts, decisions.
 """
 
-import errno
 import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,15 +27,25 @@ from engine.core.judgments import (
     ReviewMark,
 )
 from engine.core.remedies import Remedy, Step
-from engine.core.run_records import Effort, RunIdentity, StoredRun
+from engine.core.run_records import Deleted, Effort, RunContents, RunIdentity, StoredRun
 from engine.store.judged_rows import add_items, add_rewritten, item_rows, judged_positions, shared_items
-from engine.store.opening import open_database, plain_code
+from engine.store.opening import DAMAGED, open_database, remedy_of, size_on_disk
 from engine.store.override_rows import add_override, override_rows, undo_newest
 from engine.store.review_rows import add_note, add_review, confirmation_rows, mark_rows, note_rows, tag_rows
-from engine.store.run_rows import run_of_row, without_bytes
-from engine.system.paths import text_of_path
-
-_DAMAGED = Remedy("The file is damaged or something else. ", Step.USE_OTHER_STORE)
+from engine.store.run_deletion import delete_rows, free_bytes, refuse_decided, run_contents, shrink
+from engine.store.run_locks import any_held, lock_path
+from engine.store.run_rows import without_bytes
+from engine.store.run_table import (
+    add_run,
+    archive_run,
+    name_run,
+    newest_of,
+    no_run,
+    note_run,
+    restore_run,
+    run_ids,
+    run_row,
+)
 
 
 class RunStore:
@@ -83,9 +91,11 @@ class RunStore:
     def begin(self, identity: RunIdentity, fresh: bool = False) -> Iterator[StoredRun]:
         """Start a run, or go on with the latest of the same key unless `fresh`, and keep others from it.
 
-        RunBusyError where it is being judged already.
+        One that goes on comes out of the archive. RunBusyError where it is being judged already.
         """
         with self.hold(self._find_or_add(identity, fresh)) as run:
+            if run.archived and not run.complete:
+                self.restore([run.id])
             yield run
 
     @contextmanager
@@ -93,7 +103,7 @@ class RunStore:
         """Keep others from a run. RunBusyError where it is being judged, StoreError for no run."""
         self.run(run_id)
         self._refuse_where_read_only()
-        lock = FileLock(self._lock_path(run_id))
+        lock = FileLock(lock_path(self.path, run_id))
         with self._errors("lock"):
             try:
                 lock.acquire(blocking=False)
@@ -199,44 +209,92 @@ class RunStore:
             return tag_rows(self._db)
 
     def runs(self) -> list[StoredRun]:
-        """All runs, the oldest first."""
+        """All runs, those that are put away too, the oldest first."""
         with self._errors("read"):
-            rows = self._db.execute("SELECT id FROM run ORDER BY id").fetchall()
-        return [self.run(run_id) for (run_id,) in rows]
+            found = [run_row(self._db, run_id) for run_id in run_ids(self._db)]
+        return [run for run in found if run is not None]
 
     def run(self, run_id: int) -> StoredRun:
         """One run. StoreError where the store does not hold it."""
-        row = None
-        with self._errors("read"), suppress(OverflowError):  # no run has so large a number
-            row = self._db.execute(
-                "SELECT created, key, dataset_path, dataset_hash, items, model_path, model_name, model_hash,"
-                " prompt_version, criteria, settings, kind, manifest, calibration,"
-                " (SELECT count(*) FROM judged_item WHERE run_id = run.id) FROM run WHERE id = ?",
-                (run_id,),
-            ).fetchone()
-        if row is None:
-            raise StoreError(
-                f"The run store {self.path} holds no run {run_id}.", "Choose one of the runs that it holds."
-            )
         with self._errors("read"):
-            return run_of_row(run_id, row)
+            run = run_row(self._db, run_id)
+            if run is None:
+                raise no_run(self._db, run_id, self.path)
+        return run
+
+    def name(self, run_id: int, name: str) -> None:
+        """Give a run a name, empty for none. StoreError for no run, SetupError for what is no name."""
+        self.run(run_id)
+        with self._transaction():
+            name_run(self._db, run_id, name)
+
+    def note_run(self, run_id: int, note: str) -> None:
+        """Note something of a run, empty for nothing. StoreError for no run, SetupError where too long."""
+        self.run(run_id)
+        with self._transaction():
+            note_run(self._db, run_id, note)
+
+    def archive(self, numbers: Sequence[int], by: str) -> None:
+        """Put runs away: all of them or none. StoreError for no run, SetupError where no person is named."""
+        for run_id in numbers:
+            self.run(run_id)
+        with self._transaction():
+            for run_id in numbers:
+                archive_run(self._db, run_id, by)
+
+    def restore(self, numbers: Sequence[int]) -> None:
+        """Let runs that were put away stand in the lists again. StoreError for no run."""
+        for run_id in numbers:
+            self.run(run_id)
+        with self._transaction():
+            for run_id in numbers:
+                restore_run(self._db, run_id)
+
+    def contents(self, numbers: Iterable[int]) -> list[RunContents]:
+        """What would go with runs that are deleted, and what that frees. StoreError for no run."""
+        runs = [self.run(run_id) for run_id in numbers]
+        with self._errors("read"):
+            return [run_contents(self._db, run) for run in runs]
+
+    def delete(self, numbers: Sequence[int], with_decisions: bool = False) -> Deleted:
+        """Delete runs with all that hangs on them, for good: all of them or none.
+
+        Notes of items stay, for they belong to the items' texts. RunBusyError where one is being judged,
+        StoreError for no run, SetupError where people decided something in them unless `with_decisions`.
+        """
+        wanted = tuple(dict.fromkeys(numbers))
+        before = size_on_disk(self.path)
+        with ExitStack() as held:
+            for run_id in wanted:
+                held.enter_context(self.hold(run_id))
+            with self._transaction():
+                if not with_decisions:
+                    refuse_decided(self.contents(wanted))
+                delete_rows(self._db, wanted)
+        for run_id in wanted:
+            with suppress(OSError):
+                lock_path(self.path, run_id).unlink(missing_ok=True)
+        # Whoever judges must not wait until the whole file is written again.
+        if not any_held(self.path, run_ids(self._db)):
+            with suppress(sqlite3.Error):  # no room for a copy, or somebody reads: the file keeps its size
+                shrink(self._db)
+        return Deleted(wanted, max(0, before - size_on_disk(self.path)), free_bytes(self._db))
 
     def find(self, key: str) -> StoredRun | None:
         """The latest run of an identity's key; None where there is none."""
         with self._errors("read"):
-            (run_id,) = self._db.execute("SELECT max(id) FROM run WHERE key = ?", (key,)).fetchone()
+            run_id = newest_of(self._db, key)
         return None if run_id is None else self.run(run_id)
 
-    def effort(self, run_id: int) -> Effort:
-        """What the items of a run took that a model has read; those that did not fit are left out."""
+    def efforts(self, run_id: int) -> list[Effort]:
+        """What each item of a run took that a model has read; those that did not fit are left out."""
         with self._errors("read"):
-            row = self._db.execute(
-                "SELECT count(*), total(seconds), sum(tokens_read), sum(tokens_generated) FROM judged_item"
+            rows = self._db.execute(
+                "SELECT seconds, tokens_read, tokens_generated FROM judged_item"
                 " WHERE run_id = ? AND tokens_read > 0",
                 (run_id,),
-            ).fetchone()
-        items, seconds, read, generated = row
-        return Effort(items, seconds, read or 0, generated or 0)
+            ).fetchall()
+        return [Effort(*row) for row in rows]
 
     def positions(self, run_id: int) -> set[int]:
         """Places in the dataset whose items are judged."""
@@ -273,32 +331,8 @@ class RunStore:
 
     def _find_or_add(self, identity: RunIdentity, fresh: bool) -> int:
         with self._transaction():
-            found = self._db.execute("SELECT max(id) FROM run WHERE key = ?", (identity.key,)).fetchone()
-            if found[0] is not None and not fresh:
-                return int(found[0])
-            added = self._db.execute(
-                "INSERT INTO run (key, created, dataset_path, dataset_hash, items, model_path, model_name,"
-                " model_hash, prompt_version, criteria, settings, kind)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    identity.key,
-                    datetime.now(UTC).isoformat(timespec="seconds"),
-                    text_of_path(identity.dataset_path),
-                    identity.dataset_hash,
-                    identity.items,
-                    text_of_path(identity.model_path),
-                    identity.model_name,
-                    identity.model_hash,
-                    identity.prompt_version,
-                    _json(identity.criteria),
-                    _json(identity.settings),
-                    identity.kind.value,
-                ),
-            )
-            return int(added.lastrowid or 0)
-
-    def _lock_path(self, run_id: int) -> Path:
-        return self.path.with_name(f"{self.path.name}.run-{run_id}.lock")
+            found = None if fresh else newest_of(self._db, identity.key)
+            return add_run(self._db, identity) if found is None else found
 
     def _busy(self, run_id: int) -> RunBusyError:
         (worker,) = self._db.execute("SELECT worker FROM run WHERE id = ?", (run_id,)).fetchone()
@@ -336,7 +370,7 @@ class RunStore:
             yield
         except (sqlite3.Error, OSError) as error:
             raise StoreError(
-                f"Cannot {action} the run store {self.path}: {error}.", _remedy(error)
+                f"Cannot {action} the run store {self.path}: {error}.", remedy_of(error)
             ) from error
         except (ValueError, TypeError) as error:
             # Only what is read is not our own doing: it was written by another hand, or the disk is bad.
@@ -344,23 +378,9 @@ class RunStore:
                 raise
             raise StoreError(
                 f"Cannot read the run store {self.path}: it holds a value that Tiebreak does not write.",
-                _DAMAGED,
+                DAMAGED,
             ) from error
 
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
-
-
-def _remedy(error: sqlite3.Error | OSError) -> Remedy:
-    """The next step for what SQLite or the system said."""
-    code = plain_code(error) if isinstance(error, sqlite3.Error) else error.errno
-    if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return Remedy("Another program holds it. Close that program, then try again.")
-    if code == (errno.ENOSPC if isinstance(error, OSError) else sqlite3.SQLITE_FULL):
-        return Remedy("The disk is full. Make room, then try again: what was judged is kept.")
-    if isinstance(error, sqlite3.NotSupportedError):
-        return _DAMAGED
-    if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
-        return _DAMAGED
-    return Remedy(Step.MOVE_STORE)

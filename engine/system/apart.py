@@ -1,9 +1,9 @@
 """Work done by a process of its own, so that what ends that process leaves this one alive.
 
 The work is a generator function at the top of a module. Down the standard input of this program, started once
-more, goes what is to be done: the function, its arguments, then perhaps a byte that asks to stop. Up the
-standard output come its events and how it ended. All of them are pickled. Where this process ends, the other
-one meets the end of its input, and stops as if it had been asked to.
+more, goes what is to be done: the function, its arguments, then perhaps a byte that asks to end soon, or to
+stop. Up the standard output come its events and how it ended. All of them are pickled. Where this process
+ends, the other one meets the end of its input, and stops as if it had been asked to.
 
 Knows: processes, pipes, pickles. Does not know: what the work does, and with which model.
 """
@@ -33,7 +33,7 @@ _PATIENCE = 30.0  # seconds for work to stop; llama.cpp answers in one
 _USUAL_END = 1.0  # seconds that a process takes at most to end after its work; it may hold a GPU's memory
 _LATEST_END = 5.0  # seconds more for one that hangs, which nobody waits for
 _LENGTH = struct.Struct(">Q")
-_STOP = b"."
+_STOP, _END_SOON = b".", b","
 _MOST_READ = 1 << 20
 _MOST_LAST_WORDS = 4000  # bytes of what a process that ended had printed
 _GAVE_UP = 5
@@ -136,17 +136,24 @@ class Apart(Generic[Asked, Event, Result]):
 
     def _hand_on_stop(self) -> None:
         """On a thread of its own: ask the work to stop once we are asked; end it where it does not listen."""
+        asked = False
         while not self._cancel.wait(_TICK_SECONDS):
             if self._over:
                 return
+            if self._cancel.ending and self._begun and not asked:
+                asked = True
+                self._tell(_END_SOON)
         if self._begun:
-            with self._pipes, suppress(OSError):
-                if not self._over:
-                    os.write(self._input, _STOP)
+            self._tell(_STOP)
             with suppress(subprocess.TimeoutExpired):
                 self._child.wait(_PATIENCE)
         # Before it has begun, nothing is lost; where it has ended, nothing happens.
         self._child.kill()
+
+    def _tell(self, wish: bytes) -> None:
+        with self._pipes, suppress(OSError):
+            if not self._over:
+                os.write(self._input, wish)
 
     def _raise_end(self) -> NoReturn:
         """Raise why the process is no more. Cancelled where it was to stop anyhow."""
@@ -245,9 +252,12 @@ def _work(going: Generator[object, None, object], told: int) -> None:
 
 
 def _listen(commands: int, cancel: CancelToken) -> None:
-    """Stop the work once that is wished, or nobody is left to wish anything."""
+    """End or stop the work once that is wished, or nobody is left to wish anything."""
     while True:
         heard = os.read(commands, 1)
+        if heard == _END_SOON:
+            cancel.end_soon()
+            continue
         cancel.cancel()
         if not heard:
             break

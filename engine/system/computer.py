@@ -1,4 +1,4 @@
-"""This computer: its physical cores, its free memory, its processes.
+"""This computer: its cores and free memory, whether it runs on its battery, its processes.
 
 Knows: psutil. Does not know: what the cores and the memory are for.
 """
@@ -34,6 +34,15 @@ def available_memory() -> Memory:
     """The main memory of this machine now."""
     memory = psutil.virtual_memory()
     return Memory(memory.available, memory.total)
+
+
+def on_mains() -> bool:
+    """True unless this computer runs on a battery, or has one and does not say."""
+    try:
+        battery = psutil.sensors_battery()
+    except (OSError, AttributeError, psutil.Error):  # a system that psutil cannot ask has none that counts
+        return True
+    return battery is None or battery.power_plugged is True
 
 
 def memory_of(process: int) -> int:

@@ -94,7 +94,7 @@ class SystemList(QWidget):
 
     def show_runs(self, runs: "Sequence[StoredRun]") -> None:
         """List these runs; ticks stay."""
-        self._known_runs = runs
+        self._known_runs = [run for run in runs if not run.archived or run.id in self._ticked_runs]
         self._fill()
 
     def mark_open(self, run: int | None) -> None:

@@ -6,7 +6,7 @@ Knows: its parts, and when a plan is made anew. Does not know: how anything is p
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
@@ -45,7 +45,10 @@ class JudgePage(Page):
     NAME = PageName.JUDGE
     KEYS: ClassVar[Sequence[tuple[str, str]]] = (
         ("Ctrl+R, F5", "Run, or resume a run; a complete run is not judged again"),
-        ("Ctrl+.", "Stop the run; what is judged is kept"),
+        ("Ctrl+.", "Stop the run, and the queue; what is judged is kept"),
+        ("Ctrl+Shift+R", "Add the run that is described to the queue"),
+        ("Shift+F5", "Start the queue"),
+        ("Alt+Up, Alt+Down, Delete", "In the queue: move a run, take it out"),
         ("Enter", "In the latest judgments: show one in Review"),
     )
 
@@ -67,8 +70,7 @@ class JudgePage(Page):
         workspace.runs_changed.connect(self._show_first_steps)
         control.started.connect(self._follow_start)
         control.progressed.connect(self._follow)
-        control.judged.connect(self.run_panel.add)
-        control.health_seen.connect(self.run_panel.show_health)
+        self.run_panel.listen_to(control)
         control.ended.connect(self._follow_end)
         self._show_dataset()
 
@@ -111,11 +113,6 @@ class JudgePage(Page):
             self._run(fresh=False)
 
     @Slot()
-    def _press_run(self) -> None:
-        """Do what the main button says: run, resume, or judge again."""
-        self._run(fresh=self.planner.plan is not None and self.planner.plan.complete)
-
-    @Slot()
     def stop(self) -> None:
         """Stop the run that is under way."""
         self.control.stop()
@@ -124,6 +121,21 @@ class JudgePage(Page):
     def can_run(self) -> bool:
         """True where `run` would start something, with a plan at hand of what."""
         return self.planner.plan is not None and not self.control.running
+
+    def take_in(self, button: QPushButton, beside: QWidget) -> None:
+        """Show a button beside the main one, and a panel above the run."""
+        self.header.insertWidget(self.header.indexOf(self.stop_button), button)
+        self._right.insertWidget(1, beside)
+
+    def wanted(self, fresh: bool | None = None) -> RunSetup | None:
+        """What the main button would start, or `fresh` or not; None, which is said, where something lacks."""
+        plan = self.planner.plan
+        setup = replace(self.setup(), fresh=plan is not None and plan.complete if fresh is None else fresh)
+        if self.workspace.dataset is None or not setup.criteria:
+            self.workspace.note.emit("Open a dataset and choose a criterion before a run.")
+            return None
+        goes_on = plan is not None and plan.unfinished and not setup.fresh
+        return replace(setup, resumes=plan.forecast.run_id if plan is not None and goes_on else None)
 
     def setup(self) -> RunSetup:
         """The run that the page describes."""
@@ -166,7 +178,7 @@ class JudgePage(Page):
         name(self.over_button, "Judge the items again in a new run")
         self.over_button.clicked.connect(lambda: self._run(fresh=True))
         self.run_button = main_button("Run")
-        self.run_button.clicked.connect(self._press_run)
+        self.run_button.clicked.connect(lambda: self._run(fresh=None))  # what it says
         self.stop_button = QPushButton("Stop")
         name(self.stop_button, "Stop the run", "What is judged is kept, and the run can go on later.")
         self.stop_button.clicked.connect(self.stop)
@@ -174,14 +186,13 @@ class JudgePage(Page):
             self.header.addWidget(button)
 
     def _make_body(self) -> None:
-        self._left = column(panel(self.dataset_line), panel(self.picker), panel(self.settings))
+        left = column(panel(self.dataset_line), panel(self.picker), panel(self.settings))
         right = column(self.first_steps, self.run_panel, self.plan_panel)
         # The judgments take the room that the plan leaves.
-        layout = right.layout()
-        if isinstance(layout, QVBoxLayout):
-            layout.setStretchFactor(self.run_panel, 100)
+        self._right = cast(QVBoxLayout, right.layout())
+        self._right.setStretchFactor(self.run_panel, 100)
         self._splitter = PageSplitter(Qt.Orientation.Horizontal)
-        self._splitter.addWidget(scrolling(self._left))
+        self._splitter.addWidget(scrolling(left))
         self._splitter.addWidget(scrolling(right))
         self._splitter.setStretchFactor(0, 1)
         self._splitter.setStretchFactor(1, 1)
@@ -296,27 +307,18 @@ class JudgePage(Page):
 
     # The run
 
-    def _run(self, fresh: bool) -> None:
-        plan = self.planner.plan
-        goes_on = plan is not None and plan.unfinished and not fresh
-        setup = replace(
-            self.setup(), fresh=fresh, resumes=plan.forecast.run_id if plan is not None and goes_on else None
-        )
-        if self.control.running:
-            return
-        if self.workspace.dataset is None or not setup.criteria:
-            self.workspace.note.emit("Open a dataset and choose a criterion before a run.")
-            return
-        self.control.start(setup)
+    def _run(self, fresh: bool | None = None) -> None:
+        setup = None if self.control.running else self.wanted(fresh)
+        if setup is not None:
+            self.control.start(setup)
 
     @Slot()
     def _follow_start(self) -> None:
         self.planner.drop()
-        self._left.setEnabled(False)
         self.plan_panel.hide()
         setup = self.control.setup
         if setup is not None:
-            self.run_panel.begin(setup.criteria, setup.dataset_in_words)
+            self.run_panel.begin(setup.criteria, f"{setup.dataset_in_words}, {setup.model_path.name}")
         self._follow()
 
     @Slot()
@@ -328,7 +330,6 @@ class JudgePage(Page):
     def _follow_end(self, how: RunEnded | EngineError | None) -> None:
         self.run_panel.end(how, self.control.progress)
         self._close_first_steps()
-        self._left.setEnabled(True)
         self.plan_panel.show()
         self._plan_soon()
         self._show_buttons()

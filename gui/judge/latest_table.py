@@ -1,16 +1,17 @@
-"""The latest judgments of a run for a view: the newest at the top, the old ones dropped.
+"""The latest judgments of a run for a view: those that are not kept yet, then the newest; old ones dropped.
 
 Knows: judged items, Qt's item models. Does not know: runs, how anything is decided.
 """
 
+import math
 from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt
-from PySide6.QtGui import QPalette
+from PySide6.QtGui import QFont, QPalette
 
-from engine.core.events import ItemJudged
+from engine.core.events import ItemJudged, LabelsRead
 from engine.core.formatting import number, percent, words
 from engine.core.judgments import Judgment
 from gui.kit.foreign_text import one_line, tip
@@ -19,34 +20,68 @@ from gui.kit.label_words import LABEL_WORDS
 from gui.kit.value_table import SORT_ROLE, Index
 
 MOST_ROWS = 200
+_Row = ItemJudged | LabelsRead
 _BEFORE, _AFTER = ("Item",), ("Flips",)
 
 
 class LatestTableModel(QAbstractTableModel):
-    """One row for each item: its label on each criterion, how many of them the order flipped."""
+    """One row for each item: its label on each criterion, how many of them the order flipped.
+
+    Items that are read and not kept yet are at the top, in italics.
+    """
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._criteria: tuple[str, ...] = ()
         self._rows: deque[ItemJudged] = deque(maxlen=MOST_ROWS)
+        self._previews: list[LabelsRead] = []
         self._icons = {label: label_icon(label, QPalette()) for label in LABEL_WORDS}
+        self._not_kept = QFont()
+        self._not_kept.setItalic(True)
 
     def begin(self, criteria: Sequence[str]) -> None:
         """Show nothing, with a column for each of these criteria."""
         self.beginResetModel()
         self._criteria = tuple(criteria)
         self._rows.clear()
+        self._previews.clear()
         self.endResetModel()
 
     def use_palette(self, palette: QPalette) -> None:
         """Draw with other colours from now on."""
         self._icons = {label: label_icon(label, palette) for label in LABEL_WORDS}
 
+    def preview(self, events: Sequence[LabelsRead]) -> None:
+        """Put items on top that are not kept yet, or show anew what is read of them."""
+        for event in events:
+            places = [place for place, each in enumerate(self._previews) if each.position == event.position]
+            if places:
+                self._previews[places[0]] = event
+                last = self.columnCount() - 1
+                self.dataChanged.emit(self.index(places[0], 0), self.index(places[0], last))
+            else:
+                self.beginInsertRows(QModelIndex(), 0, 0)
+                self._previews.insert(0, event)
+                self.endInsertRows()
+
+    def drop_previews(self, last: float = math.inf) -> None:
+        """Show no items that are not kept, up to this place in the dataset."""
+        for row in reversed(range(len(self._previews))):
+            if self._previews[row].position <= last:
+                self.beginRemoveRows(QModelIndex(), row, row)
+                del self._previews[row]
+                self.endRemoveRows()
+
+    def is_preview(self, row: int) -> bool:
+        """True for an item that is not kept yet."""
+        return row < len(self._previews)
+
     def add(self, events: Sequence[ItemJudged]) -> None:
-        """Put items on top, the last of them first."""
+        """Put items on top that are kept, the last first; of their group there are no previews then."""
         newest = events[-MOST_ROWS:]
         if not newest:
             return
+        self.drop_previews(newest[-1].judged.position)
         surplus = len(self._rows) + len(newest) - MOST_ROWS
         if surplus > 0:
             self.beginRemoveRows(QModelIndex(), len(self._rows) - surplus, len(self._rows) - 1)
@@ -59,7 +94,7 @@ class LatestTableModel(QAbstractTableModel):
 
     def item_id(self, row: int) -> str:
         """The id of the item of a row."""
-        return self._rows[row].judged.item_id
+        return self._item_id(self._event(row))
 
     def is_label(self, column: int) -> bool:
         """True for the columns of the criteria."""
@@ -71,7 +106,7 @@ class LatestTableModel(QAbstractTableModel):
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:
         """How many items are shown."""
-        return 0 if parent.isValid() else len(self._rows)
+        return 0 if parent.isValid() else len(self._previews) + len(self._rows)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:
         """How many columns there are."""
@@ -95,28 +130,39 @@ class LatestTableModel(QAbstractTableModel):
         """What a cell shows, its value, the colour of a label."""
         if not index.isValid():
             return None
-        event, place = self._rows[index.row()], index.column() - len(_BEFORE)
+        event, place = self._event(index.row()), index.column() - len(_BEFORE)
+        if role == Qt.ItemDataRole.FontRole:
+            return self._not_kept if isinstance(event, LabelsRead) else None
         if 0 <= place < len(self._criteria):
             return self._label(event, place, role)
         answer: Any = None
         if role == Qt.ItemDataRole.DisplayRole:
             answer = self._text(event, place)
         elif role == Qt.ItemDataRole.ToolTipRole and place < 0:
-            answer = tip(f"{event.judged.item_id}\njudged in {number(event.judged.seconds, 1)} s")
+            answer = tip(f"{self._item_id(event)}\n{_how(event)}")
         elif role == Qt.ItemDataRole.TextAlignmentRole and place >= 0:
             answer = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         elif role == SORT_ROLE:
             answer = self._text(event, place)
         return answer
 
-    def _text(self, event: ItemJudged, place: int) -> str:
+    def _event(self, row: int) -> _Row:
+        kept = row - len(self._previews)
+        return self._previews[row] if kept < 0 else self._rows[kept]
+
+    def _item_id(self, event: _Row) -> str:
+        return event.item_id if isinstance(event, LabelsRead) else event.judged.item_id
+
+    def _text(self, event: _Row, place: int) -> str:
         if place < 0:
-            return one_line(event.judged.item_id)
+            return one_line(self._item_id(event))
+        if isinstance(event, LabelsRead):
+            return "…"
         known = [judgment.flipped for judgment in event.judgments if isinstance(judgment, Judgment)]
         both_orders = [flipped for flipped in known if flipped is not None]
         return f"{sum(both_orders)} of {len(both_orders)}" if both_orders else "-"
 
-    def _label(self, event: ItemJudged, place: int, role: int) -> Any:
+    def _label(self, event: _Row, place: int, role: int) -> Any:
         judgment = event.judgments[place]
         preference = judgment.preference if isinstance(judgment, Judgment) else None
         if role in (Qt.ItemDataRole.DisplayRole, SORT_ROLE):
@@ -128,7 +174,16 @@ class LatestTableModel(QAbstractTableModel):
         return None
 
 
-def _why(event: ItemJudged, place: int) -> str:
+def _how(event: _Row) -> str:
+    """How far an item is, or how long it took."""
+    if isinstance(event, ItemJudged):
+        return f"judged in {number(event.judged.seconds, 1)} s"
+    if event.whole:
+        return "read; kept once the explanations of the items judged with it are written"
+    return "read in one order of the responses; the other may change a label"
+
+
+def _why(event: _Row, place: int) -> str:
     judgment = event.judgments[place]
     if not isinstance(judgment, Judgment):
         return f"{words(judgment.criterion)}: unscored, {judgment.reason}"

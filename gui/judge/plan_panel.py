@@ -131,7 +131,7 @@ class PlanPanel(QWidget):
             return "nothing is left to judge"
         if counted.seconds is None:
             return "not known before a run with this model and these settings"
-        pace = f"run {counted.seconds_from}" if counted.seconds_from else "the first items"
+        pace = f"run {counted.seconds_from}" if counted.seconds_from else "some items of usual length"
         left = " for the rest" if planned.unfinished else ""
         return f"about {duration(counted.seconds)}{left}, at the pace of {pace}"
 
@@ -154,11 +154,11 @@ class PlanPanel(QWidget):
 
     def _make_buttons(self) -> None:
         self._fit = Pill()
-        self._time_button = QPushButton("Time the first items")
+        self._time_button = QPushButton("Time some items")
         name(
             self._time_button,
-            "Judge the first items to know the time",
-            "Judges two items and stores nothing.",
+            "Judge some items to know the time",
+            "Judges four items of usual length (two where that takes minutes) and stores nothing.",
         )
         self._time_button.clicked.connect(self.time_wanted)
         self._context_button = QPushButton("")

@@ -87,7 +87,7 @@ class Planner(QObject):
 
     @Slot()
     def time(self) -> None:
-        """Judge the first items, to know how long the run would take."""
+        """Judge some items, to know how long the run would take."""
         if self._plan is not None and self._wanted is not None:
             self._timing.start(run_jobs.time_first(self._plan, self._wanted[1]))
 

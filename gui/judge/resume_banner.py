@@ -3,7 +3,7 @@
 Knows: which run that is, and how far it came. Does not know: what the page does to go on.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Signal, Slot
@@ -55,6 +55,7 @@ class ResumeBanner(QFrame):
         control.started.connect(self._withdraw)
         control.ended.connect(self._follow_end)
         workspace.runs_changed.connect(self._say)
+        workspace.runs_deleted.connect(self._follow_deletion)
         self._offer()
 
     @property
@@ -90,6 +91,11 @@ class ResumeBanner(QFrame):
     def _dismiss(self) -> None:
         self._control.forget_unfinished()
         self._withdraw()
+
+    @Slot(object)
+    def _follow_deletion(self, run_ids: Sequence[int]) -> None:
+        if self._offered is not None and self._offered.resumes in run_ids:
+            self._withdraw()
 
     @Slot()
     def _withdraw(self) -> None:

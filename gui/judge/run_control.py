@@ -5,6 +5,7 @@ Knows: the events of a run, and how they become progress. Does not know: pages, 
 
 import time
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,8 +13,11 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from engine.core.errors import EngineError
 from engine.core.events import (
+    Drafted,
+    GroupUnderWay,
     HealthSeen,
     ItemJudged,
+    LabelsRead,
     ModelOpened,
     Preparing,
     RunEnded,
@@ -26,7 +30,8 @@ from engine.core.run_setup import RunSetup
 from gui.judge import run_jobs
 from gui.judge.usual_setup import usual_setup
 from gui.work.lanes import Lane, Task
-from gui.work.workspace import UnderWay, Workspace
+from gui.work.places import UnderWay
+from gui.work.workspace import Workspace
 
 _TICK_MS = 100
 _RATE_SECONDS = 30.0
@@ -63,6 +68,7 @@ class RunControl(QObject):
     started = Signal()
     progressed = Signal()  # at most ten times a second; see `progress`
     judged = Signal(object)  # ItemJudged
+    told = Signal(object)  # of what is judged now and not kept yet: GroupUnderWay, LabelsRead, Drafted
     health_seen = Signal(object)  # a Health, of what was judged by now
     ended = Signal(object)  # RunEnded; an EngineError; None where it was stopped before it had begun
 
@@ -72,16 +78,19 @@ class RunControl(QObject):
         self._task: Task | None = None
         self._setup: RunSetup | None = None
         self._heard = False  # of the job: it has left the queue of its lane
-        self._stopping = False
+        self._stopping = self._ending = False
+        self._group: GroupUnderWay | None = None
+        self._left_told: tuple[float, float] | None = None  # when, and the seconds until the end
         self._note = ""
         self.health: Health | None = None  # of all that is judged, once that can be said
         self._count: RunProgress | None = None
-        self._begun = self._opened = self._finished = 0.0
+        self._begun = self._finished = 0.0
         self._spans: deque[tuple[float, int]] = deque()
         self._tick = QTimer(self)
         self._tick.setInterval(_TICK_MS)
         self._tick.timeout.connect(self.progressed)
         self.progressed.connect(self._tell_workspace)
+        workspace.runs_deleted.connect(self.forget_runs)
 
     @property
     def running(self) -> bool:
@@ -92,6 +101,11 @@ class RunControl(QObject):
     def stopping(self) -> bool:
         """True once the run was asked to stop, until it has ended."""
         return self._stopping
+
+    @property
+    def ending(self) -> bool:
+        """True once the run was asked to stop after the items that are judged, until it has ended."""
+        return self._ending
 
     @property
     def setup(self) -> RunSetup | None:
@@ -110,16 +124,21 @@ class RunControl(QObject):
         if count is None:
             return None
         now = time.monotonic() if self.running else self._finished
-        done = count.judged - count.judged_before
-        left = count.items - count.judged
         return replace(
             count,
             tokens_per_second=self._rate(now),
             elapsed=now - self._begun,
-            eta=(now - self._opened) * left / done if done and self.running else None,
+            eta=self._left(now) if self.running else None,
             note=self.note,
             stopping=self._stopping,
         )
+
+    def _left(self, now: float) -> float | None:
+        """Seconds until the end, as the run said last."""
+        if self._left_told is None:
+            return None
+        told, seconds = self._left_told
+        return max(0.0, seconds - (now - told))
 
     @property
     def unfinished(self) -> RunSetup | None:
@@ -136,6 +155,11 @@ class RunControl(QObject):
     def forget_unfinished(self) -> None:
         """Offer it no more; the one that was begun before it, where that is not complete, comes next."""
         self._keep(self._kept()[:-1])
+
+    @Slot(object)
+    def forget_runs(self, run_ids: Sequence[int]) -> None:
+        """Runs were deleted: offer to go on with none of them."""
+        self._keep([entry for entry in self._kept() if entry.get("run") not in run_ids])
 
     def _offered(self) -> dict[str, Any]:
         return (self._kept() or [{}])[-1]
@@ -160,11 +184,12 @@ class RunControl(QObject):
         waits = self._workspace.threads.busy(Lane.MODEL)
         self._setup = setup
         self._heard = False
-        self._stopping = False
+        self._stopping = self._ending = False
+        self._group = self._left_told = None
         self._note = "Waiting for other work with a model to end …" if waits else ""
         self._count = None
         self.health = None
-        self._begun = self._opened = time.monotonic()
+        self._begun = time.monotonic()
         self._spans.clear()
         self._task = self._workspace.threads.start(Lane.MODEL, run_jobs.judge(setup, store, at_hand))
         self._task.progress.connect(self._hear)
@@ -188,6 +213,14 @@ class RunControl(QObject):
             self._task.abandon()
             self._end(None)
 
+    @Slot()
+    def stop_soon(self) -> None:
+        """Ask the run to stop after the items that are judged now, so that nothing of them is lost."""
+        if self._task is not None and self._group is not None and not self._stopping:
+            self._ending = True
+            self._task.end_soon()
+            self.told.emit(self._group)
+
     @Slot(object)
     def _hear(self, event: object) -> None:
         self._heard = True
@@ -195,13 +228,18 @@ class RunControl(QObject):
             self._spans.append((time.monotonic(), event.tokens))
         elif isinstance(event, ItemJudged):
             self._take_item(event)
+        elif isinstance(event, GroupUnderWay | LabelsRead | Drafted):
+            if isinstance(event, GroupUnderWay):
+                self._group = event
+                if event.run_seconds_left is not None:
+                    self._left_told = (time.monotonic(), event.run_seconds_left)
+            self.told.emit(event)
         elif isinstance(event, Preparing):
             self._note = f"{event.what} …"
         elif isinstance(event, RunStarted):
             self._take_start(event)
         elif isinstance(event, ModelOpened):
-            self._opened = time.monotonic()
-            self._spans.append((self._opened, 0))
+            self._spans.append((time.monotonic(), 0))
             self._note = event.note
         elif isinstance(event, HealthSeen):
             self.health = event.health
@@ -231,7 +269,9 @@ class RunControl(QObject):
         self._tick.stop()
         self._finished = time.monotonic()
         self._task = None
-        self._stopping, self._note = False, ""
+        self._stopping = self._ending = False
+        self._group = self._left_told = None
+        self._note = ""
         if isinstance(how, RunEnded) and not how.stopped:
             self._keep(self._others(how.run_id))
         if self._count is not None:

@@ -95,7 +95,7 @@ def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Pl
 
 
 def time_first(planned: Planned, at_hand: "Dataset | None") -> "Job[Forecast]":
-    """The forecast with the time that the first items took, judged now and stored nowhere."""
+    """The forecast with the time that some items took, judged now and stored nowhere."""
 
     def work(control: JobControl) -> "Forecast":
         control.report(_READING)
@@ -104,7 +104,7 @@ def time_first(planned: Planned, at_hand: "Dataset | None") -> "Job[Forecast]":
 
         with worker(time_plan, control) as timer:
             made = _prepared(planned.setup, at_hand, control).plan
-            control.report(Preparing("Judging the first items"))
+            control.report(Preparing("Judging some items"))
             with in_use(made.model):
                 rate = followed(timer.do(made), control.report)
         return planned.forecast.with_rate(rate)

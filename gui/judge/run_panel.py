@@ -18,11 +18,12 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.errors import EngineError
-from engine.core.events import ItemJudged, RunEnded
+from engine.core.events import Drafted, GroupUnderWay, ItemJudged, LabelsRead, RunEnded
 from engine.core.formatting import duration, visible
 from engine.core.health import Health, HealthVerdict
+from gui.judge.group_panel import GroupPanel
 from gui.judge.latest_table import LatestTableModel
-from gui.judge.run_control import RunProgress
+from gui.judge.run_control import RunControl, RunProgress
 from gui.kit.foreign_text import OneLine, one_line
 from gui.kit.labels import hint, label, name, panel, set_role, shown_text
 from gui.kit.notice import problem_of
@@ -46,6 +47,8 @@ class RunPanel(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._waiting: list[ItemJudged] = []
+        self._previews: list[LabelsRead] = []
+        self._control: RunControl | None = None
         self._longest_id = 0
         self._dataset = ""
         self._seen: Health | None = None
@@ -53,6 +56,9 @@ class RunPanel(QWidget):
         self._heading = OneLine()  # it names a file
         set_role(self._heading, "heading")
         self._note = hint("")
+        self._awake = hint("The computer stays awake until it ends.")
+        self._awake.hide()
+        self.group = GroupPanel()
         self._bar = QProgressBar()
         self._bar.setRange(0, _PARTS)
         self._bar.setTextVisible(False)
@@ -67,16 +73,29 @@ class RunPanel(QWidget):
         self.view.setToolTip("Double-click or Enter shows a judgment on the Review page.")
         self.view.activated.connect(self._ask_for_item)
         self._caption = hint("Latest judgments")
+        self._lay_out()
+        self.restyle()
+        self.hide()
+
+    def _lay_out(self) -> None:
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(10)
         layout.addWidget(
-            panel(self._heading, self._bar, self._grid, self._note, self._health, self._result, self._buttons)
+            panel(
+                self._heading,
+                self._bar,
+                self._grid,
+                self.group,
+                self._note,
+                self._awake,
+                self._health,
+                self._result,
+                self._buttons,
+            )
         )
         layout.addWidget(self._caption)
         layout.addWidget(self.view, 1)
-        self.restyle()
-        self.hide()
 
     def _add_buttons(self) -> None:
         self._results = QPushButton("Show results")
@@ -100,6 +119,8 @@ class RunPanel(QWidget):
         self._dataset = dataset
         self._seen = self._ended = None
         self._waiting.clear()
+        self._previews.clear()
+        self.group.end()
         self._longest_id = 0
         self.table.begin(criteria)
         self.restyle()
@@ -116,14 +137,27 @@ class RunPanel(QWidget):
         """Keep an item until the next `follow`, so that many at once cost little."""
         self._waiting.append(event)
 
+    def listen_to(self, control: RunControl) -> None:
+        """Show what the control of runs tells of the items of its run, kept or not."""
+        self._control = control
+        control.judged.connect(self.add)
+        control.health_seen.connect(self.show_health)
+        control.told.connect(self.preview)
+        self.group.soon_wanted.connect(control.stop_soon)
+
+    @Slot(object)
+    def preview(self, event: GroupUnderWay | LabelsRead | Drafted) -> None:
+        """Show what is judged now and not kept yet."""
+        if isinstance(event, GroupUnderWay):
+            self.group.show_group(event, self._control is not None and self._control.ending)
+        elif isinstance(event, Drafted):
+            self.group.show_draft(event)
+        else:
+            self._previews.append(event)
+
     def follow(self, progress: RunProgress | None, note: str) -> None:
         """Show how far the run is; None before it has begun."""
-        self.table.add(self._waiting)
-        longest = max((len(event.judged.item_id) for event in self._waiting), default=0)
-        if longest > self._longest_id:
-            self._longest_id = longest
-            self._fit_columns()
-        self._waiting.clear()
+        self._show_latest()
         self._note.setText(visible(note))
         self._note.setVisible(bool(note))
         self._grid.setVisible(progress is not None)
@@ -148,9 +182,35 @@ class RunPanel(QWidget):
         set_role(self._figures["Unscored"], "warning" if progress.unscored else "")
         self._bar.setAccessibleDescription(f"{progress.judged} of {progress.items}")
 
+    def show_awake(self, awake: bool) -> None:
+        """Say that the computer is kept awake."""
+        self._awake.setVisible(awake)
+
+    def _show_latest(self) -> None:
+        """Show what was heard since the last time."""
+        self.group.tick()
+        self.table.preview(self._previews)
+        self.table.add(self._waiting)
+        longest = max(
+            (
+                *(len(event.judged.item_id) for event in self._waiting),
+                *(len(event.item_id) for event in self._previews),
+            ),
+            default=0,
+        )
+        self._previews.clear()
+        if longest > self._longest_id:
+            self._longest_id = longest
+            self._fit_columns()
+        self._waiting.clear()
+        in_italics = "; in italics: not kept yet" if self.table.is_preview(0) else ""
+        self._caption.setText(f"Latest judgments{in_italics}")
+
     def end(self, how: RunEnded | EngineError | None, progress: RunProgress | None) -> None:
         """The run has ended: say how, and what can be done with it."""
         self.follow(progress, "")
+        self.table.drop_previews()
+        self.group.end()
         self._bar.setRange(0, _PARTS)
         self._bar.setVisible(progress is not None)
         self._ended = how, progress
@@ -235,6 +295,8 @@ class RunPanel(QWidget):
 
     @Slot(QModelIndex)
     def _ask_for_item(self, index: QModelIndex) -> None:
+        if self.table.is_preview(index.row()):
+            return  # the store does not hold it yet
         criterion = self.table.criterion(index.column())
         self.item_wanted.emit(self.table.item_id(index.row()), criterion)
 

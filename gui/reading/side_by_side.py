@@ -114,13 +114,13 @@ def own_column(author: str, label: Preference | None, text: str | None, draft: b
 def system_name(run: StoredRun) -> str:
     """What a column is headed with."""
     model = short_name(run.identity.model_name)
-    return model if run.submitted else f"Run {run.id}: {model}"
+    return model if run.submitted else f"{run.title}: {model}"
 
 
 def whole_name(run: StoredRun) -> str:
     """All that tells a run from others."""
     identity = run.identity
-    what = f"Submission {identity.model_path}" if run.submitted else f"Run {run.id}: {identity.model_name}"
+    what = f"Submission {identity.model_path}" if run.submitted else f"{run.title}: {identity.model_name}"
     made = f"{run.created.astimezone():%Y-%m-%d %H:%M}"
     return f"{what}\n{identity.dataset_path.name}, {run.judged:,} of {identity.items:,} items, {made}"
 

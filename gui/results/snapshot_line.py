@@ -31,5 +31,5 @@ class SnapshotLine(QWidget):
         """Say how far a run is; nothing of a complete one, nor of a submission, which the scores tell."""
         self.setVisible(stored is not None and not stored.complete and not stored.submitted)
         if stored is not None:
-            text = f"Run {stored.id} after {stored.judged:,} of {stored.identity.items:,} items"
+            text = f"{stored.title} after {stored.judged:,} of {stored.identity.items:,} items"
             self.text.setText(f"{text}; it goes on." if goes_on else f"{text}.")

@@ -4,6 +4,9 @@ Knows: texts by judgment, how they are remembered. Does not know: who writes, wh
 """
 
 import json
+from collections.abc import Sequence
+
+from PySide6.QtCore import SignalInstance
 
 from gui.work.state import State
 
@@ -11,10 +14,11 @@ DRAFTS = "review/drafts"  # their name in the state
 
 
 class Drafts:
-    """Drafts by run, criterion and item id."""
+    """Drafts by run, criterion and item id; `deleted`: gives the numbers of runs that are gone."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, deleted: SignalInstance) -> None:
         self._state = state
+        deleted.connect(self._forget_runs)
         texts = state.record(DRAFTS)
         self._texts = {key: text for key, text in texts.items() if isinstance(text, str)}
 
@@ -30,6 +34,14 @@ class Drafts:
     def drop(self, run_id: int, criterion: str, item_id: str) -> None:
         """Forget a draft, if there is one."""
         if self._texts.pop(_key(run_id, criterion, item_id), None) is not None:
+            self._state.set_record(DRAFTS, self._texts)
+
+    def _forget_runs(self, run_ids: Sequence[int]) -> None:
+        """Forget all drafts of runs that were deleted."""
+        beginnings = tuple(f"[{run_id}," for run_id in run_ids)
+        left = {key: text for key, text in self._texts.items() if not key.startswith(beginnings)}
+        if len(left) < len(self._texts):
+            self._texts = left
             self._state.set_record(DRAFTS, self._texts)
 
 

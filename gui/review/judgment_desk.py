@@ -23,7 +23,8 @@ from gui.review.criterion_strip import CriterionStrip
 from gui.review.drafts import Drafts
 from gui.review.judgment_card import JudgmentCard
 from gui.review.review_jobs import Review
-from gui.work.workspace import Place, Workspace
+from gui.work.places import Place
+from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
     from gui.work.workspace import OpenRun
@@ -49,7 +50,7 @@ class JudgmentDesk(QWidget):
         self._review: Review | None = None
         self._item_id = ""
         self.criterion = ""
-        self._drafts = Drafts(workspace.state)
+        self._drafts = Drafts(workspace.state, workspace.runs_deleted)
         self._asked: dict[Key, tuple[Preference | None, str | None]] = {}  # not stored yet
         self._saving: Key | None = None
         self.strip = CriterionStrip()

@@ -12,7 +12,8 @@ from engine.core.formatting import visible
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import heading, hint, main_button, name
 from gui.work.page_name import PageName
-from gui.work.workspace import UnderWay, Workspace
+from gui.work.places import UnderWay
+from gui.work.workspace import Workspace
 
 
 class NothingToReview(QWidget):

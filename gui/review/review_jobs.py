@@ -199,7 +199,8 @@ def answering_runs(store_path: Path, run_id: int) -> "Job[Sequence[tuple[StoredR
 
         with RunStore(store_path) as store:
             shared = store.shared_items(run_id)
-            found = [(run, shared[run.id]) for run in store.runs()[::-1] if run.id in shared]
+            runs = (run for run in store.runs()[::-1] if not run.archived)
+            found = [(run, shared[run.id]) for run in runs if run.id in shared]
         return sorted(found, key=lambda pair: -pair[1])
 
     return work

@@ -25,6 +25,7 @@ from engine.core.items import Preference
 from engine.core.review_filters import ListOrder
 from gui.kit.labels import name
 from gui.people.reviewer import Reviewer
+from gui.reading.page_keys import PageKeys
 from gui.review.beside import Beside
 from gui.review.card_room import CardRoom
 from gui.review.health_line import HealthLine
@@ -35,7 +36,6 @@ from gui.review.notices import MissingDataset, NothingToReview, PartOfRun
 from gui.review.review_list import ReviewList
 from gui.work.outdated_line import OutdatedLine
 from gui.work.page import Page
-from gui.work.page_keys import PageKeys
 from gui.work.page_name import PageName
 from gui.work.page_splitter import PageSplitter, two_parts
 from gui.work.rewriter import Rewriter

@@ -45,7 +45,9 @@ class EndedLine(QFrame):
         run = self._workspace.run
         doubt = f" {run.health.in_short}".rstrip() if run is not None else ""
         set_role(self, "problem" if doubt else "note")
-        shown = f"Run {replaced.run_id} {replaced.how} and is shown."
+        is_open = run is not None and run.id == replaced.run_id
+        title = run.results.run.title if run is not None and is_open else f"Run {replaced.run_id}"
+        shown = f"{title} {replaced.how} and is shown."
         text = f"{shown}{doubt} You were {was} {replaced.called}."
         self.text.setText(visible(text))
         self.setAccessibleName(visible(text))

@@ -33,6 +33,8 @@ from gui.results.export_jobs import Written
 from gui.results.results_page import ResultsPage
 from gui.review.drafts import DRAFTS
 from gui.review.review_page import ReviewPage
+from gui.runs.run_desk import RunDesk
+from gui.runs.run_queue import QUEUE
 from gui.weigh.run_weights import OF_RUNS, SAVED
 from gui.window.about_dialog import AboutDialog
 from gui.window.check_dialog import CheckDialog
@@ -76,6 +78,7 @@ class Interior(QObject):
         self.results = ResultsPage(space, self.rewriter)
         self.review = ReviewPage(space, self.rewriter)
         self.compare = ComparePage(space)
+        self.runs = RunDesk(space, self.judge, frame)
         self.submissions = SubmissionOpener(space, frame)
         self.menus = Menus(frame.menuBar(), self._menu_actions(), frame)
         frame.setWindowIcon(window_icon())
@@ -145,6 +148,7 @@ class Interior(QObject):
             open_recent=space.open_dataset,
             clear_recent=lambda: space.state.clear_recent("datasets"),
             exports=self.results.exports,
+            show_runs=self.runs.show_runs,
             show_settings=self._show_settings,
             quit=frame.close,
             show_page=frame.show_page,
@@ -153,6 +157,8 @@ class Interior(QObject):
             reset_text_size=lambda: frame.set_text_size(100),
             run=self.run,
             stop=self.run_control.stop,
+            add_to_queue=self.runs.add_to_queue,
+            start_queue=self.runs.start_queue,
             show_help=lambda: show_help(frame),
             show_keys=self._show_keys,
             show_self_test=lambda: SelfTestDialog(space, frame).exec(),
@@ -171,6 +177,7 @@ class Interior(QObject):
     def _connect_work(self) -> None:
         space, control = self.workspace, self.run_control
         space.problem.connect(self.show_problem)
+        self.runs.queue.ended.connect(self.notice.show_note)
         space.note.connect(self.frame.show_note)
         space.check_wanted.connect(self._show_check)
         self.review.prompt_wanted.connect(self._show_prompt_of_run)
@@ -228,7 +235,7 @@ class Interior(QObject):
     def _set_title(self) -> None:
         dataset = self.workspace.dataset
         name = one_line(short_name(dataset.name)) if dataset else ""
-        self.frame.setWindowTitle(f"{name} - Tiebreak" if name else "Tiebreak")
+        self.runs.watch.set_name(f"{name} - Tiebreak" if name else "Tiebreak")
 
     @Slot()
     def _follow_look(self) -> None:
@@ -250,13 +257,14 @@ class Interior(QObject):
     def _show_settings(self) -> None:
         dialog = SettingsDialog(self.workspace, self.frame)
         dialog.look_changed.connect(self.frame.apply_look)
+        dialog.power_changed.connect(self.runs.watch.follow_settings)
         dialog.forget_wanted.connect(self._forget)
         dialog.exec()
 
     @Slot()
     def _forget(self) -> None:
         """Forget what the window remembers, but for who labels, how, and work that a person has begun."""
-        self.workspace.state.forget_all_but(UNFINISHED, DRAFTS, OF_RUNS, SAVED, AUTHOR, BLIND)
+        self.workspace.state.forget_all_but(UNFINISHED, QUEUE, DRAFTS, OF_RUNS, SAVED, AUTHOR, BLIND)
         self.frame.apply_look()
         self.frame.show_note("Recent files, layout and settings are forgotten; runs and your name are kept.")
 
@@ -377,12 +385,13 @@ class Interior(QObject):
     def _may_stop(self) -> bool:
         progress = self.run_control.progress
         so_far = f"{progress.judged:,} of {progress.items:,} items are judged. " if progress else ""
+        queue = " So can the queue." if self.runs.queue.going else ""
         box = QMessageBox(self.frame)
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle("A run is under way")
         box.setText("Stop the run and close Tiebreak?")
-        box.setInformativeText(f"{so_far}What is judged is kept, and the run can go on next time.")
+        box.setInformativeText(f"{so_far}What is judged is kept, and the run can go on next time.{queue}")
         stop = box.addButton("Stop and close", QMessageBox.ButtonRole.AcceptRole)
         box.addButton("Keep judging", QMessageBox.ButtonRole.RejectRole)
         box.exec()

@@ -44,6 +44,7 @@ class MenuActions:
     open_recent: Callable[[Path], object]
     clear_recent: Action
     exports: Sequence[Entry]
+    show_runs: Action
     show_settings: Action
     quit: Action
     show_page: Callable[[PageName], object]
@@ -52,6 +53,8 @@ class MenuActions:
     reset_text_size: Action
     run: Action
     stop: Action
+    add_to_queue: Action
+    start_queue: Action
     show_help: Action
     show_keys: Action
     show_self_test: Action
@@ -119,6 +122,7 @@ class Menus(QObject):
         self._exports = [*(self._add(export, entry) for entry in self._do.exports), check]
         self.enable_exports(False)
         menu.addSeparator()
+        self._add(menu, Entry("&Runs…", self._do.show_runs, ("Ctrl+L",)))
         self._add(menu, Entry("&Settings…", self._do.show_settings, ("Ctrl+,",)))
         self._add(menu, Entry("&Quit", self._do.quit, ("Ctrl+Q",)))
 
@@ -157,6 +161,9 @@ class Menus(QObject):
         self._run = self._add(menu, Entry("&Run or resume", self._do.run, ("Ctrl+R", "F5")))
         self._stop = self._add(menu, Entry("&Stop", self._do.stop, ("Ctrl+.",)))
         self._stop.setEnabled(False)
+        menu.addSeparator()
+        self._add(menu, Entry("&Add to queue", self._do.add_to_queue, ("Ctrl+Shift+R",)))
+        self._add(menu, Entry("Start &queue", self._do.start_queue, ("Shift+F5",)))
 
     def _fill_help(self, menu: QMenu) -> None:
         self._add(menu, Entry("What the &words mean", self._do.show_help, ("F1",)))

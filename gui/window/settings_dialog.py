@@ -15,15 +15,22 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from engine.system.awake import KeepAwake
 from engine.system.paths import text_of_path
 from gui.kit.labels import hint, label, name
 from gui.kit.theme import TEXT_SIZES, ThemeChoice
+from gui.runs.run_watch import KEEP_AWAKE, kept_awake
 from gui.work.workspace import LONGEST_NAME, Workspace
 
 _THEMES = {
     ThemeChoice.SYSTEM: "As the system",
     ThemeChoice.LIGHT: "Light",
     ThemeChoice.DARK: "Dark",
+}
+_AWAKE = {
+    KeepAwake.MAINS: "The computer stays awake on mains",
+    KeepAwake.YES: "The computer stays awake, also on its battery",
+    KeepAwake.NO: "The computer may go to sleep",
 }
 
 
@@ -32,12 +39,29 @@ class SettingsDialog(QDialog):
 
     look_changed = Signal()
     forget_wanted = Signal()
+    power_changed = Signal()  # when the computer shall stay awake
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Settings")
         self._workspace = workspace
         self._state = workspace.state
+        form = self._form()
+        forget = QPushButton("Forget recent files, layout and settings")
+        forget.clicked.connect(self._forget)
+        name(forget, forget.text(), "Runs, their judgments and your name are kept")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addLayout(form)
+        layout.addWidget(forget)
+        layout.addWidget(hint("Settings of judging stand on the Judge page and are saved with each run."))
+        layout.addWidget(buttons)
+        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 76)
+        self.finished.connect(self._keep_author)
+        self._show()
+
+    def _form(self) -> QFormLayout:
         form = QFormLayout()
         form.setVerticalSpacing(10)
         self._author = QLineEdit()
@@ -57,26 +81,25 @@ class SettingsDialog(QDialog):
             self._size.addItem(f"{percent} %", percent)
         self._size.activated.connect(self._keep_look)
         form.addRow("Text size", self._size)
-        form.addRow("Run store", _path_label(text_of_path(workspace.store_path)))
+        self._awake = QComboBox()
+        name(self._awake, "Keep the computer awake while judging", "The screen may go dark meanwhile")
+        for when, words in _AWAKE.items():
+            self._awake.addItem(words, when.value)
+        self._awake.activated.connect(self._keep_power)
+        form.addRow("While judging", self._awake)
+        form.addRow("Run store", _path_label(text_of_path(self._workspace.store_path)))
         form.addRow("These settings", _path_label(text_of_path(self._state.path)))
-        forget = QPushButton("Forget recent files, layout and settings")
-        forget.clicked.connect(self._forget)
-        name(forget, forget.text(), "Runs, their judgments and your name are kept")
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addLayout(form)
-        layout.addWidget(forget)
-        layout.addWidget(hint("Settings of judging stand on the Judge page and are saved with each run."))
-        layout.addWidget(buttons)
-        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 76)
-        self.finished.connect(self._keep_author)
-        self._show()
+        return form
 
     def _show(self) -> None:
         self._author.setText(self._workspace.author)
         self._theme.setCurrentIndex(self._theme.findData(self._state.text("theme", ThemeChoice.SYSTEM)))
+        self._awake.setCurrentIndex(self._awake.findData(kept_awake(self._state).value))
         self._size.setCurrentIndex(self._size.findData(self._state.number("text_size", 100)))
+
+    def _keep_power(self) -> None:
+        self._state.set_text(KEEP_AWAKE, str(self._awake.currentData()))
+        self.power_changed.emit()
 
     def _forget(self) -> None:
         self.forget_wanted.emit()

@@ -77,6 +77,10 @@ class Task(QObject):
         """Ask the job to stop; it ends with `cancelled`, or with `finished` where it was faster."""
         self._token.cancel()
 
+    def end_soon(self) -> None:
+        """Ask the job to end where it loses nothing; one that knows no such place goes on to its end."""
+        self._token.end_soon()
+
     def abandon(self) -> None:
         """Cancel the job and hear nothing more of it but `ended`."""
         self._abandoned = True

@@ -76,7 +76,10 @@ class RunPicker(QComboBox):
     def _fill(self) -> None:
         self.blockSignals(True)
         self.clear()
+        is_open = self._workspace.run.id if self._workspace.run else None
         for run in self._workspace.runs:
+            if run.archived and run.id != is_open:
+                continue
             self.addItem(one_line(_in_words(run)), run.id)
             self.setItemData(self.count() - 1, tip(_in_words(run, whole=True)), Qt.ItemDataRole.ToolTipRole)
         self.setPlaceholderText("Choose a run" if self.count() else "No runs yet")
@@ -115,5 +118,7 @@ def _in_words(run: StoredRun, whole: bool = False) -> str:
     what = "chosen items" if identity.chosen else "items"
     items = f"{run.judged:,} of {identity.items:,} {what}, {run.created.astimezone():%Y-%m-%d %H:%M}"
     if run.submitted:
-        return f"Submission {model} on {dataset}, {items}"
-    return f"Run {run.id}: {dataset}, {model}, {items}"
+        called = f" “{run.name if whole else short_name(run.name)}”" if run.name else ""
+        return f"Submission {model}{called} on {dataset}, {items}"
+    called = f"Run {run.id} “{run.name}”" if run.name and whole else run.title
+    return f"{called}: {dataset}, {model}, {items}"

@@ -1,9 +1,8 @@
 """Jobs on the run store: which runs there are, one run with its dataset, what people say of it.
 
-Knows: what a run is opened with, what an account is called. Does not know: windows.
+Knows: what a run is opened with. Does not know: windows.
 """
 
-import getpass
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -153,11 +152,3 @@ def known_tags(store_path: Path) -> Job[Sequence[str]]:
             return store.tags()
 
     return work
-
-
-def account_name() -> str:
-    """The name of the user's account on this computer."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError, ImportError):
-        return "unknown"

@@ -21,9 +21,11 @@ from engine.core.items import Preference
 from engine.core.judgments import NewOverride, NewReview
 from engine.core.people import Reviews, in_force
 from engine.core.run_records import what_is_joined
+from engine.system.account import account_name
 from engine.system.paths import default_store
 from gui.work import file_jobs, store_jobs
 from gui.work.lanes import EngineThreads, Lane, LatestTask
+from gui.work.places import Place, Replaced, UnderWay
 from gui.work.state import AUTHOR, State
 
 LONGEST_NAME = 255  # letters of a person's name
@@ -51,38 +53,6 @@ class OpenRun:
         return self.results.run.id
 
 
-@dataclass(frozen=True)
-class UnderWay:
-    """A run that this window judges now: `judged` of its `items` are in the store."""
-
-    run_id: int
-    judged: int
-    items: int
-
-
-@dataclass(frozen=True)
-class Place:
-    """A judgment of a run that a person looks at on the page Review."""
-
-    run_id: int
-    item_id: str
-    criterion: str
-
-
-@dataclass(frozen=True)
-class Replaced:
-    """The run `run_id` has just ended (`how`: in words) and is shown in the place of the run `before`.
-
-    `before`: None where no other was looked at, else `called` so. `place`: where a person was in its review.
-    """
-
-    run_id: int
-    how: str
-    before: int | None = None
-    place: Place | None = None
-    called: str = ""
-
-
 class Workspace(QObject):
     """The open things of one window."""
 
@@ -95,6 +65,7 @@ class Workspace(QObject):
     noted = Signal(str)  # content hash of an item
     author_changed = Signal()
     runs_changed = Signal()  # the list of all runs
+    runs_deleted = Signal(object)  # the numbers of runs that are gone for good
     judging_changed = Signal()  # a run has begun, goes on or has ended; see `judging`
     gold_changed = Signal()  # the human labels of the open run
     submission_wanted = Signal()  # a person is to be asked for a submission file to open
@@ -142,7 +113,7 @@ class Workspace(QObject):
         self._gold_loading.failed.connect(self.problem)
         self._opening = LatestTask(threads, Lane.MEASURE, self)
         self._opening.finished.connect(self._take_run)
-        self._opening.failed.connect(self.problem)
+        self._opening.failed.connect(self._tell_no_run)
         self._listing = LatestTask(threads, Lane.STORE, self)
         self._listing.finished.connect(self._take_runs)
         self._listing.failed.connect(self.problem)
@@ -246,6 +217,19 @@ class Workspace(QObject):
             self.note.emit(f"Opening {called} …")
         self._opening.start(store_jobs.open_run(self.store_path, run_id, at_hand or self.dataset))
 
+    def forget_runs(self, run_ids: Sequence[int]) -> None:
+        """Runs were deleted: look at none of them any more, and let all who keep something of them know."""
+        if self._wanted_run in run_ids:
+            self._opening.drop()
+            self.state.set_number("last/run", 0)
+        gone = self.run is not None and self.run.id in run_ids
+        if gone or (self.replaced is not None and self.replaced.before in run_ids):
+            self._replace(None)
+        if gone:
+            self.run = None
+            self.run_changed.emit()
+        self.runs_deleted.emit(run_ids)
+
     def read_run_again(self) -> None:
         """Read the open run again, because it was judged further or calibrated."""
         if self._opening.busy and self._wanted_run is not None:
@@ -256,8 +240,12 @@ class Workspace(QObject):
     def show_ended(self, run_id: int, how: str) -> None:
         """Look at a run whose judging has just ended; the one that was looked at is kept one step away."""
         run = self.run.results.run if self.run is not None and self.run.id != run_id else None
-        place = self.place if run and self.place and self.place.run_id == run.id else None
-        self._ending = Replaced(run_id, how, run.id if run else None, place, run.called if run else "")
+        if run is not None and self.replaced is not None and self.replaced.run_id == run.id:
+            # One of several in a row: the way back leads to what the person was looking at.
+            self._ending = replace(self.replaced, run_id=run_id, how=how)
+        else:
+            place = self.place if run and self.place and self.place.run_id == run.id else None
+            self._ending = Replaced(run_id, how, run.id if run else None, place, run.called if run else "")
         self.open_run(run_id)
 
     def go_back(self) -> None:
@@ -284,6 +272,10 @@ class Workspace(QObject):
     @Slot(object)
     def _take_runs(self, found: "Sequence[StoredRun]") -> None:
         self.runs = found
+        stored = next((run for run in found if self.run is not None and run.id == self.run.id), None)
+        if self.run is not None and stored is not None and stored.said != self.run.results.run.said:
+            said = replace(self.run.results.run, **stored.said)
+            self.run = replace(self.run, results=replace(self.run.results, run=said))
         self.runs_changed.emit()
 
     @Slot(object)
@@ -302,13 +294,20 @@ class Workspace(QObject):
         if going_back is not None and going_back.run_id == results.run.id:
             self.review_wanted.emit(going_back.item_id, going_back.criterion)
 
+    @Slot(object)
+    def _tell_no_run(self, error: EngineError) -> None:
+        if self.run is None:  # the one of last time is gone: the next start need not say so again
+            self.state.set_number("last/run", 0)
+        self.problem.emit(error)
+
     def _tell_opened(self, before: OpenRun | None, run: OpenRun) -> None:
         """Say which run is shown now, and where it has taken the place of another, the way back."""
         ending, self._ending = self._ending, None
         if ending is not None and ending.run_id == run.id:
             if ending.before is not None:
                 self._replace(ending)
-            self.note.emit(f"Run {run.id} {ending.how} and is shown. {run.health.in_short}".strip())
+            title = run.results.run.title
+            self.note.emit(f"{title} {ending.how} and is shown. {run.health.in_short}".strip())
         elif before is None or before.id != run.id:
             stored = run.results.run
             opened = what_is_joined(stored) if stored.submitted else f"{stored.title} is open."
@@ -321,7 +320,7 @@ class Workspace(QObject):
     @property
     def author(self) -> str:
         """Who labels: as the settings say, else the name of the user's account."""
-        return self.state.text(AUTHOR) or store_jobs.account_name()
+        return self.state.text(AUTHOR) or account_name()
 
     @property
     def knows_author(self) -> bool:

@@ -147,7 +147,7 @@ def _seconds_to_first_picture(code: str) -> float:
 
 def measure_judging(folder: Path) -> None:
     """Lateness on the thread of the window while the demo model judges, page by page."""
-    interior = _opened(folder / "judging", demo_dataset())
+    interior = opened(folder / "judging", demo_dataset())
     late = Lateness()
     print(f"A {TICK_MS} ms timer while the demo model judges: late by, in ms")
     print(f"(bars: p99 {LATE_P99_MS}, most {LATE_MOST_MS})")
@@ -157,15 +157,15 @@ def measure_judging(folder: Path) -> None:
     shown = (PageName.JUDGE, PageName.REVIEW, PageName.RESULTS, PageName.DATASET, PageName.COMPARE)
     for number, page in enumerate(shown, start=1):
         if page is PageName.REVIEW:
-            _wait(lambda: _run_of(interior) is not None)
+            wait(lambda: _run_of(interior) is not None)
             interior.workspace.open_run(_run_of(interior) or 0)
         interior.frame.show_page(page)
-        _wait(_Judged(interior, total * number / len(shown)))
+        wait(_Judged(interior, total * number / len(shown)))
         found = late.taken()
         p50, p99 = found[len(found) // 2], found[int(len(found) * 0.99)]
         print(f"  {page:24}{len(found):8,}{p50:8.1f}{p99:8.1f}{found[-1]:8.1f}", flush=True)
-    _wait(lambda: not interior.run_control.running)
-    _close(interior)
+    wait(lambda: not interior.run_control.running)
+    closed(interior)
     print()
 
 
@@ -191,7 +191,7 @@ def measure_many_items(folder: Path, items: int) -> None:
     """The longest pause of the window while it opens, sorts, searches and scrolls a large dataset."""
     path = folder / "many.tsv"
     _write_many(path, items)
-    interior = _opened(folder / "many", demo_dataset())
+    interior = opened(folder / "many", demo_dataset())
     interior.frame.show_page(PageName.DATASET)
     table = interior.dataset.findChild(QTableView)
     search = interior.dataset.findChild(QLineEdit)
@@ -210,7 +210,7 @@ def measure_many_items(folder: Path, items: int) -> None:
 
     def load() -> None:
         interior.workspace.open_dataset(path)
-        _wait(lambda: interior.workspace.dataset is not None and len(interior.workspace.dataset) == items)
+        wait(lambda: interior.workspace.dataset is not None and len(interior.workspace.dataset) == items)
 
     def click_header() -> None:
         header = table.horizontalHeader()
@@ -224,7 +224,7 @@ def measure_many_items(folder: Path, items: int) -> None:
     measure("search: two words", lambda: QTest.keyClicks(search, " 99"))
     measure("clear the search", search.clear)
     measure("scroll", lambda: _scroll(table))
-    _close(interior)
+    closed(interior)
 
 
 def _scroll(table: QTableView) -> None:
@@ -246,7 +246,7 @@ def _write_many(path: Path, items: int) -> None:
             file.write("\t".join([str(number), f"{instruction} Why {number * 7919 % items}?", *rest]) + "\n")
 
 
-def _opened(home: Path, dataset: Path) -> Interior:
+def opened(home: Path, dataset: Path) -> Interior:
     """A window on a memory and a store of its own, once its dataset is there."""
     home.mkdir()
     frame = MainWindow(State(home))
@@ -254,17 +254,17 @@ def _opened(home: Path, dataset: Path) -> Interior:
     frame.show()
     interior = Interior(frame, home / "runs.sqlite")
     interior.begin(dataset)
-    _wait(lambda: interior.workspace.dataset is not None)
+    wait(lambda: interior.workspace.dataset is not None)
     return interior
 
 
-def _close(interior: Interior) -> None:
+def closed(interior: Interior) -> None:
     interior.frame.close()
-    _wait(lambda: not interior.frame.isVisible())
+    wait(lambda: not interior.frame.isVisible())
     interior.end()
 
 
-def _wait(condition: Callable[[], bool]) -> None:
+def wait(condition: Callable[[], bool]) -> None:
     """Let the window work, in an event loop as it always has, until something has come about."""
     loop, poll = QEventLoop(), QTimer()
     deadline = time.perf_counter() + _PATIENCE
@@ -294,7 +294,7 @@ def _settle(table: QTableView) -> float:
             seen, since = now, time.perf_counter()
         return time.perf_counter() - since > _SETTLED
 
-    _wait(settled)
+    wait(settled)
     return since
 
 

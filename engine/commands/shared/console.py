@@ -112,16 +112,26 @@ def tell(text: str) -> None:
 
 
 @contextmanager
-def interruptible() -> Iterator[CancelToken]:
-    """A token that Ctrl-C or a request to end sets; a second Ctrl-C ends the program at once."""
+def interruptible(loss: Callable[[], str] = lambda: "") -> Iterator[CancelToken]:
+    """A token that Ctrl-C or a request to end sets; one more Ctrl-C ends the program at once.
+
+    `loss`: what a stop would lose and when it would lose nothing, in words. Where it is not empty, the first
+    Ctrl-C lets the work end there, and the second one stops it.
+    """
     cancel = CancelToken()
 
-    def stop(_signal: int, _frame: FrameType | None) -> None:
-        cancel.cancel()
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    def stop(number: int, _frame: FrameType | None) -> None:
+        lost = "" if cancel.ending or number != signal.SIGINT else loss()
+        if lost:
+            cancel.end_soon()
+            said = f"{lost} Press Ctrl-C again to stop now."
+        else:
+            cancel.cancel()
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            said = "Stopping ..."
         # The signal may have come in the middle of another message, which must not be entered twice.
         with suppress(OSError, RuntimeError):
-            tell("\nStopping ...")
+            tell(f"\n{said}")
 
     numbers = [signal.SIGINT, signal.SIGTERM]
     if sys.platform == "win32":

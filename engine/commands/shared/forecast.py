@@ -10,7 +10,7 @@ from engine.commands.shared.console import DONE, printable, tell
 from engine.commands.shared.progress import show_measure
 from engine.core.cancel import CancelToken
 from engine.core.formatting import duration, listed
-from engine.judge.forecast import Forecast, forecast, time_first_items
+from engine.judge.forecast import Forecast, forecast, time_some_items
 from engine.judge.plan import RunPlan, open_model
 
 
@@ -18,7 +18,7 @@ def show_forecast(plan: RunPlan, part: str, store: Path, fresh: bool, cancel: Ca
     """Count what a plan will take and print it; the exit code. Nothing is judged for good.
 
     `part`: what the plan judges, in words.
-    Where the store knows no rate of this model, the first two items are judged for one and dropped.
+    Where the store knows no rate of this model, some items are judged for one and dropped.
     """
     counted = show_measure("Counting", forecast(plan, store, cancel, fresh))
     if counted.template_note:
@@ -28,8 +28,8 @@ def show_forecast(plan: RunPlan, part: str, store: Path, fresh: bool, cancel: Ca
     width = max(map(len, facts))
     print("\n".join(f"{name.ljust(width)}  {printable(value)}" for name, value in facts.items()))
     if counted.seconds is None and len(counted.too_long) < counted.items:
-        tell("No run in the store tells the speed of this model: judging two items for it ...")
-        counted = counted.with_rate(time_first_items(plan, partial(open_model, plan, cancel)))
+        tell("No run in the store tells the speed of this model: judging some items for it ...")
+        counted = counted.with_rate(time_some_items(plan, partial(open_model, plan, cancel)))
     print(f"\n{_time(counted)}")
     return DONE
 
@@ -61,5 +61,9 @@ def _time(counted: Forecast) -> str:
         return "Nothing is left to judge."
     if counted.seconds is None:
         return "No item fits: there is nothing to judge."
-    known = f"as fast as run {counted.seconds_from}" if counted.seconds_from else "as fast as the first items"
+    known = (
+        f"as fast as run {counted.seconds_from}"
+        if counted.seconds_from
+        else "as fast as some items of usual length"
+    )
     return f"Time: about {duration(counted.seconds)}, if it goes {known}."

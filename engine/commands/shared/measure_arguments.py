@@ -109,7 +109,7 @@ class ModelMeasures:
         agreements: Mapping[str, Sequence[Agreement | Unscored]] = {}
         name = matched.system.name
         if self._encoder:
-            score = partial(score_texts, self._cancel, self._encoder, self._machine.threads, self._store)
+            score = partial(score_texts, self._cancel, self._encoder, self._machine, self._store)
             bertscores = show_measure(f"BERTScore of {name}", measure_bertscore(matched, score))
         if self._judge:
             ask = partial(ask_questions, self._cancel, self._judge, self._machine, self._store)

@@ -11,11 +11,13 @@ from typing import NoReturn, TypeVar
 
 from tqdm import tqdm
 
-from engine.commands.shared.console import raw_stderr, tell
+from engine.commands.shared.console import printable, raw_stderr, tell
 from engine.commands.shared.run_outputs import health_lines
 from engine.core.events import (
+    GroupUnderWay,
     HealthSeen,
     ItemJudged,
+    JudgeEvent,
     MeasureProgress,
     ModelOpened,
     RunEvent,
@@ -23,21 +25,23 @@ from engine.core.events import (
     TokensEvaluated,
     followed,
 )
+from engine.core.formatting import clipped, duration
 from engine.core.health import Health
 
-_BAR = "{n_fmt}/{total_fmt} items |{bar:24}| {elapsed} elapsed, {remaining} left{postfix}"
+_BAR = "{n_fmt}/{total_fmt} items |{bar:24}| {elapsed} elapsed{postfix}"
 _MEASURE_BAR = "{n_fmt}/{total_fmt} |{bar:24}| {elapsed} elapsed, {remaining} left"
 _SECONDS_ON_SCREEN, _SECONDS_IN_A_LOG = 0.2, 30.0
 _RATE_SECONDS = 30.0
+_WORTH_TELLING = 2.0  # seconds of work; to lose less is better than to wait
 
 Result = TypeVar("Result")
 
 
-def show_measure(title: str, measure: Generator[MeasureProgress | TokensEvaluated, None, Result]) -> Result:
+def show_measure(title: str, measure: Generator[MeasureProgress | JudgeEvent, None, Result]) -> Result:
     """Run a measure that needs a model to its end with a progress bar on stderr; its result."""
     bar: tqdm[NoReturn] | None = None
 
-    def show(event: MeasureProgress | TokensEvaluated) -> None:
+    def show(event: MeasureProgress | JudgeEvent) -> None:
         nonlocal bar
         if isinstance(event, MeasureProgress):
             if bar is None:
@@ -70,6 +74,9 @@ class RunProgressBar:
         self._bar: tqdm[NoReturn] | None = None
         self._items = self._judged = self._unscored = 0
         self._spans: deque[tuple[float, int]] = deque()
+        self._tokens = 0
+        self._group: GroupUnderWay | None = None
+        self._told = 0.0
         self._warned = False
 
     def __enter__(self) -> "RunProgressBar":
@@ -79,6 +86,13 @@ class RunProgressBar:
         if self._bar is not None:
             self._bar.close()
 
+    def loss_of_a_stop(self) -> str:
+        """What a stop would lose and when it would lose nothing; empty for hardly anything."""
+        if self._group is None:
+            return ""
+        group = self._group.after(time.monotonic() - self._told)
+        return "" if group.seconds < _WORTH_TELLING else _stops_after(group)
+
     def show(self, event: RunEvent) -> None:
         """Show one event."""
         if isinstance(event, RunStarted):
@@ -87,11 +101,15 @@ class RunProgressBar:
             self._start(event)
         elif isinstance(event, TokensEvaluated):
             self._count(event.tokens)
+        elif isinstance(event, GroupUnderWay):
+            self._group, self._told = event, time.monotonic()
         elif isinstance(event, HealthSeen):
             self._warn(event.health)
-        elif isinstance(event, ItemJudged) and self._bar is not None:
+        elif isinstance(event, ItemJudged):
+            self._group = None
             self._unscored += len(event.judged.unscored)
-            self._bar.update()
+            if self._bar is not None:
+                self._bar.update()
 
     def _greet(self, event: RunStarted) -> None:
         self._items, self._judged = event.items, event.judged
@@ -117,13 +135,31 @@ class RunProgressBar:
         if self._bar is None:
             return
         now = time.monotonic()
+        self._tokens += tokens
         self._spans.append((now, tokens))
         while len(self._spans) > 2 and now - self._spans[1][0] > _RATE_SECONDS:
             self._spans.popleft()
         began = self._spans[0][0]
         counted = sum(tokens for _, tokens in list(self._spans)[1:])
-        rate = f"{counted / max(now - began, 1e-9):,.0f} tokens/s"
-        if self._unscored:
-            rate += f", {self._unscored} unscored"
-        self._bar.set_postfix_str(rate, refresh=False)
+        rate = f"{self._tokens:,} tokens, {counted / max(now - began, 1e-9):,.0f}/s"
+        self._bar.set_postfix_str(", ".join([*self._how_far(), rate, *self._missing()]), refresh=False)
         self._bar.update(0)
+
+    def _how_far(self) -> list[str]:
+        """The time that is left, and what is judged now, as far as they are known."""
+        group = self._group
+        if group is None:
+            return []
+        left = group.run_seconds_left
+        known = [] if left is None else [f"about {duration(left)} left"]
+        if group.writing:
+            return [*known, "writing"]
+        return [*known, f"item {clipped(printable(group.item_id))}: {group.done:,} of {group.total:,}"]
+
+    def _missing(self) -> list[str]:
+        return [f"{self._unscored} unscored"] if self._unscored else []
+
+
+def _stops_after(group: GroupUnderWay) -> str:
+    """That the run stops after a group, and what would be lost before."""
+    return f"{group.ending_in_words} {group.loss_in_words}"

@@ -44,6 +44,10 @@ OPTIONS = Wording(
             "Copy it, with the files beside it that begin with its name, to a folder where you may write, and"
             " name the copy (--store); or name another file for the run store."
         ),
+        Step.DELETE_DECISIONS: (
+            "Export them first (runs export ID --json FILE), or delete them with what people decided:"
+            " --with-decisions"
+        ),
         Step.EXPORT_RUN: "write the run's submission with `runs export` and use that",
         Step.FIND_DATASET: "name its file with --dataset",
         Step.MAP_COLUMNS: "Say which column is which",

@@ -52,7 +52,7 @@ def warn_of_gaps(results: RunResults) -> int:
     """Say what is missing from a run, and what is not the model's; the exit code for what is missing."""
     run = results.run
     if not run.complete:
-        tell(incomplete(run, f"Run {run.id}"))
+        tell(printable(incomplete(run, run.title)))
     for gap in gaps(results):
         next_step = _NEXT_STEPS.get(gap.kind, "").format(run=run.id)
         tell(f"{printable(gap.sentence)}{next_step}")

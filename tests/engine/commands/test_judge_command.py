@@ -1,6 +1,7 @@
 """`judge`, mostly in a child process: killed, interrupted, run twice at once, offline, with wrong input."""
 
 import json
+import os
 import shutil
 import signal
 import sqlite3
@@ -15,6 +16,7 @@ import pytest
 
 from main import COMMANDS
 from tests.commands import MAIN, ROOT, interrupt, run, run_here, start, wait_until
+from tests.inhibitors import asked, inhibitor, runs
 
 SmallModel = Callable[[str], Path]
 
@@ -50,6 +52,20 @@ class Job:
 @pytest.fixture
 def model(tried_model: SmallModel) -> Path:
     return tried_model("headers")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a program of Linux")
+def test_a_named_run_keeps_the_computer_awake_to_its_end(
+    tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with inhibitor(tmp_path) as told:
+        monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+        job = Job(tmp_path / "job", model, "--name", "night, Q8", "--keep-awake", "no")
+        assert "\nRun 1 “night, Q8”: 16 of " in run(*job.arguments).stdout
+        assert not asked(told)
+        run(*job.arguments, "--fresh", "--keep-awake", "yes")
+        (process,) = asked(told)
+        assert not runs(process)
 
 
 def test_a_judged_sample_is_an_answer_to_it(tmp_path: Path, model: Path) -> None:

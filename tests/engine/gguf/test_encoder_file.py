@@ -14,6 +14,7 @@ import pytest
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import ModelFileError
 from engine.core.remedies import Remedy
+from engine.core.settings import MachineSettings
 from engine.gguf.encoder_file import (
     EncoderFile,
     encoder_memory,
@@ -272,7 +273,7 @@ def test_the_trial_of_an_encoder_is_not_that_of_a_judge(small_model: Callable[[s
 
 def test_a_checked_encoder_opens() -> None:
     checked = checked_encoder(read_encoder_file(file_of("bert")), CancelToken())
-    with open_encoder(checked, 1, CancelToken()) as encoder:
+    with open_encoder(checked, MachineSettings(threads=1, gpu_layers=0), CancelToken()) as encoder:
         (encoded,) = encoder.encode(["Good."])
     assert encoded.vectors.shape[1] == 32
 
@@ -282,7 +283,10 @@ def test_an_encoder_that_changed_since_its_trial_does_not_open(tmp_path: Path) -
     path.write_bytes(file_of("bert").read_bytes())
     checked = checked_encoder(read_encoder_file(path), CancelToken())
     os.utime(path, (1, 1))
-    with pytest.raises(ModelFileError, match="has changed"), open_encoder(checked, 1, CancelToken()):
+    with (
+        pytest.raises(ModelFileError, match="has changed"),
+        open_encoder(checked, MachineSettings(threads=1, gpu_layers=0), CancelToken()),
+    ):
         pass
 
 

@@ -15,7 +15,7 @@ from engine.core.judgments import JudgedItem
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, KvType, MachineSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
-from engine.judge.forecast import Forecast, Rate, forecast, time_first_items
+from engine.judge.forecast import Forecast, Rate, forecast, time_some_items
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.run import run_judging
 from engine.loading.checked_model import CheckedModel
@@ -101,7 +101,7 @@ def test_a_run_reads_as_many_tokens_as_were_forecast(
     plan = plan_of(settings, small_model(family) if family else None, DEMO.head(3))
     _, tokens = judged(plan, tmp_path / "runs.sqlite")
     with RunStore(tmp_path / "runs.sqlite") as store:
-        written = store.effort(1).tokens_generated
+        written = sum(each.tokens_generated for each in store.efforts(1))
     now = counted(plan)
     # What two items write together is shared out in whole tokens: one may be lost.
     lost = tokens - written - now.tokens_to_read
@@ -220,6 +220,7 @@ def test_a_run_that_worked_otherwise_tells_no_time(
         (Rate(0.5, tokens_per_text=3), 0.5 * (100 + 20 * 3)),
         (Rate(0.5, tokens_per_text=30), 0.5 * (100 + 20 * 8)),
         (Rate(0.25, tokens_per_text=0), 0.25 * 100),
+        (Rate(0.5, tokens_per_text=3, ratio=8), 0.5 * (100 + 8 * 20 * 3)),
     ],
 )
 def test_explanations_are_expected_as_long_as_before_but_no_longer_than_allowed(
@@ -236,7 +237,7 @@ def test_the_first_items_that_fit_tell_a_rate(small_model: SmallModel) -> None:
     too_long = counted(plan).too_long
     assert last_first.ids[0] in too_long
     assert len(too_long) < 5
-    rate = time_first_items(plan, partial(open_model, plan, CancelToken()))
+    rate = time_some_items(plan, partial(open_model, plan, CancelToken()))
     assert rate.seconds_per_token > 0
     assert 0 < rate.tokens_per_text <= 4
     assert rate.run_id is None
@@ -245,7 +246,7 @@ def test_the_first_items_that_fit_tell_a_rate(small_model: SmallModel) -> None:
 def test_where_no_item_fits_there_is_no_rate() -> None:
     plan = plan_of(replace(LABELS, context=256), dataset=DEMO.head(2))
     with pytest.raises(SetupError, match="no item fits a context of 256 tokens"):
-        time_first_items(plan, partial(open_model, plan, CancelToken()))
+        time_some_items(plan, partial(open_model, plan, CancelToken()))
 
 
 def test_counting_stops_soon_when_asked_to() -> None:

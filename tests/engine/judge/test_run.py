@@ -12,7 +12,17 @@ import pytest
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.cancel import CancelToken
 from engine.core.errors import ModelFileError, SetupError
-from engine.core.events import ItemJudged, ModelOpened, RunEnded, RunEvent, RunStarted, TokensEvaluated
+from engine.core.events import (
+    Drafted,
+    GroupUnderWay,
+    ItemJudged,
+    LabelsRead,
+    ModelOpened,
+    RunEnded,
+    RunEvent,
+    RunStarted,
+    TokensEvaluated,
+)
 from engine.core.items import PREFERENCES, Order, Preference
 from engine.core.judgments import AnyJudgment, CriterionCalibration, JudgedItem, Judgment, Unscored
 from engine.core.rubric import ELOQUENT
@@ -22,7 +32,7 @@ from engine.decisions.calibration import Calibration, judge_of_run
 from engine.decisions.decision import decide
 from engine.decisions.run_results import load_results, submission_of
 from engine.judge.plan import RunPlan, open_model, worked_alike
-from engine.judge.run import run_judging
+from engine.judge.run import make_item_judge, run_judging
 from engine.loading.checked_model import CheckedModel
 from engine.measure.accuracy import run_accuracy
 from engine.prompt.examples import choose_examples
@@ -257,6 +267,69 @@ def test_a_stopped_run_goes_on_to_exactly_the_unbroken_result(
         assert ended.stopped
         assert stop_at <= ended.judged < 5
     assert judged_by(plan, tmp_path / "stopped.sqlite") == unbroken
+
+
+def test_a_run_that_ends_soon_loses_nothing_and_goes_on_to_the_unbroken_result(
+    make_plan: Callable[..., RunPlan], judged_once: Judged, tmp_path: Path
+) -> None:
+    plan = make_plan()
+    wish = CancelToken()
+    with RunStore(tmp_path / "stopped.sqlite") as store:
+        events = run_judging(
+            plan, store, partial(open_model, plan, CancelToken()), ending=lambda: wish.ending
+        )
+        read = 0
+        for event in events:
+            read += isinstance(event, LabelsRead)
+            if read == 1:  # in the middle of the first two items
+                wish.end_soon()
+    assert event == RunEnded(run_id=1, items=5, judged=2, stopped=True)
+    assert judged_by(plan, tmp_path / "stopped.sqlite") == judged_by(plan, judged_once(plan))
+
+
+def test_what_is_read_is_told_before_it_is_stored_and_will_be_decided_so(
+    make_plan: Callable[..., RunPlan], tmp_path: Path
+) -> None:
+    plan = make_plan()
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        events = list(run_judging(plan, store, partial(open_model, plan, CancelToken())))
+    kinds = [type(event) for event in events]
+    assert kinds.index(TokensEvaluated) < kinds.index(LabelsRead) < kinds.index(ItemJudged)
+    previews = [event for event in events if isinstance(event, LabelsRead)]
+    assert [(event.position, event.whole) for event in previews[:4]] == [
+        (0, False),
+        (1, False),
+        (0, True),
+        (1, True),
+    ]
+    whole = {event.position: event for event in previews if event.whole}
+    for event in events:
+        if isinstance(event, ItemJudged):
+            decided = [
+                replace(each, explanations=()) for each in event.judgments if isinstance(each, Judgment)
+            ]
+            assert list(whole[event.judged.position].judgments) == decided
+    drafts = [event for event in events if isinstance(event, Drafted)]
+    assert drafts
+    assert {draft.criterion for draft in drafts} <= set(ELOQUENT.names)
+
+
+def test_a_long_prompt_tells_how_far_it_is(make_plan: Callable[..., RunPlan], tmp_path: Path) -> None:
+    plan = make_plan("slow", mode=Mode.LABELS)
+    item = replace(plan.dataset[0], output_a="A long response. " * 200)
+    judge_events: list[RunEvent] = []
+    with open_model(plan, CancelToken()) as opened:
+        for event in make_item_judge(plan, opened).judge([(0, item)]):
+            judge_events.append(event)
+            if isinstance(event, LabelsRead):
+                break
+    *before, _ = judge_events
+    assert len([event for event in before if isinstance(event, TokensEvaluated)]) > 2
+    told = [event for event in before if isinstance(event, GroupUnderWay)]
+    assert len(told) > 2
+    assert [event.done for event in told] == sorted(event.done for event in told)
+    assert all(event.done <= event.total for event in told)
+    assert told[-1].seconds_left is not None
 
 
 def test_a_run_that_goes_on_otherwise_says_so(make_plan: Callable[..., RunPlan], tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, ModelFileError
 from engine.llama.encoder import LONGEST, LlamaEncoder
 from engine.llama.library import LlamaModel
+from engine.llama.threads import ThreadChoice
 from tests.encoders.rewritten import FAMILIES, FOLDER, rewritten
 
 LONG = "All work and no play makes the judge a dull one. " * 60
@@ -79,6 +80,17 @@ def test_a_text_is_cut_to_the_trained_context_where_that_is_shorter(family: str,
 def test_an_empty_text_is_its_two_ends(encoder: LlamaEncoder) -> None:
     for encoded in encoder.encode(["", " \n"]):
         assert encoded.weights.tolist() == [0, 0]
+
+
+def test_threads_that_adapt_change_no_bit() -> None:
+    choice = ThreadChoice(2, idle=lambda: 0.0)
+    path = FOLDER / "roberta.gguf"
+    with LlamaModel(path) as model, LlamaEncoder(model, choice, CancelToken()) as encoder:
+        first = encoder.encode([LONG])
+        choice.saw(computed=1.0, processor=1.0)  # two threads that were given one core
+        assert choice.count == 1
+        (again,) = encoder.encode([LONG])
+    assert np.array_equal(first[0].vectors, again.vectors)
 
 
 def test_no_texts_are_no_vectors(encoder: LlamaEncoder) -> None:

@@ -11,8 +11,9 @@ from engine.core.cancel import CancelToken
 from engine.core.items import Item, Order
 from engine.core.log_probs import FloatArray
 from engine.core.rubric import ELOQUENT
+from engine.llama.batch import batches
 from engine.llama.library import LlamaModel
-from engine.llama.session import LlamaSession, SessionShape, _parts
+from engine.llama.session import LlamaSession, SessionShape
 from engine.llama.threads import ThreadChoice
 from engine.llama.token_tree import BranchTokens
 from engine.llama.writer import Continuation, Sampling
@@ -179,7 +180,7 @@ def entries(lengths: list[int]) -> list[tuple[int, int, int, bool, int]]:
 def test_no_token_is_left_over_where_equally_many_of_each_sequence_are_read_at_once(
     lengths: list[int], equal: bool, sizes: list[int]
 ) -> None:
-    parts = list(_parts(entries(lengths), 10 if sum(lengths) == 13 else 20, equal))
+    parts = list(batches(entries(lengths), 10 if sum(lengths) == 13 else 20, equal))
     assert [len(part) for part in parts] == sizes
     for sequence, length in enumerate(lengths):  # in their order
         assert [at for part in parts for _, at, where, *_ in part if where == sequence] == [*range(length)]

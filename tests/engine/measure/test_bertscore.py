@@ -11,6 +11,7 @@ import pytest
 
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.events import MeasureProgress
+from engine.core.settings import MachineSettings
 from engine.gguf.encoder_cut import cut_encoder
 from engine.gguf.encoder_file import read_encoder_file
 from engine.llama.encoder import Encoded
@@ -99,7 +100,7 @@ def numbers(scores: Sequence[BertScore]) -> "np.ndarray[tuple[int, int], np.dtyp
 
 def scored_by_file(path: Path, pairs: Sequence[Pair], store: RunStore) -> list[BertScore]:
     checked = checked_encoder(read_encoder_file(path), CancelToken())
-    opener = partial(open_encoder, checked, 1, CancelToken())
+    opener = partial(open_encoder, checked, MachineSettings(threads=1, gpu_layers=0), CancelToken())
     return finished(bert_scores(pairs, encoder_hash(checked), opener, store, CancelToken()))
 
 

@@ -33,7 +33,9 @@ def test_texts_are_scored_apart_as_here(tmp_path: Path) -> None:
     scores = []
     for kind in (Here, Apart):
         with kind(score_texts, CancelToken()) as scorer:
-            scoring = scorer.do(checked(ENCODER), 1, tmp_path / f"{kind.__name__}.sqlite", TEXTS)
+            scoring = scorer.do(
+                checked(ENCODER), MachineSettings(1, 0), tmp_path / f"{kind.__name__}.sqlite", TEXTS
+            )
             scores.append(followed(scoring, lambda _event: None))
     assert scores[0] == scores[1]
     assert [round(score, 4) for score in scores[0][1:]] == [0.0, 1.0]

@@ -176,6 +176,18 @@ def test_a_stop_reaches_the_work_at_once_and_a_ctrl_c_does_not() -> None:
     assert is_gone(process)
 
 
+def test_a_wish_to_end_soon_reaches_the_work_and_a_stop_still_does_after_it() -> None:
+    cancel = CancelToken()
+    with Apart(works.end_soon, cancel) as worker:
+        going = worker.do()
+        assert next(going) == "begun"
+        cancel.end_soon()
+        assert next(going) == "ending"
+        cancel.cancel()
+        with pytest.raises(Cancelled):
+            next(going)
+
+
 def test_a_stop_before_the_work_begins_waits_for_nothing() -> None:
     cancel = CancelToken()
     stop = threading.Timer(0.02, cancel.cancel)

@@ -33,3 +33,8 @@ def press(widget: QWidget, text: str) -> None:
         found for found in widget.findChildren(QPushButton) if found.text() == text and found.isVisible()
     ]
     button.click()
+
+
+def kept(page: JudgePage) -> int:
+    """How many items of the run are in the store; those that are only read are shown, too."""
+    return page.control.progress.judged if page.control.progress else 0

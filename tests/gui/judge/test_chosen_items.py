@@ -14,7 +14,7 @@ from engine.store.run_store import RunStore
 from gui.judge.judge_page import JudgePage
 from gui.judge.usual_setup import usual_setup
 from gui.work.workspace import Workspace
-from tests.gui.judge.pages import A_WHILE, new_page, press, wait_for_plan
+from tests.gui.judge.pages import A_WHILE, kept, new_page, press, wait_for_plan
 from tests.gui.labels import text_of
 
 CHOSEN = ("20", "3", "17", "5")
@@ -49,7 +49,7 @@ def run_to_the_end(qtbot: QtBot, page: JudgePage, button: QPushButton | None = N
 
 def run_until_two(qtbot: QtBot, page: JudgePage) -> None:
     page.run()
-    qtbot.waitUntil(lambda: page.run_panel.table.rowCount() >= 2, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: kept(page) >= 2, timeout=A_WHILE)
 
 
 def ids_of_runs(page: JudgePage) -> list[tuple[str, ...]]:

@@ -10,15 +10,16 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.cancel import Cancelled
 from engine.core.errors import RunBusyError, SetupError
-from engine.core.events import ItemJudged, RunEnded
+from engine.core.events import ItemJudged, LabelsRead, RunEnded
 from engine.core.run_setup import RunSetup
 from engine.core.settings import Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_control import RunControl
 from gui.work.lanes import JobControl, Lane
+from gui.work.places import Place, Replaced
 from gui.work.state import State
-from gui.work.workspace import Place, Replaced, Workspace
+from gui.work.workspace import Workspace
 
 A_WHILE = 60_000
 A_SECOND = 1_000
@@ -87,6 +88,27 @@ def test_a_stopped_run_answers_within_a_second_and_goes_on_later(
     assert (control.progress.run_id, control.progress.judged_before) == (1, kept)
     with qtbot.waitSignal(control.ended, timeout=A_WHILE):
         control.stop()
+
+
+@pytest.mark.apart
+def test_a_run_that_is_to_stop_soon_keeps_the_items_that_it_judges(
+    qtbot: QtBot, control: RunControl, setup: RunSetup
+) -> None:
+    previews: list[LabelsRead] = []
+
+    def hear(event: object) -> None:
+        if isinstance(event, LabelsRead):
+            previews.append(event)
+            control.stop_soon()
+
+    control.told.connect(hear)
+    ended = run_to_the_end(qtbot, control, replace(setup, mode=Mode.EXPLAIN, items=40))
+    assert ended.stopped
+    assert 2 <= ended.judged < 40
+    assert ended.judged % 2 == 0
+    assert previews
+    assert control.unfinished_run == 1
+    assert not control.ending
 
 
 def test_the_next_window_knows_what_was_not_finished(

@@ -16,8 +16,9 @@ from gui.judge.run_control import RunControl
 from gui.kit.value_table import SORT_ROLE
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import DOUBT, ID, INSTRUCTION, LABELS, MARKS
+from gui.work.places import Place, Replaced
 from gui.work.rewriter import Rewriter
-from gui.work.workspace import Place, Replaced, Workspace
+from gui.work.workspace import Workspace
 from tests.gui.review.steps import (
     A_WHILE,
     HOSTILE,

@@ -27,8 +27,8 @@ from gui.window.interior import Interior
 from gui.window.prompt_dialog import PromptDialog
 from gui.work.lanes import Lane, Task
 from gui.work.page_name import PageName
+from gui.work.places import Place
 from gui.work.state import State
-from gui.work.workspace import Place
 from tests.read_only import read_only
 
 A_WHILE = 60_000

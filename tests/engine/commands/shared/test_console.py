@@ -3,13 +3,15 @@
 import io
 import json
 import re
+import signal
+import sys
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.commands.shared.console import SafeStream, guarded, printable, table
+from engine.commands.shared.console import SafeStream, guarded, interruptible, printable, table
 from engine.core.cancel import Cancelled
 from engine.core.errors import EngineBug, InputError, SetupError
 from engine.core.formatting import percent
@@ -21,6 +23,27 @@ def ended(error: BaseException) -> int:
         raise error
 
     return guarded(fail)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_the_first_ctrl_c_loses_nothing_the_second_stops_now(capsys: pytest.CaptureFixture[str]) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with interruptible(lambda: "A stop now loses 40 s of work.") as cancel:
+        signal.raise_signal(signal.SIGINT)
+        assert (cancel.ending, cancel.requested) == (True, False)
+        assert "loses 40 s of work. Press Ctrl-C again to stop now." in capsys.readouterr().err
+        signal.raise_signal(signal.SIGINT)
+        assert cancel.requested
+        assert "Stopping ..." in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGINT) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize(("number", "loss"), [(signal.SIGINT, ""), (signal.SIGTERM, "40 s")])
+def test_a_stop_that_loses_nothing_and_a_request_to_end_are_answered_at_once(number: int, loss: str) -> None:
+    with interruptible(lambda: loss) as cancel:
+        signal.raise_signal(number)
+        assert cancel.requested
 
 
 def test_what_the_user_can_mend_is_problem_and_remedy(capsys: pytest.CaptureFixture[str]) -> None:

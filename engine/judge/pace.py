@@ -1,0 +1,98 @@
+"""How fast a model reads and writes, by what it has done so far; what that makes of the work that is left.
+
+Tokens are read many at once and written one after the other, so a written one takes several times as
+long; how many depends on model and computer. Both are measured.
+
+Knows: the clock's numbers. Does not know: sessions, prompts, who asks.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.core.items import Item
+from engine.core.log_probs import FloatArray
+
+_LEAST_ITEMS = 4  # what fewer tell of the rest was up to 42 % off
+_USUAL_LENGTH = 0.5  # of the longest explanation, before one is written
+
+
+@dataclass
+class Pace:
+    """What was done since a session was opened, with the seconds that it took.
+
+    `items`, `letters`, `tokens_of_items`: what the prompts of items came to that fit the context.
+    """
+
+    tokens_read: int = 0
+    seconds_reading: float = 0.0
+    tokens_written: int = 0
+    seconds_writing: float = 0.0
+    texts: int = 0
+    items: int = 0
+    letters: int = 0
+    tokens_of_items: int = 0
+
+    def read(self, tokens: int, seconds: float) -> None:
+        """Take in a prompt that was read."""
+        self.tokens_read += tokens
+        self.seconds_reading += seconds
+
+    def wrote(self, tokens: int, texts: int, seconds: float) -> None:
+        """Take in texts that were written together; what was read to begin them is part of it."""
+        self.tokens_written += tokens
+        self.texts += texts
+        self.seconds_writing += seconds
+
+    def sized(self, item: Item, tokens: int) -> None:
+        """Take in what there is to read for an item."""
+        self.items += 1
+        self.letters += letters(item)
+        self.tokens_of_items += tokens
+
+    @property
+    def seconds_per_token_read(self) -> float | None:
+        """None where nothing was read yet."""
+        return self.seconds_reading / self.tokens_read if self.tokens_read else None
+
+    @property
+    def seconds_per_text(self) -> float | None:
+        """None where nothing was written yet."""
+        return self.seconds_writing / self.texts if self.texts else None
+
+    def tokens_per_text(self, longest: int) -> float:
+        """How long an explanation will be that may have `longest` tokens."""
+        return self.tokens_written / self.texts if self.texts else _USUAL_LENGTH * longest
+
+
+class Remaining:
+    """How long the items of a run take that come after a group, in proportion to their letters."""
+
+    def __init__(self, letters_of_items: FloatArray, groups: Sequence[int], fixed: int, texts: int) -> None:
+        """`letters_of_items`: shape (items,), those that are left, in the order of the run. `groups`: how
+        many of them each group has. `fixed`: tokens that are read for an item without a letter. `texts`:
+        explanations of each item.
+        """
+        self._ends = np.cumsum(groups)
+        self._letters = np.concatenate([[0.0], np.cumsum(letters_of_items)])
+        self._fixed = fixed
+        self._texts = texts
+
+    def after(self, group: int, pace: Pace) -> float | None:
+        """Seconds for all that comes after a group, None as long as something about it is not known."""
+        end = int(self._ends[group])
+        items, left = len(self._letters) - 1 - end, float(self._letters[-1] - self._letters[end])
+        if not items:
+            return 0.0
+        reading, writing = pace.seconds_per_token_read, pace.seconds_per_text
+        if reading is None or pace.items < _LEAST_ITEMS or (self._texts and writing is None):
+            return None
+        own = max(0.0, pace.tokens_of_items - self._fixed * pace.items)
+        tokens = self._fixed * items + own * left / max(pace.letters, 1)
+        return tokens * reading + items * self._texts * (writing or 0.0)
+
+
+def letters(item: Item) -> int:
+    """The length of an item's instruction and responses together."""
+    return len(item.instruction) + len(item.output_a) + len(item.output_b)

@@ -1,0 +1,93 @@
+"""The items that are judged now: how far they are, an explanation as it grows, what a stop would lose.
+
+Knows: events of a group, how they are worded. Does not know: runs, how anything is stopped.
+"""
+
+import time
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
+
+from engine.core.events import Drafted, GroupUnderWay
+from engine.core.formatting import visible, words
+from gui.kit.foreign_text import OneLine, one_line
+from gui.kit.label_words import LABEL_WORDS
+from gui.kit.labels import hint, name, shown_text
+
+_WORTH_TELLING = 1.5  # seconds that a group takes: faster ones would only flicker
+_LONGEST_ID = 40  # letters
+_TAIL = 60  # letters of an explanation: its end is what is new
+
+
+class GroupPanel(QWidget):
+    """Hidden until a group takes longer than a moment; from then on until the run ends."""
+
+    soon_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._group: GroupUnderWay | None = None
+        self._told, self._ending = 0.0, False
+        self._what = OneLine()
+        self._bar = QProgressBar()
+        self._bar.setTextVisible(False)
+        self._bar.setMaximumHeight(6)
+        name(self._bar, "Tokens of the item that is read")
+        self._draft = OneLine()
+        self._loss = hint("")
+        self._soon = QPushButton("Stop after these items")
+        name(self._soon, "Stop after the items that are judged now", "Nothing of them is lost.")
+        self._soon.clicked.connect(self.soon_wanted)
+        end = QHBoxLayout()
+        end.addWidget(self._loss, 1)
+        end.addWidget(self._soon)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        for widget in (self._what, self._bar, self._draft):
+            layout.addWidget(widget)
+        layout.addLayout(end)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """All that it says, for screen readers and tests."""
+        return shown_text(self)
+
+    def end(self) -> None:
+        """No group is judged any more."""
+        self._group = None
+        self._draft.setText("")
+        self.hide()
+
+    def tick(self) -> None:
+        """Say what a stop would lose now: between two events of a large model many seconds may pass."""
+        if self._group is None:
+            return
+        group = self._group.after(time.monotonic() - self._told)
+        if group.seconds >= _WORTH_TELLING:
+            self.show()
+        self._loss.setText(visible(group.ending_in_words if self._ending else group.loss_in_words))
+
+    def show_group(self, group: GroupUnderWay, ending: bool) -> None:
+        """Show how far a group is; `ending`: the run is to stop after it."""
+        self._group, self._told, self._ending = group, time.monotonic(), ending
+        item = one_line(group.item_id)
+        item = f"{item[:_LONGEST_ID]}…" if len(item) > _LONGEST_ID else item
+        self._bar.setRange(0, max(group.total, 1))
+        self._bar.setValue(group.done)
+        if group.writing:
+            what = f"Writing explanations: {group.done:,} of about {group.total:,} tokens"
+        else:
+            what = f"Reading item {item}: {group.done:,} of {group.total:,} tokens"
+            self._draft.setText("")
+        self._what.setText(what)
+        self._bar.setAccessibleDescription(what)
+        self._soon.setEnabled(not ending)
+        self.tick()
+
+    def show_draft(self, draft: Drafted) -> None:
+        """Show an explanation as far as it is written."""
+        text = draft.text if len(draft.text) <= _TAIL else f"…{draft.text[-_TAIL:]}"
+        label = LABEL_WORDS[draft.preference]
+        self._draft.setText(f"{words(draft.criterion).capitalize()}, {label}: {one_line(text)}")

@@ -1,0 +1,198 @@
+"""The queue on the Judge page: what waits, what became of it, and the buttons for it.
+
+Knows: how a queue is shown. Does not know: when runs begin.
+"""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from engine.core.formatting import visible
+from engine.core.run_setup import RunSetup
+from gui.kit.flow import FlowLayout
+from gui.kit.foreign_text import OneLine
+from gui.kit.labels import heading, label, name
+from gui.kit.views import FillingView, dressed
+from gui.runs.queue_table import LINES, MODEL, RUN, STATE, QueueTableModel
+from gui.runs.queued import QueueState
+from gui.runs.run_queue import RunQueue
+
+_MOST_ROWS = 4
+_LEAST = {RUN: 22, MODEL: 10, STATE: 20}
+"""Letters of each column that are always shown."""
+
+
+class QueuePanel(QFrame):
+    """Hidden while the queue is empty; `add_button` stands elsewhere."""
+
+    added = Signal(str)  # what was put into the queue, or why nothing was, in a sentence
+
+    def __init__(
+        self, queue: RunQueue, wanted: Callable[[], RunSetup | None], parent: QWidget | None = None
+    ) -> None:
+        """`wanted`: the run that a person has described, None where something of it lacks."""
+        super().__init__(parent)
+        self.setProperty("role", "panel")
+        self._queue = queue
+        self._wanted = wanted
+        self.add_button = QPushButton("Add to queue")
+        name(self.add_button, "Add to queue (Ctrl+Shift+R)", "Judge what is described here after others")
+        self.add_button.clicked.connect(self.add_run)
+        self.table = QueueTableModel(self)
+        self.view = dressed(FillingView(), self.table, "Queue of runs")
+        self.view.setToolTip("Alt+Up and Alt+Down move a run, Delete takes it out.")
+        self._summary = OneLine()
+        self._ended = label("")
+        self._make_buttons()
+        top = QHBoxLayout()
+        top.addWidget(heading("Queue"))
+        top.addWidget(self._summary, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 10, 12, 10)
+        layout.setSpacing(8)
+        layout.addLayout(top)
+        layout.addWidget(self.view)
+        layout.addWidget(self._ended)
+        layout.addWidget(self._buttons)
+        for key, step in (("Alt+Up", -1), ("Alt+Down", 1)):
+            self._key(key).activated.connect(lambda step=step: self.move_run(step))
+        self._key(QKeySequence.StandardKey.Delete).activated.connect(self.remove_run)
+        self._ended.hide()
+        self.view.selectionModel().currentRowChanged.connect(self._show_buttons)
+        queue.changed.connect(self._show)
+        queue.ended.connect(self._tell_end)
+        self.restyle()
+        self._show()
+
+    @property
+    def text(self) -> str:
+        """What it says, for screen readers and tests."""
+        rows = "\n".join(entry.in_words for entry in self._queue.entries)
+        return "\n".join(part for part in (self._summary.text(), rows, self._ended.text()) if part)
+
+    def restyle(self) -> None:
+        """Follow another text size."""
+        self.view.verticalHeader().setDefaultSectionSize(LINES * self.view.fontMetrics().lineSpacing() + 8)
+        letter = self.view.fontMetrics().averageCharWidth()
+        self.view.fill({column: letters * letter for column, letters in _LEAST.items()})
+        self._fit()
+
+    def move_run(self, step: int) -> None:
+        """Let the chosen run change places with its neighbour, and stay chosen."""
+        place = self._place()
+        if place is not None and self._queue.move(place, step):
+            self.view.selectRow(place + step)
+
+    @Slot()
+    def add_run(self) -> None:
+        """Put what a person has described at the end of the queue."""
+        setup = self._wanted()
+        if setup is None:
+            return
+        if self._queue.add(setup):
+            self.view.selectRow(self.table.rowCount() - 1)
+            self.added.emit(f"In the queue: {self._queue.entries[-1].in_words}.")
+        else:
+            self.added.emit("Just this run waits in the queue already; change something, or take it out.")
+
+    @Slot()
+    def remove_run(self) -> None:
+        """Take the chosen run out."""
+        place = self._place()
+        if place is not None:
+            self._queue.remove(place)
+            self.view.selectRow(min(place, self.table.rowCount() - 1))
+
+    # Making
+
+    def _key(self, key: QKeySequence.StandardKey | str) -> QShortcut:
+        shortcut = QShortcut(QKeySequence(key), self.view)
+        shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+        return shortcut
+
+    def _make_buttons(self) -> None:
+        self._buttons = QWidget()
+        flow = FlowLayout(self._buttons)
+        queue = self._queue
+        self.start_button = self._button("Start queue", "Judge the runs that wait, one after another", flow)
+        self.start_button.clicked.connect(queue.start)
+        self.pause_button = self._button(
+            "Pause after this run", "Begin no more after the run under way", flow
+        )
+        self.pause_button.clicked.connect(queue.pause)
+        self.skip_button = self._button(
+            "Skip this run", "Stop the run under way and begin the next; what is judged is kept", flow
+        )
+        self.skip_button.clicked.connect(queue.skip)
+        self.up_button = self._button("Up", "Judge the chosen run earlier (Alt+Up)", flow)
+        self.up_button.clicked.connect(lambda: self.move_run(-1))
+        self.down_button = self._button("Down", "Judge the chosen run later (Alt+Down)", flow)
+        self.down_button.clicked.connect(lambda: self.move_run(1))
+        self.remove_button = self._button("Remove", "Take the chosen run out of the queue (Delete)", flow)
+        self.remove_button.clicked.connect(self.remove_run)
+        self.again_button = self._button("Try again", "Let the chosen run, which has ended, wait again", flow)
+        self.again_button.clicked.connect(self._repeat)
+        self.clear_button = self._button(
+            "Clear ended", "Take all runs that have ended out of the queue; what is judged is kept", flow
+        )
+        self.clear_button.clicked.connect(queue.clear_ended)
+
+    def _button(self, text: str, what: str, flow: FlowLayout) -> QPushButton:
+        button = QPushButton(text)
+        name(button, f"{text}: queue", what)
+        flow.addWidget(button)
+        return button
+
+    # What it shows
+
+    def _place(self) -> int | None:
+        row = self.view.currentIndex().row()
+        return row if 0 <= row < len(self._queue.entries) else None
+
+    @Slot()
+    def _repeat(self) -> None:
+        place = self._place()
+        if place is not None:
+            self._queue.repeat(place)
+
+    @Slot(str)
+    def _tell_end(self, summary: str) -> None:
+        self._ended.setText(visible(summary))
+        self._ended.show()
+
+    @Slot()
+    def _show(self) -> None:
+        queue = self._queue
+        self.table.show_entries(queue.entries)
+        self._summary.setText(queue.summary)
+        if queue.going or not queue.entries:
+            self._ended.hide()
+        self.setVisible(bool(queue.entries))
+        self._fit()
+        self._show_buttons()
+
+    @Slot()
+    def _show_buttons(self) -> None:
+        queue, place = self._queue, self._place()
+        entry = queue.entries[place] if place is not None else None
+        waits = entry is not None and entry.state is QueueState.WAITING
+        under_way = queue.current is not None
+        self.start_button.setVisible(not queue.going)
+        self.start_button.setEnabled(queue.waiting > 0)
+        self.pause_button.setVisible(queue.going)
+        self.skip_button.setVisible(under_way)
+        self.up_button.setEnabled(waits and place != 0)
+        self.down_button.setEnabled(waits and place != len(queue.entries) - 1)
+        self.remove_button.setEnabled(entry is not None and entry.state is not QueueState.UNDER_WAY)
+        self.again_button.setVisible(
+            entry is not None and entry.state in (QueueState.FAILED, QueueState.SKIPPED)
+        )
+        self.clear_button.setVisible(any(one.state.ended for one in queue.entries))
+
+    def _fit(self) -> None:
+        rows = min(max(self.table.rowCount(), 1), _MOST_ROWS)
+        height = self.view.horizontalHeader().sizeHint().height()
+        height += rows * self.view.verticalHeader().defaultSectionSize() + 2 * self.view.frameWidth()
+        self.view.setFixedHeight(height)

@@ -1,0 +1,119 @@
+"""A run that waits in the queue, is under way there or has ended there; how it is kept and worded.
+
+Knows: setups of runs, plain values. Does not know: when runs begin, widgets.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from engine.core.formatting import counted, duration, short_name
+from engine.core.run_setup import RunSetup
+from engine.core.settings import Mode
+
+
+class QueueState(StrEnum):
+    """How far a run of the queue is; the value: for people."""
+
+    WAITING = "waits"
+    UNDER_WAY = "is judged now"
+    DONE = "done"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+    @property
+    def ended(self) -> bool:
+        """Whether it is over."""
+        return self in (QueueState.DONE, QueueState.FAILED, QueueState.SKIPPED)
+
+
+@dataclass(frozen=True)
+class Queued:
+    """`run_id`: its number in the store, None before it began. `said`: how it ended, or how far it came.
+
+    `seconds`: how long it took in the queue, all its beginnings together.
+    """
+
+    setup: RunSetup
+    state: QueueState = QueueState.WAITING
+    run_id: int | None = None
+    said: str = ""
+    seconds: float = 0.0
+
+    @property
+    def next_setup(self) -> RunSetup:
+        """What is to be started: the run that it began goes on."""
+        return self.setup if self.run_id is None else replace(self.setup, fresh=False, resumes=self.run_id)
+
+    @property
+    def what(self) -> str:
+        """The dataset and how much of it."""
+        first = "" if self.setup.items is None else f"first {self.setup.items:,} of "
+        return f"{first}{self.setup.dataset_in_words}"
+
+    @property
+    def how(self) -> str:
+        """The settings that most runs differ in."""
+        setup = self.setup
+        parts = [
+            "labels" if setup.mode is Mode.LABELS else "explanations",
+            "both orders" if setup.both_orders else "one order",
+            counted(len(setup.criteria), "criterion", "criteria"),
+        ]
+        if setup.context is not None:
+            parts.append(f"context {setup.context:,}")
+        if setup.examples_path is not None:
+            parts.append(counted(setup.shots, "example", "examples"))
+        if setup.calibration_path is not None:
+            parts.append("calibrated")
+        if setup.temperature:
+            parts.append(f"temperature {setup.temperature:g}")
+        return ", ".join(parts)
+
+    @property
+    def outcome(self) -> str:
+        """Its state, and what is to be said of it."""
+        return ": ".join(self.outcome_lines)
+
+    @property
+    def outcome_lines(self) -> tuple[str, ...]:
+        """The same: what it is, and what is to be said of it, where that is known."""
+        run = f", run {self.run_id}" if self.run_id is not None else ""
+        took = duration(self.seconds) if self.seconds and self.state.ended else ""
+        said = ", ".join(part for part in (self.said, took) if part)
+        return (f"{self.state}{run}", said) if said else (f"{self.state}{run}",)
+
+    @property
+    def in_words(self) -> str:
+        """All of it in a line, with long names short."""
+        dataset, model = short_name(self.what), short_name(self.setup.model_path.name)
+        return f"{dataset}, {model}, {self.how}: {self.outcome}"
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        return {
+            "setup": self.setup.as_json(),
+            "state": self.state.name,
+            "run": self.run_id,
+            "said": self.said,
+            "seconds": self.seconds,
+        }
+
+    @classmethod
+    def of_json(cls, values: object, usual: RunSetup) -> "Queued | None":
+        """What was kept; None where it is damaged. What was under way then waits again."""
+        if not isinstance(values, Mapping) or not isinstance(values.get("setup"), Mapping):
+            return None
+        setup = RunSetup.of_json(values["setup"], usual)
+        state = next((one for one in QueueState if one.name == values.get("state")), QueueState.WAITING)
+        run, said, seconds = values.get("run"), values.get("said"), values.get("seconds")
+        if state is QueueState.UNDER_WAY:
+            state, said = QueueState.WAITING, "cut off; goes on there"
+        return cls(
+            setup,
+            state,
+            run if isinstance(run, int) and not isinstance(run, bool) else None,
+            said if isinstance(said, str) else "",
+            float(seconds) if isinstance(seconds, int | float) and seconds >= 0 else 0.0,
+        )

@@ -1,0 +1,55 @@
+"""All that a window has for its runs: the queue, the dialog of all runs, what is shown while nobody looks.
+
+Knows: how these meet the Judge page and the workspace. Does not know: what any of them does.
+"""
+
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtWidgets import QWidget
+
+from gui.judge.judge_page import JudgePage
+from gui.runs.queue_panel import QueuePanel
+from gui.runs.run_health import RunHealth
+from gui.runs.run_queue import RunQueue
+from gui.runs.run_watch import RunWatch
+from gui.runs.runs_dialog import RunsDialog
+from gui.work.page_name import PageName
+from gui.work.workspace import Workspace
+
+
+class RunDesk(QObject):
+    """Made once for a window; puts the queue on its Judge page."""
+
+    def __init__(self, workspace: Workspace, judge: JudgePage, window: QWidget) -> None:
+        super().__init__(window)
+        self._workspace = workspace
+        self._window = window
+        self.queue = RunQueue(judge.control, workspace.state, self)
+        self.panel = QueuePanel(self.queue, judge.wanted)
+        judge.take_in(self.panel.add_button, self.panel)
+        self.watch = RunWatch(judge.control, self.queue, workspace.state, window, judge.run_panel.show_awake)
+        self.health = RunHealth(workspace, self)
+        workspace.runs_deleted.connect(self.queue.forget_runs)
+        self.panel.added.connect(workspace.note)
+        self.queue.ended.connect(workspace.note)
+
+    @Slot()
+    def show_runs(self) -> None:
+        """Show the dialog of all runs."""
+        dialog = RunsDialog(self._workspace, self.health, self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.deleted.connect(self._workspace.forget_runs)
+        dialog.open()
+
+    @Slot()
+    def add_to_queue(self) -> None:
+        """Put the run that the Judge page describes into the queue."""
+        self._workspace.page_wanted.emit(PageName.JUDGE)
+        self.panel.add_run()
+
+    @Slot()
+    def start_queue(self) -> None:
+        """Begin with the runs that wait."""
+        self._workspace.page_wanted.emit(PageName.JUDGE)
+        self.queue.start()
+        if not self.queue.entries:
+            self._workspace.note.emit("No run waits in the queue: describe one and press Add to queue.")

@@ -1,0 +1,256 @@
+"""Runs that are judged one after another, each its own run; kept, so that nothing of it is lost in a crash.
+
+A queue goes on only while a person wants it: after a restart it waits. A run that fails says why, and the
+next one begins. Stop stops the queue, too: what was under way stays at its place and goes on there later.
+
+Knows: which run is next, what became of each. Does not know: widgets, how a run is judged.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from engine.core.errors import EngineError
+from engine.core.events import RunEnded
+from engine.core.formatting import duration
+from engine.core.run_setup import RunSetup
+from gui.judge.run_control import RunControl
+from gui.judge.usual_setup import usual_setup
+from gui.kit.notice import problem_of
+from gui.runs.queued import Queued, QueueState
+from gui.work.state import State
+
+QUEUE = "queue"
+"""Where the state keeps it: the work of a person, which is not forgotten with the layout."""
+MOST_QUEUED = 500
+
+
+class RunQueue(QObject):
+    """The one queue of the window."""
+
+    changed = Signal()
+    ended = Signal(str)  # nothing is left to do: what became of it, in a sentence
+
+    def __init__(self, control: RunControl, state: State, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._control = control
+        self._state = state
+        self._current: int | None = None  # the place of the run that is under way
+        self._going = False
+        self._skipping = False
+        self._starting = False
+        self._begun = self._begun_run = 0.0
+        self._ended_before = 0  # runs that had ended when the queue was started
+        kept = state.record(QUEUE).get("entries")
+        found = (Queued.of_json(entry, usual_setup()) for entry in (kept if isinstance(kept, list) else []))
+        self._entries = [entry for entry in found if entry is not None][:MOST_QUEUED]
+        control.started.connect(self._follow_start)
+        control.progressed.connect(self._follow)
+        control.ended.connect(self._take_end)
+
+    @property
+    def entries(self) -> Sequence[Queued]:
+        """All runs, those that have ended too, in their order."""
+        return tuple(self._entries)
+
+    @property
+    def going(self) -> bool:
+        """True while one run after another is begun."""
+        return self._going
+
+    @property
+    def current(self) -> int | None:
+        """The place of the run that is under way; None where there is none of the queue."""
+        return self._current
+
+    @property
+    def waiting(self) -> int:
+        """How many runs wait."""
+        return sum(entry.state is QueueState.WAITING for entry in self._entries)
+
+    @property
+    def part(self) -> tuple[int, int] | None:
+        """Which run of how many is under way since the queue was started; None where none is."""
+        if self._current is None:
+            return None
+        done = sum(entry.state.ended for entry in self._entries) - self._ended_before
+        return done + 1, done + 1 + self.waiting
+
+    @property
+    def summary(self) -> str:
+        """How many runs wait, are done, have failed; empty where there is none."""
+        count = Counter(entry.state for entry in self._entries)
+        said = [f"{number} {_COUNTED[state]}" for state in _COUNTED if (number := count[state])]
+        return ", ".join(said)
+
+    # What a person does with it
+
+    def add(self, setup: RunSetup) -> bool:
+        """Put a run at the end; False where just this one waits already, or too many do."""
+        added = Queued(replace(setup, resumes=None), run_id=setup.resumes)
+        same = any(entry.setup == added.setup and not entry.state.ended for entry in self._entries)
+        if same or len(self._entries) >= MOST_QUEUED:
+            return False
+        self._entries.append(added)
+        self._tell()
+        return True
+
+    def remove(self, place: int) -> None:
+        """Take a run out of the queue, unless it is under way; what was judged of it is kept."""
+        if self._is_free(place):
+            del self._entries[place]
+            if self._current is not None and place < self._current:
+                self._current -= 1
+            self._count_ended()
+            self._tell()
+
+    def move(self, place: int, step: int) -> bool:
+        """Let a run that waits change places with its neighbour, where that waits, too."""
+        other = place + step
+        if not all(self._is_free(spot) and not self._entries[spot].state.ended for spot in (place, other)):
+            return False
+        self._entries[place], self._entries[other] = self._entries[other], self._entries[place]
+        self._tell()
+        return True
+
+    def clear_ended(self) -> None:
+        """Take all runs out that have ended."""
+        current = self._entries[self._current] if self._current is not None else None
+        self._entries = [entry for entry in self._entries if not entry.state.ended]
+        self._current = self._entries.index(current) if current is not None else None
+        self._count_ended()
+        self._tell()
+
+    def repeat(self, place: int) -> None:
+        """Let a run that failed or was skipped wait again."""
+        if self._is_free(place) and self._entries[place].state.ended:
+            self._put(place, replace(self._entries[place], state=QueueState.WAITING, said=""))
+            self._count_ended()
+
+    @Slot()
+    def start(self) -> None:
+        """Begin one run after another; where another run is under way, once that has ended."""
+        if not self._going and self.waiting:
+            self._going = True
+            self._begun = time.monotonic()
+            self._ended_before = sum(entry.state.ended for entry in self._entries)
+            self._next()
+            self._tell()
+
+    @Slot()
+    def pause(self) -> None:
+        """Begin no more after the run that is under way."""
+        self._going = False
+        self._tell()
+
+    @Slot()
+    def skip(self) -> None:
+        """Stop the run that is under way and begin the next one."""
+        if self._current is not None:
+            self._skipping = True
+            self._control.stop()
+
+    def forget_runs(self, run_ids: Sequence[int]) -> None:
+        """Runs were deleted: what would go on with one of them begins anew."""
+        for place, entry in enumerate(self._entries):
+            if entry.run_id in run_ids and place != self._current:
+                self._entries[place] = replace(entry, run_id=None)
+        self._tell()
+
+    # What becomes of it
+
+    def _is_free(self, place: int) -> bool:
+        return 0 <= place < len(self._entries) and place != self._current
+
+    def _count_ended(self) -> None:
+        ended = sum(entry.state.ended for entry in self._entries)
+        self._ended_before = min(self._ended_before, ended)
+
+    def _put(self, place: int, entry: Queued) -> None:
+        self._entries[place] = entry
+        self._tell()
+
+    def _tell(self) -> None:
+        # At once on the disk: whatever ends the program, what is queued is there again.
+        self._state.set_record(QUEUE, {"entries": [entry.as_json() for entry in self._entries]})
+        self._state.save()
+        self.changed.emit()
+
+    @Slot()
+    def _next(self) -> None:
+        if not self._going or self._control.running:
+            return
+        states = [entry.state for entry in self._entries]
+        if QueueState.WAITING not in states:
+            self._finish()
+            return
+        self._current = place = states.index(QueueState.WAITING)
+        self._begun_run = time.monotonic()
+        entry = self._entries[place]
+        self._put(place, replace(entry, state=QueueState.UNDER_WAY, said=""))
+        self._starting = True
+        self._control.start(entry.next_setup)
+        self._starting = False
+
+    def _finish(self) -> None:
+        self._going = False
+        took = duration(time.monotonic() - self._begun)
+        self._tell()
+        self.ended.emit(f"The queue has ended after {took}: {self.summary}.")
+
+    @Slot()
+    def _follow_start(self) -> None:
+        if not self._starting:
+            self._current = None
+
+    @Slot()
+    def _follow(self) -> None:
+        """Keep the number of the run as soon as it has one."""
+        progress, place = self._control.progress, self._current
+        if place is None or progress is None or not self._control.running:
+            return
+        if self._entries[place].run_id != progress.run_id:
+            self._put(place, replace(self._entries[place], run_id=progress.run_id))
+
+    @Slot(object)
+    def _take_end(self, how: RunEnded | EngineError | None) -> None:
+        place, self._current = self._current, None
+        skipped, self._skipping = self._skipping, False
+        stopped = not isinstance(how, EngineError) and (how is None or how.stopped)
+        self._going = self._going and (skipped or not stopped)
+        if place is not None:
+            entry = self._entries[place]
+            seconds = entry.seconds + time.monotonic() - self._begun_run
+            self._put(place, self._ending(replace(entry, seconds=seconds), how, skipped))
+        if self._going:
+            # Not at once: others hear of this end, too, and the window may be closing.
+            QTimer.singleShot(0, self._next)
+
+    def _ending(self, entry: Queued, how: RunEnded | EngineError | None, skipped: bool) -> Queued:
+        """A run of the queue as it has ended."""
+        if isinstance(how, EngineError):
+            return replace(entry, state=QueueState.FAILED, said=" ".join(problem_of(how)))
+        if how is None:
+            state = QueueState.SKIPPED if skipped else QueueState.WAITING
+            return replace(entry, state=state, said="stopped before it began")
+        if how.stopped:
+            state = QueueState.SKIPPED if skipped else QueueState.WAITING
+            said = f"stopped after {how.judged:,} of {how.items:,} items"
+            return replace(entry, state=state, run_id=how.run_id, said=said)
+        health = self._control.health
+        doubt = f", {health.in_short}" if health is not None and health.doubted else ""
+        return replace(
+            entry, state=QueueState.DONE, run_id=how.run_id, said=f"{how.judged:,} items{doubt}".rstrip(".")
+        )
+
+
+_COUNTED = {
+    QueueState.UNDER_WAY: "under way",
+    QueueState.WAITING: "waiting",
+    QueueState.DONE: "done",
+    QueueState.FAILED: "failed",
+    QueueState.SKIPPED: "skipped",
+}

@@ -1,0 +1,382 @@
+"""All runs of the store in one place: found, named, noted, opened, compared, put away, deleted.
+
+Knows: what can be done with runs that are chosen. Does not know: how any of it is stored.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCheckBox,
+    QDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.core.errors import EngineError
+from engine.core.formatting import counted, visible
+from engine.core.run_records import Deleted, RunContents
+from engine.core.value_tables import Table
+from gui.kit.foreign_text import OneLine
+from gui.kit.labels import label, name
+from gui.kit.notice import problem_of
+from gui.kit.views import FillingView, dressed
+from gui.runs import runs_jobs
+from gui.runs.delete_dialog import DeleteDialog
+from gui.runs.differences_dialog import DifferencesDialog
+from gui.runs.run_health import RunHealth
+from gui.runs.runs_table import ARCHIVED, DATASET, MODEL, NAME, RUN, NameDelegate, RunsOrder, RunsTableModel
+from gui.work.lanes import Job, Lane, Task
+from gui.work.page_name import PageName
+from gui.work.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.core.run_records import StoredRun
+
+_REST_MS = 700  # without a key before a note is stored
+_NOTE_LINES = 3
+_LEAST = {NAME: 16, DATASET: 12, MODEL: 12}
+"""Letters of the columns that share the room."""
+
+
+class RunsDialog(QDialog):
+    """Stays open beside the window; what is done in it takes effect at once."""
+
+    deleted = Signal(object)  # the numbers of runs that are gone
+
+    def __init__(self, workspace: Workspace, health: RunHealth, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Runs")
+        self._workspace = workspace
+        self._health = health
+        self._noted: int | None = None  # the run whose note is in the field
+        self._tasks: list[Task] = []
+        self._make_table()
+        self._make_note()
+        self._make_buttons()
+        self._lay_out()
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(_REST_MS)
+        self._rest.timeout.connect(self._keep_note)
+        self.finished.connect(self._keep_note)
+        workspace.runs_changed.connect(self._show_runs)
+        health.changed.connect(self._show_runs)
+        self._show_note(None)
+        self._show_runs()
+        if workspace.run is not None:
+            self.choose(workspace.run.id)
+        self.view.setFocus()
+        workspace.refresh_runs()
+
+    # What is chosen
+
+    @property
+    def chosen(self) -> "list[StoredRun]":
+        """The runs that are chosen, in the order of the table."""
+        rows = sorted(index.row() for index in self.view.selectionModel().selectedRows())
+        return [self.table.run_at(self.order.mapToSource(self.order.index(row, 0)).row()) for row in rows]
+
+    def choose(self, *run_ids: int) -> None:
+        """Choose these runs, where they are shown."""
+        chosen = self.view.selectionModel()
+        chosen.clearSelection()
+        for run_id in run_ids:
+            row = self.table.row_of(run_id)
+            shown = (
+                self.order.mapFromSource(self.table.index(row, NAME)) if row is not None else QModelIndex()
+            )
+            if shown.isValid():
+                how = QItemSelectionModel.SelectionFlag
+                chosen.setCurrentIndex(shown, how.NoUpdate)
+                chosen.select(shown, how.Select | how.Rows)
+
+    # What is done with it
+
+    @Slot()
+    def open_run(self) -> None:
+        """Look at the chosen run on the Results page."""
+        if len(self.chosen) == 1:
+            self._workspace.open_run(self.chosen[0].id)
+            self._workspace.page_wanted.emit(PageName.RESULTS)
+            self.accept()
+
+    @Slot()
+    def rename(self) -> None:
+        """Edit the name of the chosen run in its cell."""
+        if len(self.chosen) == 1:
+            row = self.table.row_of(self.chosen[0].id)
+            if row is not None:
+                self.view.edit(self.order.mapFromSource(self.table.index(row, NAME)))
+
+    @Slot()
+    def archive(self) -> None:
+        """Put the chosen runs away, or take them out again where all of them are there."""
+        runs = self.chosen
+        ids = [run.id for run in runs]
+        path = self._workspace.store_path
+        if runs and all(run.archived for run in runs):
+            self._do(runs_jobs.restore(path, ids))
+        elif runs:
+            self._do(runs_jobs.archive(path, ids, self._workspace.author))
+
+    @Slot()
+    def compare(self) -> None:
+        """Show the two chosen runs side by side."""
+        if len(self.chosen) == 2:
+            first, other = sorted(run.id for run in self.chosen)
+            job = runs_jobs.differences(self._workspace.store_path, first, other)
+            self._do(job, self._show_differences, refresh=False)
+
+    @Slot()
+    def delete(self) -> None:
+        """Ask whether the chosen runs shall be deleted."""
+        if self.chosen:
+            ids = [run.id for run in self.chosen]
+            self._do(runs_jobs.contents(self._workspace.store_path, ids), self._ask, refresh=False)
+
+    def _ask(self, held: Sequence[RunContents]) -> None:
+        ids = [each.run.id for each in held]
+        dialog = DeleteDialog(held, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.wanted.connect(lambda decisions: self._delete(ids, decisions))
+        dialog.export_wanted.connect(lambda: self._export(ids[0]))
+        dialog.open()
+
+    def _export(self, run_id: int) -> None:
+        self.choose(run_id)
+        self.open_run()
+
+    def _delete(self, ids: Sequence[int], with_decisions: bool) -> None:
+        if self._noted in ids:
+            self._show_note(None)
+        self._do(runs_jobs.delete(self._workspace.store_path, ids, with_decisions), self._tell_deleted)
+
+    def _tell_deleted(self, deleted: Deleted) -> None:
+        self._say(deleted.in_words)
+        self.deleted.emit(deleted.ids)
+
+    def _show_differences(self, table: Table) -> None:
+        dialog = DifferencesDialog(table, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+    def _do(self, job: Job[Any], then: Callable[[Any], object] | None = None, refresh: bool = True) -> None:
+        """Do a job of the store to its end; say what went wrong."""
+        self._say("")
+        task = self._workspace.threads.start(Lane.STORE, job, must_end=True)
+        if then is not None:
+            task.finished.connect(then)
+        task.failed.connect(self._tell_problem)
+        if refresh:
+            task.ended.connect(self._workspace.refresh_runs)
+        self._tasks = [*(one for one in self._tasks if not one.done), task]
+
+    @Slot(object)
+    def _tell_problem(self, error: EngineError) -> None:
+        self._say("\n".join(problem_of(error)))
+        self._show_runs()
+
+    def _say(self, text: str) -> None:
+        self.said.setText(visible(text))
+        self.said.setVisible(bool(text))
+
+    @Slot(int, str)
+    def _rename(self, run_id: int, text: str) -> None:
+        self._do(runs_jobs.name_run(self._workspace.store_path, run_id, text))
+
+    # The note
+
+    @Slot()
+    def _note_soon(self) -> None:
+        self._rest.start()
+
+    @Slot()
+    def _keep_note(self) -> None:
+        """Store the note that was written, if any was."""
+        self._rest.stop()
+        if self._noted is not None and self.note.document().isModified():
+            self.note.document().setModified(False)
+            self._do(runs_jobs.note_run(self._workspace.store_path, self._noted, self.note.toPlainText()))
+
+    def _show_note(self, run: "StoredRun | None") -> None:
+        self._noted = run.id if run else None
+        self.note.blockSignals(True)
+        self.note.setPlainText(run.note if run else "")
+        self.note.document().setModified(False)
+        self.note.blockSignals(False)
+        self.note.setEnabled(run is not None)
+        self.note.setPlaceholderText(
+            f"Note of {run.called}" if run else "Choose one run to note something of it"
+        )
+
+    # What is shown
+
+    @Slot()
+    def _show_runs(self) -> None:
+        if self._editing:
+            return  # it would put the old name into the editor; shown once that is closed
+        chosen = [run.id for run in self.chosen]
+        self.table.show_runs(self._workspace.runs, self._health.found)
+        if chosen and [run.id for run in self.chosen] != chosen:
+            self.choose(*chosen)
+        self._search()
+        if self.isVisible():
+            self._health.look(self._workspace.runs)
+
+    @Slot()
+    def _search(self) -> None:
+        self.order.search(self.search.text(), self.archived.isChecked())
+        self.view.setColumnHidden(ARCHIVED, not self.archived.isChecked())
+        self._follow_choice()
+
+    @Slot()
+    def _follow_choice(self) -> None:
+        runs = self.chosen
+        one, several = len(runs) == 1, bool(runs)
+        if self._noted != (runs[0].id if one else None):
+            self._keep_note()
+            self._show_note(runs[0] if one else None)
+        away = several and all(run.archived for run in runs)
+        self.open_button.setEnabled(one)
+        self.rename_button.setEnabled(one)
+        self.compare_button.setEnabled(len(runs) == 2)
+        self.archive_button.setEnabled(several)
+        self.archive_button.setText("Take out of the &archive" if away else "&Archive")
+        self.delete_button.setEnabled(several)
+        shown, known = self.order.rowCount(), self.table.rowCount()
+        marked = f", {len(runs):,} chosen" if several else ""
+        self.count.setText(f"{shown:,} of {counted(known, 'run', 'runs')}{marked}")
+
+    # Making
+
+    def showEvent(self, event: Any) -> None:
+        """Look at the health of runs from now on, while somebody sees it."""
+        super().showEvent(event)
+        self._health.look(self._workspace.runs)
+
+    def done(self, result: int) -> None:
+        """Close, and look at nothing more."""
+        self._health.rest()
+        super().done(result)
+
+    def _make_table(self) -> None:
+        self.table = RunsTableModel(self)
+        self.table.renamed.connect(self._rename)
+        self.order = RunsOrder(self.table, self)
+        self.view = dressed(FillingView(), self.order, "All runs")
+        self.view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.view.setSortingEnabled(True)
+        self.view.sortByColumn(RUN, Qt.SortOrder.DescendingOrder)
+        letter = self.view.fontMetrics().averageCharWidth()
+        for column, sample in enumerate(_WIDEST):
+            wanted = self.view.fontMetrics().horizontalAdvance(sample) + 18
+            self.view.setColumnWidth(column, max(wanted, self.view.title_width(column) + 14))
+        self.view.fill({column: letters * letter for column, letters in _LEAST.items()})
+        self.view.activated.connect(self._activate)
+        names = NameDelegate(self.view)
+        self.view.setItemDelegateForColumn(NAME, names)
+        # Not at once: the view is in the middle of it.
+        names.closeEditor.connect(self._show_runs, Qt.ConnectionType.QueuedConnection)
+        self.view.selectionModel().selectionChanged.connect(self._follow_choice)
+
+    @Slot()
+    def _activate(self) -> None:
+        if not self._editing:
+            self.open_run()
+
+    @property
+    def _editing(self) -> bool:
+        return self.view.state() == QAbstractItemView.State.EditingState
+
+    def _make_note(self) -> None:
+        self.note = QPlainTextEdit()
+        self.note.setTabChangesFocus(True)
+        self.note.setFixedHeight(self.fontMetrics().lineSpacing() * _NOTE_LINES + 16)
+        name(self.note, "Note of the chosen run", "Stored as you write")
+        self.note.textChanged.connect(self._note_soon)
+        self.said = label("", "warning")
+        self.said.hide()
+        self.count = OneLine()
+
+    def _make_buttons(self) -> None:
+        self.search = QLineEdit()
+        self.search.setClearButtonEnabled(True)
+        self.search.setPlaceholderText("Search names, notes, models, datasets, settings")
+        name(self.search, "Search runs")
+        self.search.textChanged.connect(self._search)
+        self.archived = QCheckBox("Show &archived")
+        self.archived.toggled.connect(self._search)
+        self.open_button = self._button("&Open", "Look at the run on the Results page (Enter)", self.open_run)
+        self.rename_button = self._button("Re&name", "Give the run another name (F2)", self.rename)
+        self.compare_button = self._button(
+            "Compare &settings", "Two runs side by side: choose two with Ctrl", self.compare
+        )
+        self.archive_button = self._button(
+            "&Archive", "Leave the runs out of the lists; nothing of them is lost", self.archive
+        )
+        self.delete_button = self._button("&Delete…", "Delete the runs, after a question (Del)", self.delete)
+        self.close_button = self._button("Close", "Close", self.accept)
+        for key, place, action in (
+            (QKeySequence.StandardKey.Find, self, self.search.setFocus),
+            (QKeySequence.StandardKey.Delete, self.view, self.delete),
+            ("F2", self.view, self.rename),
+        ):
+            shortcut = QShortcut(QKeySequence(key), place)
+            shortcut.setContext(
+                Qt.ShortcutContext.WindowShortcut if place is self else Qt.ShortcutContext.WidgetShortcut
+            )
+            shortcut.activated.connect(action)
+
+    def _button(self, text: str, what: str, action: Callable[[], object]) -> QPushButton:
+        button = QPushButton(text)
+        button.setAutoDefault(False)
+        button.setToolTip(what)
+        button.setAccessibleDescription(what)
+        button.clicked.connect(action)
+        return button
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.addWidget(self.search, 1)
+        top.addWidget(self.archived)
+        bottom = QHBoxLayout()
+        for button in (
+            self.open_button,
+            self.rename_button,
+            self.compare_button,
+            self.archive_button,
+            self.delete_button,
+        ):
+            bottom.addWidget(button)
+        bottom.addWidget(self.count, 1)
+        bottom.addWidget(self.close_button)
+        layout = QVBoxLayout(self)
+        layout.addLayout(top)
+        layout.addWidget(self.view, 1)
+        layout.addWidget(self.note)
+        layout.addWidget(self.said)
+        layout.addLayout(bottom)
+        wanted = QSize(self.fontMetrics().averageCharWidth() * 180, self.fontMetrics().height() * 34)
+        self.resize(wanted.boundedTo(self.screen().availableSize() * 0.92))
+
+
+_WIDEST = (
+    "9999",
+    "",
+    "1,248 of 1,248",
+    "submission",
+    "",
+    "",
+    "2026-12-12 22:22",
+    "does not judge",
+    "2026-12-12",
+)
+"""By column, how wide a text may be that is shown whole."""

@@ -1,0 +1,99 @@
+"""Jobs that keep the runs of the store in order: names, notes, archive, deletion, differences, health.
+
+Knows: which call of the store does what. Does not know: windows.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.core.health import Health
+from engine.core.run_records import Deleted, RunContents
+from engine.core.value_tables import Table
+from gui.work.gc_pause import many_records
+from gui.work.lanes import Job, JobControl
+
+if TYPE_CHECKING:
+    from engine.store.run_store import RunStore
+
+
+def name_run(store_path: Path, run_id: int, name: str) -> Job[None]:
+    """Give a run a name."""
+    return _change(store_path, lambda store: store.name(run_id, name))
+
+
+def note_run(store_path: Path, run_id: int, note: str) -> Job[None]:
+    """Note something of a run."""
+    return _change(store_path, lambda store: store.note_run(run_id, note))
+
+
+def archive(store_path: Path, run_ids: Sequence[int], by: str) -> Job[None]:
+    """Put runs away."""
+    return _change(store_path, lambda store: store.archive(run_ids, by))
+
+
+def restore(store_path: Path, run_ids: Sequence[int]) -> Job[None]:
+    """Take runs out of the archive."""
+    return _change(store_path, lambda store: store.restore(run_ids))
+
+
+def _change(store_path: Path, change: "Callable[[RunStore], None]") -> Job[None]:
+    def work(_control: JobControl) -> None:
+        from engine.store.run_store import RunStore
+
+        with RunStore(store_path) as store:
+            change(store)
+
+    return work
+
+
+def contents(store_path: Path, run_ids: Sequence[int]) -> Job[Sequence[RunContents]]:
+    """What would go with runs that are deleted."""
+
+    def work(_control: JobControl) -> Sequence[RunContents]:
+        from engine.store.run_store import RunStore
+
+        with RunStore(store_path) as store:
+            return store.contents(run_ids)
+
+    return work
+
+
+def delete(store_path: Path, run_ids: Sequence[int], with_decisions: bool) -> Job[Deleted]:
+    """Delete runs for good."""
+
+    def work(_control: JobControl) -> Deleted:
+        from engine.store.run_store import RunStore
+
+        with RunStore(store_path) as store:
+            return store.delete(run_ids, with_decisions)
+
+    return work
+
+
+def differences(store_path: Path, first: int, other: int) -> Job[Table]:
+    """Two runs side by side."""
+
+    def work(_control: JobControl) -> Table:
+        from engine.report.run_differences import differences_table
+        from engine.store.run_store import RunStore
+
+        with RunStore(store_path) as store:
+            runs = store.run(first), store.run(other)
+            return differences_table(*runs, {run.id: store.efforts(run.id) for run in runs})
+
+    return work
+
+
+def health(store_path: Path, run_id: int) -> Job[tuple[int, Health]]:
+    """What speaks against the judge of a run, with the run's number."""
+
+    def work(_control: JobControl) -> tuple[int, Health]:
+        from engine.decisions.health import run_health
+        from engine.decisions.run_results import load_results
+        from engine.store.run_store import RunStore
+
+        with RunStore(store_path) as store, many_records():
+            return run_id, run_health(load_results(store, run_id))
+
+    return work

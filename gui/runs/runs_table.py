@@ -1,0 +1,199 @@
+"""The Qt model of all runs of the store, and the rows of it that words find.
+
+Knows: what stands in a cell, by what it is sorted. Does not know: the store, views.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QSortFilterProxyModel,
+    Qt,
+    Signal,
+)
+from PySide6.QtWidgets import QLineEdit, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from engine.core.formatting import short_name
+from engine.core.health import Health, HealthVerdict
+from gui.kit.foreign_text import one_line, tip
+from gui.kit.value_table import SORT_ROLE
+from gui.work.workspace import LONGEST_NAME
+
+if TYPE_CHECKING:
+    from engine.core.run_records import StoredRun
+
+COLUMNS = ("Run", "Name", "Items", "Mode", "Dataset", "Model", "Made", "Health", "Archived")
+RUN, NAME, ITEMS, MODE, DATASET, MODEL, MADE, HEALTH, ARCHIVED = range(len(COLUMNS))
+_TIPS = {
+    NAME: "What people call it; F2 gives it another name",
+    ITEMS: "Items that are judged, of all of the run",
+    HEALTH: "Whether the model judged, by what it gave",
+    ARCHIVED: "Since when the run is left out of the lists",
+}
+_HEALTH = {
+    HealthVerdict.JUDGES: "judges",
+    HealthVerdict.LOOK: "look closely",
+    HealthVerdict.DOES_NOT_JUDGE: "does not judge",
+    HealthVerdict.TOO_FEW: "too few items",
+}
+Index = QModelIndex | QPersistentModelIndex
+
+
+class RunsTableModel(QAbstractTableModel):
+    """A row for each run; names can be edited."""
+
+    renamed = Signal(int, str)
+
+    def __init__(self, parent: Any = None) -> None:
+        super().__init__(parent)
+        self._runs: Sequence[StoredRun] = ()
+        self._health: Mapping[int, Health] = {}
+
+    def show_runs(self, runs: "Sequence[StoredRun]", health: Mapping[int, Health]) -> None:
+        """Show these; where they are as many as before, what is chosen stays chosen."""
+        self._health = health
+        if [run.id for run in runs] == [run.id for run in self._runs]:
+            self._runs = runs
+            if runs:
+                self.dataChanged.emit(self.index(0, 0), self.index(len(runs) - 1, len(COLUMNS) - 1))
+            return
+        self.beginResetModel()
+        self._runs = runs
+        self.endResetModel()
+
+    def run_at(self, row: int) -> "StoredRun":
+        """The run of a row."""
+        return self._runs[row]
+
+    def row_of(self, run_id: int) -> int | None:
+        """The row of a run; None where it is not there."""
+        return next((row for row, run in enumerate(self._runs) if run.id == run_id), None)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:
+        """How many runs there are."""
+        return 0 if parent.isValid() else len(self._runs)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:
+        """How many columns there are."""
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """The names of the columns, and what they mean."""
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return COLUMNS[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _alignment(section)
+        return _TIPS.get(section) if role == Qt.ItemDataRole.ToolTipRole else None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Names can be edited."""
+        flags = super().flags(index)
+        return flags | Qt.ItemFlag.ItemIsEditable if index.column() == NAME else flags
+
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """Ask for another name; it is shown once it is stored."""
+        if role != Qt.ItemDataRole.EditRole or index.column() != NAME:
+            return False
+        run = self._runs[index.row()]
+        if str(value).strip() != run.name:
+            self.renamed.emit(run.id, str(value))
+        return True
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The text of a cell, its value for sorting, all of the run as tool tip."""
+        if not index.isValid():
+            return None
+        run, column = self._runs[index.row()], index.column()
+        answer: Any = None
+        if role == Qt.ItemDataRole.DisplayRole:
+            answer = one_line(self._text(run, column))
+        elif role == Qt.ItemDataRole.EditRole and column == NAME:
+            answer = run.name
+        elif role == SORT_ROLE:
+            answer = self._value(run, column)
+        elif role == Qt.ItemDataRole.ToolTipRole:
+            answer = tip(self._about(run))
+        elif role == Qt.ItemDataRole.TextAlignmentRole:
+            answer = _alignment(column)
+        return answer
+
+    def _text(self, run: "StoredRun", column: int) -> str:
+        identity = run.identity
+        mode = str(identity.settings.get("mode", ""))
+        health = self._health.get(run.id)
+        return {
+            RUN: str(run.id),
+            NAME: run.name,
+            ITEMS: f"{run.judged:,} of {identity.items:,}",
+            MODE: "submission" if run.submitted else mode,
+            DATASET: short_name(identity.dataset_in_words),
+            MODEL: short_name(identity.model_name),
+            MADE: f"{run.created.astimezone():%Y-%m-%d %H:%M}",
+            HEALTH: "-" if run.submitted else _HEALTH[health.verdict] if health else "…",
+            ARCHIVED: f"{run.archived.when.astimezone():%Y-%m-%d}" if run.archived else "",
+        }[column]
+
+    def _value(self, run: "StoredRun", column: int) -> float | str:
+        if column == RUN:
+            return float(run.id)
+        if column == ITEMS:
+            return float(run.judged)
+        return run.created.isoformat() if column == MADE else self._text(run, column).casefold()
+
+    def _about(self, run: "StoredRun") -> str:
+        identity = run.identity
+        lines = [run.title, str(identity.dataset_path), str(identity.model_path)]
+        health = self._health.get(run.id)
+        if health is not None and not run.submitted:
+            lines.append(health.headline)
+        if run.archived:
+            lines.append(f"Archived {run.archived.when.astimezone():%Y-%m-%d %H:%M} by {run.archived.by}.")
+        return "\n".join([*lines, *([run.note] if run.note else [])])
+
+
+class NameDelegate(QStyledItemDelegate):
+    """A field for a name that is no longer than the store takes."""
+
+    def createEditor(self, parent: QWidget, _option: QStyleOptionViewItem, _index: Index) -> QWidget:
+        """The field."""
+        field = QLineEdit(parent)
+        field.setMaxLength(LONGEST_NAME)
+        field.setAccessibleName("Name of the run")
+        return field
+
+
+def _alignment(column: int) -> int:
+    side = Qt.AlignmentFlag.AlignRight if column in (RUN, ITEMS) else Qt.AlignmentFlag.AlignLeft
+    return int(side | Qt.AlignmentFlag.AlignVCenter)
+
+
+class RunsOrder(QSortFilterProxyModel):
+    """The runs that have all words of a text, with those in the archive or without; sorted by values."""
+
+    def __init__(self, source: RunsTableModel, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._source = source
+        self._words = ""
+        self._archived = False
+        self.setSourceModel(source)
+        self.setSortRole(SORT_ROLE)
+        self.setDynamicSortFilter(True)
+
+    def search(self, words: str, archived: bool) -> None:
+        """Show what has all these words; `archived`: those in the archive, too."""
+        self.beginFilterChange()
+        self._words, self._archived = words, archived
+        self.endFilterChange()
+
+    def filterAcceptsRow(self, row: int, _parent: Index) -> bool:
+        """Whether a run is shown."""
+        run = self._source.run_at(row)
+        return (self._archived or run.archived is None) and run.found_by(self._words)

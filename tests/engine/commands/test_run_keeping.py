@@ -1,0 +1,139 @@
+"""`runs` as a place to keep order: names, notes, archive, deletion, search, two runs side by side."""
+
+import io
+import shutil
+import sqlite3
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.commands import runs
+from engine.commands.shared.remedies import OPTIONS
+from engine.core.errors import SetupError, StoreError
+from engine.core.items import Preference
+from engine.core.judgments import NewOverride
+from engine.store.run_store import RunStore
+
+
+def give(store: Path, *words: object) -> int:
+    """`runs` in this process; the exit code."""
+    return runs.run(runs.parser().parse_args([*map(str, words), "--store", str(store)]))
+
+
+@pytest.fixture
+def store(demo_store: Path, tmp_path: Path) -> Path:
+    """A copy of `demo_store` with a second run of other settings, of which nothing is judged."""
+    path = Path(shutil.copy(demo_store, tmp_path))
+    with RunStore(path) as opened:
+        identity = opened.run(1).identity
+        db = sqlite3.connect(path)
+        with opened.begin(identity, fresh=True) as other:
+            settings = "replace(settings, '\"context\": 4096', '\"context\": 2048')"
+            db.execute(f"UPDATE run SET settings = {settings} WHERE id = ?", (other.id,))
+            db.commit()
+        db.close()
+    return path
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> str:
+    """What was printed since the last time."""
+    return capsys.readouterr().out
+
+
+def test_a_name_is_listed_and_shown(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert give(store) == 0
+    assert "name" not in said(capsys)
+    assert give(store, "name", 1, "night,", "Q8") == 0
+    assert said(capsys) == "It is run 1 “night, Q8” now.\n"
+    give(store)
+    lines = said(capsys).splitlines()
+    assert (lines[0].endswith("name"), lines[1].endswith("night, Q8")) == (True, True)
+    give(store, "note", 1, "with the larger cache")
+    said(capsys)
+    give(store, "show", 1)
+    shown = said(capsys)
+    assert "night, Q8" in shown
+    assert "with the larger cache" in shown
+
+
+def test_what_is_archived_is_listed_with_all_alone(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert give(store, "archive", 2) == 0
+    said(capsys)
+    give(store)
+    short = said(capsys)
+    assert short.endswith("1 run is in the archive: runs --all\n")
+    give(store, "--all")
+    whole = said(capsys)
+    assert (len(short.splitlines()), len(whole.splitlines())) == (3, 3)
+    assert "archived" in whole.splitlines()[0]
+    assert give(store, "restore", 2) == 0
+    said(capsys)
+    give(store)
+    assert len(said(capsys).splitlines()) == 3
+
+
+def test_runs_are_found_by_words(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert give(store, "find", "CONTEXT", "2048") == 0
+    assert [line[0] for line in said(capsys).splitlines()[1:]] == ["2"]
+    assert give(store, "find", "zebra") == 1
+    assert "No run has 'zebra'" in said(capsys)
+    give(store, "archive", 2)
+    said(capsys)
+    assert give(store, "find", "2048") == 1
+    assert "add --all" in said(capsys)
+    assert give(store, "find", "2048", "--all") == 0
+
+
+def test_the_differences_of_two_runs_come_first(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert give(store, "diff", 1, 2) == 0
+    lines = said(capsys).splitlines()
+    differing = [line.split("  ")[0] for line in lines if "  yes  " in line]
+    assert "context" in differing
+    assert "dataset" not in differing
+    (context,) = (line for line in lines if line.startswith("context "))
+    assert context.split()[1:] == ["yes", "4096", "2048"]
+    assert lines[-1].endswith("differences.")
+    with pytest.raises(SetupError, match="Both are run 1"):
+        give(store, "diff", 1, 1)
+
+
+def test_deleting_says_what_goes_and_asks(
+    store: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stdin", Terminal("n\n"))
+    assert give(store, "delete", 2) == 1
+    answer = said(capsys)
+    assert "Run 2: 0 judged items" in answer
+    assert "Deleted is deleted" in answer
+    assert "Nothing is deleted." in answer
+    monkeypatch.setattr(sys, "stdin", Terminal("y\n"))
+    assert give(store, "delete", 2) == 0
+    assert "Run 2 is deleted" in said(capsys)
+    with pytest.raises(StoreError, match="Run 2 was deleted"):
+        give(store, "show", 2)
+
+
+def test_where_nobody_can_answer_deleting_needs_its_option(store: Path) -> None:
+    with pytest.raises(SetupError) as caught:
+        give(store, "delete", 2)
+    assert "--yes" in OPTIONS.of(caught.value.remedy)
+    assert give(store, "delete", 2, "--yes") == 0
+
+
+def test_decisions_of_people_need_an_option_of_their_own(
+    store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with RunStore(store) as opened:
+        item_id = next(opened.judged(1)).item_id
+        opened.override(1, NewOverride(item_id, "safety", Preference.BOTH_BAD, None, "Ada"))
+    with pytest.raises(SetupError) as caught:
+        give(store, "delete", 1, "--yes")
+    assert "1 override, by Ada" in caught.value.problem
+    assert "--with-decisions" in OPTIONS.of(caught.value.remedy)
+    assert "1 override, by Ada" in said(capsys)
+    assert give(store, "delete", 1, "--yes", "--with-decisions") == 0

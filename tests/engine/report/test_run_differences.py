@@ -1,0 +1,53 @@
+"""Two runs side by side: what differs is marked and comes first, what always differs is not marked."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from engine.core.run_records import Effort, StoredRun
+from engine.report.run_differences import difference_count, differences_table
+from tests.judged import IDENTITY
+
+MADE = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+ONE = StoredRun(1, MADE, IDENTITY, 3, {"llama_cpp": "b1", "threads": 4}, name="night")
+OTHER = replace(
+    ONE,
+    id=2,
+    name="",
+    identity=replace(
+        IDENTITY, model_path=Path("/models/q8.gguf"), settings={"mode": "labels", "kv_type": "q8_0"}
+    ),
+    manifest={"llama_cpp": "b2", "threads": 4},
+)
+EFFORTS = {1: [Effort(2.0, 100, 0)] * 3, 2: [Effort(4.0, 100, 0)] * 3}
+
+
+def facts(one: StoredRun, other: StoredRun) -> dict[str, tuple[object, ...]]:
+    table = differences_table(one, other, EFFORTS)
+    return {str(row[0]): tuple(row[1:]) for row in table.rows}
+
+
+def test_what_differs_is_marked_and_comes_before_what_is_alike() -> None:
+    found = facts(ONE, OTHER)
+    assert found["mode"] == (True, "explain", "labels")
+    assert found["llama.cpp"] == (True, "b1", "b2")
+    assert found["KV cache"] == (True, None, "q8_0")
+    assert found["folder of the model"] == (True, ".", "/models")
+    assert found["threads"] == (False, "4", "4")
+    marked = [differs for differs, *_values in found.values()]
+    assert marked.index(True) < marked.index(False, marked.index(True))
+    assert not any(marked[marked.index(False, marked.index(True)) :])
+
+
+def test_names_and_times_are_shown_and_no_difference() -> None:
+    found = facts(ONE, OTHER)
+    assert found["name"] == (False, "night", None)
+    assert found["time at work"] == (False, "6 s", "12 s")
+    assert found["seconds for an item"] == (False, "2.00", "4.00")
+    assert "note" not in found
+    assert difference_count(differences_table(ONE, replace(ONE, id=2), EFFORTS)) == 0
+
+
+def test_a_run_of_which_nothing_is_judged_has_no_times() -> None:
+    table = differences_table(ONE, OTHER, {1: [], 2: []})
+    assert not {"time at work", "tokens read"} & {row[0] for row in table.rows}

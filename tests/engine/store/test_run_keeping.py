@@ -1,0 +1,222 @@
+"""Runs named, noted, put away and deleted: what stays, what goes, what is refused."""
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.commands.shared.remedies import OPTIONS
+from engine.core.errors import RunBusyError, SetupError, StoreError
+from engine.core.items import Preference
+from engine.core.judgments import NewOverride, NewReview, ReviewState
+from engine.store.migrations import STEPS
+from engine.store.run_store import RunStore
+from engine.store.run_table import LONGEST_NAME, LONGEST_NOTE
+from tests.judged import IDENTITY, judged_item
+
+TABLES_OF_RUNS = [
+    "judged_item",
+    "reading",
+    "explanation",
+    "rewritten_explanation",
+    "unscored",
+    "given",
+    "override",
+    "review_mark",
+    "confirmation",
+]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[RunStore]:
+    """A store with two runs of three items."""
+    with RunStore(tmp_path / "runs.sqlite") as opened:
+        for key in ("one", "two"):
+            with opened.begin(replace(IDENTITY, key=key)) as run:
+                opened.add(run.id, [judged_item(position) for position in range(3)])
+        yield opened
+
+
+def decide(store: RunStore, run_id: int) -> None:
+    """Let people decide all that can be decided in a run."""
+    store.override(run_id, NewOverride("id 0", "safety", Preference.A, None, "Ada"))
+    store.review(run_id, NewReview("id 1", "Ben", ReviewState.DONE, {"safety": Preference.B}))
+    store.note("c" * 64, "odd", ["typo"], "Ada")
+
+
+def rows(store: RunStore, run_id: int) -> dict[str, int]:
+    """How many rows each table has of a run, but for tables without any."""
+    db = sqlite3.connect(store.path)
+    found = {
+        table: db.execute(f"SELECT count(*) FROM {table} WHERE run_id = ?", (run_id,)).fetchone()[0]
+        for table in TABLES_OF_RUNS
+    }
+    db.close()
+    return {table: count for table, count in found.items() if count}
+
+
+def test_a_run_is_called_by_its_number_and_its_name(store: RunStore) -> None:
+    store.name(1, "  night,\n Q8 ")
+    run = store.run(1)
+    assert (run.name, run.title, run.called) == ("night, Q8", "Run 1 “night, Q8”", "run 1 “night, Q8”")
+    store.name(1, " ")
+    assert store.run(1).title == "Run 1"
+
+
+def test_a_long_name_is_kept_whole_and_called_without_its_middle(store: RunStore) -> None:
+    name = "n" * LONGEST_NAME
+    store.name(2, name)
+    assert store.run(2).name == name
+    assert len(store.run(2).title) < 80
+
+
+@pytest.mark.parametrize("name", ["n" * (LONGEST_NAME + 1), "right\u202eleft", "bell\x07"])
+def test_what_is_no_name_is_refused(store: RunStore, name: str) -> None:
+    store.name(1, "before")
+    with pytest.raises(SetupError, match="name of run 1"):
+        store.name(1, name)
+    assert store.run(1).name == "before"
+
+
+def test_a_note_keeps_its_lines_and_has_a_limit(store: RunStore) -> None:
+    store.note_run(1, " first\nsecond \ud800")
+    assert store.run(1).note == "first\nsecond ?"
+    with pytest.raises(SetupError, match="20,001 letters"):
+        store.note_run(1, "n" * (LONGEST_NOTE + 1))
+
+
+def test_a_run_is_put_away_by_somebody_and_taken_out_again(store: RunStore) -> None:
+    store.archive([1, 2], "Ada")
+    first = store.run(1).archived
+    store.archive([1], "Ben")
+    assert first is not None
+    assert (first.by, store.run(1).archived) == ("Ada", first)
+    store.restore([1])
+    assert [run.archived is None for run in store.runs()] == [True, False]
+
+
+def test_where_one_run_is_missing_none_is_put_away(store: RunStore) -> None:
+    with pytest.raises(StoreError, match="holds no run 7"):
+        store.archive([1, 7], "Ada")
+    assert store.run(1).archived is None
+
+
+def test_a_run_that_is_judged_further_comes_out_of_the_archive(store: RunStore) -> None:
+    identity = replace(IDENTITY, key="three")
+    with store.begin(identity) as run:
+        store.add(run.id, [judged_item(0)])
+    store.archive([run.id, 1], "Ada")
+    with store.begin(identity):
+        pass
+    with store.begin(replace(IDENTITY, key="one")):
+        pass
+    assert store.run(run.id).archived is None
+    assert store.run(1).archived is not None  # it is complete: nothing is judged
+
+
+def test_words_find_a_run_by_all_that_is_known_of_it(store: RunStore) -> None:
+    store.name(1, "Night")
+    store.note_run(1, "with the larger cache")
+    store.describe(1, {"llama_cpp": "b1234"})
+    run = store.run(1)
+    for text in ("night", "CACHE larger", "data.tsv explain", "a model", "safety", "b1234", ""):
+        assert run.found_by(text), text
+    assert not run.found_by("night zebra")
+
+
+def test_what_would_be_lost_is_counted_and_people_are_named(store: RunStore) -> None:
+    decide(store, 1)
+    one, two = store.contents([1, 2])
+    assert (one.overrides, one.confirmed, one.marked, one.authors) == (1, 1, 1, ("Ada", "Ben"))
+    assert one.decisions == (
+        "1 override, 1 confirmed label and 1 item marked as done or skipped, by Ada, Ben"
+    )
+    assert (two.decided, two.decisions) == (False, "")
+    assert two.in_words.endswith("KiB; nobody has decided anything in it.")
+
+
+def test_a_deleted_run_is_gone_with_all_that_hangs_on_it_and_the_other_stays(store: RunStore) -> None:
+    decide(store, 1)
+    others = rows(store, 2)
+    assert len(rows(store, 1)) > len(others)
+    deleted = store.delete([1], with_decisions=True)
+    assert deleted.ids == (1,)
+    assert rows(store, 1) == {}
+    assert (rows(store, 2), [run.id for run in store.runs()]) == (others, [2])
+    assert list(store.judged(2)) == [judged_item(position) for position in range(3)]
+    assert store.notes(["c" * 64])  # of the items' texts, whichever run judges them
+
+
+def test_what_a_deleted_run_held_is_nowhere_in_the_files(store: RunStore) -> None:
+    store.name(1, "a name that is secret")
+    store.delete([1])
+    files = store.path.parent.glob(f"{store.path.name}*")
+    assert not [path.name for path in files if b"a name that is secret" in path.read_bytes()]
+    assert not store.path.with_name("runs.sqlite.run-1.lock").exists()
+
+
+def test_what_people_decided_is_deleted_only_where_that_is_said(store: RunStore) -> None:
+    decide(store, 1)
+    before = rows(store, 1), rows(store, 2)
+    with pytest.raises(SetupError) as caught:
+        store.delete([2, 1])
+    assert "Run 1: 1 override, 1 confirmed label" in caught.value.problem
+    assert "--with-decisions" in OPTIONS.of(caught.value.remedy)
+    assert (rows(store, 1), rows(store, 2)) == before
+
+
+def test_a_run_that_is_being_judged_is_not_deleted_nor_the_others(store: RunStore) -> None:
+    with RunStore(store.path) as other, other.hold(2), pytest.raises(RunBusyError):
+        store.delete([1, 2])
+    assert [run.id for run in store.runs()] == [1, 2]
+
+
+def test_the_number_of_a_deleted_run_is_never_given_again(store: RunStore) -> None:
+    store.delete([2])
+    with store.begin(replace(IDENTITY, key="two")) as run:
+        assert run.id == 3
+    with pytest.raises(StoreError, match="Run 2 was deleted on 20"):
+        store.run(2)
+
+
+def test_the_file_becomes_smaller_by_about_what_was_said(tmp_path: Path) -> None:
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        for key in ("one", "two"):
+            identity = replace(IDENTITY, key=key, items=3000)
+            with store.begin(identity) as run:
+                store.add(run.id, [judged_item(position) for position in range(3000)])
+        store.delete([2])  # what is not yet in the file is written there
+        with store.begin(replace(IDENTITY, key="two", items=3000)) as run:
+            store.add(run.id, [judged_item(position) for position in range(3000)])
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        (held,) = store.contents([run.id])
+        deleted = store.delete([run.id])
+    assert deleted.left == 0
+    assert held.n_bytes / 2 < deleted.freed < held.n_bytes * 2
+
+
+def test_while_another_run_is_judged_the_file_keeps_its_size(store: RunStore) -> None:
+    with store.begin(replace(IDENTITY, key="large", items=2000)) as run:
+        store.add(run.id, [judged_item(position) for position in range(2000)])
+    with RunStore(store.path) as other, other.hold(1):
+        deleted = store.delete([run.id])
+    assert deleted.left > 100_000
+    assert "wait for later runs" in deleted.in_words
+
+
+def test_a_store_from_before_names_opens_with_its_runs(tmp_path: Path) -> None:
+    path = tmp_path / "old.sqlite"
+    with RunStore(path) as store, store.begin(IDENTITY) as run:
+        store.add(run.id, [judged_item(0)])
+    db = sqlite3.connect(path)
+    for column in ("name", "note", "archived", "archived_by"):
+        db.execute(f"ALTER TABLE run DROP COLUMN {column}")
+    db.execute("DROP TABLE deleted_run")
+    db.execute(f"PRAGMA user_version = {[name for name, _ in STEPS].index('006_names_archive_and_deletion')}")
+    db.commit()
+    db.close()
+    with RunStore(path) as store:
+        (found,) = store.runs()
+        assert (found.name, found.note, found.archived, found.judged) == ("", "", None, 1)

@@ -1,0 +1,213 @@
+"""Runs of a window that nobody looks at: the computer stays awake, the title says how far they are."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QComboBox
+from pytestqt.qtbot import QtBot
+
+from engine.core.run_setup import RunSetup
+from engine.core.settings import Mode
+from engine.store.run_store import RunStore
+from engine.system.awake import KeepAwake
+from engine.system.paths import demo_model
+from gui.judge.run_control import UNFINISHED
+from gui.review.drafts import DRAFTS
+from gui.runs.queued import QueueState
+from gui.runs.run_watch import KEEP_AWAKE
+from gui.runs.runs_dialog import RunsDialog
+from gui.window.frame import MainWindow
+from gui.window.interior import Interior
+from gui.window.settings_dialog import SettingsDialog
+from gui.work.state import State
+from gui.work.workspace import Workspace
+from tests.inhibitors import asked, inhibitor, runs
+
+A_WHILE = 60_000
+
+pytestmark = pytest.mark.usefixtures("demo_tried")
+needs_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a program of Linux")
+
+
+@pytest.fixture
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A systemd-inhibit on PATH; the file in which it notes what it was asked."""
+    with inhibitor(tmp_path) as made:
+        monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+        yield made
+
+
+@pytest.fixture
+def interior(qtbot: QtBot, tmp_path: Path, demo_store: Path, demo_gold: Path) -> Iterator[Interior]:
+    """A window on a store with the demo run, which is open."""
+    shutil.copy(demo_store, tmp_path / "runs.sqlite")
+    frame = MainWindow(State(tmp_path / "state"))
+    frame.state.set_number("last/run", 1)
+    frame.show()
+    made = Interior(frame, tmp_path / "runs.sqlite")
+    made.begin(demo_gold)
+    qtbot.waitUntil(lambda: made.workspace.run is not None and made.workspace.dataset is not None)
+    yield made
+    made.runs.queue.pause()
+    made.run_control.stop()
+    qtbot.waitUntil(lambda: not made.run_control.running, timeout=A_WHILE)
+    frame.close()
+    made.end()
+
+
+@pytest.fixture
+def setup(demo_gold: Path) -> RunSetup:
+    return RunSetup(demo_gold, demo_model(), items=4, mode=Mode.LABELS, threads=1)
+
+
+def is_open(interior: Interior, run_id: int) -> bool:
+    run = interior.workspace.run
+    return run is not None and run.id == run_id
+
+
+@needs_linux
+def test_the_computer_stays_awake_while_a_queue_goes_on_and_no_longer(
+    qtbot: QtBot, interior: Interior, setup: RunSetup, told: Path
+) -> None:
+    seen: set[bool] = set()
+    interior.run_control.progressed.connect(lambda: seen.add(interior.runs.watch.awake))
+    for items in (2, 3):
+        interior.runs.queue.add(replace(setup, items=items))
+    with qtbot.waitSignal(interior.runs.queue.ended, timeout=A_WHILE):
+        interior.runs.queue.start()
+        qtbot.waitUntil(lambda: "stays awake" in interior.judge.run_panel.text, timeout=A_WHILE)
+    assert True in seen
+    qtbot.waitUntil(lambda: not interior.runs.watch.awake)
+    assert "stays awake" not in interior.judge.run_panel.text
+    assert len(asked(told)) == 1  # for both runs
+    assert not runs(asked(told)[0])
+
+
+@needs_linux
+def test_the_computer_sleeps_where_a_person_lets_it(
+    qtbot: QtBot, interior: Interior, setup: RunSetup, told: Path
+) -> None:
+    interior.frame.state.set_text(KEEP_AWAKE, KeepAwake.NO)
+    with qtbot.waitSignal(interior.run_control.ended, timeout=A_WHILE):
+        interior.run_control.start(setup)
+    assert not asked(told)
+
+
+def test_settings_remember_when_the_computer_stays_awake(qtbot: QtBot, interior: Interior) -> None:
+    dialog = SettingsDialog(interior.workspace)
+    qtbot.addWidget(dialog)
+    (choice,) = [box for box in dialog.findChildren(QComboBox) if box.findData(KeepAwake.YES.value) >= 0]
+    assert choice.currentData() == KeepAwake.MAINS
+    with qtbot.waitSignal(dialog.power_changed):
+        choice.setCurrentIndex(choice.findData(KeepAwake.NO.value))
+        choice.activated.emit(choice.currentIndex())
+    assert interior.frame.state.text(KEEP_AWAKE) == "no"
+
+
+def test_the_title_says_how_far_the_queue_is(qtbot: QtBot, interior: Interior, setup: RunSetup) -> None:
+    titles: set[str] = set()
+    interior.frame.windowTitleChanged.connect(titles.add)
+    for items in (2, 3):
+        interior.runs.queue.add(replace(setup, items=items))
+    with qtbot.waitSignal(interior.runs.queue.ended, timeout=A_WHILE):
+        interior.runs.queue.start()
+    assert any(title.endswith(" %, run 2 of 2 - gold.tsv - Tiebreak") for title in titles)
+    assert interior.frame.windowTitle() == "gold.tsv - Tiebreak"
+
+
+def test_three_runs_are_judged_with_the_window_minimised(
+    qtbot: QtBot, interior: Interior, setup: RunSetup
+) -> None:
+    for items in (2, 3, 4):
+        interior.runs.queue.add(replace(setup, items=items))
+    interior.frame.showMinimized()
+    with qtbot.waitSignal(interior.runs.queue.ended, timeout=A_WHILE) as ended:
+        interior.runs.queue.start()
+    assert interior.frame.isMinimized()
+    assert str(ended.args[0]).endswith(": 3 done.")
+    with RunStore(interior.workspace.store_path) as store:
+        assert [run.judged for run in store.runs()[1:]] == [2, 3, 4]
+
+
+def test_after_several_runs_in_a_row_the_way_back_leads_to_what_was_looked_at(
+    qtbot: QtBot, interior: Interior, setup: RunSetup
+) -> None:
+    space = interior.workspace
+    for run_id, items in ((2, 2), (3, 3)):
+        with qtbot.waitSignal(interior.run_control.ended, timeout=A_WHILE):
+            interior.run_control.start(replace(setup, items=items))
+        qtbot.waitUntil(partial(is_open, interior, run_id), timeout=A_WHILE)
+    assert space.replaced is not None
+    assert (space.replaced.run_id, space.replaced.before, space.replaced.called) == (3, 1, "run 1")
+
+
+def test_the_page_adds_what_it_describes_by_its_key(qtbot: QtBot, interior: Interior) -> None:
+    interior.judge.dataset_line.set_items(2)
+    with qtbot.waitActive(interior.frame):
+        interior.frame.activateWindow()
+    QTest.keySequence(interior.frame, "Ctrl+Shift+R")
+    (entry,) = interior.runs.queue.entries
+    assert (entry.setup.items, entry.state) == (2, QueueState.WAITING)
+    interior._forget()
+    assert State(interior.frame.state.path.parent).record("queue")["entries"]
+
+
+def test_the_open_run_is_closed_where_it_is_deleted(qtbot: QtBot, interior: Interior) -> None:
+    space = interior.workspace
+    interior.review.desk._drafts.keep(1, "safety", "1", "begun")
+    space.state.set_record(UNFINISHED, {"runs": [{"run": 1, "setup": {}}]})
+    interior.runs.show_runs()
+    (dialog,) = interior.frame.findChildren(RunsDialog)
+    qtbot.waitUntil(lambda: dialog.order.rowCount() == 1, timeout=A_WHILE)
+    with qtbot.waitSignal(space.runs_deleted, timeout=A_WHILE):
+        dialog._delete([1], with_decisions=True)
+    assert space.run is None
+    assert interior.frame.state.number("last/run", 7) == 0
+    assert not space.state.record(DRAFTS)
+    assert interior.run_control.unfinished_run is None
+    for page in interior.pages:  # each can live without a run
+        interior.frame.show_page(page.NAME)
+    qtbot.waitUntil(lambda: not space.runs, timeout=A_WHILE)
+    dialog.close()
+
+
+def test_a_name_given_in_the_dialog_is_that_of_the_open_run(qtbot: QtBot, interior: Interior) -> None:
+    space = interior.workspace
+    with RunStore(space.store_path) as store:
+        store.name(1, "night")
+    space.refresh_runs()
+    qtbot.waitUntil(lambda: space.run is not None and space.run.results.run.name == "night")
+    picker = interior.results.picker
+    assert picker.currentText().startswith("Run 1 “night”: gold.tsv")
+
+
+def test_an_archived_run_is_not_in_the_lists_unless_it_is_open(qtbot: QtBot, interior: Interior) -> None:
+    space = interior.workspace
+    with RunStore(space.store_path) as store:
+        with store.begin(replace(store.run(1).identity, key="other")):
+            pass
+        store.archive([1, 2], "Ada")
+    space.refresh_runs()
+    qtbot.waitUntil(lambda: len(space.runs) == 2 and all(run.archived for run in space.runs))
+    picker = interior.results.picker
+    assert [picker.itemData(place) for place in range(picker.count()) if picker.itemData(place)] == [1]
+
+
+def test_a_run_that_a_command_deleted_is_said_to_be_gone_once(
+    qtbot: QtBot, interior: Interior, tmp_path: Path
+) -> None:
+    space = Workspace(interior.threads, State(tmp_path / "other"), interior.workspace.store_path)
+    space.state.set_number("last/run", 1)
+    with RunStore(space.store_path) as store:
+        store.delete([1])
+    with qtbot.waitSignal(space.problem, timeout=A_WHILE) as problem:
+        space.open_run(1)
+    assert "Run 1 was deleted on 20" in problem.args[0].problem
+    assert space.state.number("last/run", 7) == 0

@@ -1,0 +1,242 @@
+"""The queue of runs, with the real demo model and a real store: one after another, kept, stopped."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from engine.core.events import RunEnded
+from engine.core.run_setup import RunSetup
+from engine.core.settings import Mode
+from engine.store.run_store import RunStore
+from engine.system.paths import demo_model
+from gui.judge.run_control import RunControl
+from gui.runs.queue_panel import QueuePanel
+from gui.runs.queued import Queued, QueueState
+from gui.runs.run_queue import QUEUE, RunQueue
+from gui.work.state import State
+from gui.work.workspace import Workspace
+
+A_WHILE = 60_000
+WAITING, UNDER_WAY, DONE, FAILED, SKIPPED = QueueState
+
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
+
+@pytest.fixture
+def control(workspace: Workspace) -> RunControl:
+    return RunControl(workspace)
+
+
+@pytest.fixture
+def queue(control: RunControl, workspace: Workspace) -> RunQueue:
+    return RunQueue(control, workspace.state)
+
+
+@pytest.fixture
+def setup(demo_gold: Path) -> RunSetup:
+    return RunSetup(demo_gold, demo_model(), items=2, mode=Mode.LABELS, both_orders=False, threads=1)
+
+
+def long(setup: RunSetup) -> RunSetup:
+    """A run that takes long enough to be stopped."""
+    return replace(setup, items=None, mode=Mode.EXPLAIN, both_orders=True)
+
+
+def states(queue: RunQueue) -> list[QueueState]:
+    return [entry.state for entry in queue.entries]
+
+
+def run_queue(qtbot: QtBot, queue: RunQueue) -> str:
+    """Let a queue go to its end; what it says then."""
+    with qtbot.waitSignal(queue.ended, timeout=A_WHILE) as ended:
+        queue.start()
+    return str(ended.args[0])
+
+
+def wait_for_items(qtbot: QtBot, control: RunControl, count: int = 1) -> None:
+    qtbot.waitUntil(
+        lambda: control.progress is not None and control.progress.judged >= count, timeout=A_WHILE
+    )
+
+
+def test_runs_are_judged_one_after_another_and_one_that_fails_lets_the_next_begin(
+    qtbot: QtBot, queue: RunQueue, setup: RunSetup, workspace: Workspace, tmp_path: Path
+) -> None:
+    queue.add(setup)
+    queue.add(replace(setup, dataset_path=tmp_path / "gone.tsv"))
+    queue.add(replace(setup, items=3))
+    parts: list[tuple[int, int] | None] = []
+    queue.changed.connect(lambda: parts.append(queue.part))
+    summary = run_queue(qtbot, queue)
+    assert states(queue) == [DONE, FAILED, DONE]
+    assert [entry.run_id for entry in queue.entries] == [1, None, 2]
+    assert "gone.tsv" in queue.entries[1].said
+    assert queue.entries[0].outcome.startswith("done, run 1: 2 items")
+    assert summary.startswith("The queue has ended after ")
+    assert summary.endswith(": 2 done, 1 failed.")
+    assert {(1, 3), (2, 3), (3, 3)} <= set(parts)
+    assert (queue.going, queue.current) == (False, None)
+    with RunStore(workspace.store_path) as store:
+        assert [run.judged for run in store.runs()] == [2, 3]
+
+
+def test_the_same_run_does_not_wait_twice(queue: RunQueue, setup: RunSetup) -> None:
+    assert queue.add(setup)
+    assert not queue.add(setup)
+    assert queue.add(replace(setup, items=3))
+    assert queue.waiting == 2
+
+
+def test_what_waits_is_moved_and_taken_out(queue: RunQueue, setup: RunSetup) -> None:
+    for items in (1, 2, 3):
+        queue.add(replace(setup, items=items))
+
+    def order() -> Sequence[int | None]:
+        return [entry.setup.items for entry in queue.entries]
+
+    assert queue.move(0, 1)
+    assert order() == [2, 1, 3]
+    assert not queue.move(0, -1)
+    assert not queue.move(2, 1)
+    queue.remove(1)
+    assert order() == [2, 3]
+
+
+def test_stop_stops_the_queue_and_what_was_under_way_goes_on_there(
+    qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup
+) -> None:
+    queue.add(long(setup))
+    queue.add(setup)
+    queue.start()
+    wait_for_items(qtbot, control)
+    assert states(queue) == [UNDER_WAY, WAITING]
+    with qtbot.waitSignal(control.ended, timeout=A_WHILE):
+        control.stop()
+    assert (queue.going, states(queue)) == (False, [WAITING, WAITING])
+    assert (queue.entries[0].run_id, queue.entries[0].said[:13]) == (1, "stopped after")
+    queue.start()
+    assert control.setup is not None
+    assert control.setup.resumes == 1
+    queue.skip()
+    qtbot.waitUntil(lambda: states(queue) == [SKIPPED, DONE], timeout=A_WHILE)
+
+
+def test_a_run_that_is_skipped_lets_the_next_begin_and_may_wait_again(
+    qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup
+) -> None:
+    queue.add(long(setup))
+    queue.add(setup)
+    queue.start()
+    wait_for_items(qtbot, control)
+    with qtbot.waitSignal(queue.ended, timeout=A_WHILE) as ended:
+        queue.skip()
+    assert states(queue) == [SKIPPED, DONE]
+    assert str(ended.args[0]).endswith(": 1 done, 1 skipped.")
+    queue.repeat(0)
+    assert (states(queue)[0], queue.entries[0].run_id) == (WAITING, 1)
+    queue.clear_ended()
+    assert states(queue) == [WAITING]
+
+
+def test_after_a_crash_the_queue_is_there_and_waits_for_a_person(
+    qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup, workspace: Workspace
+) -> None:
+    queue.add(long(setup))
+    queue.add(setup)
+    queue.start()
+    wait_for_items(qtbot, control)
+    # What the disk holds at this moment is all that a crash leaves.
+    after = RunQueue(control, State(workspace.state.path.parent))
+    assert (after.going, states(after)) == (False, [WAITING, WAITING])
+    first = after.entries[0]
+    assert first.run_id == 1
+    assert first.said == "cut off; goes on there"
+    assert (first.next_setup.resumes, first.setup) == (1, long(setup))
+    with qtbot.waitSignal(control.ended, timeout=A_WHILE):
+        control.stop()
+
+
+def test_a_queue_that_is_started_during_a_run_begins_after_it(
+    qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup
+) -> None:
+    queue.add(replace(setup, items=3))
+    heard: list[object] = []
+    control.ended.connect(heard.append)
+    control.start(setup)
+    queue.start()
+    assert (queue.going, queue.current, states(queue)) == (True, None, [WAITING])
+    qtbot.waitUntil(lambda: len(heard) == 2, timeout=A_WHILE)
+    assert [how.run_id for how in heard if isinstance(how, RunEnded)] == [1, 2]
+    qtbot.waitUntil(lambda: not queue.going)
+
+
+def test_paused_no_other_run_begins(
+    qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup
+) -> None:
+    queue.add(setup)
+    queue.add(replace(setup, items=3))
+    with qtbot.waitSignal(control.ended, timeout=A_WHILE):
+        queue.start()
+        queue.pause()
+    qtbot.wait(50)
+    assert (control.running, states(queue)) == (False, [DONE, WAITING])
+
+
+def test_a_deleted_run_is_begun_anew(queue: RunQueue, setup: RunSetup) -> None:
+    queue.add(replace(setup, resumes=7))
+    assert queue.entries[0].next_setup.resumes == 7
+    queue.forget_runs([7])
+    assert queue.entries[0].next_setup == setup
+
+
+@pytest.mark.parametrize("kept", [{}, {"entries": 3}, {"entries": [3, {"setup": 1}, {}]}])
+def test_a_damaged_memory_is_an_empty_queue(
+    control: RunControl, workspace: Workspace, kept: dict[str, object]
+) -> None:
+    workspace.state.set_record(QUEUE, kept)
+    assert RunQueue(control, workspace.state).entries == ()
+
+
+def test_the_panel_adds_moves_and_removes_by_keys(qtbot: QtBot, queue: RunQueue, setup: RunSetup) -> None:
+    described = [replace(setup, items=items) for items in (1, 2, 3)]
+    panel = QueuePanel(queue, lambda: described[len(queue.entries)] if len(queue.entries) < 3 else setup)
+    qtbot.addWidget(panel)
+    assert panel.isHidden()
+    notes: list[str] = []
+    panel.added.connect(notes.append)
+    for _ in range(4):
+        panel.add_button.click()
+    assert not panel.isHidden()
+    assert len(queue.entries) == 3
+    assert notes[-1].startswith("Just this run waits")
+    assert "3 waiting" in panel.text
+    panel.show()
+    with qtbot.waitActive(panel):
+        panel.activateWindow()
+    panel.view.setFocus()
+    panel.view.selectRow(2)
+    qtbot.keyClick(panel.view, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+    assert [entry.setup.items for entry in queue.entries] == [1, 3, 2]
+    assert panel.view.currentIndex().row() == 1
+    qtbot.keyClick(panel.view, Qt.Key.Key_Delete)
+    assert [entry.setup.items for entry in queue.entries] == [1, 2]
+
+
+def test_a_name_of_255_letters_widens_nothing(qtbot: QtBot, queue: RunQueue, setup: RunSetup) -> None:
+    long_name = Path("/data") / ("n" * 251 + ".tsv")
+    panel = QueuePanel(queue, lambda: replace(setup, dataset_path=long_name, model_path=long_name))
+    qtbot.addWidget(panel)
+    before = panel.minimumSizeHint().width()
+    panel.add_button.click()
+    assert panel.minimumSizeHint().width() <= max(before, 500)
+
+
+def test_an_entry_says_what_differs_between_runs(setup: RunSetup) -> None:
+    entry = Queued(replace(setup, context=8192, temperature=0.5, criteria=("safety",)))
+    assert entry.what == "first 2 of gold.tsv"
+    assert entry.how == "labels, one order, 1 criterion, context 8,192, temperature 0.5"
+    assert entry.in_words.endswith(": waits")

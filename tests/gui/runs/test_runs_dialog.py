@@ -1,0 +1,219 @@
+"""The dialog of all runs, on a real store: search, names, notes, archive, differences, deletion."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit
+from pytestqt.qtbot import QtBot
+
+from engine.core.items import Preference
+from engine.core.judgments import NewOverride
+from engine.store.run_store import RunStore
+from gui.runs.delete_dialog import DeleteDialog
+from gui.runs.differences_dialog import DifferencesDialog
+from gui.runs.run_health import RunHealth
+from gui.runs.runs_dialog import RunsDialog
+from gui.runs.runs_table import ARCHIVED, HEALTH, NAME
+from gui.work.page_name import PageName
+from gui.work.workspace import Workspace
+
+A_WHILE = 60_000
+
+
+@pytest.fixture
+def workspace(workspace: Workspace, demo_store: Path) -> Workspace:
+    """A workspace whose store holds a demo run, and two runs of other settings of which nothing is judged."""
+    shutil.copy(demo_store, workspace.store_path)
+    with RunStore(workspace.store_path) as store:
+        identity = store.run(1).identity
+        for number in (2048, 1024):
+            settings = {**identity.settings, "context": number}
+            with store.begin(replace(identity, key=str(number), settings=settings)):
+                pass
+    return workspace
+
+
+@pytest.fixture
+def dialog(qtbot: QtBot, workspace: Workspace) -> Iterator[RunsDialog]:
+    health = RunHealth(workspace)
+    made = RunsDialog(workspace, health)
+    qtbot.addWidget(made)
+    with qtbot.waitActive(made):
+        made.show()
+    qtbot.waitUntil(lambda: made.order.rowCount() == 3, timeout=A_WHILE)
+    yield made
+    health.rest()
+
+
+def stored(workspace: Workspace) -> RunStore:
+    return RunStore(workspace.store_path)
+
+
+def shown(dialog: RunsDialog, column: int) -> list[str]:
+    """The cells of a column, from above."""
+    return [dialog.order.index(row, column).data() for row in range(dialog.order.rowCount())]
+
+
+def numbers(dialog: RunsDialog) -> list[int]:
+    return [int(text) for text in shown(dialog, 0)]
+
+
+def test_the_newest_run_is_first_and_words_find_one(dialog: RunsDialog) -> None:
+    assert numbers(dialog) == [3, 2, 1]
+    dialog.search.setText("2048 demo")
+    assert numbers(dialog) == [2]
+    assert dialog.count.text() == "1 of 3 runs"
+    dialog.search.setText("zebra")
+    assert numbers(dialog) == []
+
+
+def test_a_run_is_named_in_its_cell(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:
+    dialog.choose(2)
+    dialog.view.setFocus()
+    QTest.keyClick(dialog.view, Qt.Key.Key_F2)
+    editor = dialog.view.findChild(QLineEdit)
+    assert editor is not None
+    QTest.keyClicks(editor, "night")
+    workspace.runs_changed.emit()  # what arrives meanwhile leaves the field alone
+    QTest.keyClicks(editor, ", Q8")
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: shown(dialog, NAME) == ["", "night, Q8", ""], timeout=A_WHILE)
+    assert [run.id for run in dialog.chosen] == [2]
+    with stored(workspace) as store:
+        assert store.run(2).title == "Run 2 “night, Q8”"
+
+
+def test_a_name_of_255_letters_widens_nothing(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:
+    width, least = dialog.width(), dialog.minimumSizeHint().width()
+    with stored(workspace) as store:
+        store.name(2, "n" * 255)
+        store.note_run(2, "note " * 200)
+    workspace.refresh_runs()
+    qtbot.waitUntil(lambda: len(shown(dialog, NAME)[1]) > 200, timeout=A_WHILE)
+    dialog.choose(2)
+    assert (dialog.width(), dialog.minimumSizeHint().width()) == (width, least)
+
+
+def test_a_note_is_stored_as_it_is_written_and_when_another_run_is_chosen(
+    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
+) -> None:
+    assert not dialog.note.isEnabled()
+    dialog.choose(3)
+    QTest.keyClicks(dialog.note, "larger cache")
+    dialog.choose(1)
+    assert dialog.note.toPlainText() == ""
+
+    def note() -> str:
+        with stored(workspace) as store:
+            return store.run(3).note
+
+    qtbot.waitUntil(lambda: note() == "larger cache", timeout=A_WHILE)
+    qtbot.waitUntil(lambda: any(run.note for run in workspace.runs), timeout=A_WHILE)
+    dialog.choose(3)
+    assert dialog.note.toPlainText() == "larger cache"
+    QTest.keyClicks(dialog.note, "!")
+    qtbot.waitUntil(lambda: note().count("!") == 1, timeout=A_WHILE)
+
+
+def test_runs_are_put_away_by_the_person_and_taken_out(
+    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
+) -> None:
+    workspace.set_author("Ada")
+    dialog.choose(2, 3)
+    dialog.archive()
+    qtbot.waitUntil(lambda: numbers(dialog) == [1], timeout=A_WHILE)
+    with stored(workspace) as store:
+        away = store.run(2).archived
+    assert away is not None
+    assert away.by == "Ada"
+    dialog.archived.click()
+    assert numbers(dialog) == [3, 2, 1]
+    assert [bool(text) for text in shown(dialog, ARCHIVED)] == [True, True, False]
+    dialog.choose(2)
+    assert dialog.archive_button.text() == "Take out of the &archive"
+    dialog.archive_button.click()
+    qtbot.waitUntil(lambda: [bool(text) for text in shown(dialog, ARCHIVED)] == [True, False, False])
+
+
+def test_two_runs_are_compared(qtbot: QtBot, dialog: RunsDialog) -> None:
+    dialog.choose(2)
+    assert not dialog.compare_button.isEnabled()
+    dialog.choose(2, 3)
+    dialog.compare_button.click()
+    qtbot.waitUntil(lambda: bool(dialog.findChildren(DifferencesDialog)), timeout=A_WHILE)
+    (found,) = dialog.findChildren(DifferencesDialog)
+    rows = found.table.as_text().splitlines()
+    assert rows[0] == "fact\tdiffers\tRun 2\tRun 3 "
+    assert "context\tyes\t2048\t1024" in rows
+    assert "Run 2 and Run 3: 1 difference." in found.summary.text()
+    found.only.click()
+    assert found.view.model().rowCount() == 1
+    found.close()
+
+
+def test_a_run_is_opened_on_results(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:
+    dialog.choose(1)
+    pages: list[PageName] = []
+    workspace.page_wanted.connect(pages.append)
+    dialog.view.setFocus()
+    with qtbot.waitSignal(workspace.run_changed, timeout=A_WHILE):
+        QTest.keyClick(dialog.view, Qt.Key.Key_Return)
+    assert pages == [PageName.RESULTS]
+    assert workspace.run is not None
+    assert (workspace.run.id, dialog.isVisible()) == (1, False)
+
+
+def asked(qtbot: QtBot, dialog: RunsDialog) -> DeleteDialog:
+    """Press Delete; the question."""
+    dialog.view.setFocus()
+    QTest.keyClick(dialog.view, Qt.Key.Key_Delete)
+    qtbot.waitUntil(lambda: bool(dialog.findChildren(DeleteDialog)), timeout=A_WHILE)
+    (question,) = dialog.findChildren(DeleteDialog)
+    return question
+
+
+def test_runs_are_deleted_after_a_question(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:
+    dialog.choose(2, 3)
+    question = asked(qtbot, dialog)
+    assert "Run 3: 0 judged items" in question.list.toPlainText()
+    assert not question.tick.isVisible()
+    with qtbot.waitSignal(dialog.deleted, timeout=A_WHILE) as gone:
+        question.delete.click()
+    assert sorted(gone.args[0]) == [2, 3]
+    assert "are deleted" in dialog.said.text()
+    qtbot.waitUntil(lambda: numbers(dialog) == [1], timeout=A_WHILE)
+
+
+def test_what_people_decided_goes_only_where_that_is_ticked(
+    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
+) -> None:
+    with stored(workspace) as store:
+        item_id = next(store.judged(1)).item_id
+        store.override(1, NewOverride(item_id, "safety", Preference.BOTH_BAD, None, "Ada"))
+    dialog.choose(1)
+    question = asked(qtbot, dialog)
+    assert "1 override, by Ada" in question.list.toPlainText()
+    assert not question.delete.isEnabled()
+    question.tick.click()
+    with qtbot.waitSignal(dialog.deleted, timeout=A_WHILE):
+        question.delete.click()
+
+
+def test_a_run_that_is_being_judged_is_not_deleted_and_that_is_said(
+    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
+) -> None:
+    dialog.choose(2)
+    question = asked(qtbot, dialog)
+    with stored(workspace) as store, store.hold(2):
+        question.delete.click()
+        qtbot.waitUntil(lambda: "is being judged" in dialog.said.text(), timeout=A_WHILE)
+    assert numbers(dialog) == [3, 2, 1]
+
+
+def test_the_health_of_runs_is_looked_at_meanwhile(qtbot: QtBot, dialog: RunsDialog) -> None:
+    qtbot.waitUntil(lambda: shown(dialog, HEALTH) == ["too few items"] * 2 + ["judges"], timeout=A_WHILE)
