@@ -15,6 +15,7 @@ import pytest
 
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import (
+    ColumnsError,
     EngineBug,
     EngineError,
     InputError,
@@ -77,6 +78,7 @@ def test_what_the_work_prints_is_no_event_and_nothing_is_typed_there() -> None:
 ERRORS = [
     SetupError("a problem", REMEDY),
     InputError(Path("a.tsv"), [f"problem {number}" for number in range(60)], REMEDY),
+    ColumnsError(Path("a.tsv"), ["one"], REMEDY, foreign=True, unknown=["x"]),
     ModelFileError("a problem", REMEDY),
     NoRoomError("a problem", REMEDY),
     ProcessEnded("a problem", REMEDY),
