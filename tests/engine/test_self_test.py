@@ -71,6 +71,7 @@ def test_a_missing_or_damaged_demo_model_is_found(
 
 def test_a_stop_ends_the_trial_in_a_child_at_once() -> None:
     cancel = CancelToken()
+    before = set(psutil.Process().children())
     checks = self_test(cancel)
     assert [check.name for check in islice(checks, 9)][-1] == "demo model"
     stop = threading.Timer(0.2, cancel.cancel)
@@ -78,7 +79,7 @@ def test_a_stop_ends_the_trial_in_a_child_at_once() -> None:
     with pytest.raises(Cancelled):
         next(checks)
     stop.join()
-    assert not psutil.Process().children()
+    assert set(psutil.Process().children()) <= before
 
 
 def test_a_stop_ends_it() -> None:

@@ -50,6 +50,6 @@ def test_a_very_long_name_leaves_room_for_the_rest(opened: StoredRun) -> None:
     assert len(run.title) < 80
     assert len(run.stem) < 80
     assert what_is_joined(run) == (
-        f"{'n' * 40}…{'n' * 12}.tsv answers 2 of the 3 items of gold.tsv, joined by their ids."
+        f"{'n' * 41}…{'n' * 14}.tsv answers 2 of the 3 items of gold.tsv, joined by their ids."
         " Left out, because the dataset lacks them (1): 9."
     )
