@@ -60,37 +60,19 @@ _RESPONSES = frozenset(
 )
 _BESIDE_RESPONSES = frozenset(
     (
-        *(
-            "model",
-            "models",
-            "generator",
-            "score",
-            "scores",
-            "rating",
-            "id",
-            "name",
-            "source",
-            "length",
-            "len",
-        ),
-        *(
-            "tokens",
-            "token",
-            "logprob",
-            "logprobs",
-            "reward",
-            "annotator",
-            "judge",
-            "rank",
-            "reason",
-            "critique",
-        ),
+        *("model", "models", "generator", "score", "scores", "rating", "id", "name", "source", "length"),
+        *("len", "tokens", "token", "logprob", "logprobs", "reward", "annotator", "judge", "rank"),
+        *("reason", "critique"),
     )
 )
-_SCORES = frozenset(("score", "scores", "rating", "reward", "overall", "quality", "rank"))
+_SCORES = frozenset(("score", "scores", "rating", "reward", "overall", "quality"))
+_LESS_IS_BETTER = frozenset(("rank", "loss", "perplexity", "ppl", "error", "errors", "distance"))
+_WINNING = frozenset(("winner", "win", "wins", "won", "better", "preferred", "preference", "chosen", "best"))
+_NO_VERDICT = frozenset(("annotator", "annotation", "human", "answer", "rating", "overall"))
 _TOKEN = re.compile(r"[a-z]+|\d+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _MOST_OF_AN_ID = 4
+_SURE_LABELS = 6  # of the names in _LABELS
 _TELLING = frozenset(("model", "generator", "judge", "annotator", "turn", "system"))
 
 
@@ -276,7 +258,7 @@ class _Guessing:
     def _one_hot(self) -> bool:
         """Columns of 0 and 1, one for each side, perhaps a third one for a tie."""
         free = [column for column in self._free(self._sample.columns) if self._sample.is_flag(column)]
-        for pair in _pairs([name for name in free if not _SCORES & set(_tokens(name))], SIDES):
+        for pair in _pairs([name for name in free if _WINNING & set(_tokens(name))], SIDES):
             ties = [name for name in free if {"tie", "draw", "equal", "same"} & set(_tokens(name))]
             columns = (*pair.columns, *ties[:1])
             labels = one_hot_meanings([self._sample.joined_values(columns)], bool(ties))
@@ -297,7 +279,9 @@ class _Guessing:
                 continue
             if not source:
                 continue
-            sure = Sureness.SURE if _plain(column) in _LABELS[:6] else Sureness.LIKELY
+            place = _LABELS.index(_plain(column)) if _plain(column) in _LABELS else len(_LABELS)
+            sure = Sureness.SURE if place < _SURE_LABELS else Sureness.LIKELY
+            sure = Sureness.DOUBTFUL if place == len(_LABELS) else sure
             self._set(self._criterion_of(column), source, sure, column)
             return True
         return False
@@ -305,7 +289,7 @@ class _Guessing:
     def _label_columns(self) -> Iterator[str]:
         free = self._free(self._sample.columns)
         named = [column for word in _LABELS for column in free if _plain(column) == word]
-        words = {token for word in _LABELS for token in _tokens(word)}
+        words = {token for word in _LABELS for token in _tokens(word) if token.isalpha()} - _NO_VERDICT
         yield from named
         yield from (
             c for c in free if c not in named and words & set(_tokens(c)) and self._sample.is_short(c)
@@ -325,7 +309,7 @@ class _Guessing:
         for pair in _pairs(numbers, SIDES):
             words = set(pair.tokens)
             named = next((name for name in self._rubric.names if name in words), None)
-            if named is None and not words & _SCORES:
+            if words & _LESS_IS_BETTER or (named is None and not words & _SCORES):
                 continue
             target = f"{named}_preference" if named else self._overall
             if target not in self._sources and self._belongs(pair):

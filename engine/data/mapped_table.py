@@ -16,6 +16,7 @@ from engine.data.column_content import meanings_of
 from engine.data.column_source import CellSource, RowReader, SourceProblem, parse_source
 from engine.data.tables import SourceRow, SourceTable
 
+_OF_SIDES = ("_preference", "_explanation")
 _BETWEEN_IDS, _BETWEEN_LABELS, _BETWEEN_TEXTS = "-", "/", "\n\n"
 _OVERALL = "overall_quality"
 _MOST_VALUES_SHOWN = 8
@@ -52,7 +53,8 @@ class MappedTable(SourceTable):
         texts = {
             name: named.get(name, name if name in self._names and name not in RANKED else "")
             for name in targets(rubric)
-            if name in named or name not in left_out
+            # Labels that nobody named speak of other sides than those that a hash gives.
+            if name in named or not (name in left_out or (ranked and name.endswith(_OF_SIDES)))
         }
         sources, problems = {}, []
         for name, text in texts.items():
@@ -157,6 +159,10 @@ class MappedTable(SourceTable):
         first = int(digest([cells[ID], cells[INSTRUCTION], *sorted((chosen, rejected))]), 16) % 2 == 0
         first = first == (chosen <= rejected)
         cells[OUTPUTS[0]], cells[OUTPUTS[1]] = (chosen, rejected) if first else (rejected, chosen)
+        if not first:  # A of a label is the response that was named first: the chosen one
+            for name, label in cells.items():
+                if name.endswith("_preference") and label in PREFERENCES:
+                    cells[name] = Preference(label).swapped.value
         if not cells.get(self._verdict):
             cells[self._verdict] = (Preference.A if first else Preference.B).value
 

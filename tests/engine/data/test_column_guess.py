@@ -182,3 +182,34 @@ def test_many_columns_of_long_names_are_no_hindrance(count: int, tmp_path: Path)
     ]
     found = guess(table(tmp_path, *records))
     assert found.map.columns_text == "instruction=prompt,output_a=response_1,output_b=response_2"
+
+
+def guessed(save: Callable[[str, bytes], Path], **columns: list[str]) -> Guess:
+    """The guess for a file with these columns beside texts of two responses."""
+    texts = {"prompt": ["Say it.", "Say more.", "Say less."], "response_a": ["One is long enough."] * 3}
+    cells = {**texts, "response_b": ["Two is long enough, too."] * 3, **columns}
+    lines = ["\t".join(row) for row in zip(*([name, *values] for name, values in cells.items()), strict=True)]
+    return guess(save("foreign.tsv", "\n".join(lines).encode() + b"\n"))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"is_refusal_a": ["1", "0", "0"], "is_refusal_b": ["0", "1", "0"]},
+        {"rank_a": ["1", "2", "1"], "rank_b": ["2", "1", "2"]},
+        {"loss_score_a": ["1.5", "2.5", "1.1"], "loss_score_b": ["2.5", "1.25", "2.1"]},
+        {"annotator": ["1", "2", "1"]},
+        {"batch_1": ["1", "2", "1"]},
+    ],
+)
+def test_what_is_no_verdict_is_not_guessed_as_one(
+    save: Callable[[str, bytes], Path], columns: dict[str, list[str]]
+) -> None:
+    sources = guessed(save, **columns).map.source_of
+    assert not [name for name in sources if name.endswith("_preference")]
+
+
+def test_a_winner_counts_for_more_than_flags(save: Callable[[str, bytes], Path]) -> None:
+    flags = {"toxic_a": ["1", "0", "0"], "toxic_b": ["0", "1", "0"]}
+    sources = guessed(save, **flags, winner=["model_a", "model_b", "tie"]).map.source_of
+    assert sources["overall_quality_preference"] == "winner"

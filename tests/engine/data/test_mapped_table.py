@@ -172,3 +172,17 @@ def test_labels_of_a_dataset_with_our_columns_can_be_mapped_too(save: Save) -> N
     dataset = load_dataset(path, columns=ColumnMap.of({}, labels))
     given = [item.gold["safety"].preference if item.gold else None for item in dataset]
     assert given == [Preference.A, Preference.BOTH_GOOD, Preference.A, None]
+
+
+def test_labels_of_ranked_responses_follow_them_to_their_places(tmp_path: Path) -> None:
+    """A of a label is the response that was named first, the chosen one, wherever the hash puts it."""
+    path = tmp_path / "ranked.tsv"
+    rows = [f"{n}\tSay {n}.\tgood {n}\tbad {n}\t{9 - n % 3}\t{n % 3}" for n in range(12)]
+    path.write_text("\n".join(["id\tprompt\tchosen\trejected\ts1\ts2", *rows]) + "\n", encoding="utf-8")
+    ranked = {"instruction": "prompt", "chosen": "chosen", "rejected": "rejected"}
+    items = list(load_dataset(path, columns=ColumnMap.of({**ranked, "relevance_preference": "s1>s2"})))
+    assert {item.output_a[:4] for item in items} == {"good", "bad "}
+    for item in items:
+        better = Preference.A if item.output_a.startswith("good") else Preference.B
+        labels = {name: gold.preference for name, gold in item.gold.items()}
+        assert labels == {"relevance": better, "overall_quality": better}
