@@ -195,8 +195,10 @@ def _by_column(dataset: Dataset, column: str) -> Iterator[_Part]:
     order = frequent[:MOST_VALUES] if len(frequent) > MOST_VALUES else sorted(frequent, key=_in_order)
     for text in order:
         yield text, text, _rows(rows_of[text])
-    rest = frequent[MOST_VALUES:]
-    yield OTHERS, f"(all others: {len(rest):,} values)", _rows(row for text in rest for row in rows_of[text])
+    rest, others = frequent[MOST_VALUES:], OTHERS
+    while others in counts:  # a value of the file's own
+        others = f"({others})"
+    yield others, f"(all others: {len(rest):,} values)", _rows(row for text in rest for row in rows_of[text])
     yield "", EMPTY, _rows(rows_of.get("", ()))
 
 

@@ -59,6 +59,8 @@ def run_judging(
             plan = replace(plan, calibration=calibration_of(run.calibration))
         judged = store.positions(run.id)
         groups = _missing_groups(plan, judged)
+        if groups and run.archived:
+            store.restore([run.id])  # what goes on is looked for among the others
         yield RunStarted(run.id, len(plan.dataset), len(judged))
         stopped = False
         try:

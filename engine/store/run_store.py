@@ -91,11 +91,9 @@ class RunStore:
     def begin(self, identity: RunIdentity, fresh: bool = False) -> Iterator[StoredRun]:
         """Start a run, or go on with the latest of the same key unless `fresh`, and keep others from it.
 
-        One that goes on comes out of the archive. RunBusyError where it is being judged already.
+        RunBusyError where it is being judged already.
         """
         with self.hold(self._find_or_add(identity, fresh)) as run:
-            if run.archived and not run.complete:
-                self.restore([run.id])
             yield run
 
     @contextmanager

@@ -58,11 +58,12 @@ def look_into(path: Path) -> Job[Foreign]:
         from engine.system.column_memory import remembered
 
         table = open_table(path, control.cancel)
+        names = table.first_columns()
         sample = read_sample(table, control.cancel)
         if not sample.rows:
             table.raise_problems()
             raise table.no_rows()
-        known = remembered(sample.columns)
+        known = remembered(names)  # as they are looked up where the file is read
         if known is not None:
             return Foreign(sample.columns, sample.offers, known, {}, Sureness.SURE, sample)
         guess = guess_columns(sample, ELOQUENT)

@@ -387,6 +387,19 @@ def test_a_run_does_not_go_on_in_another_chat_format(
     assert (ended.judged, ended.stopped) == (5, False)
 
 
+@pytest.mark.parametrize("resumes", [None, 1])
+def test_a_run_that_goes_on_comes_out_of_the_archive(
+    make_plan: Callable[..., RunPlan], tmp_path: Path, resumes: int | None
+) -> None:
+    plan, cancel = make_plan(mode=Mode.LABELS), CancelToken()
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        stop_after(1, run_judging(plan, store, partial(open_model, plan, cancel)), cancel)
+        for expected in (True, False):  # it is not complete, then it is
+            store.archive([1], "Ada")
+            list(run_judging(plan, store, partial(open_model, plan, CancelToken()), resumes=resumes))
+            assert (store.run(1).archived is None) is expected
+
+
 def test_a_complete_run_is_not_judged_again(
     make_plan: Callable[..., RunPlan], judged_once: Judged, tmp_path: Path
 ) -> None:

@@ -103,19 +103,6 @@ def test_where_one_run_is_missing_none_is_put_away(store: RunStore) -> None:
     assert store.run(1).archived is None
 
 
-def test_a_run_that_is_judged_further_comes_out_of_the_archive(store: RunStore) -> None:
-    identity = replace(IDENTITY, key="three")
-    with store.begin(identity) as run:
-        store.add(run.id, [judged_item(0)])
-    store.archive([run.id, 1], "Ada")
-    with store.begin(identity):
-        pass
-    with store.begin(replace(IDENTITY, key="one")):
-        pass
-    assert store.run(run.id).archived is None
-    assert store.run(1).archived is not None  # it is complete: nothing is judged
-
-
 def test_words_find_a_run_by_all_that_is_known_of_it(store: RunStore) -> None:
     store.name(1, "Night")
     store.note_run(1, "with the larger cache")
