@@ -134,6 +134,8 @@ class LabelFields(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._boxes: dict[str, QComboBox] = {}
+        self._meant: Mapping[str, str] = {}
+        self._chosen: dict[str, str | None] = {}  # what a person said of values
         self._lines: list[QWidget] = []
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -147,13 +149,14 @@ class LabelFields(QWidget):
         return {value: label for value, label in chosen.items() if label is not None}
 
     def show_values(self, values: Mapping[str, int], meant: Mapping[str, str]) -> bool:
-        """Show these values with how often they occur; True where they are others than before.
+        """Show these values with how often they occur; True where they or their meanings are new.
 
-        What was said of a value stays; of a new one it is what it seems to mean.
+        What a person said of a value stays; the others are what they seem to mean now.
         """
-        if list(values) == list(self._boxes):
+        if list(values) == list(self._boxes) and meant == self._meant:
             return False
-        said = {**meant, **self.labels}
+        self._meant = dict(meant)
+        said: dict[str, str | None] = {**meant, **self._chosen}
         for line in self._lines:
             self._grid.removeWidget(line)
             line.hide()
@@ -161,7 +164,7 @@ class LabelFields(QWidget):
         self._boxes, self._lines = {}, []
         for row, (value, count) in enumerate(values.items()):
             box = _meanings(value, said.get(value, value))
-            box.currentIndexChanged.connect(self.changed)
+            box.currentIndexChanged.connect(lambda _index, of=value: self._choose(of))
             caption: QLabel = plain_label(one_line(value))
             caption.setToolTip(tip(value))
             caption.setMaximumWidth(self.fontMetrics().averageCharWidth() * 24)
@@ -173,12 +176,16 @@ class LabelFields(QWidget):
             self._boxes[value] = box
         return True
 
+    def _choose(self, value: str) -> None:
+        self._chosen[value] = self._boxes[value].currentData()
+        self.changed.emit()
+
     def box(self, value: str) -> QComboBox:
         """The field of one value."""
         return self._boxes[value]
 
 
-def _meanings(value: str, meaning: str) -> QComboBox:
+def _meanings(value: str, meaning: str | None) -> QComboBox:
     box = QComboBox()
     name(box, f"What the label {one_line(value)} means")
     box.addItem(_UNKNOWN, None)

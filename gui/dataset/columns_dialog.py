@@ -220,9 +220,15 @@ class ColumnsDialog(QDialog):
         self.kind.currentIndexChanged.connect(self._change_kind)
         self.labels.changed.connect(self._rest.start)
         self._said: Mapping[str, str] = columns.meaning_of
+        self._said_of = self._label_sources
         self._show_kind()
         self.fields["item"].field("instruction").setFocus()
         self._read()
+
+    @property
+    def _label_sources(self) -> dict[str, str]:
+        chosen = self.columns.source_of
+        return {target: source for target, source in chosen.items() if target.endswith("_preference")}
 
     @Slot()
     def _change_kind(self) -> None:
@@ -244,7 +250,9 @@ class ColumnsDialog(QDialog):
         """Show the first rows; where label values are new, read once more by what they seem to mean."""
         found = preview.values or {}
         values = {**found, **{value: 0 for value in self._unknown if value not in found}}
-        if self.labels.show_values(values, {**preview.meant, **self._said}):
+        # In other label columns than those of the map the same values may mean other things.
+        said = self._said if self._label_sources == self._said_of else {}
+        if self.labels.show_values(values, {**preview.meant, **said}):
             self._reading.start(column_jobs.preview(self._foreign, self.columns))  # type: ignore[arg-type]
             self._values.setVisible(bool(values) or preview.values is None)
             self.labels.setVisible(bool(values))

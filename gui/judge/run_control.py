@@ -69,6 +69,7 @@ class RunControl(QObject):
     progressed = Signal()  # at most ten times a second; see `progress`
     judged = Signal(object)  # ItemJudged
     told = Signal(object)  # of what is judged now and not kept yet: GroupUnderWay, LabelsRead, Drafted
+    ending_asked = Signal()  # the run is to stop after the items that are judged now
     health_seen = Signal(object)  # a Health, of what was judged by now
     ended = Signal(object)  # RunEnded; an EngineError; None where it was stopped before it had begun
 
@@ -176,6 +177,10 @@ class RunControl(QObject):
     def _others(self, run_id: int) -> list[dict[str, Any]]:
         return [entry for entry in self._kept() if entry.get("run") != run_id]
 
+    def is_stored(self, run_id: int) -> bool:
+        """True where the store had this run when it was read last."""
+        return any(run.id == run_id for run in self._workspace.runs)
+
     def start(self, setup: RunSetup) -> None:
         """Judge; nothing where a run is under way already."""
         if self.running:
@@ -220,6 +225,7 @@ class RunControl(QObject):
             self._ending = True
             self._task.end_soon()
             self.told.emit(self._group)
+            self.ending_asked.emit()
 
     @Slot(object)
     def _hear(self, event: object) -> None:
@@ -274,8 +280,9 @@ class RunControl(QObject):
         self._note = ""
         if isinstance(how, RunEnded) and not how.stopped:
             self._keep(self._others(how.run_id))
+        if self._count is not None or isinstance(how, EngineError):
+            self._workspace.refresh_runs()  # a run that was to go on may be gone
         if self._count is not None:
-            self._workspace.refresh_runs()
             self._open_results(self._count, how)
         self.progressed.emit()
         self.ended.emit(how)

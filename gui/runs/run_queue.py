@@ -49,6 +49,7 @@ class RunQueue(QObject):
         self._entries = [entry for entry in found if entry is not None][:MOST_QUEUED]
         control.started.connect(self._follow_start)
         control.progressed.connect(self._follow)
+        control.ending_asked.connect(self.pause)
         control.ended.connect(self._take_end)
 
     @property
@@ -125,9 +126,12 @@ class RunQueue(QObject):
         self._tell()
 
     def repeat(self, place: int) -> None:
-        """Let a run that failed or was skipped wait again."""
+        """Let a run that failed or was skipped wait again; one that is gone from the store begins anew."""
         if self._is_free(place) and self._entries[place].state.ended:
-            self._put(place, replace(self._entries[place], state=QueueState.WAITING, said=""))
+            entry = self._entries[place]
+            gone = entry.run_id is not None and not self._control.is_stored(entry.run_id)
+            run_id = None if gone else entry.run_id
+            self._put(place, replace(entry, state=QueueState.WAITING, run_id=run_id, said=""))
             self._count_ended()
 
     @Slot()

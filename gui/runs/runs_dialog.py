@@ -57,6 +57,7 @@ class RunsDialog(QDialog):
         self._workspace = workspace
         self._health = health
         self._noted: int | None = None  # the run whose note is in the field
+        self._written: dict[int, str] = {}  # by run, notes that the list of runs may not know yet
         self._tasks: list[Task] = []
         self._make_table()
         self._make_note()
@@ -160,6 +161,8 @@ class RunsDialog(QDialog):
         self._do(runs_jobs.delete(self._workspace.store_path, ids, with_decisions), self._tell_deleted)
 
     def _tell_deleted(self, deleted: Deleted) -> None:
+        for run_id in deleted.ids:
+            self._written.pop(run_id, None)
         self._say(deleted.in_words)
         self.deleted.emit(deleted.ids)
 
@@ -204,18 +207,38 @@ class RunsDialog(QDialog):
         self._rest.stop()
         if self._noted is not None and self.note.document().isModified():
             self.note.document().setModified(False)
-            self._do(runs_jobs.note_run(self._workspace.store_path, self._noted, self.note.toPlainText()))
+            self._written[self._noted] = self.note.toPlainText()
+            self._do(runs_jobs.note_run(self._workspace.store_path, self._noted, self._written[self._noted]))
 
     def _show_note(self, run: "StoredRun | None") -> None:
         self._noted = run.id if run else None
-        self.note.blockSignals(True)
-        self.note.setPlainText(run.note if run else "")
-        self.note.document().setModified(False)
-        self.note.blockSignals(False)
+        self._fill_note(self._note_of(run) if run else "")
         self.note.setEnabled(run is not None)
         self.note.setPlaceholderText(
             f"Note of {run.called}" if run else "Choose one run to note something of it"
         )
+
+    def _note_of(self, run: "StoredRun") -> str:
+        """The note of a run: what was written here, until the list of runs has it, too."""
+        return self._written.get(run.id, run.note)
+
+    def _fill_note(self, text: str) -> None:
+        self.note.blockSignals(True)
+        self.note.setPlainText(text)
+        self.note.document().setModified(False)
+        self.note.blockSignals(False)
+
+    def _take_notes(self) -> None:
+        """Show what the store holds by now, unless somebody writes."""
+        stored = all(task.done for task in self._tasks)
+        for run in self._workspace.runs:
+            # The store leaves out the space around a note, which whoever writes on still needs.
+            if stored and self._written.get(run.id, "").strip() == run.note:
+                self._written.pop(run.id, None)
+            held = self._note_of(run).strip()
+            writes = self.note.document().isModified()
+            if run.id == self._noted and not writes and held != self.note.toPlainText().strip():
+                self._fill_note(held)
 
     # What is shown
 
@@ -227,6 +250,7 @@ class RunsDialog(QDialog):
         self.table.show_runs(self._workspace.runs, self._health.found)
         if chosen and [run.id for run in self.chosen] != chosen:
             self.choose(*chosen)
+        self._take_notes()
         self._search()
         if self.isVisible():
             self._health.look(self._workspace.runs)

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.column_map import ColumnMap
 from engine.core.items import Preference
+from engine.data.column_content import meanings_of
 from engine.system.column_memory import remember, remembered
 from gui.dataset.column_fields import NOTHING
 from gui.dataset.columns_dialog import ColumnsDialog
@@ -126,6 +127,39 @@ def test_label_values_can_be_said_to_mean_something_else(
     accept(qtbot, page, dialog)
     assert page.workspace.dataset is not None
     assert [bool(item.gold) for item in page.workspace.dataset] == [True, False, True, False]
+
+
+def test_labels_of_another_column_mean_what_they_mean_there(
+    qtbot: QtBot, page: DatasetPage, tmp_path: Path
+) -> None:
+    path = tmp_path / "two.jsonl"
+    records = (
+        {
+            "prompt": f"Please do {n}",
+            "response_a": f"A text number {n} long enough",
+            "response_b": f"B text number {n} long enough",
+            "label": n % 2,
+            "winner2": n % 3,
+        }
+        for n in range(12)
+    )
+    path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    dialog = asked(qtbot, page, path)
+    field = dialog.fields["overall"].field("overall_quality_preference")
+    assert field.source == "label"
+    first = dict(dialog.labels.labels)
+    assert set(first) == {"0", "1"}
+    field.setCurrentIndex(field.findData("winner2"))
+    qtbot.waitUntil(lambda: set(dialog.labels.labels) == {"0", "1", "2"})
+    meant = meanings_of(["0", "1", "2"])
+    assert meant is not None
+    assert dialog.labels.labels == meant[0]
+    assert any(meant[0][value] != label for value, label in first.items())
+    box = dialog.labels.box("0")
+    box.setCurrentIndex(box.findData(Preference.BOTH_BAD.value))
+    field.setCurrentIndex(field.findData("label"))
+    qtbot.waitUntil(lambda: set(dialog.labels.labels) == {"0", "1"})
+    assert dialog.labels.labels == {**first, "0": Preference.BOTH_BAD.value}
 
 
 def test_a_chosen_and_a_rejected_response_have_fields_of_their_own(

@@ -186,6 +186,38 @@ def test_paused_no_other_run_begins(
     assert (control.running, states(queue)) == (False, [DONE, WAITING])
 
 
+def test_a_run_that_is_to_stop_after_its_last_items_stops_the_queue(
+    qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup
+) -> None:
+    queue.add(replace(setup, mode=Mode.EXPLAIN))
+    queue.add(replace(setup, items=3))
+    control.told.connect(lambda _event: None if control.ending else control.stop_soon())
+    with qtbot.waitSignal(control.ended, timeout=A_WHILE) as ended:
+        queue.start()
+    assert isinstance(ended.args[0], RunEnded)
+    assert not ended.args[0].stopped
+    qtbot.wait(50)
+    assert (queue.going, control.running, states(queue)) == (False, False, [DONE, WAITING])
+
+
+def test_a_run_that_was_deleted_elsewhere_is_begun_anew_when_it_is_repeated(
+    qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup, workspace: Workspace
+) -> None:
+    queue.add(setup)
+    run_queue(qtbot, queue)
+    queue.clear_ended()
+    with RunStore(workspace.store_path) as store:
+        store.delete([1], True)
+    queue.add(replace(setup, resumes=1))
+    run_queue(qtbot, queue)
+    assert (states(queue), queue.entries[0].run_id) == ([FAILED], 1)
+    qtbot.waitUntil(lambda: not control.is_stored(1), timeout=A_WHILE)
+    queue.repeat(0)
+    assert queue.entries[0].run_id is None
+    run_queue(qtbot, queue)
+    assert states(queue) == [DONE]
+
+
 def test_a_deleted_run_is_begun_anew(queue: RunQueue, setup: RunSetup) -> None:
     queue.add(replace(setup, resumes=7))
     assert queue.entries[0].next_setup.resumes == 7

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
@@ -118,6 +119,33 @@ def test_a_note_is_stored_as_it_is_written_and_when_another_run_is_chosen(
     assert dialog.note.toPlainText() == "larger cache"
     QTest.keyClicks(dialog.note, "!")
     qtbot.waitUntil(lambda: note().count("!") == 1, timeout=A_WHILE)
+
+
+def test_a_note_is_there_at_once_when_one_comes_back_to_its_run(
+    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
+) -> None:
+    dialog.choose(3)
+    QTest.keyClicks(dialog.note, "larger cache")
+    dialog.choose(2)
+    dialog.choose(3)
+    assert dialog.note.toPlainText() == "larger cache"
+    dialog.note.moveCursor(QTextCursor.MoveOperation.End)
+    QTest.keyClicks(dialog.note, "!")
+    qtbot.waitUntil(lambda: any(run.note == "larger cache!" for run in workspace.runs), timeout=A_WHILE)
+    assert dialog.note.toPlainText() == "larger cache!"
+
+
+def test_a_note_that_was_changed_elsewhere_is_shown_unless_somebody_writes(
+    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
+) -> None:
+    dialog.choose(3)
+    with stored(workspace) as store:
+        store.note_run(3, "of another window")
+    workspace.refresh_runs()
+    qtbot.waitUntil(lambda: dialog.note.toPlainText() == "of another window", timeout=A_WHILE)
+    QTest.keyClicks(dialog.note, "own: ")
+    workspace.runs_changed.emit()
+    assert dialog.note.toPlainText() == "own: of another window"
 
 
 def test_runs_are_put_away_by_the_person_and_taken_out(
