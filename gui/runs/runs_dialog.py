@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
     QLineEdit,
-    QPlainTextEdit,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -31,6 +30,7 @@ from gui.kit.views import FillingView, dressed
 from gui.runs import runs_jobs
 from gui.runs.delete_dialog import DeleteDialog
 from gui.runs.differences_dialog import DifferencesDialog
+from gui.runs.note_field import NoteField
 from gui.runs.run_health import RunHealth
 from gui.runs.runs_table import ARCHIVED, DATASET, MODEL, NAME, RUN, NameDelegate, RunsOrder, RunsTableModel
 from gui.work.lanes import Job, Lane, Task
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
 
 _REST_MS = 700  # without a key before a note is stored
-_NOTE_LINES = 3
 _LEAST = {NAME: 16, DATASET: 12, MODEL: 12}
 """Letters of the columns that share the room."""
 
@@ -205,14 +204,13 @@ class RunsDialog(QDialog):
     def _keep_note(self) -> None:
         """Store the note that was written, if any was."""
         self._rest.stop()
-        if self._noted is not None and self.note.document().isModified():
-            self.note.document().setModified(False)
-            self._written[self._noted] = self.note.toPlainText()
+        if self._noted is not None and self.note.modified:
+            self._written[self._noted] = self.note.take()
             self._do(runs_jobs.note_run(self._workspace.store_path, self._noted, self._written[self._noted]))
 
     def _show_note(self, run: "StoredRun | None") -> None:
         self._noted = run.id if run else None
-        self._fill_note(self._note_of(run) if run else "")
+        self.note.fill(self._note_of(run) if run else "")
         self.note.setEnabled(run is not None)
         self.note.setPlaceholderText(
             f"Note of {run.called}" if run else "Choose one run to note something of it"
@@ -222,12 +220,6 @@ class RunsDialog(QDialog):
         """The note of a run: what was written here, until the list of runs has it, too."""
         return self._written.get(run.id, run.note)
 
-    def _fill_note(self, text: str) -> None:
-        self.note.blockSignals(True)
-        self.note.setPlainText(text)
-        self.note.document().setModified(False)
-        self.note.blockSignals(False)
-
     def _take_notes(self) -> None:
         """Show what the store holds by now, unless somebody writes."""
         stored = all(task.done for task in self._tasks)
@@ -236,9 +228,8 @@ class RunsDialog(QDialog):
             if stored and self._written.get(run.id, "").strip() == run.note:
                 self._written.pop(run.id, None)
             held = self._note_of(run).strip()
-            writes = self.note.document().isModified()
-            if run.id == self._noted and not writes and held != self.note.toPlainText().strip():
-                self._fill_note(held)
+            if run.id == self._noted and not self.note.modified and held != self.note.toPlainText().strip():
+                self.note.fill(held)
 
     # What is shown
 
@@ -321,10 +312,7 @@ class RunsDialog(QDialog):
         return self.view.state() == QAbstractItemView.State.EditingState
 
     def _make_note(self) -> None:
-        self.note = QPlainTextEdit()
-        self.note.setTabChangesFocus(True)
-        self.note.setFixedHeight(self.fontMetrics().lineSpacing() * _NOTE_LINES + 16)
-        name(self.note, "Note of the chosen run", "Stored as you write")
+        self.note = NoteField()
         self.note.textChanged.connect(self._note_soon)
         self.said = label("", "warning")
         self.said.hide()
