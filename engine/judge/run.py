@@ -100,7 +100,7 @@ def _judge_groups(
     plan: RunPlan, opened: OpenModel, groups: Sequence[Sequence[int]], kept: _Kept
 ) -> Generator[RunEvent, None, bool]:
     """Judge and store groups; whether it was asked to stop before the last."""
-    store.restore([run_id])  # from the archive: what goes on is looked for among the others
+    kept.store.restore([kept.run_id])  # from the archive: what goes on is looked for among the others
     judge = make_item_judge(plan, opened)
     remaining = _remaining(plan, judge, groups)
     watch = HealthWatch(plan.rubric.names, plan.settings.mode is Mode.EXPLAIN)
