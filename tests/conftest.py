@@ -1,5 +1,6 @@
 """What all tests share: the folder of real data, where there is one, and a private home for each test."""
 
+import gc
 import logging
 import os
 import shutil
@@ -29,6 +30,25 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # It warns where its list of fonts takes more than five seconds to make, as on a busy computer.
 logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
+
+
+# By itself the collector runs on any thread, and windows that tests left behind must not end on another one.
+gc.disable()
+
+
+@pytest.fixture(autouse=True)
+def collected() -> Iterator[None]:
+    """What a test leaves behind is cleared away on the thread of the tests."""
+    yield
+    if gc.get_count()[0] > gc.get_threshold()[0]:
+        gc.collect(1)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def all_collected() -> Iterator[None]:
+    """What has lived through several tests is, too."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.review_filters import Filters, ListOrder, search_pattern
-from gui.work.gc_pause import many_records
+from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from engine.core.health import Health
 from engine.core.run_records import Deleted, RunContents
 from engine.core.value_tables import Table
-from gui.work.gc_pause import many_records
+from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:

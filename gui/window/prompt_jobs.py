@@ -16,7 +16,7 @@ from engine.core.run_setup import RunSetup
 from engine.core.value_tables import Table
 from gui.reading.prompt_pane import Ink, InkedSpan, ShownPrompt, TokenMark
 from gui.work.apart_jobs import worker
-from gui.work.gc_pause import many_records
+from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
 from engine.core.formatting import short_name
-from gui.work.gc_pause import many_records
+from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from enum import Enum
+from functools import partial
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, QThread, Signal, Slot
@@ -19,6 +20,7 @@ from PySide6.QtCore import QObject, QThread, Signal, Slot
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, EngineError
 from engine.system.fault_log import fault_words, log_fault
+from gui.work.garbage import Collector
 
 _PATIENCE = 10.0  # seconds for all lanes to end once the window closes; llama.cpp answers in one
 
@@ -50,6 +52,44 @@ class JobControl:
 Job = Callable[[JobControl], Result]
 
 
+class _Work:
+    """What the thread of a lane knows of a task: the job, when it is to stop, that it is over.
+
+    Nothing of Qt: whoever lets go of an object last ends it, and a lane must end none that lives on the thread
+    of the window.
+    """
+
+    def __init__(self, job: Job[object], lane: Lane, apart: bool) -> None:
+        self._job: Job[object] | None = job
+        self._lane = lane
+        self._apart = apart
+        self.token = CancelToken()
+        self.over = threading.Event()
+
+    def do(self, tell: Callable[[str, object], None]) -> None:
+        """Do the job, telling each event and how it ended; on the thread of the lane."""
+        control = JobControl(self.token, lambda event: tell("event", event), self._apart)
+        job, self._job = self._job, None  # what it holds is not needed twice
+        try:
+            self.token.raise_if_requested()
+            result = job(control) if job else None
+        except Cancelled:
+            tell("cancelled", None)
+        except EngineError as error:
+            tell("failed", error)
+        except MemoryError:
+            tell("failed", EngineBug("there is not enough memory for this"))
+        except BaseException as error:  # whatever it was, the window must hear of the end
+            log_fault(error, f"a job of the lane {self._lane.value}")
+            bug = EngineBug(fault_words(error))
+            bug.__cause__ = error
+            tell("failed", bug)
+        else:
+            tell("finished", result)
+        finally:
+            self.over.set()
+
+
 class Task(QObject):
     """One job under way. Its signals come on the thread of the window, the last of them exactly once."""
 
@@ -59,65 +99,33 @@ class Task(QObject):
     cancelled = Signal()
     ended = Signal()  # after each of the last three
 
-    _arrived = Signal(str, object)
-
     def __init__(self, job: Job[object], lane: Lane, must_end: bool = False, apart: bool = True) -> None:
         super().__init__()
         self.lane = lane
-        self._apart = apart
-        self.done = False
         self.must_end = must_end
-        self._job: Job[object] | None = job
-        self._over = threading.Event()
-        self._token = CancelToken()
+        self.done = False
+        self.work = _Work(job, lane, apart)
         self._abandoned = False
-        self._arrived.connect(self._deliver)
 
     def cancel(self) -> None:
         """Ask the job to stop; it ends with `cancelled`, or with `finished` where it was faster."""
-        self._token.cancel()
+        self.work.token.cancel()
 
     def end_soon(self) -> None:
         """Ask the job to end where it loses nothing; one that knows no such place goes on to its end."""
-        self._token.end_soon()
+        self.work.token.end_soon()
 
     def abandon(self) -> None:
         """Cancel the job and hear nothing more of it but `ended`."""
         self._abandoned = True
-        self._token.cancel()
+        self.work.token.cancel()
 
     def wait(self, seconds: float) -> None:
         """Wait, on the thread of the window, until the job has done what it does."""
-        self._over.wait(max(0.0, seconds))
+        self.work.over.wait(max(0.0, seconds))
 
-    def work(self) -> None:
-        """Do the job; on the thread of its lane."""
-        control = JobControl(self._token, self._report, self._apart)
-        job, self._job = self._job, None  # what it holds is not needed twice
-        try:
-            self._token.raise_if_requested()
-            result = job(control) if job else None
-        except Cancelled:
-            self._arrived.emit("cancelled", None)
-        except EngineError as error:
-            self._arrived.emit("failed", error)
-        except MemoryError:
-            self._arrived.emit("failed", EngineBug("there is not enough memory for this"))
-        except BaseException as error:  # whatever it was, the window must hear of the end
-            log_fault(error, f"a job of the lane {self.lane.value}")
-            bug = EngineBug(fault_words(error))
-            bug.__cause__ = error
-            self._arrived.emit("failed", bug)
-        else:
-            self._arrived.emit("finished", result)
-        finally:
-            self._over.set()
-
-    def _report(self, event: object) -> None:
-        self._arrived.emit("event", event)
-
-    @Slot(str, object)
-    def _deliver(self, kind: str, value: object) -> None:
+    def tell(self, kind: str, value: object) -> None:
+        """Emit what the lane told of the work."""
         if kind == "event":
             if not self._abandoned:
                 self.progress.emit(value)
@@ -134,17 +142,20 @@ class Task(QObject):
 
 
 class _Runner(QObject):
-    """Lives on the thread of a lane and works off its tasks in their order."""
+    """Lives on the thread of a lane and does its works in their order."""
+
+    told = Signal(object, str, object)  # the work, the kind of news, its value
 
     @Slot(object)
-    def run(self, task: Task) -> None:
+    def run(self, work: _Work) -> None:
         """Do the job of a task."""
-        task.work()
+        work.do(partial(self.told.emit, work))
 
 
 class _LaneThread(QObject):
     """One lane's thread, from its first job to the end of the window."""
 
+    told = Signal(object, str, object)
     _wanted = Signal(object)
 
     def __init__(self, lane: Lane) -> None:
@@ -154,11 +165,12 @@ class _LaneThread(QObject):
         self._runner = _Runner()
         self._runner.moveToThread(self._thread)
         self._wanted.connect(self._runner.run)
+        self._runner.told.connect(self.told)
         self._thread.start()
 
-    def give(self, task: Task) -> None:
-        """Let the thread do a task after those that it has."""
-        self._wanted.emit(task)
+    def give(self, work: _Work) -> None:
+        """Let the thread do a work after those that it has."""
+        self._wanted.emit(work)
 
     def quit(self) -> None:
         """Let the thread end after the job that it does."""
@@ -180,7 +192,8 @@ class EngineThreads(QObject):
         super().__init__(parent)
         self._apart = apart
         self._lanes: dict[Lane, _LaneThread] = {}
-        self._tasks: set[Task] = set()
+        self._tasks: dict[_Work, Task] = {}
+        self._collector = Collector(self)
         self._stopped = False
 
     def start(self, lane: Lane, job: Job[Result], must_end: bool = False) -> Task:
@@ -189,39 +202,44 @@ class EngineThreads(QObject):
         `must_end`: it writes what a person has decided, so it is done to its end also when the window closes.
         """
         task = Task(job, lane, must_end, self._apart)
-        self._tasks.add(task)
-        task.ended.connect(self._forget)
         if self._stopped:
             task.abandon()
             task.done = True
             return task
+        self._tasks[task.work] = task
         if lane not in self._lanes:
             self._lanes[lane] = _LaneThread(lane)
-        self._lanes[lane].give(task)
+            self._lanes[lane].told.connect(self._hand_on)
+        self._lanes[lane].give(task.work)
         return task
 
     def busy(self, lane: Lane) -> bool:
         """True while a lane has a job to do."""
-        return any(task.lane is lane and not task.done for task in self._tasks)
+        return any(task.lane is lane and not task.done for task in self._tasks.values())
 
     def stop(self) -> bool:
         """Cancel all that need not end, and end the threads; False where one did not end in time."""
         self._stopped = True
         deadline = time.monotonic() + _PATIENCE
-        for task in self._tasks:
+        for task in self._tasks.values():
             if not task.must_end:
                 task.abandon()
-        for task in self._tasks:
+        for task in self._tasks.values():
             if task.must_end:
                 task.wait(deadline - time.monotonic())
         for lane in self._lanes.values():
             lane.quit()
-        ended = [lane.wait(deadline - time.monotonic()) for lane in self._lanes.values()]
-        return all(ended)
+        ended = all([lane.wait(deadline - time.monotonic()) for lane in self._lanes.values()])
+        if ended:
+            self._collector.close()
+        return ended
 
-    @Slot()
-    def _forget(self) -> None:
-        self._tasks = {task for task in self._tasks if not task.done}
+    @Slot(object, str, object)
+    def _hand_on(self, work: _Work, kind: str, value: object) -> None:
+        task = self._tasks[work]
+        task.tell(kind, value)
+        if task.done:
+            del self._tasks[work]
 
 
 class LatestTask(QObject):

@@ -14,7 +14,7 @@ from engine.core.errors import SetupError
 from engine.core.health import Health
 from engine.core.judgments import ItemNote, NewOverride, NewReview
 from engine.core.people import Reviews
-from gui.work.gc_pause import many_records
+from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:

@@ -1,10 +1,13 @@
 """Jobs on the lanes: whatever happens, each ends exactly once, and on the thread of the window."""
 
+import gc
 import logging
 import threading
 from collections.abc import Callable
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.core.cancel import Cancelled
@@ -247,3 +250,35 @@ def test_latest_is_busy_where_the_end_of_one_job_starts_the_next(
     latest.start(returns(1))
     qtbot.waitUntil(lambda: len(results) == 2 and not latest.busy)
     assert heard == [True, True, False]
+
+
+def test_what_is_left_of_a_closed_window_never_ends_on_a_lane(qtbot: QtBot, threads: EngineThreads) -> None:
+    ended_on: list[int] = []
+
+    def make_many(_control: JobControl) -> int:
+        return len([[number] for number in range(300_000)])  # enough for the collector to want to run
+
+    for _ in range(5):
+        window = QWidget()
+        window.itself = window  # type: ignore[attr-defined] # a cycle, as a connected lambda makes one
+        window.destroyed.connect(
+            lambda: ended_on.append(threading.get_ident()), Qt.ConnectionType.DirectConnection
+        )
+        window.show()
+        del window
+        with qtbot.waitSignal(threads.start(Lane.FILES, make_many).finished):
+            pass
+    gc.collect()
+    assert ended_on == [threading.get_ident()] * 5
+
+
+def test_a_task_that_nobody_keeps_ends_on_the_thread_of_the_window(
+    qtbot: QtBot, threads: EngineThreads
+) -> None:
+    ended_on: list[int] = []
+    for number in range(50):
+        threads.start(Lane.FILES, returns(number)).destroyed.connect(
+            lambda: ended_on.append(threading.get_ident()), Qt.ConnectionType.DirectConnection
+        )
+    qtbot.waitUntil(lambda: len(ended_on) == 50)
+    assert set(ended_on) == {threading.get_ident()}
