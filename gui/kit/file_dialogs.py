@@ -21,7 +21,9 @@ def ask_target(parent: QWidget, title: str, suggestion: Path, kind: str) -> Path
     # Here, not afterwards: the dialog then asks for the name that is really written.
     dialog.setDefaultSuffix(suggestion.suffix.lstrip("."))
     dialog.selectFile(suggestion.name)
-    return Path(dialog.selectedFiles()[0]) if dialog.exec() else None
+    chosen = dialog.selectedFiles()[0] if dialog.exec() else ""
+    dialog.deleteLater()
+    return Path(chosen) if chosen else None
 
 
 def ask_source(parent: QWidget, title: str, folder: Path, kind: str) -> Path | None:

@@ -115,6 +115,7 @@ class MainWindow(QMainWindow):
         box = QMessageBox(QMessageBox.Icon.Critical, "Tiebreak", said, parent=self)
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.exec()
+        box.deleteLater()
 
     # Making
 

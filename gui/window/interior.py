@@ -9,16 +9,16 @@ any of them does.
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Slot
-from PySide6.QtGui import QCloseEvent, QDesktopServices
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtCore import QObject, Qt, QTimer, Slot
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import QDialog, QMessageBox
 
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import short_name
 from engine.core.items import Item
 from engine.core.remedies import Remedy, Step
 from engine.core.run_records import what_is_joined
-from engine.system.paths import data_folder, demo_dataset, environment_of_the_system, log_folder, text_of_path
+from engine.system.paths import data_folder, demo_dataset, log_folder, text_of_path
 from gui.compare.compare_page import ComparePage
 from gui.dataset.dataset_page import DatasetPage
 from gui.judge.judge_page import JudgePage
@@ -39,6 +39,7 @@ from gui.weigh.run_weights import OF_RUNS, SAVED
 from gui.window.about_dialog import AboutDialog
 from gui.window.check_dialog import CheckDialog
 from gui.window.ended_line import EndedLine
+from gui.window.folders import show_folder
 from gui.window.frame import MainWindow
 from gui.window.icons import icon, window_icon
 from gui.window.keys_dialog import KeysDialog
@@ -161,10 +162,10 @@ class Interior(QObject):
             start_queue=self.runs.start_queue,
             show_help=lambda: show_help(frame),
             show_keys=self._show_keys,
-            show_self_test=lambda: SelfTestDialog(space, frame).exec(),
+            show_self_test=lambda: self._show(SelfTestDialog(space, frame)),
             open_data_folder=lambda: self._open_folder(data_folder()),
             open_log_folder=lambda: self._open_folder(log_folder()),
-            show_about=lambda: AboutDialog(frame).exec(),
+            show_about=lambda: self._show(AboutDialog(frame)),
         )
 
     def _connect_frame(self) -> None:
@@ -254,12 +255,17 @@ class Interior(QObject):
 
     # Dialogs and folders
 
+    def _show(self, dialog: QDialog) -> None:
+        """Show a dialog until it is closed; it must not live on in the window until that closes."""
+        dialog.exec()
+        dialog.deleteLater()
+
     def _show_settings(self) -> None:
         dialog = SettingsDialog(self.workspace, self.frame)
         dialog.look_changed.connect(self.frame.apply_look)
         dialog.power_changed.connect(self.runs.watch.follow_settings)
         dialog.forget_wanted.connect(self._forget)
-        dialog.exec()
+        self._show(dialog)
 
     @Slot()
     def _forget(self) -> None:
@@ -326,22 +332,18 @@ class Interior(QObject):
     def _show_keys(self) -> None:
         """Show all keys: those of the page that is open, those that work everywhere, the other pages'."""
         here = self._page(self.frame.page)
-        others: dict[str, Sequence[tuple[str, str]]] = {
-            page.NAME: page.KEYS for page in self.pages if page is not here
-        }
-        KeysDialog({here.NAME: here.KEYS, "Everywhere": self.menus.keys(), **others}, self.frame).exec()
+        others = {page.NAME: page.KEYS for page in self.pages if page is not here}
+        self._show(KeysDialog({here.NAME: here.KEYS, "Everywhere": self.menus.keys(), **others}, self.frame))
 
     def _open_folder(self, path: Path) -> None:
         """Show a folder in the system's own program for files."""
         try:
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            self.show_problem(SetupError(f"{path} cannot be opened: {error.strerror}.", "Check your disk."))
-            return
-        with environment_of_the_system():
-            opened = QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
-        if not opened:
-            self.frame.show_note(f"The folder is {path}")
+            shown = show_folder(path)
+        except SetupError as error:
+            self.show_problem(error)
+        else:
+            if not shown:
+                self.frame.show_note(f"The folder is {path}")
 
     # Runs, and closing during one
 
@@ -394,5 +396,5 @@ class Interior(QObject):
         box.setInformativeText(f"{so_far}What is judged is kept, and the run can go on next time.{queue}")
         stop = box.addButton("Stop and close", QMessageBox.ButtonRole.AcceptRole)
         box.addButton("Keep judging", QMessageBox.ButtonRole.RejectRole)
-        box.exec()
+        self._show(box)
         return box.clickedButton() is stop

@@ -55,8 +55,8 @@ Job = Callable[[JobControl], Result]
 class _Work:
     """What the thread of a lane knows of a task: the job, when it is to stop, that it is over.
 
-    Nothing of Qt: whoever lets go of an object last ends it, and a lane must end none that lives on the thread
-    of the window.
+    Nothing of Qt: whoever lets go of an object last ends it, and a lane must end none that lives on the
+    thread of the window.
     """
 
     def __init__(self, job: Job[object], lane: Lane, apart: bool) -> None:
@@ -229,10 +229,10 @@ class EngineThreads(QObject):
                 task.wait(deadline - time.monotonic())
         for lane in self._lanes.values():
             lane.quit()
-        ended = all([lane.wait(deadline - time.monotonic()) for lane in self._lanes.values()])
-        if ended:
+        ended = [lane.wait(deadline - time.monotonic()) for lane in self._lanes.values()]
+        if all(ended):
             self._collector.close()
-        return ended
+        return all(ended)
 
     @Slot(object, str, object)
     def _hand_on(self, work: _Work, kind: str, value: object) -> None:

@@ -28,6 +28,7 @@ from gui.window.interior import Interior
 from gui.window.settings_dialog import SettingsDialog
 from gui.work.state import State
 from gui.work.workspace import Workspace
+from tests.gui.windows import end_window
 from tests.inhibitors import asked, inhibitor, runs
 
 A_WHILE = 60_000
@@ -58,8 +59,7 @@ def interior(qtbot: QtBot, tmp_path: Path, demo_store: Path, demo_gold: Path) ->
     made.runs.queue.pause()
     made.run_control.stop()
     qtbot.waitUntil(lambda: not made.run_control.running, timeout=A_WHILE)
-    frame.close()
-    made.end()
+    end_window(made)
 
 
 @pytest.fixture

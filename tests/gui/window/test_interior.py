@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPointF, Qt, QTimer, QUrl
+from PySide6.QtCore import QMimeData, QPointF, Qt, QTimer, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
@@ -29,6 +29,7 @@ from gui.work.lanes import Lane, Task
 from gui.work.page_name import PageName
 from gui.work.places import Place
 from gui.work.state import State
+from tests.gui.windows import end_window
 from tests.read_only import read_only
 
 A_WHILE = 60_000
@@ -56,12 +57,9 @@ class Opened:
         self.end(interior)
 
     def end(self, interior: Interior) -> None:
-        """Close a interior in which nothing runs; it must be gone, since each change of style costs time."""
-        interior.frame.close()
-        interior.end()
+        """Close an interior in which nothing runs."""
+        end_window(interior)
         self.interiors.remove(interior)
-        interior.frame.deleteLater()
-        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @pytest.fixture

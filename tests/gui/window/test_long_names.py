@@ -49,6 +49,7 @@ from gui.window.interior import Interior
 from gui.window.settings_dialog import SettingsDialog
 from gui.work.page_name import PageName
 from gui.work.state import State
+from tests.gui.windows import end_window
 from tests.judged import GOOD, SURE_A, SURE_GOOD, B, stored_run
 from tests.model_files import PublishedFile
 
@@ -151,7 +152,6 @@ def opened(qtbot: QtBot, study: Study) -> Interior:
     setup = replace(usual_setup(), dataset_path=study.dataset, model_path=study.models)
     state.set_record(UNFINISHED, {"runs": [{"run": 1, "setup": setup.as_json()}]})
     frame = MainWindow(state)
-    qtbot.addWidget(frame)
     frame.resize(ROOM)
     frame.show()
     made = Interior(frame, store)
@@ -319,8 +319,7 @@ def interior_of(qtbot: QtBot, tmp_path: Path) -> InteriorOf:
         study = Study(folder, letter, times)
         made = opened(qtbot, study)
         yield made, study
-        made.frame.close()
-        assert made.end()
+        end_window(made)
 
     return interior_of
 
