@@ -332,7 +332,7 @@ class Interior(QObject):
     def _show_keys(self) -> None:
         """Show all keys: those of the page that is open, those that work everywhere, the other pages'."""
         here = self._page(self.frame.page)
-        others = {page.NAME: page.KEYS for page in self.pages if page is not here}
+        others = {str(page.NAME): page.KEYS for page in self.pages if page is not here}
         self._show(KeysDialog({here.NAME: here.KEYS, "Everywhere": self.menus.keys(), **others}, self.frame))
 
     def _open_folder(self, path: Path) -> None:

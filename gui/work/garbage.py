@@ -9,7 +9,6 @@ Knows: the garbage collector, when it is due. Does not know: what is made.
 """
 
 import gc
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,32 +22,33 @@ _LEAST_REST = 30.0  # seconds
 
 
 class _Switch:
-    """Off as long as anybody has a reason; then as it was before. From any thread."""
+    """Off as long as anybody has a reason; then as it was before.
+
+    Jobs turn it too, on their threads: adding a reason and taking one out are each done at once, and while
+    there are such threads, a window has a reason of its own.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._reasons: set[object] = set()
         self._was_on = False
 
     def turn_off(self, reason: object) -> None:
-        with self._lock:
-            if not self._reasons:
-                self._was_on = gc.isenabled()
-                gc.disable()
-            self._reasons.add(reason)
+        if not self._reasons:
+            self._was_on = gc.isenabled()
+            gc.disable()
+        self._reasons.add(reason)
 
     def let_on(self, reason: object) -> None:
-        with self._lock:
-            self._reasons.discard(reason)
-            if self._was_on and not self._reasons:
-                gc.enable()
+        self._reasons.discard(reason)
+        if self._was_on and not self._reasons:
+            gc.enable()
 
 
 _by_itself = _Switch()
 """Whether the collector runs by itself."""
 
 _under_way: set[object] = set()
-"""A mark for each job that makes many records; adding one and taking one out are each done at once."""
+"""A mark for each job that makes many records."""
 
 
 class Collector(QObject):
