@@ -24,6 +24,7 @@ from engine.commands.shared.forecast import show_forecast
 from engine.commands.shared.id_argument import add_ids, chosen_ids, ids_file
 from engine.commands.shared.machine_arguments import add_computer
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
+from engine.commands.shared.order_arguments import Orders, add_orders, orders_of
 from engine.commands.shared.progress import RunProgressBar
 from engine.commands.shared.run_outputs import (
     check_outputs,
@@ -41,6 +42,7 @@ from engine.core.run_setup import RunSetup
 from engine.core.settings import DEFAULT_CONTEXT, JudgeSettings, KvType, Mode
 from engine.decisions.health import run_health
 from engine.decisions.run_results import load_results
+from engine.decisions.second_order import read_in_words
 from engine.judge.plan import open_model
 from engine.judge.prepare import PreparedRun, prepare_run
 from engine.judge.run import run_judging
@@ -84,12 +86,7 @@ def _add_judging(group: argparse._ArgumentGroup) -> None:
         default=JudgeSettings().mode.value,
         help="labels alone (no text is generated), or labels and explanations (default)",
     )
-    group.add_argument(
-        "--orders",
-        choices=["both", "one"],
-        default="both",
-        help="show the responses in both orders (default), or in one for half the time",
-    )
+    add_orders(group)
     group.add_argument("--criteria", metavar="A,B", help=f"some of {','.join(ELOQUENT.names)}")
     group.add_argument("--items", type=int, metavar="N", help="the first N items only")
     add_ids(group)
@@ -175,9 +172,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _prepared(options: argparse.Namespace, model: Path, cancel: CancelToken) -> PreparedRun:
-    setup = _setup(options, model)
+    setup, orders = _setup(options, model)
     dataset, ids = chosen_ids(options, setup.dataset_path, cancel)
     made = followed(prepare_run(replace(setup, ids=ids), cancel, dataset), _tell_notices)
+    orders.check_fits(made.plan.identity())
     if dataset is None:
         keep_columns(options, made.plan.dataset)
     return made
@@ -199,15 +197,18 @@ def _tell_notices(event: FilesRead | Preparing) -> None:
         tell(notice)
 
 
-def _setup(options: argparse.Namespace, model: Path) -> RunSetup:
+def _setup(options: argparse.Namespace, model: Path) -> tuple[RunSetup, Orders]:
     """The run that the arguments ask for, with this model. SetupError where they contradict each other."""
-    return RunSetup(
+    criteria = ELOQUENT.names if options.criteria is None else _names(options.criteria)
+    orders = orders_of(options, ELOQUENT.only(criteria).names)
+    setup = RunSetup(
         dataset_path=options.dataset,
         model_path=model,
         items=_items(options.items),
         mode=Mode(options.mode),
-        both_orders=options.orders == "both",
-        criteria=ELOQUENT.names if options.criteria is None else _names(options.criteria),
+        both_orders=orders.both,
+        second_order_below=orders.below,
+        criteria=criteria,
         examples_path=options.examples,
         shots=shots_of(options),
         calibration_path=options.calibration,
@@ -222,6 +223,7 @@ def _setup(options: argparse.Namespace, model: Path) -> RunSetup:
         fresh=options.fresh,
         columns=columns_of(options),
     )
+    return setup, orders
 
 
 def _items(count: int | None) -> int | None:
@@ -268,7 +270,7 @@ def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argpar
         )
         return INCOMPLETE
     plan, results = made.plan, load_results(store, ended.run_id)
-    orders = "both orders" if len(plan.settings.orders) > 1 else "one order"
+    orders = read_in_words(results)
     how = f"{orders}, calibrated" if results.calibration else orders
     # The files first: whoever cut the output off still has them.
     export_results(results, options.out, options.json)

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
 Logits = npt.NDArray[np.float32]
 """Scores of tokens as a model computes them."""
 

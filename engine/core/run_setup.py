@@ -29,6 +29,7 @@ class RunSetup:
     `items`: the first so many, None for all. `ids`: the items with these ids in their place, in the order of
     the file; empty where none are chosen. `gpu_layers`: None for all, where there is a GPU. `fresh`: a new
     run, also where one could go on. `resumes`: the number of the run to go on with, None for what fits.
+    `second_order_below`: with both orders, as in JudgeSettings.
     `columns`: by which a foreign dataset is read; None for what is remembered for it.
     """
 
@@ -38,6 +39,7 @@ class RunSetup:
     ids: tuple[str, ...] = ()
     mode: Mode = _USUAL.mode
     both_orders: bool = True
+    second_order_below: float | None = None
     criteria: tuple[str, ...] = ELOQUENT.names
     examples_path: Path | None = None
     shots: int = USUAL_SHOTS
@@ -74,6 +76,7 @@ class RunSetup:
             ids=_ids(values.get("ids")),
             mode=_choice(Mode, values.get("mode"), usual.mode),
             both_orders=_yes(values.get("both_orders"), usual.both_orders),
+            second_order_below=_margin(values.get("second_order_below")),
             criteria=_criteria(values.get("criteria")) or usual.criteria,
             examples_path=_path(values.get("examples_path")),
             shots=whole("shots", 1) or usual.shots,
@@ -128,6 +131,12 @@ def _ids(value: object) -> tuple[str, ...]:
 def _criteria(value: object) -> tuple[str, ...]:
     named = value if isinstance(value, list) else []
     return tuple(name for name in ELOQUENT.names if name in named)
+
+
+def _margin(value: object) -> float | None:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return float(value) if 0 < value <= 1 else None
 
 
 def _temperature(value: object, usual: float) -> float:

@@ -19,6 +19,8 @@ LOWEST_TEMPERATURE = 0.01  # below it sampling is greedy, and numbers overflow
 MOST_THREADS = 512  # GGML_MAX_N_THREADS; more end the process
 ITEMS_AT_ONCE = 2  # measured: 4 % faster than 1; 4 or 8 add nothing, and lose more at a stop
 
+USUAL_MARGIN = 0.5  # where nothing is learned; how it was chosen: docs/measures.md
+
 
 class Mode(StrEnum):
     """What a run makes: labels alone, or labels and explanations."""
@@ -46,7 +48,9 @@ class JudgeSettings:
     `temperature`: 0 is greedy. `seed`: any integer, used where the temperature is not 0.
     `shorten`: leave out the middle of long responses where an item does not fit.
     `items_at_once`: items whose explanations are written together; part of what makes a repeat exact.
-    `kv_type`: what the model's cache is kept in.
+    `kv_type`: what the model's cache is kept in. `second_order_below`: read BA only of items that AB leaves
+    open: where the margin of AB (0 to 1: its likeliest label's probability minus the second's) is below this
+    on any criterion; None to read it of all.
     """
 
     mode: Mode = Mode.EXPLAIN
@@ -59,6 +63,7 @@ class JudgeSettings:
     shorten: bool = False
     items_at_once: int = 1
     kv_type: KvType = KvType.F16
+    second_order_below: float | None = None
 
     def __post_init__(self) -> None:
         _at_least("context", self.context, SMALLEST_CONTEXT)
@@ -73,11 +78,23 @@ class JudgeSettings:
             )
         if Order.AB not in self.orders:
             raise SetupError("The orders leave out AB.", "Use AB alone, or AB and BA.")
+        if self.second_order_below is not None:
+            if Order.BA not in self.orders:
+                raise SetupError("There is a margin for the second order, and one order only.", "Use both.")
+            check_margin(self.second_order_below)
 
     @property
     def orders_as_read(self) -> tuple[Order, ...]:
-        """BA first, so that AB, which the explanations continue, can stay in the cache."""
-        return tuple(sorted(self.orders, key=lambda order: order is Order.AB))
+        """BA first, so that AB, which the explanations continue, can stay in the cache; AB first where it
+        decides whether BA is read.
+        """
+        last = Order.BA if self.may_read_one_order else Order.AB
+        return tuple(sorted(self.orders, key=lambda order: order is last))
+
+    @property
+    def may_read_one_order(self) -> bool:
+        """True where the second order is read of some items only."""
+        return self.second_order_below is not None
 
     @property
     def explains(self) -> bool:
@@ -88,7 +105,8 @@ class JudgeSettings:
         """The settings that count, as plain values, for the store and for a run's identity.
 
         Without explanations none of theirs counts, and without a temperature no seed. A cache in f16 is not
-        named, nor that there is no limit of sentences: runs from before there was a choice are the same runs.
+        named, nor that there is no limit of sentences, nor that all items are read in all orders: runs from
+        before there was a choice are the same runs.
         """
         values = asdict(self)
         if not self.explains:
@@ -100,6 +118,8 @@ class JudgeSettings:
             del values["seed"]
         if self.kv_type is KvType.F16:
             del values["kv_type"]
+        if self.second_order_below is None:
+            del values["second_order_below"]
         return values
 
 
@@ -141,6 +161,15 @@ class MachineSettings:
 def default_context(trained: int) -> int:
     """Tokens of context for a model trained with so many."""
     return min(DEFAULT_CONTEXT, trained)
+
+
+def check_margin(margin: float) -> None:
+    """SetupError for what is no margin below which a second order is read."""
+    if not 0 < margin <= 1:
+        raise SetupError(
+            f"The margin is {margin}.",
+            "Use more than 0 and at most 1: 1 reads the second order of nearly all items.",
+        )
 
 
 def _at_least(what: str, value: int, least: int) -> None:

@@ -43,6 +43,10 @@ class GroupWatch:
         self._began = time.perf_counter()
         self._read_before = self._session.tokens_read
 
+    def expect(self, tokens: int) -> None:
+        """There are so many more tokens to read in the group than was thought, or fewer."""
+        self._to_read += tokens
+
     def reading(self, position: int, item_id: str, read_before: int, tokens: int) -> Iterator[GroupUnderWay]:
         """Tell of an item of which `tokens` are to be read, since the session had read `read_before`."""
         if self._is_time():

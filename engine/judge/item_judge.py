@@ -18,6 +18,7 @@ from engine.core.rubric import Rubric
 from engine.core.settings import JudgeSettings
 from engine.decisions.calibration import Calibration
 from engine.decisions.decision import decide
+from engine.decisions.second_order import leaves_open
 from engine.decisions.sentences import complete_length, without_half_sentence
 from engine.judge.group_watch import GroupWatch
 from engine.judge.pace import Pace
@@ -51,6 +52,8 @@ class _Work:
     seconds: float = 0.0
     tokens_read: int = 0
     tokens_generated: int = 0
+    second: int = 0  # tokens of the order that is read only where it is needed
+    expected: int = 0  # as many of them as were counted on
 
 
 @dataclass(frozen=True)
@@ -144,7 +147,8 @@ class ItemJudge:
     def tokens_without_letters(self) -> int:
         """What is read for an item besides its instruction and responses."""
         nothing = Item("", "", "", "")
-        return self._sizer.tokens_to_read(self._sizer.sized(nothing, nothing))
+        first, second = self._sizer.tokens_by_order(self._sizer.sized(nothing, nothing))
+        return first if self._settings.may_read_one_order else first + second
 
     @property
     def texts(self) -> int:
@@ -164,9 +168,15 @@ class ItemJudge:
         to_read, held = 0, self._session.common
         for batch in self._batches(fitting):
             for work in batch:
-                tokens = self._sizer.tokens_to_read(work.sized, held)
-                self.pace.sized(work.sized.shown, tokens)
-                to_read += tokens
+                first, second = self._sizer.tokens_by_order(work.sized, held)
+                if self._settings.may_read_one_order:
+                    self.pace.sized(work.sized.shown, first)
+                    work.second = second
+                    work.expected = round(second * self.pace.share_of_second_orders)
+                    to_read += first + work.expected
+                else:
+                    self.pace.sized(work.sized.shown, first + second)
+                    to_read += first + second
                 held = work.sized.apart
             if texts:
                 held = ()
@@ -195,14 +205,37 @@ class ItemJudge:
         """Read all items of a batch, each in all orders; then write what explains them."""
         for place, work in enumerate(batch):
             slot = place if self._settings.explains else 0
-            for order in self._settings.orders_as_read:
-                yield from self._read(slot, work, order, self._rubric.names)
-                yield LabelsRead(work.position, work.original.id, self._decided(work), order is Order.AB)
+            if (below := self._settings.second_order_below) is not None:
+                yield from self._read_as_needed(slot, work, below)
+            else:
+                for order in self._settings.orders_as_read:
+                    yield from self._read(slot, work, order, self._rubric.names)
+                    yield self._labels_read(work, whole=order is Order.AB)
             if not self._settings.explains:
                 self._session.release([slot])
         if self._settings.explains:
             yield from self._explain(batch)
             self._release(batch)
+
+    def _read_as_needed(self, slot: int, work: _Work, below: float) -> Judging[None]:
+        """Read AB, and BA where AB leaves a label open; AB stays in its slot where it is to be explained."""
+        yield from self._read(slot, work, Order.AB, self._rubric.names)
+        needed = leaves_open((reading for own in work.readings.values() for reading in own), below)
+        self._watch.expect((work.second if needed else 0) - work.expected)
+        self.pace.decided(work.second if needed else None)
+        yield self._labels_read(work, whole=not needed)
+        if not needed:
+            return
+        if self._settings.explains:
+            aside = self._settings.items_at_once
+            yield from self._read(aside, work, Order.BA, self._rubric.names, beside=slot)
+            self._session.release([aside])
+        else:
+            yield from self._read(slot, work, Order.BA, self._rubric.names)
+        yield self._labels_read(work, whole=True)
+
+    def _labels_read(self, work: _Work, whole: bool) -> LabelsRead:
+        return LabelsRead(work.position, work.original.id, self._decided(work), whole)
 
     def _release(self, batch: Sequence[_Work]) -> None:
         """Hold nothing of a batch with explanations. What its last item begins with may have been read beside
@@ -218,14 +251,22 @@ class ItemJudge:
         decided = [decide(judged, name, self._calibrations.get(name)) for name in self._rubric.names]
         return tuple(each for each in decided if isinstance(each, Judgment | Unscored))
 
-    def _read(self, slot: int, work: _Work, order: Order, criteria: Sequence[str]) -> Judging[None]:
+    def _read(
+        self,
+        slot: int,
+        work: _Work,
+        order: Order,
+        criteria: Sequence[str],
+        beside: int | None = None,
+    ) -> Judging[None]:
+        """Read an item in an order; `beside`: the slot that holds the other one."""
         started, read = time.perf_counter(), self._session.tokens_read
         tokens = work.sized.tokens[order]
         branches = dict(zip(self._rubric.names, tokens.branches, strict=True))
         asked = [branches[criterion] for criterion in criteria]
         own = tokens.cells_beside(self._sizer.stem)
         yield from self._told(self._session.holding_common(work.sized.apart), work, read, own)
-        yield from self._told(self._session.reading_trunk(slot, tokens.trunk), work, read, own)
+        yield from self._told(self._session.reading_trunk(slot, tokens.trunk, beside), work, read, own)
         scores = yield from self._told(self._session.scoring(slot, asked), work, read, own)
         for criterion, row in zip(criteria, scores, strict=True):
             a, b, both_good, both_bad = (float(value) for value in row)

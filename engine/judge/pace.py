@@ -23,6 +23,7 @@ class Pace:
     """What was done since a session was opened, with the seconds that it took.
 
     `items`, `letters`, `tokens_of_items`: what the prompts of items came to that fit the context.
+    `first_orders`: items of which one order could do; `second_orders`: those of them read in both.
     """
 
     tokens_read: int = 0
@@ -33,6 +34,8 @@ class Pace:
     items: int = 0
     letters: int = 0
     tokens_of_items: int = 0
+    first_orders: int = 0
+    second_orders: int = 0
 
     def read(self, tokens: int, seconds: float) -> None:
         """Take in a prompt that was read."""
@@ -50,6 +53,18 @@ class Pace:
         self.items += 1
         self.letters += letters(item)
         self.tokens_of_items += tokens
+
+    def decided(self, second: int | None) -> None:
+        """Take in whether one order was enough; else how many tokens there are to read in the other."""
+        self.first_orders += 1
+        if second is not None:
+            self.second_orders += 1
+            self.tokens_of_items += second
+
+    @property
+    def share_of_second_orders(self) -> float:
+        """The share (0 to 1) of items read in both orders; 1 as long as nothing is known."""
+        return self.second_orders / self.first_orders if self.first_orders else 1.0
 
     @property
     def seconds_per_token_read(self) -> float | None:

@@ -121,7 +121,9 @@ def session_shape(
 ) -> SessionShape:
     """The session of a run with these settings and so many criteria. ModelFileError as of check_context."""
     _check_context(settings, checked, model)
-    slots = settings.items_at_once if settings.explains else 1
+    # Explanations continue AB, which stays in its slot while BA is read in one more.
+    aside = 1 if settings.may_read_one_order else 0
+    slots = settings.items_at_once + aside if settings.explains else 1
     return SessionShape(settings.context, slots, criteria, settings.kv_type)
 
 
@@ -177,6 +179,7 @@ _SETTING_WORDS = {
     "kv_type": "the KV cache",
     "max_explanation_sentences": "the number of sentences of an explanation",
     "max_explanation_tokens": "the longest explanation",
+    "second_order_below": "the margin below which the second order is read",
 }
 
 

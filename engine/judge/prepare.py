@@ -98,6 +98,7 @@ def judge_settings(setup: RunSetup, model: ModelFile) -> JudgeSettings:
     return JudgeSettings(
         mode=setup.mode,
         orders=(Order.AB, Order.BA) if setup.both_orders else (Order.AB,),
+        second_order_below=setup.second_order_below if setup.both_orders else None,
         context=usual if setup.context is None else setup.context,
         max_explanation_tokens=setup.max_explanation_tokens,
         temperature=setup.temperature,

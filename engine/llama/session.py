@@ -168,16 +168,20 @@ class LlamaSession:
         """Hold it no longer."""
         self._forget(_COMMON)
 
-    def read_trunk(self, slot: int, tokens: Sequence[int]) -> None:
-        """Read what the branches of a slot share, after what is held of it: there too, in another order."""
-        at_once(self.reading_trunk(slot, tokens))
+    def read_trunk(self, slot: int, tokens: Sequence[int], beside: int | None = None) -> None:
+        """Read what the branches of a slot share, after what is held of it: there too, in another order.
 
-    def reading_trunk(self, slot: int, tokens: Sequence[int]) -> Steps[None]:
+        `beside`: another slot that holds the same item in another order, and goes on holding it.
+        """
+        at_once(self.reading_trunk(slot, tokens, beside))
+
+    def reading_trunk(self, slot: int, tokens: Sequence[int], beside: int | None = None) -> Steps[None]:
         """The same in steps."""
         trunk = self._trunk(slot)
+        sources = [trunk, _COMMON, _STEM, *([] if beside is None else [self._trunk(beside)])]
         for index in range(self.shape.branches):
             self._forget(self._branch(slot, index))
-        source = max(trunk, _COMMON, _STEM, key=lambda source: self._usable(source, tokens))
+        source = max(sources, key=lambda source: self._usable(source, tokens))
         start = self._cut_back(trunk, tokens) if source == trunk else self._copy(source, trunk, tokens)
         yield from self._read([_Feed(trunk, tokens[start:])] if tokens[start:] else [])
 

@@ -77,6 +77,7 @@ class PromptSizer:
             )
         self.texts = len(rubric.criteria) if settings.explains else 0
         self._leads = self.texts * lead_tokens(rubric, template)
+        self._aside = settings.explains and settings.may_read_one_order
         self._writing_cells = self._leads + self.texts * settings.max_explanation_tokens
 
     def sized(self, original: Item, shown: Item, in_series: bool = False) -> SizedItem:
@@ -95,8 +96,18 @@ class PromptSizer:
         if in_series or (self._keeps_state and len(tokens) > 1):
             prompts = list(tokens.values())
             apart = instruction_tokens(shown, prompts, self._rubric, examples, self._template)
-        beside = max(prompt.cells_beside(self.stem) for prompt in tokens.values())
-        return SizedItem(shown, trees, tokens, apart, self.shared_cells + beside + self._writing_cells)
+        return SizedItem(shown, trees, tokens, apart, self.shared_cells + self._own_cells(tokens, apart))
+
+    def _own_cells(self, tokens: Mapping[Order, PromptTokens], apart: tuple[int, ...]) -> int:
+        """Cells of an item and its explanations: of its larger order; or of AB and, beside it, of BA, which
+        is gone before anything is written.
+        """
+        cells = {order: prompt.cells_beside(self.stem) for order, prompt in tokens.items()}
+        if not self._aside:
+            return max(cells.values()) + self._writing_cells
+        first, second = tokens[Order.AB].trunk, tokens[Order.BA].trunk
+        shared = max(len(apart), usable_prefix(first, second, self._keeps_state)) - len(self.stem)
+        return cells[Order.AB] + max(cells[Order.BA] - max(shared, 0), self._writing_cells)
 
     def as_judged(self, item: Item, in_series: bool = False) -> tuple[SizedItem, Shortening | None]:
         """The prompts of an item as a run asks them: shortened where the settings wish it and it must be."""
@@ -116,23 +127,31 @@ class PromptSizer:
         return sized.cells <= self._settings.context
 
     def tokens_to_read(self, sized: SizedItem, held: tuple[int, ...] = ()) -> int:
-        """Tokens that are evaluated for an item, besides those that it writes.
+        """Tokens that are evaluated for an item that is read in all orders, besides those that it writes.
+
+        `held`: what is held of the instruction from an item before.
+        """
+        return sum(self.tokens_by_order(sized, held))
+
+    def tokens_by_order(self, sized: SizedItem, held: tuple[int, ...] = ()) -> tuple[int, int]:
+        """The same for the order that is read first, and for the other; 0 where there is none.
 
         In each order what follows what is held already, each branch's own part and each label of several
-        tokens; then the words that lead into each explanation. An item that does not fit is counted as if it
-        were shortened until it does. `held`: what is held of the instruction from an item before.
+        tokens; with the first what both begin with, and the words that lead into each explanation. An item
+        that does not fit is counted as if it were shortened until it does.
         """
-        sources, read = [self.stem], self._leads
+        sources, once, read = [self.stem], self._leads, [0, 0]
         if sized.apart:
-            read += 0 if held == sized.apart else self._unread(sized.apart, sources)
+            once += 0 if held == sized.apart else self._unread(sized.apart, sources)
             sources.append(sized.apart)
         room = max(self._settings.context - self.shared_cells - self._writing_cells, 0)
-        for order in self._settings.orders_as_read:
+        for place, order in enumerate(self._settings.orders_as_read):
             tokens = sized.tokens[order]
             in_order = self._unread(tokens.trunk, sources) + _own_tokens(tokens)
-            read += in_order if self.fits(sized) else min(in_order, room)
+            read[place] = in_order if self.fits(sized) else min(in_order, room)
             sources.append(tokens.trunk)
-        return read
+        first, second = read
+        return once + first, second
 
     def _unread(self, tokens: tuple[int, ...], held: Sequence[tuple[int, ...]]) -> int:
         return len(tokens) - max(usable_prefix(each, tokens, self._keeps_state) for each in held)

@@ -13,6 +13,7 @@ from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
 from engine.decisions.run_dataset import human_labels
 from engine.decisions.run_results import RunResults
+from engine.decisions.second_order import margin as margin_of
 from engine.weigh.item_winner import OVERALL, certain, weighted_winner
 from engine.weigh.weighted_judge import normalised
 
@@ -134,7 +135,7 @@ def _row(
     own = judgment.preference if isinstance(judgment, Judgment | SubmittedLabel) else None
     flipped = margin = None
     if isinstance(judgment, Judgment):
-        flipped, margin = judgment.flipped, _margin(judgment.probabilities)
+        flipped, margin = judgment.flipped, margin_of(judgment.probabilities)
     if preference is None:
         doubt = 1.0
     else:
@@ -154,11 +155,6 @@ def _row(
         doubt=0.0 if overridden and preference is not None else doubt,
         own=own,
     )
-
-
-def _margin(probabilities: Sequence[float]) -> float:
-    *_, second, first = sorted(probabilities)
-    return first - second
 
 
 def _contradicted(results: RunResults) -> set[str]:
