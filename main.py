@@ -31,6 +31,7 @@ COMMANDS = {
     "runs": "list the runs in the store; show, export, recalibrate or rewrite one; add a submission",
     "evaluate": "score a run or submission against human labels, beside trivial judges",
     "calibrate": "make a run's probabilities fit human labels, and say what that is worth",
+    "orders": "say from a run in both orders where one order is enough, and what that saves",
     "weigh": "decide a run, a submission or scored comparisons by weighted criteria",
     "compare": "set runs and submissions side by side against human labels",
     "report": "write an HTML report of a run against human labels",

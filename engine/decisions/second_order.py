@@ -145,7 +145,7 @@ def learned_from(
     settings = run.identity.settings
     if set(settings["orders"]) != set(Order) or settings.get("second_order_below") is not None:
         raise SetupError(
-            f"Run {run.id} did not read all its items in both orders: it cannot tell what the second changes.",
+            f"Run {run.id} did not read all items in both orders: it cannot tell what the second changes.",
             "Judge some items in both orders first, 100 or more, and name that run.",
         )
     found = both_orders(judged, wanted)

@@ -55,8 +55,8 @@ def add_orders(group: argparse._ArgumentGroup) -> None:
         "--orders",
         choices=[BOTH, ONE, DOUBTFUL],
         default=BOTH,
-        help="show the responses in both orders (default); in one, for half the time; or in the second one only"
-        " where the first leaves a label in doubt",
+        help="show the responses in both orders (default); in one, for half the time; or in the second one"
+        " only where the first leaves a label in doubt",
     )
     group.add_argument(
         "--margin",
@@ -75,8 +75,9 @@ def add_orders(group: argparse._ArgumentGroup) -> None:
 
 
 def orders_of(options: argparse.Namespace, criteria: Sequence[str]) -> Orders:
-    """What the arguments ask for; says where a margin comes from. SetupError where they contradict each other,
-    or no margin can be learned.
+    """What the arguments ask for; says where a margin comes from.
+
+    SetupError where they contradict each other, or no margin can be learned.
     """
     given = {"--margin": options.margin, "--margin-from": options.margin_from}
     named = [name for name, value in given.items() if value is not None]
@@ -94,8 +95,8 @@ def orders_of(options: argparse.Namespace, criteria: Sequence[str]) -> Orders:
         return Orders(below=options.margin)
     if options.margin_from is None:
         tell(
-            f"Margin: {USUAL_MARGIN:g}, the usual one. Whether it is right for this model, a run in both orders"
-            " tells: see the command orders."
+            f"Margin: {USUAL_MARGIN:g}, the usual one. Whether it is right for this model, a run in both"
+            " orders tells: see the command orders."
         )
         return Orders(below=USUAL_MARGIN)
     return _learned(options, criteria)

@@ -1,0 +1,126 @@
+"""`orders`: what reading the second order only in doubt keeps and saves, learned from a run in both orders.
+
+Knows: its arguments and what it prints.
+"""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from engine.calibrate.order_margin import MarginPoint, MarginReport, OrderTokens, margin_report
+from engine.commands.shared.column_arguments import add_columns, columns_of
+from engine.commands.shared.console import (
+    DONE,
+    add_store,
+    command_parser,
+    interruptible,
+    printable,
+    printed,
+    tell,
+)
+from engine.commands.shared.progress import show_measure
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError, StoreError
+from engine.core.run_records import StoredRun
+from engine.data.dataset import Dataset
+from engine.decisions.run_dataset import dataset_of_run
+from engine.decisions.second_order import KEEP, BothOrders, learned_from
+from engine.judge.order_tokens import order_tokens
+from engine.report.order_tables import chosen_table, margin_sentences, margin_table
+from engine.store.opening import is_there
+from engine.store.run_store import RunStore
+from engine.system.files import check_targets, write_json
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of `orders`."""
+    arguments = command_parser(
+        "orders",
+        "Say, from a run in both orders, how many of its labels would have stayed had the second order been\n"
+        "read only where the first left a label in doubt, and how much that saves. Use the margin that it\n"
+        "finds with judge --orders doubtful --margin-from RUN. Human labels are not needed.",
+    )
+    arguments.add_argument("run", type=int, metavar="RUN", help="the id of a run in both orders")
+    arguments.add_argument(
+        "--keep",
+        type=float,
+        default=KEEP,
+        metavar="SHARE",
+        help="the share of each criterion's labels that shall stay, 0 to 1 (%(default)s)",
+    )
+    arguments.add_argument(
+        "--dataset", type=Path, metavar="FILE", help="where the run's dataset lies now, if it was moved"
+    )
+    arguments.add_argument("--json", type=Path, metavar="FILE", help="the same numbers")
+    add_columns(arguments, "dataset")
+    add_store(arguments, "runs")
+    return arguments
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure, write and print."""
+    check_targets({"--json": options.json}, {"run store": options.store})
+    if not is_there(options.store):
+        raise StoreError(f"There is no run store {options.store}.", "Name the right file with --store.")
+    with interruptible() as cancel, RunStore(options.store) as store:
+        run = store.run(options.run)
+        read = learned_from(run, store.judged(run.id))
+        report = _report(options, run, read, cancel)
+    if options.json:
+        write_json(options.json, _as_json(run, report))
+        print(f"Orders: {options.json}\n")
+    print(f"{printable(run.title)}: {len(read.ids):,} items in both orders, before any calibration\n")
+    print(printed(margin_table(report)))
+    print("\nEach margin on these items. At the least margin:\n")
+    print(printed(chosen_table(report)))
+    print("\n" + "\n".join(margin_sentences(report)))
+    return DONE
+
+
+def _report(
+    options: argparse.Namespace, run: StoredRun, read: BothOrders, cancel: CancelToken
+) -> MarginReport:
+    """The report; without the dataset no item is known to have another's instruction, nor its tokens."""
+    instructions: dict[str, str] = {}
+    tokens: list[OrderTokens] | None = None
+    try:
+        dataset = dataset_of_run(run, options.dataset, cancel, columns_of(options))
+        instructions = {item.id: item.instruction for item in dataset}
+        tokens = _tokens(run, dataset, read, cancel)
+    except SetupError as error:
+        if options.dataset is not None:
+            raise
+        tell(f"{printable(error.problem)}\nThe tokens that would be saved are not known.")
+    # An id is no instruction: it has a mark of its own.
+    groups = [instructions.get(item_id, ("id", item_id)) for item_id in read.ids]
+    return margin_report(read, groups, options.keep, tokens)
+
+
+def _tokens(run: StoredRun, dataset: Dataset, read: BothOrders, cancel: CancelToken) -> list[OrderTokens]:
+    counts = show_measure("Counting", order_tokens(run, dataset, cancel))
+    return [OrderTokens(*counts[item_id]) for item_id in read.ids]
+
+
+def _as_json(run: StoredRun, report: MarginReport) -> dict[str, Any]:
+    return {
+        "run": run.id,
+        "keep": report.keep,
+        "least_margin": report.least.below if report.reached else None,
+        "cross_validated": report.checked and _point_json(report.checked),
+        "margins": [_point_json(point) for point in report.points],
+    }
+
+
+def _point_json(point: MarginPoint) -> dict[str, Any]:
+    return {
+        "margin": point.below,
+        "items": point.items,
+        "second_order_read": point.read,
+        "tokens_saved": point.saved,
+        "equal_labels": point.equal,
+        "interval": list(point.interval_of_equal),
+        "criteria": {
+            name: {"equal_labels": share, "interval": list(point.intervals[name])}
+            for name, share in point.kept.items()
+        },
+    }
