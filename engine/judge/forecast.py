@@ -5,8 +5,8 @@ are shown.
 """
 
 import time
-from collections.abc import Container, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from engine.core.settings import SMALLEST_CONTEXT, JudgeSettings, KvType
 from engine.judge.item_judge import Placed
 from engine.judge.plan import RunPlan, check_context, worked_alike
 from engine.judge.run import make_item_judge
+from engine.judge.second_share import SecondShare, second_share
 from engine.llama.library import LlamaModel
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.opening import OpenModelFactory
@@ -68,6 +69,9 @@ class Forecast:
     none. `tokens_left_to_read`, `texts_left`: tokens and explanations of the others. `seconds`: how long
     these will take, None where no rate is known; `seconds_from`: the run whose rate that is, None where it
     was measured now.
+
+    `second`: the share of items that are counted in both orders, where the second is read only in doubt;
+    None for a run that reads all of them alike.
     """
 
     items: int
@@ -87,6 +91,7 @@ class Forecast:
     texts_left: int
     seconds: float | None = None
     seconds_from: int | None = None
+    second: SecondShare | None = None
 
     @property
     def judgments(self) -> int:
@@ -95,7 +100,9 @@ class Forecast:
 
     @property
     def readings(self) -> int:
-        """Judgments times orders."""
+        """Judgments times orders; of a second order the share of items that is counted."""
+        if self.second is not None:
+            return self.judgments + round(self.items * self.second.share) * self.criteria
         return self.judgments * self.orders
 
     def with_rate(self, rate: Rate) -> "Forecast":
@@ -133,7 +140,7 @@ def forecast(
             cancel.raise_if_requested,
             keeps_state=model.keeps_state,
         )
-        tally = _Tally(plan, sizer, known.positions)
+        tally = _Tally(plan, sizer, known)
         for position, item in enumerate(plan.dataset):
             if position % _ITEMS_AT_ONCE == 0:
                 yield MeasureProgress(position, len(plan.dataset))
@@ -170,11 +177,14 @@ def time_some_items(plan: RunPlan, opener: OpenModelFactory) -> Rate:
 
 @dataclass(frozen=True)
 class _Known:
-    """What the store holds: the same run, the places of its judged items, a rate."""
+    """What the store holds: the same run, the places of its judged items, a rate, how many items need both
+    orders.
+    """
 
     run: StoredRun | None = None
     positions: frozenset[int] = frozenset()
     rate: Rate | None = None
+    second: SecondShare = field(default_factory=SecondShare)
 
 
 def _known(plan: RunPlan, store_path: Path | None, fresh: bool) -> _Known:
@@ -182,10 +192,11 @@ def _known(plan: RunPlan, store_path: Path | None, fresh: bool) -> _Known:
         return _Known()
     with RunStore(store_path) as store:
         run = store.find(plan.identity().key)
-        rate = _stored_rate(plan, store, [*([run] if run else []), *reversed(store.runs())])
+        runs = [*([run] if run else []), *reversed(store.runs())]
+        rate, second = _stored_rate(plan, store, runs), second_share(plan, store, runs)
         if run is None or fresh:
-            return _Known(rate=rate)
-        return _Known(run, frozenset(store.positions(run.id)), rate)
+            return _Known(rate=rate, second=second)
+        return _Known(run, frozenset(store.positions(run.id)), rate, second)
 
 
 def _stored_rate(plan: RunPlan, store: RunStore, runs: Iterable[StoredRun]) -> Rate | None:
@@ -231,8 +242,9 @@ class _Reading:
     reads that once, where ItemJudge does.
     """
 
-    def __init__(self, sizer: PromptSizer, settings: JudgeSettings) -> None:
-        self.tokens = 0
+    def __init__(self, sizer: PromptSizer, settings: JudgeSettings, second: SecondShare) -> None:
+        self._first = self._second = 0
+        self._share = second.share
         self._sizer = sizer
         self._settings = settings
         self._held: tuple[int, ...] = ()
@@ -243,8 +255,15 @@ class _Reading:
         """Count an item that is judged after those before."""
         if self._settings.explains:
             self._begin_batch(position // self._settings.items_at_once, sized.cells)
-        self.tokens += self._sizer.tokens_to_read(sized, self._held)
+        first, second = self._sizer.tokens_by_order(sized, self._held)
+        self._first += first
+        self._second += second
         self._held = sized.apart
+
+    @property
+    def tokens(self) -> int:
+        """All of them; of the second order the share of items that is read in it."""
+        return self._first + round(self._share * self._second)
 
     def _begin_batch(self, group: int, cells: int) -> None:
         """Forget what the items of another batch begin with."""
@@ -257,12 +276,13 @@ class _Reading:
 class _Tally:
     """Counts items one by one and keeps none of them."""
 
-    def __init__(self, plan: RunPlan, sizer: PromptSizer, judged: Container[int]) -> None:
+    def __init__(self, plan: RunPlan, sizer: PromptSizer, known: _Known) -> None:
         self._plan = plan
         self._sizer = sizer
-        self._judged = judged
-        self._all = _Reading(sizer, plan.settings)
-        self._left = _Reading(sizer, plan.settings)
+        self._judged = known.positions
+        self._second = known.second if plan.settings.may_read_one_order else None
+        self._all = _Reading(sizer, plan.settings, known.second)
+        self._left = _Reading(sizer, plan.settings, known.second)
         self._texts = self._texts_left = 0
         self._largest = ("", 0)
         self._too_long: list[str] = []
@@ -306,6 +326,7 @@ class _Tally:
             tokens_left_to_read=stem + self._left.tokens if judged < len(plan.dataset) else 0,
             texts_left=self._texts_left,
             seconds=None if judged < len(plan.dataset) else 0.0,
+            second=self._second,
         )
 
 

@@ -54,11 +54,11 @@ def chosen_table(report: MarginReport) -> Table:
         [
             words(name),
             Estimate(least.kept[name], least.intervals[name]),
-            checked and Estimate(checked.kept[name], checked.intervals[name]),
+            Estimate(checked.kept[name], checked.intervals[name]) if checked else None,
         ]
         for name in report.criteria
     ]
-    together = checked and Estimate(checked.equal, checked.interval_of_equal)
+    together = Estimate(checked.equal, checked.interval_of_equal) if checked else None
     rows.append(["together", Estimate(least.equal, least.interval_of_equal), together])
     return Table(columns, rows)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from engine.commands.shared.console import DONE, printable, tell
 from engine.commands.shared.progress import show_measure
 from engine.core.cancel import CancelToken
-from engine.core.formatting import duration, listed
+from engine.core.formatting import duration, listed, percent
 from engine.judge.forecast import Forecast, forecast, time_some_items
 from engine.judge.plan import RunPlan, open_model
 
@@ -40,7 +40,7 @@ def _facts(counted: Forecast) -> dict[str, str]:
     judged = f" in run {counted.run_id}" if counted.run_id else ""
     return {
         "judgments": f"{counted.judgments:,} ({counted.criteria} criteria)",
-        "readings": f"{counted.readings:,} ({'both orders' if counted.orders > 1 else 'one order'})",
+        "readings": f"{counted.readings:,} ({_orders(counted)})",
         "tokens to read": f"{counted.tokens_to_read:,}",
         "tokens to write": f"{counted.tokens_to_write_at_most:,} at most",
         "context": f"{counted.settings.context:,} tokens",
@@ -50,6 +50,16 @@ def _facts(counted: Forecast) -> dict[str, str]:
         "too long, shortened": _ids(counted.shortened),
         "judged already": f"{counted.judged:,} of {counted.items:,}{judged}",
     }
+
+
+def _orders(counted: Forecast) -> str:
+    second = counted.second
+    if second is None:
+        return "both orders" if counted.orders > 1 else "one order"
+    below = counted.settings.second_order_below
+    if second.run_id is None:
+        return f"both orders of every item at most: no run tells how many have a margin below {below:g}"
+    return f"both orders of about {percent(second.share)} of the items, as run {second.run_id} tells"
 
 
 def _ids(ids: tuple[str, ...]) -> str:
