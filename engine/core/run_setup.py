@@ -95,6 +95,13 @@ class RunSetup:
         )
 
 
+def orders_in_words(both: bool, below: float | None) -> str:
+    """In which orders a run reads: `both orders`, `one order`, `second order below a margin of 0.5`."""
+    if not both:
+        return "one order"
+    return "both orders" if below is None else f"second order below a margin of {below:g}"
+
+
 def _plain(value: object) -> object:
     if isinstance(value, Path):
         return str(value)

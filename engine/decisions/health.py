@@ -159,19 +159,36 @@ def _label_signs(answers: Answers) -> Iterator[Symptom]:
             " understand what to do.",
             Remedy("Choose an instruction-tuned model with its own chat template."),
         )
-    flipped, limit = _means(answers, lambda answer: answer.flipped), LIMITS[Sign.FLIPPED]
-    high = {name: share for name, share in flipped.items() if share > limit.look}
-    if high:
-        yield Symptom(
-            Sign.FLIPPED,
-            high,
-            limit.look,
-            _more_than_half(flipped, lambda share: share > limit.from_serious),
-            f"{_range(high)} of the labels on {_names(high, flipped)} change when the responses change places"
-            f" (expected: at most {percent(limit.look)}): there the order decides, not the text.",
-            _LARGER,
-        )
+    yield from _flipped_sign(answers)
     yield from _one_label(answers)
+
+
+def _flipped_sign(answers: Answers) -> Iterator[Symptom]:
+    """The share of flipped labels; where some were read in one order only, what it is at least."""
+    known = [[answer.flipped is not None for answer in column if answer.label] for column in answers.values()]
+    read, labels = sum(map(sum, known)), sum(map(len, known))
+    partly = 0 < read < labels
+    limit = LIMITS[Sign.FLIPPED]
+    flipped = _means(answers, _surely_flipped if partly else lambda answer: answer.flipped)
+    high = {name: share for name, share in flipped.items() if share > limit.look}
+    if not high:
+        return
+    least = "At least " if partly else ""
+    some = f"; {read:,} of {labels:,} labels were read in both orders" if partly else ""
+    yield Symptom(
+        Sign.FLIPPED,
+        high,
+        limit.look,
+        _more_than_half(flipped, lambda share: share > limit.from_serious),
+        f"{least}{_range(high)} of the labels on {_names(high, flipped)} change when the responses change"
+        f" places (expected: at most {percent(limit.look)}{some}): there the order decides, not the text.",
+        _LARGER,
+    )
+
+
+def _surely_flipped(answer: Answer) -> float | None:
+    """1 for a label that is known to be flipped, 0 for any other: the mean is what the share is at least."""
+    return None if answer.label is None else float(answer.flipped is True)
 
 
 def _one_label(answers: Answers) -> Iterator[Symptom]:

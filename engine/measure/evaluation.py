@@ -23,7 +23,16 @@ from engine.measure.people_agreement import PeopleAgreement, people_agreement
 
 _LABEL_KEYS = (  # the order in the JSON; what is not named here follows
     *("criterion", "items", "accuracy", "interval", "lead", "kappa", "macro_f1", "confusion", "unscored"),
-    *("predicted", "human", "flipped", "format_mass", "longer", "longer_human", "baselines"),
+    *(
+        "predicted",
+        "human",
+        "flipped",
+        "in_both_orders",
+        "format_mass",
+        "longer",
+        "longer_human",
+        "baselines",
+    ),
 )
 _ACCURACY_DIGITS, _EXPLANATION_DIGITS = 2, 3  # as the task's script rounds them
 

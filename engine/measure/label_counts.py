@@ -20,6 +20,7 @@ class LabelCounts:
     `predicted` counts the labels in force, which people may have given; `unscored`: the items without one.
     `flipped`: share (0 to 1) of the model's judgments in two orders that the orders alone would decide
     differently; `format_mass`: its mean; both None where the model scored nothing, as in a submission.
+    `in_both_orders`: how many of its judgments were read in two orders, and how many it scored.
     """
 
     criterion: str
@@ -27,18 +28,27 @@ class LabelCounts:
     unscored: int
     predicted: Mapping[Preference, int]
     flipped: float | None
+    in_both_orders: tuple[int, int]
     format_mass: float | None
+
+    @property
+    def partly_in_both_orders(self) -> bool:
+        """True where some judgments were read in two orders, and others in one."""
+        twice, scored = self.in_both_orders
+        return 0 < twice < scored
 
 
 def count_labels(criterion: str, labels: Labels, judgments: Sequence[AnyJudgment | None]) -> LabelCounts:
     """Count the labels in force of one criterion; `judgments`: the model's own of the same items, if any."""
     scored = [judgment for judgment in judgments if isinstance(judgment, Judgment)]
+    flips = [judgment.flipped for judgment in scored if judgment.flipped is not None]
     return LabelCounts(
         criterion=criterion,
         items=len(labels),
         unscored=sum(label is None for label in labels),
         predicted=Counter(label for label in labels if label is not None),
-        flipped=mean([judgment.flipped for judgment in scored if judgment.flipped is not None]),
+        flipped=mean(flips),
+        in_both_orders=(len(flips), len(scored)),
         format_mass=mean([judgment.format_mass for judgment in scored]),
     )
 

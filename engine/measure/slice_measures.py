@@ -70,6 +70,12 @@ class SliceMeasures:
         return mean([found.flipped for found in self.counts.values() if found.flipped is not None])
 
     @property
+    def in_both_orders(self) -> tuple[int, int]:
+        """How many judgments were read in two orders, and how many the model scored."""
+        pairs = [found.in_both_orders for found in self.counts.values()]
+        return sum(twice for twice, _ in pairs), sum(scored for _, scored in pairs)
+
+    @property
     def few(self) -> bool:
         """True where too few items have a human label to say much."""
         return bool(self.measures) and self.labelled < FEW
@@ -88,6 +94,7 @@ class SliceMeasures:
             "ties": self.ties,
             "human_ties": self.human_ties,
             "flipped": self.flipped,
+            "in_both_orders": list(self.in_both_orders),
             "criteria": {
                 name: {
                     "labels": found.items,

@@ -47,7 +47,9 @@ class System:
         people = f", {self.results.overridden.in_words} by people" if self.overrides else ""
         if self.results.run.submitted:
             return f"submission {identity.model_name} on {identity.dataset_path.name}{people}"
-        orders = " and ".join(identity.settings["orders"])
+        below = identity.settings.get("second_order_below")
+        joint = " and ".join(identity.settings["orders"])
+        orders = joint if below is None else f"{joint} where a margin is below {below:g}"
         calibration = self.results.calibration
         calibrated = f", calibrated on {calibration.dataset}" if calibration else ""
         return f"{identity.model_name} on {identity.dataset_in_words}, {orders}{calibrated}{people}"

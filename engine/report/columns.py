@@ -4,6 +4,8 @@ Knows: titles, kinds and meanings. Does not know: measures, which tables have th
 Imports nothing that measures: judging shows some of these columns too.
 """
 
+from collections.abc import Sequence
+
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES
 from engine.core.value_tables import Column, Kind
@@ -52,8 +54,18 @@ FLIPPED = Column(
     "flipped",
     "flipped",
     Kind.SHARE,
-    "The share of judgments where the order of the responses alone decides the label.",
+    "The share of judgments where the order of the responses alone decides the label, of those that were read"
+    " in both orders.",
 )
+IN_BOTH_ORDERS = Column(
+    "in_both_orders",
+    "in both orders",
+    Kind.PAIR,
+    "How many judgments were read in both orders, and how many there are: of the others it is not known"
+    " whether the order decides them.",
+)
+"""Beside FLIPPED where a run read the second order only in doubt."""
+
 FORMAT_MASS = Column(
     "format_mass",
     "format mass",
@@ -79,3 +91,9 @@ AGREEMENT = Column(
     Kind.NUMBER,
     "The share of explanations of which a judge model says that they agree with the human one.",
 )
+
+
+def with_both_orders(columns: Sequence[Column]) -> tuple[Column, ...]:
+    """The same columns with IN_BOTH_ORDERS after FLIPPED."""
+    place = columns.index(FLIPPED) + 1
+    return (*columns[:place], IN_BOTH_ORDERS, *columns[place:])

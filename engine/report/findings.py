@@ -25,7 +25,13 @@ def in_short(evaluation: Evaluation) -> Iterator[str]:
     pairs = [pair for pairs in evaluation.matched.pairs.values() for pair in pairs]
     flips = [pair.judgment.flipped for pair in pairs if pair.judgment]
     known = [flipped for flipped in flips if flipped is not None]
-    if known:
+    if 0 < len(known) < len(flips):
+        found = _of(sum(known), len(known), "judgments")
+        yield (
+            f"Flipped by the order of the responses: {found} that were read in both orders. Of the"
+            f" {len(flips) - len(known):,} others, which the first order left in no doubt, it is not known."
+        )
+    elif known:
         yield f"Flipped by the order of the responses: {_of(sum(known), len(known), 'judgments')}."
     else:
         yield "Flipped by the order of the responses: not known, there is one order or none."

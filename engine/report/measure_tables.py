@@ -27,6 +27,7 @@ from engine.report.columns import (
     LABELS_GIVEN,
     MOST_FREQUENT,
     ROUGE_L,
+    with_both_orders,
 )
 
 _BASELINES = (
@@ -148,15 +149,17 @@ def _baseline_values(baselines: Iterable[Baselines]) -> list[float | None]:
 def label_table(evaluation: Evaluation) -> Table:
     """Which labels the judge and people gave, and what the judge's lean to."""
     rows: list[Row] = []
+    partly = any(measure.partly_in_both_orders for measure in evaluation.labels.values())
     for measure in evaluation.labels.values():
         judge = [measure.predicted.get(label, 0) for label in PREFERENCES]
         human = [measure.human.get(label, 0) for label in PREFERENCES]
-        biases = [measure.flipped, measure.format_mass, measure.longer]
+        twice = [measure.in_both_orders] if partly else []
+        biases = [measure.flipped, *twice, measure.format_mass, measure.longer]
         rows += [
             [words(measure.criterion), "judge", *judge, measure.unscored, *biases],
-            ["", "people", *human, "", "", "", measure.longer_human],
+            ["", "people", *human, *[""] * len(biases), measure.longer_human],
         ]
-    return Table(_LABELS, rows)
+    return Table(with_both_orders(_LABELS) if partly else _LABELS, rows)
 
 
 def confusion_table(measures: LabelMeasures) -> Table:

@@ -22,6 +22,7 @@ from engine.report.columns import (
     LABELS,
     LABELS_GIVEN,
     MOST_FREQUENT,
+    with_both_orders,
 )
 
 _DISTRIBUTION = (
@@ -55,17 +56,19 @@ _UNSCORED = (
 
 def distribution_table(counts: Sequence[LabelCounts]) -> Table:
     """The labels in force of each criterion, how often the order decided, and the format mass."""
-    rows = [
+    partly = any(count.partly_in_both_orders for count in counts)
+    rows: list[Row] = [
         [
             words(count.criterion),
             *(count.predicted.get(label, 0) for label in PREFERENCES),
             count.unscored,
             count.flipped,
+            *([count.in_both_orders] if partly else []),
             count.format_mass,
         ]
         for count in counts
     ]
-    return Table(_DISTRIBUTION, rows)
+    return Table(with_both_orders(_DISTRIBUTION) if partly else _DISTRIBUTION, rows)
 
 
 def run_accuracy_table(accuracies: Mapping[str, Accuracy]) -> Table:

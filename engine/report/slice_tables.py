@@ -8,10 +8,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.core.formatting import clipped, visible, words
-from engine.core.value_tables import Column, Estimate, Kind, Row, Table
+from engine.core.value_tables import Column, Estimate, Kind, Row, Table, Value
 from engine.measure.matching import Matched
 from engine.measure.slice_measures import FEW, SlicedMeasures, SliceMeasures, lead
-from engine.report.columns import ACCURACY, FLIPPED, INTERVAL, KAPPA, LABELS, MOST_FREQUENT
+from engine.report.columns import (
+    ACCURACY,
+    FLIPPED,
+    INTERVAL,
+    KAPPA,
+    LABELS,
+    MOST_FREQUENT,
+    with_both_orders,
+)
 from engine.weigh.slice_weighing import SlicedWeighing
 from engine.weigh.weighted_judge import WINNERS
 
@@ -43,17 +51,24 @@ def slice_table(measured: SlicedMeasures) -> Table:
     Without human labels the columns that need them are left out.
     """
     first = _first(measured.division.words)
+    pairs = [found.in_both_orders for found in measured.slices]
+    partly = any(0 < twice < scored for twice, scored in pairs)
+    columns: tuple[Column, ...]
     if not any(found.measures for found in measured.slices):
-        return Table(
-            (first, _ITEMS, _SHARES[1], FLIPPED),
-            [[_name(found), found.items, found.ties, found.flipped] for found in measured.slices],
-        )
-    interval = replace(INTERVAL, kind=Kind.SHARE_INTERVAL)
-    columns = (first, _ITEMS, _LABELLED, _MEAN, interval, MOST_FREQUENT, *_SHARES, _NOTE)
-    return Table(columns, [_row(found) for found in measured.slices])
+        columns = (first, _ITEMS, _SHARES[1], FLIPPED)
+        rows = [[_name(found), found.items, found.ties, *_flips(found, partly)] for found in measured.slices]
+    else:
+        interval = replace(INTERVAL, kind=Kind.SHARE_INTERVAL)
+        columns = (first, _ITEMS, _LABELLED, _MEAN, interval, MOST_FREQUENT, *_SHARES, _NOTE)
+        rows = [_row(found, partly) for found in measured.slices]
+    return Table(with_both_orders(columns) if partly else columns, rows)
 
 
-def _row(found: SliceMeasures) -> Row:
+def _flips(found: SliceMeasures, partly: bool) -> list[Value]:
+    return [found.flipped, found.in_both_orders] if partly else [found.flipped]
+
+
+def _row(found: SliceMeasures, partly: bool) -> list[Value]:
     return [
         _name(found),
         found.items,
@@ -64,7 +79,7 @@ def _row(found: SliceMeasures) -> Row:
         found.kappa,
         found.ties,
         found.human_ties,
-        found.flipped,
+        *_flips(found, partly),
         _TOO_FEW if found.few else "",
     ]
 

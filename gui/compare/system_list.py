@@ -232,6 +232,8 @@ def _words_on(run: "StoredRun", is_open: bool) -> str:
         parts[-1] = f"{run.judged:,} of {identity.items:,} items"
     if len(identity.settings["orders"]) == 1:
         parts.append("one order")
+    elif "second_order_below" in identity.settings:
+        parts.append("second order in doubt only")
     if identity.settings["mode"] == Mode.LABELS:
         parts.append("labels only")
     shown = " (shown)" if is_open else ""

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from engine.core.formatting import counted, duration, short_name
-from engine.core.run_setup import RunSetup
+from engine.core.run_setup import RunSetup, orders_in_words
 from engine.core.settings import Mode
 
 
@@ -58,7 +58,7 @@ class Queued:
         setup = self.setup
         parts = [
             "labels" if setup.mode is Mode.LABELS else "explanations",
-            "both orders" if setup.both_orders else "one order",
+            orders_in_words(setup.both_orders, setup.second_order_below),
             counted(len(setup.criteria), "criterion", "criteria"),
         ]
         if setup.context is not None:

@@ -25,7 +25,13 @@ def test_flips_are_counted_where_there_were_two_orders() -> None:
 def test_a_label_in_force_is_counted_in_the_place_of_the_judgment() -> None:
     judgments: list[Judgment | Unscored] = [judgment("1", A, True), Unscored("2", "safety", "too long")]
     assert count_labels("safety", [B, GOOD], judgments) == LabelCounts(
-        "safety", items=2, unscored=0, predicted={B: 1, GOOD: 1}, flipped=1, format_mass=0.8
+        "safety",
+        items=2,
+        unscored=0,
+        predicted={B: 1, GOOD: 1},
+        flipped=1,
+        in_both_orders=(1, 1),
+        format_mass=0.8,
     )
 
 

@@ -1,0 +1,204 @@
+"""Runs that read the second order only where the first leaves a label in doubt, with the real demo model."""
+
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.core.cancel import CancelToken
+from engine.core.events import ItemJudged, LabelsRead, MeasureProgress, RunEnded, TokensEvaluated
+from engine.core.items import Order
+from engine.core.judgments import JudgedItem
+from engine.core.rubric import ELOQUENT
+from engine.core.settings import JudgeSettings, MachineSettings, Mode
+from engine.data.dataset import Dataset, load_dataset
+from engine.decisions.second_order import leaves_open, orders_read
+from engine.gguf.judge_file import read_model_file
+from engine.judge.forecast import Forecast, forecast
+from engine.judge.order_tokens import order_tokens
+from engine.judge.plan import RunPlan, open_model
+from engine.judge.run import run_judging
+from engine.loading.checked_model import CheckedModel, checked_model
+from engine.store.run_store import RunStore
+from engine.system.paths import demo_model
+from tests.commands import ROOT
+
+SmallModel = Callable[[str], Path]
+
+DEMO = load_dataset(ROOT / "examples" / "demo.tsv").head(24)
+SEVEN = DEMO.head(7)  # of three, AB has a margin below 0.7 on some criterion
+BELOW = 0.7
+LABELS = JudgeSettings(mode=Mode.LABELS, context=1024, second_order_below=BELOW)
+EXPLAIN = JudgeSettings(context=2048, max_explanation_tokens=8, items_at_once=2, second_order_below=BELOW)
+KINDS = pytest.mark.parametrize("settings", [LABELS, EXPLAIN], ids=["labels", "explain"])
+
+
+def plan_of(settings: JudgeSettings, path: Path | None = None, dataset: Dataset = SEVEN) -> RunPlan:
+    path = path or demo_model()
+    state = path.stat()
+    model = CheckedModel(path, path.stem, path.stem, state.st_size, state.st_mtime_ns)
+    return RunPlan(dataset, ELOQUENT, settings, MachineSettings(1, 0), model)
+
+
+def judged(plan: RunPlan, store_path: Path, most: int | None = None) -> tuple[list[JudgedItem], int]:
+    """Judge a plan, all of it or until `most` items are; its items without times, and the tokens read now."""
+    cancel, done, tokens = CancelToken(), 0, 0
+    with RunStore(store_path) as store:
+        for event in run_judging(plan, store, partial(open_model, plan, cancel)):
+            done += isinstance(event, ItemJudged)
+            tokens += event.tokens if isinstance(event, TokensEvaluated) else 0
+            if done == most:
+                cancel.cancel()
+            if isinstance(event, RunEnded):
+                return [replace(item, seconds=0.0) for item in store.judged(event.run_id)], tokens
+    raise AssertionError("a run ends with RunEnded")
+
+
+def finished(work: Generator[MeasureProgress, None, Forecast]) -> Forecast:
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+
+
+def first_readings(item: JudgedItem) -> list[tuple[float, ...]]:
+    return [
+        reading.log_probs for own in item.readings.values() for reading in own if reading.order is Order.AB
+    ]
+
+
+@KINDS
+def test_the_second_order_is_read_where_the_first_leaves_a_label_open(
+    tmp_path: Path, settings: JudgeSettings
+) -> None:
+    items, _ = judged(plan_of(settings), tmp_path / "runs.sqlite")
+    for item in items:
+        first = [reading for own in item.readings.values() for reading in own if reading.order is Order.AB]
+        assert len(first) == len(ELOQUENT.names)
+        orders = {tuple(reading.order for reading in own) for own in item.readings.values()}
+        # One criterion in doubt is enough for all: the texts are what costs.
+        assert orders == ({(Order.AB, Order.BA)} if leaves_open(first, BELOW) else {(Order.AB,)})
+    assert {orders_read(item) for item in items} == {1, 2}
+
+
+@KINDS
+def test_what_is_read_is_what_a_run_in_both_orders_reads(tmp_path: Path, settings: JudgeSettings) -> None:
+    """But for the last digits, which batches decide; a wrong place in the cache would be far off."""
+    doubtful, fewer = judged(plan_of(settings), tmp_path / "doubtful.sqlite")
+    both, all_tokens = judged(plan_of(replace(settings, second_order_below=None)), tmp_path / "both.sqlite")
+    assert fewer < all_tokens
+    for item, whole in zip(doubtful, both, strict=True):
+        for name, readings in item.readings.items():
+            wanted = {reading.order: reading.log_probs for reading in whole.readings[name]}
+            for reading in readings:
+                assert np.exp(reading.log_probs) == pytest.approx(np.exp(wanted[reading.order]), abs=0.01)
+        if orders_read(item) == 2:
+            assert item.explanations == whole.explanations
+
+
+@KINDS
+@pytest.mark.parametrize("stop_at", [1, 3, 5])
+def test_a_resumed_run_equals_an_unbroken_one(tmp_path: Path, settings: JudgeSettings, stop_at: int) -> None:
+    plan = plan_of(settings)
+    unbroken, _ = judged(plan, tmp_path / "unbroken.sqlite")
+    stopped, _ = judged(plan, tmp_path / "stopped.sqlite", stop_at)
+    assert len(stopped) < len(unbroken)
+    resumed, _ = judged(plan, tmp_path / "stopped.sqlite")
+    assert resumed == unbroken
+
+
+@pytest.mark.parametrize("family", ["split_letters", "mamba"])
+@KINDS
+def test_other_kinds_of_models_do_it_too(
+    small_model: SmallModel, tmp_path: Path, settings: JudgeSettings, family: str
+) -> None:
+    """Of random weights nothing is sure: with the largest margin all is read in both orders."""
+    wide = replace(settings, context=8192, second_order_below=1.0)
+    plan = plan_of(wide, small_model(family), SEVEN.head(2))
+    items, tokens = judged(plan, tmp_path / "runs.sqlite")
+    both, _ = judged(replace(plan, settings=replace(wide, second_order_below=None)), tmp_path / "both.sqlite")
+    for item, whole in zip(items, both, strict=True):
+        assert orders_read(item) == 2
+        assert np.array(first_readings(item)) == pytest.approx(np.array(first_readings(whole)), abs=0.05)
+    assert tokens > 0
+
+
+@pytest.mark.parametrize("context", range(768, 1537, 128))
+def test_what_is_counted_to_fit_does_fit(tmp_path: Path, context: int) -> None:
+    """BA is read beside AB, and beside the items before: at no size of context does that overflow."""
+    wide = replace(EXPLAIN, context=context, items_at_once=4, second_order_below=1.0)
+    items, _ = judged(plan_of(wide), tmp_path / "runs.sqlite")
+    assert any(item.explanations for item in items)
+    for item in items:
+        assert bool(item.unscored) != bool(item.explanations)
+
+
+def test_a_preview_is_whole_once_nothing_more_is_read(tmp_path: Path) -> None:
+    plan = plan_of(LABELS)
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        events = list(run_judging(plan, store, partial(open_model, plan, CancelToken())))
+        items = list(store.judged(1))
+    told: dict[int, list[bool]] = {}
+    for event in events:
+        if isinstance(event, LabelsRead):
+            told.setdefault(event.position, []).append(event.whole)
+    assert told == {item.position: [False, True] if orders_read(item) == 2 else [True] for item in items}
+
+
+@KINDS
+def test_a_plan_counts_both_orders_of_every_item_where_no_run_tells(
+    tmp_path: Path, settings: JudgeSettings
+) -> None:
+    plan = plan_of(replace(settings, second_order_below=1.0))
+    counted = finished(forecast(plan, None, CancelToken()))
+    assert counted.second is not None
+    assert (counted.second.share, counted.second.run_id) == (1.0, None)
+    _, tokens = judged(plan, tmp_path / "runs.sqlite")
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        written = sum(each.tokens_generated for each in store.efforts(1))
+    assert tokens - written - counted.tokens_to_read in range(settings.items_at_once)
+
+
+def test_a_plan_counts_as_many_second_orders_as_a_run_in_both_tells(tmp_path: Path) -> None:
+    store = tmp_path / "runs.sqlite"
+    both = plan_of(replace(LABELS, second_order_below=None), dataset=DEMO)
+    items, all_tokens = judged(both, store)
+    plan = plan_of(LABELS, dataset=DEMO)
+    counted = finished(forecast(plan, store, CancelToken()))
+    assert counted.second is not None
+    assert counted.second.run_id == 1
+    in_doubt = sum(
+        leaves_open([r for own in item.readings.values() for r in own if r.order is Order.AB], BELOW)
+        for item in items
+    )
+    assert counted.second.share == pytest.approx(in_doubt / len(items), abs=0.05)
+    _, tokens = judged(plan, store)
+    assert counted.tokens_to_read == pytest.approx(tokens, rel=0.05)
+    assert tokens < 0.8 * all_tokens
+    # A run with this margin tells better than one in both orders.
+    again = finished(forecast(plan, store, CancelToken(), fresh=True))
+    assert again.second is not None
+    assert again.second.run_id == 2
+
+
+def test_the_tokens_of_each_order_are_those_that_a_run_reads(tmp_path: Path) -> None:
+    store_path = tmp_path / "runs.sqlite"
+    items, _ = judged(plan_of(LABELS), store_path)
+    with RunStore(store_path) as store:
+        run = store.run(1)
+    model_hash = checked_model(read_model_file(demo_model()), CancelToken()).hash
+    run = replace(run, identity=replace(run.identity, model_hash=model_hash))
+    counts = order_tokens(run, SEVEN, CancelToken())
+    while True:
+        try:
+            next(counts)
+        except StopIteration as end:
+            by_id = end.value
+            break
+    for item in items:
+        first, second = by_id[item.item_id]
+        assert item.tokens_read == first + (second if orders_read(item) == 2 else 0)
