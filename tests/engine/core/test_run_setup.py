@@ -21,6 +21,7 @@ def test_a_setup_is_the_same_after_json() -> None:
         ids=("3", "a b", "'"),
         mode=Mode.LABELS,
         both_orders=False,
+        second_order_below=0.25,
         criteria=("safety",),
         examples_path=Path("e.tsv"),
         shots=2,

@@ -55,6 +55,24 @@ def some(share: float, **changes: object) -> Callable[[int, Answer], Answer]:
     return lambda place, answer: replace(answer, **changes) if place < share * COUNT else answer  # type: ignore[arg-type]
 
 
+def doubtful(place: int, answer: Answer) -> Answer:
+    """Half of the items are read in both orders, and these are all flipped."""
+    return replace(answer, flipped=True if place < COUNT / 2 else None)
+
+
+def test_labels_that_were_read_in_one_order_are_no_proof_for_or_against() -> None:
+    (found,) = health(doubtful).symptoms
+    assert (found.sign, set(found.values.values())) == (Sign.FLIPPED, {0.5})
+    assert found.text.startswith("At least 50.0 % of the labels on all criteria change")
+    assert "100 of 200 labels were read in both orders" in found.text
+    # Of those few that were read all are flipped; of all labels that is too small a share to say anything.
+    few = health(lambda place, answer: replace(answer, flipped=True if place < 10 else None))
+    assert few.verdict is JUDGES
+    whole = health(some(0.5, flipped=True)).symptoms[0]
+    assert whole.text.startswith("50.0 % of the labels")
+    assert "read in both orders" not in whole.text
+
+
 def test_a_sound_judge_has_no_signs() -> None:
     found = health(lambda _place, answer: answer)
     assert (found.verdict, found.symptoms, found.doubted) == (JUDGES, (), False)

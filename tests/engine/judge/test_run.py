@@ -26,7 +26,7 @@ from engine.core.events import (
 from engine.core.items import PREFERENCES, Order, Preference
 from engine.core.judgments import AnyJudgment, CriterionCalibration, JudgedItem, Judgment, Unscored
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings, KvType, MachineSettings, Mode
+from engine.core.settings import JudgeSettings, KvType, MachineSettings, Mode, settings_of
 from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.calibration import Calibration, judge_of_run
 from engine.decisions.decision import decide
@@ -491,11 +491,12 @@ def test_examples_are_read_once_and_change_the_result(
     [
         {"settings": replace(SETTINGS, shorten=True)},
         {"settings": replace(SETTINGS, kv_type=KvType.Q8_0)},
+        {"settings": replace(SETTINGS, second_order_below=0.5)},
         {"rubric": ELOQUENT.only(("safety",))},
         {"model": CheckedModel(Path("m"), "m", "another hash", 1, 1)},
         {"dataset": load_dataset(SAMPLE).head(4)},
     ],
-    ids=["settings", "cache", "rubric", "model", "dataset"],
+    ids=["settings", "cache", "orders", "rubric", "model", "dataset"],
 )
 def test_whatever_can_change_the_result_makes_another_run(
     make_plan: Callable[..., RunPlan], change: dict[str, object]
@@ -522,6 +523,25 @@ def test_settings_that_do_not_count_make_no_other_run(
 def test_a_cache_in_f16_is_not_named_so_that_runs_from_before_are_the_same() -> None:
     assert "kv_type" not in SETTINGS.as_json()
     assert replace(SETTINGS, kv_type=KvType.Q8_0).as_json()["kv_type"] == "q8_0"
+
+
+def test_a_run_that_reads_all_in_both_orders_names_no_margin_so_that_runs_from_before_are_the_same() -> None:
+    assert "second_order_below" not in SETTINGS.as_json()
+    partly = replace(SETTINGS, second_order_below=0.5)
+    assert partly.as_json() == {**SETTINGS.as_json(), "second_order_below": 0.5}
+    assert settings_of(partly.as_json()) == partly
+    assert settings_of(SETTINGS.as_json()) == SETTINGS
+
+
+@pytest.mark.parametrize("margin", [0, -1, 1.01, float("nan")])
+def test_a_margin_that_is_none_is_refused(margin: float) -> None:
+    with pytest.raises(SetupError, match="The margin is"):
+        replace(SETTINGS, second_order_below=margin)
+
+
+def test_a_margin_for_one_order_is_refused() -> None:
+    with pytest.raises(SetupError, match="one order only"):
+        replace(SETTINGS, orders=(Order.AB,), second_order_below=0.5)
 
 
 def test_speed_settings_do_not_make_another_run(make_plan: Callable[..., RunPlan]) -> None:

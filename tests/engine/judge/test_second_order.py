@@ -29,6 +29,7 @@ from tests.commands import ROOT
 SmallModel = Callable[[str], Path]
 
 DEMO = load_dataset(ROOT / "examples" / "demo.tsv").head(24)
+SAMPLE = load_dataset(ROOT / "examples" / "sample.tsv").head(5)
 SEVEN = DEMO.head(7)  # of three, AB has a margin below 0.7 on some criterion
 BELOW = 0.7
 LABELS = JudgeSettings(mode=Mode.LABELS, context=1024, second_order_below=BELOW)
@@ -127,14 +128,17 @@ def test_other_kinds_of_models_do_it_too(
     assert tokens > 0
 
 
-@pytest.mark.parametrize("context", range(768, 1537, 128))
-def test_what_is_counted_to_fit_does_fit(tmp_path: Path, context: int) -> None:
-    """BA is read beside AB, and beside the items before: at no size of context does that overflow."""
+@pytest.mark.parametrize("context", range(2304, 6145, 768))
+def test_what_is_counted_to_fit_does_fit(small_model: SmallModel, tmp_path: Path, context: int) -> None:
+    """BA is read beside AB, and beside the items before: at no size of context does that overflow.
+
+    Where a token is a byte, an item of the sample takes some 1,700 to 2,000 in each order.
+    """
     wide = replace(EXPLAIN, context=context, items_at_once=4, second_order_below=1.0)
-    items, _ = judged(plan_of(wide), tmp_path / "runs.sqlite")
-    assert any(item.explanations for item in items)
+    items, _ = judged(plan_of(wide, small_model("headers"), SAMPLE), tmp_path / "runs.sqlite")
     for item in items:
         assert bool(item.unscored) != bool(item.explanations)
+    assert any(item.explanations for item in items) or context < 4000
 
 
 def test_a_preview_is_whole_once_nothing_more_is_read(tmp_path: Path) -> None:

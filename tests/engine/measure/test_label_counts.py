@@ -19,7 +19,10 @@ def test_an_unscored_item_is_no_label() -> None:
 
 def test_flips_are_counted_where_there_were_two_orders() -> None:
     judgments = [judgment("1", A, True), judgment("2", A, False), judgment("3", A, None)]
-    assert count_labels("safety", [A, A, A], judgments).flipped == 0.5
+    found = count_labels("safety", [A, A, A], judgments)
+    assert (found.flipped, found.in_both_orders, found.partly_in_both_orders) == (0.5, (2, 3), True)
+    for alike in (judgments[:2], judgments[2:]):  # all in both orders, all in one
+        assert not count_labels("safety", [A] * len(alike), alike).partly_in_both_orders
 
 
 def test_a_label_in_force_is_counted_in_the_place_of_the_judgment() -> None:

@@ -1,0 +1,130 @@
+"""`orders`, and `judge --orders doubtful`, as a user gives them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.commands import ROOT, run_here
+
+DEMO = ROOT / "examples" / "demo.tsv"
+
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store whose run 1 read 24 items in both orders."""
+    folder = tmp_path_factory.mktemp("orders")
+    done = judge(folder / "runs.sqlite", folder / "out.tsv")
+    assert done[0] == 0, done
+    return folder / "runs.sqlite"
+
+
+def judge(store: Path, out: Path, *more: object, items: int = 24) -> tuple[int, str, str]:
+    words = ["--model", "demo", "--mode", "labels", "--items", items, "--store", store, "--threads", 1]
+    done = run_here("judge", DEMO, *words, "--out", out, *more)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_curve_is_printed_and_written(store: Path, tmp_path: Path) -> None:
+    done = run_here("orders", 1, "--store", store, "--json", tmp_path / "orders.json")
+    assert done.returncode == 0, done.stderr
+    assert "24 items in both orders, before any calibration" in done.stdout
+    assert "The least margin that keeps 99.0 % of the labels of every criterion" in done.stdout
+    assert "Chosen again without the items it is then measured on" in done.stdout
+    found = json.loads((tmp_path / "orders.json").read_text("utf-8"))
+    first, *_, last = found["margins"]
+    assert (last["margin"], last["equal_labels"], last["tokens_saved"]) == (1.0, 1.0, 0.0)
+    assert 0.35 < first["tokens_saved"] < 0.5
+    assert first["second_order_read"] < last["second_order_read"] == 1.0
+    assert len(last["criteria"]) == 5
+
+
+def test_without_the_dataset_the_labels_are_still_counted(store: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "other.tsv"
+    elsewhere.write_text("\n".join(DEMO.read_text("utf-8").splitlines()[:3]) + "\n", encoding="utf-8")
+    done = run_here("orders", 1, "--store", store, "--dataset", elsewhere)
+    assert done.returncode == 2
+    assert "does not hold the items" in done.stderr
+
+
+def test_a_learned_margin_reads_fewer_tokens_and_keeps_the_labels(store: Path, tmp_path: Path) -> None:
+    out = tmp_path / "doubtful.tsv"
+    options = ["--orders", "doubtful", "--margin-from", 1, "--json", tmp_path / "run.json", "--fresh"]
+    code, printed, told = judge(store, out, *options)
+    assert code == 0, told
+    assert "learned from 24 items of run 1" in told
+    assert "of 24 items in both orders" in printed
+    made = json.loads((tmp_path / "run.json").read_text("utf-8"))
+    assert 0 < made["run"]["settings"]["second_order_below"] <= 1
+    orders = {len(item["judgments"]["safety"]["readings"]) for item in made["items"]}
+    assert orders <= {1, 2}
+    both = judge(store, tmp_path / "both.tsv", "--json", tmp_path / "both.json")
+    assert both[0] == 0
+    whole = json.loads((tmp_path / "both.json").read_text("utf-8"))
+    labels = [
+        [[j["preference"] for j in item["judgments"].values()] for item in run["items"]]
+        for run in (made, whole)
+    ]
+    assert labels[0] == labels[1]
+    tokens = [sum(item["tokens_read"] for item in run["items"]) for run in (made, whole)]
+    assert tokens[0] < 0.65 * tokens[1]
+
+
+def test_flips_are_told_of_what_was_read_in_both_orders(store: Path, tmp_path: Path) -> None:
+    code, printed, _ = judge(store, tmp_path / "half.tsv", "--orders", "doubtful", "--margin", 0.7, "--fresh")
+    assert code == 0
+    assert "in both orders" in printed.splitlines()[2]
+    header = next(line for line in printed.splitlines() if line.startswith("criterion"))
+    assert "flipped  in both orders" in header
+    assert "/24" in printed
+
+
+def test_a_plan_says_by_which_run_it_counts(store: Path, tmp_path: Path) -> None:
+    words = ["--model", "demo", "--mode", "labels", "--items", 24, "--orders", "doubtful", "--plan"]
+    known = run_here("judge", DEMO, *words, "--margin", 0.31, "--store", store)
+    assert known.returncode == 0, known.stderr
+    assert "of the items, as run 1 tells" in known.stdout
+    unknown = run_here("judge", DEMO, *words, "--store", tmp_path / "none.sqlite")
+    assert (
+        "both orders of every item at most: no run tells how many have a margin below 0.5" in unknown.stdout
+    )
+    assert "Margin: 0.5, the usual one." in unknown.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "found", "remedy"),
+    [
+        (["--margin", 0.5], "--margin is of no use with --orders both", "--orders doubtful"),
+        (["--orders", "one", "--margin-from", 1], "--margin-from is of no use with --orders one", "leave"),
+        (["--orders", "doubtful", "--margin", 0.5, "--margin-from", 1], "say both", "Leave one of them out"),
+        (["--orders", "doubtful", "--margin", 0], "The margin is 0.0", "more than 0 and at most 1"),
+        (["--orders", "doubtful", "--margin", "nan"], "The margin is nan", "more than 0 and at most 1"),
+        (["--orders", "doubtful", "--margin-from", 99], "99", "runs"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(
+    store: Path, tmp_path: Path, options: list[object], found: str, remedy: str
+) -> None:
+    code, _, told = judge(store, tmp_path / "out.tsv", *options)
+    assert code == 2
+    assert found in told
+    assert remedy in told
+
+
+def told_number(store: Path) -> int:
+    """The number of the newest run."""
+    words = (line.split() for line in run_here("runs", "--store", store).stdout.splitlines())
+    return max(int(line[0]) for line in words if line and line[0].isdigit())
+
+
+def test_a_run_in_doubt_teaches_no_margin(store: Path, tmp_path: Path) -> None:
+    code, _, told = judge(
+        store, tmp_path / "o.tsv", "--orders", "doubtful", "--margin", 0.2, "--name", "half"
+    )
+    assert code == 0, told
+    number = told_number(store)
+    done = run_here("orders", number, "--store", store)
+    assert done.returncode == 2
+    assert "did not read all items in both orders" in done.stderr
