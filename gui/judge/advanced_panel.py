@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QFormLayout,
 
 from engine.core.remedies import Setting
 from engine.core.run_setup import RunSetup
-from engine.core.settings import DEFAULT_CONTEXT, MOST_THREADS, KvType, Mode
+from engine.core.settings import DEFAULT_CONTEXT, MOST_THREADS, USUAL_MARGIN, KvType, Mode
 from gui.judge.usual_setup import usual_setup
 from gui.kit.file_choice import FileChoice
 from gui.kit.file_dialogs import DATASETS
@@ -42,6 +42,7 @@ class AdvancedPanel(QWidget):
             (FIELDS[Setting.EXAMPLES], self._examples),
             (FIELDS[Setting.SHOTS], self._shots),
             ("Calibration", self._calibration),
+            ("Margin of doubt", self._margin),
             (FIELDS[Setting.CONTEXT], self._context),
             ("", self._shorten),
             (FIELDS[Setting.KV_TYPE], self._kv_type),
@@ -61,6 +62,7 @@ class AdvancedPanel(QWidget):
         self._examples.set_path(setup.examples_path)
         self._shots.setValue(setup.shots)
         self._calibration.set_path(setup.calibration_path)
+        self._margin.setValue(setup.second_order_below or USUAL_MARGIN)
         self._context.setValue(setup.context or _AUTOMATIC)
         self._shorten.setChecked(setup.shorten)
         self._kv_type.setCurrentIndex(self._kv_type.findData(setup.kv_type.value))
@@ -80,6 +82,7 @@ class AdvancedPanel(QWidget):
             examples_path=self._examples.path,
             shots=self._shots.value(),
             calibration_path=self._calibration.path,
+            second_order_below=round(self._margin.value(), 2) if _in_doubt(setup) else None,
             context=self._context.value() or None,
             shorten=self._shorten.isChecked(),
             kv_type=KvType(self._kv_type.currentData()),
@@ -110,6 +113,7 @@ class AdvancedPanel(QWidget):
         self._temperature.setEnabled(explains)
         self._seed.setEnabled(explains and setup.temperature > 0)
         self._shots.setEnabled(setup.examples_path is not None)
+        self._margin.setEnabled(_in_doubt(setup))
 
     def _make_prompt_fields(self) -> None:
         self._examples = FileChoice("labelled examples", DATASETS)
@@ -117,6 +121,17 @@ class AdvancedPanel(QWidget):
         self._shots = self._number("How many labelled examples the model is shown", 1, 32)
         self._calibration = FileChoice("calibration", _CALIBRATIONS)
         self._calibration.changed.connect(self.changed)
+        self._margin = QDoubleSpinBox()
+        self._margin.setRange(0.01, 1)
+        self._margin.setSingleStep(0.05)
+        name(
+            self._margin,
+            "Margin below which the second order is read",
+            "An item is in doubt where the likeliest label leads the next by less than this on one criterion"
+            " or more. Which margin is right for a model, the command “orders” tells from a run in both"
+            " orders.",
+        )
+        self._margin.valueChanged.connect(self.changed)
         self._shorten = QCheckBox(FIELDS[Setting.SHORTEN])
         name(
             self._shorten,
@@ -169,3 +184,7 @@ class AdvancedPanel(QWidget):
         name(field, accessible)
         field.valueChanged.connect(self.changed)
         return field
+
+
+def _in_doubt(setup: RunSetup) -> bool:
+    return setup.both_orders and setup.second_order_below is not None

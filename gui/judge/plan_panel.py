@@ -4,13 +4,14 @@ Knows: how a plan is worded. Does not know: how it is made.
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.events import FilesRead, MeasureProgress, Preparing
-from engine.core.formatting import amount, counted, duration, visible
+from engine.core.formatting import amount, counted, duration, percent, visible
 from gui.judge.model_table import FIT_ROLES
 from gui.judge.run_jobs import Planned
 from gui.kit.busy import BusyLine
@@ -18,6 +19,9 @@ from gui.kit.foreign_text import tip
 from gui.kit.labels import heading, hint, label, name, panel, shown_text
 from gui.kit.notice import Notice
 from gui.kit.pill import Pill
+
+if TYPE_CHECKING:
+    from engine.judge.forecast import Forecast
 
 _IDS_SHOWN = 12
 
@@ -100,12 +104,7 @@ class PlanPanel(QWidget):
         """Show a plan."""
         self._reset()
         forecast = planned.forecast
-        orders = "both orders" if forecast.orders > 1 else "one order"
-        self._say(
-            "Readings",
-            f"{counted(forecast.items, 'item', 'items')} x"
-            f" {counted(forecast.criteria, 'criterion', 'criteria')} x {orders} = {forecast.readings:,}",
-        )
+        self._say("Readings", _readings(forecast))
         wrote = f", at most {forecast.tokens_to_write_at_most:,} to write"
         tokens = f"{forecast.tokens_to_read:,} to read"
         self._say("Tokens", f"{tokens}{wrote if forecast.tokens_to_write_at_most else ''}")
@@ -225,6 +224,19 @@ class PlanPanel(QWidget):
             self._captions["In the store"],
         ):
             widget.hide()
+
+
+def _readings(forecast: "Forecast") -> str:
+    items = counted(forecast.items, "item", "items")
+    each = f"{items} x {counted(forecast.criteria, 'criterion', 'criteria')}"
+    second = forecast.second
+    if second is None:
+        return f"{each} x {'both orders' if forecast.orders > 1 else 'one order'} = {forecast.readings:,}"
+    if second.run_id is None:
+        why = "at most; no run tells how many items are in doubt"
+        return f"{each} x both orders where in doubt = {forecast.readings:,} {why}"
+    share = f"{percent(second.share)} of the items, as in run {second.run_id}"
+    return f"{each}, and the second order of {share} = about {forecast.readings:,}"
 
 
 def _line(widgets: Sequence[QWidget], value: QLabel | None) -> QHBoxLayout:

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from engine.core.formatting import words
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup
-from engine.core.settings import Mode
+from engine.core.settings import USUAL_MARGIN, Mode
 from gui.judge.advanced_panel import AdvancedPanel
 from gui.judge.usual_setup import usual_setup
 from gui.kit.fold import Fold
@@ -29,6 +29,7 @@ from gui.work.state import State
 
 _KEPT = "judge/settings"
 _COLUMNS = 2
+_BOTH, _ONE, _DOUBTFUL = range(3)  # places in the list of orders
 
 
 class SettingsPanel(QWidget):
@@ -63,7 +64,7 @@ class SettingsPanel(QWidget):
         """Show what a setup says, and remember it."""
         self.blockSignals(True)
         self._mode.setCurrentIndex(self._mode.findData(setup.mode.value))
-        self._orders.setCurrentIndex(0 if setup.both_orders else 1)
+        self._orders.setCurrentIndex(_index_of(setup))
         for criterion, box in self._criteria.items():
             box.setChecked(criterion in setup.criteria)
         self.advanced.show_setup(setup)
@@ -76,7 +77,8 @@ class SettingsPanel(QWidget):
             replace(
                 setup,
                 mode=Mode(self._mode.currentData()),
-                both_orders=self._orders.currentIndex() == 0,
+                both_orders=self._orders.currentIndex() != _ONE,
+                second_order_below=USUAL_MARGIN if self._orders.currentIndex() == _DOUBTFUL else None,
                 criteria=tuple(name for name, box in self._criteria.items() if box.isChecked()),
             )
         )
@@ -91,10 +93,13 @@ class SettingsPanel(QWidget):
         narrow(self._orders)
         self._orders.addItem("In both orders")
         self._orders.addItem("In one order (half the time)")
+        self._orders.addItem("In both only where in doubt")
         name(
             self._orders,
             "Orders of the responses",
-            "Both orders show where the model's label depends on which response comes first.",
+            "Both orders show where the model's label depends on which response comes first. Where the first"
+            " order leaves no doubt, the second seldom changes a label; how sure is sure enough, the margin"
+            " under Advanced says.",
         )
         self._criteria = {}
         for criterion in ELOQUENT.criteria:
@@ -138,3 +143,9 @@ class SettingsPanel(QWidget):
         if not self._unfolded:
             self._unfolded = True
             self.unfolded.emit()
+
+
+def _index_of(setup: RunSetup) -> int:
+    if not setup.both_orders:
+        return _ONE
+    return _BOTH if setup.second_order_below is None else _DOUBTFUL

@@ -15,6 +15,7 @@ from gui.kit.labels import heading, hint
 
 _TITLES = {Order.AB: "A shown first", Order.BA: "B shown first"}
 _TOGETHER = "Both together"
+_FROM_ONE = "Decided from this order alone"
 
 
 class OrdersView(QWidget):
@@ -45,7 +46,7 @@ class OrdersView(QWidget):
         """Show the probabilities of each order, by the item's own A and B, and the judgment's."""
         shown = [(_TITLES[order], shares) for order, shares in orders]
         if together:
-            shown.append((_TOGETHER, together))
+            shown.append((_TOGETHER if len(orders) > 1 else _FROM_ONE, together))
         for place, (column, title, words, bars) in enumerate(self._columns):
             column.setVisible(place < len(shown))
             text, shares = shown[place] if place < len(shown) else ("", ())

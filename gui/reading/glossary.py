@@ -56,7 +56,9 @@ GLOSSARY: dict[Topic, Meaning] = {
     Topic.FLIPPED: Meaning(
         "Each pair is read twice, with the responses in either order. A judgment is flipped (⇄) where the two"
         " orders alone would give different labels: there the place of a response counted, not only its"
-        " text.",
+        " text.\n"
+        "A run can read the second order only where the first leaves a label in doubt. Of the other judgments"
+        " it is not known whether they are flipped, and they are not counted.",
         "how-it-judges.md",
     ),
     Topic.MARKS: Meaning(

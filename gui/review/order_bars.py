@@ -18,6 +18,7 @@ from gui.kit.label_words import LABEL_WORDS
 from gui.kit.theme import colours
 
 _NAMES = {Order.AB: "A shown first", Order.BA: "B shown first"}
+_UNREAD = "not read"
 _GAP = 8
 
 
@@ -34,18 +35,20 @@ class OrderBars(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._lines: list[tuple[str, dict[Preference, float], str]] = []
+        self._lines: list[tuple[str, dict[Preference, float] | None, str]] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_readings(self, readings: Sequence[Reading]) -> None:
-        """Show these readings, or none."""
+        """Show these readings, or none; of one order alone, that the other was not read."""
         self._lines = []
+        unread = set(Order).difference(reading.order for reading in readings) if readings else set()
         for reading in readings:
             shares = own_shares(reading)
             best = max(shares, key=shares.__getitem__)
             self._lines.append(
                 (_NAMES[reading.order], shares, f"{LABEL_WORDS[best]} {percent(shares[best])}")
             )
+        self._lines += [(_NAMES[order], None, _UNREAD) for order in unread]
         text = "\n".join(f"{name}: {_all(shares)}" for name, shares, _ in self._lines)
         self.setAccessibleName(f"Orders: {text or 'none'}")
         self.setToolTip(tip(text))
@@ -73,11 +76,11 @@ class OrderBars(QWidget):
             painter.setPen(QColor(used.muted))
             painter.drawText(QRectF(0, row * line, first, line), centred, name)
             left = float(first + _GAP)
-            for label, share in shares.items():
+            for label, share in (shares or {}).items():
                 place = QRectF(left, row * line + line * 0.22, room * share, line * 0.56)
                 painter.fillRect(place, QColor(used.of_label(label)))
                 left += room * share
-            painter.setPen(self.palette().text().color())
+            painter.setPen(self.palette().text().color() if shares else QColor(used.muted))
             painter.drawText(
                 QRectF(self.width() - last, row * line, last, line),
                 centred | int(Qt.AlignmentFlag.AlignRight),
@@ -94,5 +97,7 @@ class OrderBars(QWidget):
         return metrics.horizontalAdvance(_NAMES[Order.AB]), widest
 
 
-def _all(shares: dict[Preference, float]) -> str:
+def _all(shares: dict[Preference, float] | None) -> str:
+    if shares is None:
+        return _UNREAD
     return ", ".join(f"{LABEL_WORDS[label]} {percent(share)}" for label, share in shares.items())

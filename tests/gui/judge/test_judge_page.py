@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QCheckBox,
     QComboBox,
+    QDoubleSpinBox,
     QLabel,
     QLineEdit,
     QPushButton,
@@ -385,6 +386,28 @@ def test_settings_are_there_next_time(qtbot: QtBot, ready: JudgePage) -> None:
     assert again.setup() == replace(ready.setup(), items=again.setup().items)
     assert again.setup().criteria == ("safety",)
     assert again.setup().gpu_layers == 0
+
+
+def test_a_margin_counts_where_the_second_order_is_read_in_doubt(qtbot: QtBot, ready: JudgePage) -> None:
+    orders = next(box for box in ready.settings.findChildren(QComboBox) if "Orders" in box.accessibleName())
+    margin = next(
+        field for field in ready.settings.findChildren(QDoubleSpinBox) if "Margin" in field.accessibleName()
+    )
+    assert not margin.isEnabled()
+    orders.setCurrentText("In both only where in doubt")
+    assert margin.isEnabled()
+    assert (ready.setup().both_orders, ready.setup().second_order_below) == (True, 0.5)
+    margin.setValue(0.3)
+    wait_for_plan(qtbot, ready)
+    assert "x both orders where in doubt = 300 at most; no run tells" in text_of(ready.plan_panel)
+    again = new_page(qtbot, ready.workspace)
+    assert again.setup().second_order_below == 0.3
+    run_to_the_end(qtbot, ready)
+    flips = {ready.run_panel.table.index(row, 6).data() for row in range(30)}
+    assert "-" in flips  # nobody knows of these whether they are flipped
+    wait_for_plan(qtbot, ready)
+    orders.setCurrentText("In one order (half the time)")
+    assert (ready.setup().both_orders, ready.setup().second_order_below) == (False, None)
 
 
 def test_foreign_text_is_shown_as_text(
