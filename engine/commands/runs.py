@@ -30,6 +30,7 @@ from engine.decisions.opened_submission import open_submission
 from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import RunResults, load_results
+from engine.decisions.second_order import read_in_words
 from engine.measure.label_counts import count_run
 from engine.report.run_tables import changes_table
 from engine.store.opening import is_there
@@ -165,6 +166,7 @@ def _facts_of_model(results: RunResults) -> dict[str, str]:
     return {
         "model": f"{identity.model_name}, {identity.model_path} ({identity.model_hash[:12]})",
         "prompt": f"version {identity.prompt_version}",
+        "read in": read_in_words(results),
         "calibrated": f"on {results.calibration.dataset}" if results.calibration else "no",
         **{key.replace("_", " "): value_in_words(value) for key, value in made.items() if value != ""},
         "tokens": f"{sum(item.tokens_read for item in results.judged):,} read,"

@@ -235,8 +235,8 @@ def _readings(forecast: "Forecast") -> str:
     if second.run_id is None:
         why = "at most; no run tells how many items are in doubt"
         return f"{each} x both orders where in doubt = {forecast.readings:,} {why}"
-    share = f"{percent(second.share)} of the items, as in run {second.run_id}"
-    return f"{each}, and the second order of {share} = about {forecast.readings:,}"
+    share = f"the second order for {percent(second.share)} of the items, as in run {second.run_id}"
+    return f"about {forecast.readings:,}: {each}, and {share}"
 
 
 def _line(widgets: Sequence[QWidget], value: QLabel | None) -> QHBoxLayout:

@@ -37,14 +37,14 @@ class Orders:
         run, judge = self.learned_from, judge_of_run(identity)
         before = judge_of_run(run.identity)
         for what, then, now in (
-            ("the model", before.model_hash, judge.model_hash),
-            ("the prompt version", before.prompt_version, judge.prompt_version),
-            ("the labelled examples", before.examples, judge.examples),
+            ("model content", before.model_hash, judge.model_hash),
+            ("prompts", before.prompt_version, judge.prompt_version),
+            ("labelled examples", before.examples, judge.examples),
         ):
             if then != now:
                 raise SetupError(
-                    f"--margin-from {run.id}: {what} of that run ({then[:12] or 'none'}) is not that of this"
-                    f" one ({now[:12] or 'none'}).",
+                    f"--margin-from {run.id}: that run had other {what} ({then[:12] or 'none'}) than this one"
+                    f" ({now[:12] or 'none'}).",
                     "Name a run of the same judge, or give a number: --margin M",
                 )
 

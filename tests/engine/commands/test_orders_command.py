@@ -79,6 +79,9 @@ def test_flips_are_told_of_what_was_read_in_both_orders(store: Path, tmp_path: P
     header = next(line for line in printed.splitlines() if line.startswith("criterion"))
     assert "flipped  in both orders" in header
     assert "/24" in printed
+    number = told_number(store)
+    assert "of 24 items in both orders" in run_here("runs", "show", number, "--store", store).stdout
+    assert "24 of 24" not in printed
 
 
 def test_a_plan_says_by_which_run_it_counts(store: Path, tmp_path: Path) -> None:
@@ -117,6 +120,23 @@ def told_number(store: Path) -> int:
     """The number of the newest run."""
     words = (line.split() for line in run_here("runs", "--store", store).stdout.splitlines())
     return max(int(line[0]) for line in words if line and line[0].isdigit())
+
+
+def test_a_calibration_of_both_orders_decides_a_run_in_doubt(store: Path, tmp_path: Path) -> None:
+    made = tmp_path / "calibration.json"
+    done = run_here("calibrate", 1, "--gold", DEMO, "--partial", "--out", made, "--store", store)
+    assert done.returncode == 0, done.stderr
+    options = ["--orders", "doubtful", "--margin", 0.6, "--calibration", made, "--fresh"]
+    code, printed, told = judge(store, tmp_path / "out.tsv", *options)
+    assert code == 0, told
+    assert "of 24 items in both orders, calibrated" in printed
+
+
+def test_a_margin_of_another_judge_is_refused(store: Path, tmp_path: Path) -> None:
+    options = ["--orders", "doubtful", "--margin-from", 1, "--examples", DEMO, "--shots", 1]
+    code, _, told = judge(store, tmp_path / "out.tsv", *options)
+    assert code == 2
+    assert "--margin-from 1: that run had other labelled examples (none) than this one" in told
 
 
 def test_a_run_in_doubt_teaches_no_margin(store: Path, tmp_path: Path) -> None:
