@@ -43,6 +43,20 @@ def test_what_is_left_is_not_known_before_something_was_read_and_written() -> No
     assert labels.after(0, reads) is not None
 
 
+def test_second_orders_are_expected_as_often_as_they_were_needed() -> None:
+    pace = Pace()
+    assert pace.share_of_second_orders == 1.0  # nothing is known: all may be
+    for place in range(4):
+        pace.sized(Item("1", "x" * 100, "", ""), 200)
+        pace.read(200, 2.0)
+        pace.decided(80 if place == 0 else None)
+    pace.read(80, 0.8)
+    assert pace.share_of_second_orders == 0.25
+    # 880 tokens for 400 letters, at 0.01 s: a second order for one item of four is in it.
+    left = Remaining(np.array([100.0, 100.0]), [1, 1], fixed=0, texts=0)
+    assert left.after(0, pace) == pytest.approx(2.2)
+
+
 def test_a_rate_tells_tokens_that_are_read_from_those_that_are_written() -> None:
     random = np.random.default_rng(0)
     efforts = [

@@ -25,6 +25,7 @@ from engine.loading.checked_model import CheckedModel, checked_model
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.commands import ROOT
+from tests.judged import with_texts
 
 SmallModel = Callable[[str], Path]
 
@@ -64,6 +65,10 @@ def finished(work: Generator[MeasureProgress, None, Forecast]) -> Forecast:
             next(work)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
+
+
+def without_tokens(items: list[JudgedItem]) -> list[JudgedItem]:
+    return [replace(item, tokens_read=0) for item in items]
 
 
 def first_readings(item: JudgedItem) -> list[tuple[float, ...]]:
@@ -110,6 +115,21 @@ def test_a_resumed_run_equals_an_unbroken_one(tmp_path: Path, settings: JudgeSet
     assert len(stopped) < len(unbroken)
     resumed, _ = judged(plan, tmp_path / "stopped.sqlite")
     assert resumed == unbroken
+
+
+@KINDS
+def test_neighbours_with_one_instruction_change_nothing_of_that(
+    tmp_path: Path, settings: JudgeSettings
+) -> None:
+    """What they begin with is held from one to the next, and read again where a run goes on."""
+    plan = plan_of(settings, dataset=with_texts(SEVEN, instruction=SEVEN[1].instruction))
+    assert plan.dataset.series
+    unbroken, _ = judged(plan, tmp_path / "unbroken.sqlite")
+    assert {orders_read(item) for item in unbroken} == {1, 2}
+    judged(plan, tmp_path / "stopped.sqlite", 3)
+    resumed, _ = judged(plan, tmp_path / "stopped.sqlite")
+    # The instruction is read once more where the run went on; nothing else differs.
+    assert without_tokens(resumed) == without_tokens(unbroken)
 
 
 @pytest.mark.parametrize("family", ["split_letters", "mamba"])
