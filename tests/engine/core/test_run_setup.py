@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from engine.core.column_map import ColumnMap
-from engine.core.run_setup import RunSetup
+from engine.core.run_setup import RunSetup, orders_in_words
 from engine.core.settings import KvType, Mode
 from engine.system.paths import demo_dataset, demo_model
 
@@ -49,8 +49,16 @@ def test_a_setup_is_the_same_after_json() -> None:
         {"ids": "17", "resumes": 0},
         {"ids": ["3", 17]},
         {"columns": {"columns": {"instruction": 3}}},
+        {"second_order_below": 1.5},
+        {"second_order_below": True},
+        {"second_order_below": float("nan")},
         {"dataset_path": "", "model_path": 3, "criteria": [], "temperature": float("nan"), "gpu_layers": -1},
     ],
 )
 def test_damaged_values_are_as_usual(values: dict[str, Any]) -> None:
     assert RunSetup.of_json(values, USUAL) == USUAL
+
+
+def test_the_orders_are_said_in_words() -> None:
+    words = [orders_in_words(*asked) for asked in ((True, None), (False, None), (True, 0.5))]
+    assert words == ["both orders", "one order", "second order below a margin of 0.5"]

@@ -83,3 +83,9 @@ def test_flips_are_told_of_what_was_read_in_both_orders(
     for table in (label_table(evaluation), distribution_table(count_run(found.system.results))):
         assert ("in both orders" in table.titles) == (beside is not None)
         assert beside is None or beside in table.texts()[0]
+
+
+def test_a_system_says_in_which_orders_it_was_read(tmp_path: Path) -> None:
+    settings = {"mode": "labels", "orders": ["AB", "BA"], "examples": "", "second_order_below": 0.25}
+    run = stored_run(tmp_path, dataset({"safety": [A]}), {"safety": [SURE_A]}, settings=settings)
+    assert "AB and BA where a margin is below 0.25" in run.description
