@@ -13,7 +13,7 @@ from engine.core.settings import KvType
 from engine.system.paths import demo_model
 from gui.judge import model_jobs
 from gui.judge.model_jobs import Candidate, MemoryWish
-from gui.judge.model_table import COLUMNS, FOLDER, MODEL, ModelOrder, ModelTableModel, about, in_short
+from gui.judge.model_table import FOLDER, MODEL, ModelOrder, ModelTableModel, about, in_short
 from gui.judge.searched_places import SearchedPlaces
 from gui.judge.unusable_models import UnusableModels
 from gui.kit.busy import BusyLine
@@ -118,7 +118,7 @@ class ModelPicker(QWidget):
         height = header.sizeHint().height() + shown * rows.defaultSectionSize() + 2 * self.view.frameWidth()
         self.view.setFixedHeight(height + self.view.horizontalScrollBar().sizeHint().height())
         letter = self.view.fontMetrics().averageCharWidth()
-        for column in range(len(COLUMNS)):
+        for column in range(self.table.columnCount()):
             arrow = _ARROW * letter if column == header.sortIndicatorSection() else 0
             wanted = max(self.view.title_width(column) + arrow, self.view.sizeHintForColumn(column) + 4)
             header.resizeSection(column, wanted)

@@ -6,36 +6,37 @@ Knows: candidates, Qt's item models. Does not know: how they are found.
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QSortFilterProxyModel, Qt
+from PySide6.QtCore import QModelIndex, QObject, QSortFilterProxyModel, Qt
 
 from engine.core.formatting import amount, capitalised, counted, short_count, visible, without_middle
 from gui.judge.model_jobs import Candidate
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.notice import problem_of
 from gui.kit.pill_delegate import PILL_ROLE
-from gui.kit.value_table import SORT_ROLE, Index
+from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, Index
 
-COLUMNS = ("Model", "Memory", "Format", "Params", "Size", "Folder")
-MODEL, MEMORY, FORMAT, PARAMETERS, SIZE, FOLDER = range(len(COLUMNS))
-_TIPS = (
-    "The name of the file; the name in its header, where it says more, is in the tool tip of its row",
-    "Whether the model fits the free memory with the context that is set",
-    "How its weights are stored",
-    "Parameters",
-    "Size of the file, of all parts where it is split",
-    "The program that keeps it, or the folder in which it lies",
+_HEADS = (
+    Head(
+        "Model",
+        "The name of the file; the name in its header, where it says more, is in the tool tip of its row",
+    ),
+    Head("Memory", "Whether the model fits the free memory with the context that is set"),
+    Head("Format", "How its weights are stored"),
+    Head("Params", "Parameters", is_number=True),
+    Head("Size", "Size of the file, of all parts where it is split", is_number=True),
+    Head("Folder", "The program that keeps it, or the folder in which it lies"),
 )
+MODEL, MEMORY, FORMAT, PARAMETERS, SIZE, FOLDER = range(len(_HEADS))
 USABLE_ROLE = SORT_ROLE + 1
 _LONGEST_NAME = 80  # characters, below the list
 FIT_ROLES = {"fits": "good", "tight": "warning", "does not fit": "bad"}
-_NUMBERS = (PARAMETERS, SIZE)
 
 
-class ModelTableModel(QAbstractTableModel):
+class ModelTableModel(HeadedModel):
     """One row for each file that was found."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(_HEADS, parent)
         self._rows: list[Candidate] = []
 
     @property
@@ -65,40 +66,19 @@ class ModelTableModel(QAbstractTableModel):
         row = self.row_of(candidate.path)
         if row is not None:
             self._rows[row] = candidate
-            self.dataChanged.emit(self.index(row, 0), self.index(row, len(COLUMNS) - 1))
+            self._tell_changed(row, row)
             return
         end = len(self._rows)
         self.beginInsertRows(QModelIndex(), end, end)
         self._rows.append(candidate)
         self.endInsertRows()
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:
-        """How many files there are."""
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:
-        """How many columns there are."""
-        return 0 if parent.isValid() else len(COLUMNS)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        """The names of the columns."""
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return COLUMNS[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignRight if section in _NUMBERS else Qt.AlignmentFlag.AlignLeft
-            return int(side | Qt.AlignmentFlag.AlignVCenter)
-        return _TIPS[section] if role == Qt.ItemDataRole.ToolTipRole else None
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """What a cell shows, its pill, its value for sorting."""
         if not index.isValid():
             return None
         candidate, column = self._rows[index.row()], index.column()
-        answer: Any = None
+        answer: Any = super().data(index, role)
         if role == Qt.ItemDataRole.DisplayRole:
             answer = one_line(_text(candidate, column))
         elif role == SORT_ROLE:
@@ -109,9 +89,10 @@ class ModelTableModel(QAbstractTableModel):
             answer = _pill(candidate, column)
         elif role == Qt.ItemDataRole.ToolTipRole:
             answer = tip(about(candidate))
-        elif role == Qt.ItemDataRole.TextAlignmentRole and column in _NUMBERS:
-            answer = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         return answer
+
+    def _count_rows(self) -> int:
+        return len(self._rows)
 
 
 def _text(candidate: Candidate, column: int) -> str:
