@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ import pyarrow.compute as pc
 from engine.core.errors import SetupError
 from engine.core.formatting import clipped, listed, named, quoted, shortest, words
 from engine.data.arrow_arrays import to_numpy
+from engine.data.column_content import finite_number
 from engine.data.dataset import Dataset
 
 COLUMN, LABEL = "column:", "label:"
@@ -74,6 +76,10 @@ class Slice:
         """The ids, to look one up."""
         return frozenset(self.ids)
 
+    def as_json(self, facts: Mapping[str, Any]) -> dict[str, Any]:
+        """What was found of it, beside its names, as plain values."""
+        return {"slice": self.name, "key": self.key, **facts}
+
 
 @dataclass(frozen=True)
 class Slicing:
@@ -91,6 +97,10 @@ class Slicing:
     def in_words(self, part: Slice) -> str:
         """One of the slices for people: `subset = reasoning`."""
         return f"{self.words} = {clipped(part.name)}"
+
+    def as_json(self, slices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """What was found of its slices, beside its names, as plain values."""
+        return {"by": self.by, "title": self.title, "slices": list(slices)}
 
 
 def divisions(dataset: Dataset) -> dict[str, str]:
@@ -183,7 +193,7 @@ def _by_column(dataset: Dataset, column: str) -> Iterator[_Part]:
     texts: list[str] = dataset.texts(column).to_pylist()
     counts = Counter(texts)
     filled = [text for text in counts if text.strip()]
-    numbers = {text: value for text in filled if (value := _as_number(text)) is not None}
+    numbers = {text: value for text in filled if (value := finite_number(text)) is not None}
     all_numbers = len(numbers) == len(filled)
     if all_numbers and len(filled) > MOST_VALUES:
         yield from _by_quartile(texts, numbers)
@@ -204,16 +214,8 @@ def _by_column(dataset: Dataset, column: str) -> Iterator[_Part]:
 
 def _in_order(text: str) -> tuple[float, str]:
     """Numbers by size, other texts by their letters."""
-    value = _as_number(text)
+    value = finite_number(text)
     return (math.inf if value is None else value), text
-
-
-def _as_number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
 
 
 def _by_quartile(texts: Sequence[str], numbers: Mapping[str, float]) -> Iterator[_Part]:

@@ -15,6 +15,7 @@ from engine.core.events import (
     HealthSeen,
     ItemJudged,
     ModelOpened,
+    Reports,
     RunEnded,
     RunEvent,
     RunStarted,
@@ -132,15 +133,13 @@ def _remaining(plan: RunPlan, judge: ItemJudge, groups: Sequence[Sequence[int]])
 
 def _until_the_end(judging: Judging[Result], left: float | None) -> Judging[Result]:
     """The same work, telling how long the run takes whose later groups take `left` seconds."""
-    while True:
-        try:
-            event = next(judging)
-        except StopIteration as end:
-            result: Result = end.value
-            return result
+    reports = Reports(judging)
+    for event in reports:
         if isinstance(event, GroupUnderWay) and left is not None and event.seconds_left is not None:
-            event = replace(event, run_seconds_left=event.seconds_left + left)
-        yield event
+            yield replace(event, run_seconds_left=event.seconds_left + left)
+        else:
+            yield event
+    return reports.result
 
 
 def _decided(

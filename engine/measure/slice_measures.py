@@ -76,28 +76,29 @@ class SliceMeasures:
 
     def as_json(self) -> dict[str, Any]:
         """All of it under names of its own; shares are 0 to 1."""
-        return {
-            "slice": self.part.name,
-            "key": self.part.key,
-            "items": self.items,
-            "labelled": self.labelled,
-            "few": self.few,
-            "accuracy": self.accuracy,
-            "interval": self.interval,
-            "kappa": self.kappa,
-            "ties": self.ties,
-            "human_ties": self.human_ties,
-            "flipped": self.flipped,
-            "criteria": {
-                name: {
-                    "labels": found.items,
-                    "accuracy": found.accuracy,
-                    "interval": found.interval,
-                    "kappa": found.kappa,
-                }
-                for name, found in self.measures.items()
-            },
+        criteria = {
+            name: {
+                "labels": found.items,
+                "accuracy": found.accuracy,
+                "interval": found.interval,
+                "kappa": found.kappa,
+            }
+            for name, found in self.measures.items()
         }
+        return self.part.as_json(
+            {
+                "items": self.items,
+                "labelled": self.labelled,
+                "few": self.few,
+                "accuracy": self.accuracy,
+                "interval": self.interval,
+                "kappa": self.kappa,
+                "ties": self.ties,
+                "human_ties": self.human_ties,
+                "flipped": self.flipped,
+                "criteria": criteria,
+            }
+        )
 
 
 @dataclass(frozen=True)
@@ -109,11 +110,7 @@ class SlicedMeasures:
 
     def as_json(self) -> dict[str, Any]:
         """All of it as plain values."""
-        return {
-            "by": self.division.by,
-            "title": self.division.title,
-            "slices": [found.as_json() for found in self.slices],
-        }
+        return self.division.as_json([found.as_json() for found in self.slices])
 
 
 def measure_slices(matched: Matched, division: Slicing, cancel: CancelToken | None = None) -> SlicedMeasures:

@@ -28,14 +28,15 @@ class SliceWeighing:
 
     def as_json(self) -> dict[str, Any]:
         """All of it under names of its own."""
-        return {
-            "slice": self.part.name,
-            "key": self.part.key,
-            "items": self.items,
-            "rates": {name: {"share": share, "interval": ends} for name, (share, ends) in self.rates.items()},
-            "agreement": self.agreement and asdict(self.agreement),
-            "interval": self.interval,
-        }
+        rates = {name: {"share": share, "interval": ends} for name, (share, ends) in self.rates.items()}
+        return self.part.as_json(
+            {
+                "items": self.items,
+                "rates": rates,
+                "agreement": self.agreement and asdict(self.agreement),
+                "interval": self.interval,
+            }
+        )
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,7 @@ class SlicedWeighing:
 
     def as_json(self) -> dict[str, Any]:
         """All of it as plain values."""
-        return {
-            "by": self.division.by,
-            "title": self.division.title,
-            "slices": [found.as_json() for found in self.slices],
-        }
+        return self.division.as_json([found.as_json() for found in self.slices])
 
 
 def weigh_slices(pairs: ScoredPairs, weighing: Weighing, gold: Dataset, division: Slicing) -> SlicedWeighing:

@@ -1,6 +1,6 @@
 """Forecasts held against what real runs of real llama.cpp then do."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import ModelFileError, SetupError
-from engine.core.events import ItemJudged, MeasureProgress, RunEnded, TokensEvaluated
+from engine.core.events import ItemJudged, MeasureProgress, RunEnded, TokensEvaluated, followed
 from engine.core.items import Order
 from engine.core.judgments import JudgedItem
 from engine.core.rubric import ELOQUENT
@@ -41,16 +41,8 @@ def plan_of(settings: JudgeSettings, path: Path | None = None, dataset: Dataset 
     return RunPlan(dataset, ELOQUENT, settings, MachineSettings(1, 0), model)
 
 
-def finished(work: Generator[MeasureProgress, None, Forecast]) -> Forecast:
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
-
-
 def counted(plan: RunPlan, store: Path | None = None, fresh: bool = False) -> Forecast:
-    return finished(forecast(plan, store, CancelToken(), fresh))
+    return followed(forecast(plan, store, CancelToken(), fresh), lambda _event: None)
 
 
 def judged(plan: RunPlan, store_path: Path, most: int | None = None) -> tuple[list[JudgedItem], int]:

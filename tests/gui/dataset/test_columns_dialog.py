@@ -16,20 +16,9 @@ from engine.system.column_memory import remember, remembered
 from gui.dataset.column_fields import NOTHING
 from gui.dataset.columns_dialog import ColumnsDialog
 from gui.dataset.dataset_page import DatasetPage
-from gui.work.workspace import Workspace
 from tests.published_shapes import SHAPES, arena, hh_rlhf, kaggle_arena, llm_bar, reward_bench, ultra_feedback
 
 COLUMNS = {"instruction": "input", "output_a": "output_1", "output_b": "output_2"}
-
-
-@pytest.fixture
-def page(qtbot: QtBot, workspace: Workspace) -> DatasetPage:
-    made = DatasetPage(workspace)
-    qtbot.addWidget(made)
-    made.resize(1180, 640)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
 
 
 def asked(qtbot: QtBot, page: DatasetPage, path: Path) -> ColumnsDialog:

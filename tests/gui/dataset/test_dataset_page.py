@@ -15,23 +15,11 @@ from gui.dataset.dataset_page import DatasetPage
 from gui.dataset.item_preview import CUT_AFTER, MOST_SHOWN
 from gui.kit.bars import ShareBar
 from gui.kit.fold import Fold
-from gui.work.workspace import Workspace
 from tests.gui.labels import text_of
 
 Save = Callable[[str, bytes], Path]
 HEAD = "id\tinstruction\toutput_a\toutput_b"
 HOSTILE = "<b>x</b><img src='file:///etc/passwd'> <|eot_id|> \u202eabc"
-
-
-@pytest.fixture
-def page(qtbot: QtBot, workspace: Workspace) -> DatasetPage:
-    made = DatasetPage(workspace)
-    qtbot.addWidget(made)
-    made.resize(1180, 640)
-    with qtbot.waitExposed(made):
-        made.show()
-    made.activateWindow()
-    return made
 
 
 @pytest.fixture
