@@ -24,6 +24,7 @@ CHOSEN = "chosen_items"
 NOT_IN_DATASET = "ids that are not in the dataset"
 """In the manifest of an opened submission: its rows that answer no item."""
 
+LONGEST_NAME, LONGEST_NOTE = 255, 20_000  # letters, of a run
 _LONGEST_STEM = 60  # letters: the ends of file names must have room
 
 
@@ -265,6 +266,27 @@ def amount_of_file(n_bytes: int) -> str:
 def dataset_in_words(path: Path, chosen: int = 0) -> str:
     """A dataset, or so many items that were chosen of it: `demo.tsv`, `5 chosen items of demo.tsv`."""
     return f"{counted(chosen, 'chosen item', 'chosen items')} of {path.name}" if chosen else path.name
+
+
+def checked_name(name: str, run: str = "the run") -> str:
+    """A name for a run, on one line; empty for none. SetupError, of `run`, for what is no name."""
+    name = " ".join(name.split())
+    if len(name) > LONGEST_NAME:
+        raise SetupError(
+            f"The name of {run} has {len(name):,} letters.",
+            f"Use {LONGEST_NAME} at most; a note may be longer.",
+        )
+    if not name.isprintable():
+        raise SetupError(f"The name of {run} has letters that cannot be shown: {name!r}.", "Leave them out.")
+    return name
+
+
+def checked_note(note: str, run: str = "the run") -> str:
+    """A note of a run; empty for nothing. SetupError where it is too long."""
+    note = note.strip()
+    if len(note) > LONGEST_NOTE:
+        raise SetupError(f"The note of {run} has {len(note):,} letters.", f"Use {LONGEST_NOTE:,} at most.")
+    return note
 
 
 def refuse_submitted(run: StoredRun, wish: str) -> None:

@@ -37,6 +37,7 @@ class RunPlan:
     """All that a run needs to know. SetupError where the calibration was made for another judge.
 
     `dataset`: the items to judge. `chosen`: they are a choice out of their file, not its first ones.
+    `name`, `note`: what people call the run and note of it when it begins or goes on; None changes nothing.
     """
 
     dataset: Dataset
@@ -47,6 +48,8 @@ class RunPlan:
     examples: ExamplePool = field(default_factory=ExamplePool)
     calibration: Calibration | None = None
     chosen: bool = False
+    name: str | None = None
+    note: str | None = None
 
     def __post_init__(self) -> None:
         if self.calibration is not None:

@@ -76,16 +76,17 @@ def prepare_run(
     if setup.examples_path is not None:
         examples = example_pool(setup.examples_path, setup.shots, rubric, cancel)
     yield Preparing("Checking the model file")
-    checked = checked_model(model, cancel)
     plan = RunPlan(
         dataset=part.items,
         rubric=rubric,
         settings=settings,
         machine=machine,
-        model=checked,
+        model=checked_model(model, cancel),
         examples=examples,
         calibration=calibration,
         chosen=part.chosen,
+        name=setup.name,
+        note=setup.note,
     )
     if resumed is not None:
         check_resumed(plan, resumed)

@@ -48,7 +48,7 @@ class JudgePage(Page):
         ("Ctrl+.", "Stop the run, and the queue; what is judged is kept"),
         ("Ctrl+Shift+R", "Add the run that is described to the queue"),
         ("Shift+F5", "Start the queue"),
-        ("Alt+Up, Alt+Down, Delete", "In the queue: move a run, take it out"),
+        ("Alt+Up, Alt+Down, F2, Delete", "In the queue: move a run, name it, take it out"),
         ("Enter", "In the latest judgments: show one in Review"),
     )
 

@@ -25,6 +25,7 @@ class ResumeBanner(QFrame):
     """Hidden until there is such a run; gone when a run starts, back where the page cannot go on with it."""
 
     resumed = Signal(object)  # a RunSetup that names the run
+    queue_wanted = Signal(object)  # the same
 
     def __init__(
         self,
@@ -44,6 +45,9 @@ class ResumeBanner(QFrame):
         resume = QPushButton("Resume")
         name(resume, "Resume the run that was not finished")
         resume.clicked.connect(self._resume)
+        queue = QPushButton("Add to queue")
+        name(queue, "Add the run that was not finished to the queue", "It goes on in its turn.")
+        queue.clicked.connect(self._queue)
         dismiss = QPushButton("Dismiss")
         name(dismiss, "Dismiss the offer to resume", "What was judged stays in the store.")
         dismiss.clicked.connect(self._dismiss)
@@ -51,6 +55,7 @@ class ResumeBanner(QFrame):
         layout.setContentsMargins(12, 8, 12, 8)
         layout.addWidget(self._text, 1)
         layout.addWidget(resume)
+        layout.addWidget(queue)
         layout.addWidget(dismiss)
         control.started.connect(self._withdraw)
         control.ended.connect(self._follow_end)
@@ -86,6 +91,13 @@ class ResumeBanner(QFrame):
     @Slot()
     def _resume(self) -> None:
         self.resumed.emit(self._offered)
+
+    @Slot()
+    def _queue(self) -> None:
+        """The queue remembers this one from now on; the one that was begun before it is offered."""
+        self.queue_wanted.emit(self._offered)
+        self._control.forget_unfinished()
+        self._offer()
 
     @Slot()
     def _dismiss(self) -> None:

@@ -44,18 +44,23 @@ class QueueTableModel(HeadedModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return "\n".join(one_line(line) for line in _lines(entry)[index.column()])
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
-            whole = f"{entry.what}\n{entry.setup.model_path}\n{entry.how}\n{entry.outcome}"
-            return tip(whole) if role == Qt.ItemDataRole.ToolTipRole else one_line(entry.in_words)
+            return tip(_about(entry)) if role == Qt.ItemDataRole.ToolTipRole else one_line(entry.in_words)
         return super().data(index, role)
 
     def _count_rows(self) -> int:
         return len(self._entries)
 
 
+def _about(entry: Queued) -> str:
+    """All of a run, each part on a line of its own."""
+    parts = (entry.name, entry.what, str(entry.setup.model_path), entry.how, entry.outcome, entry.note)
+    return "\n".join(part for part in parts if part)
+
+
 def _lines(entry: Queued) -> tuple[tuple[str, ...], ...]:
     """The lines of each cell."""
     return (
-        (short_name(entry.what), entry.how),
+        (entry.title, entry.how),
         (short_name(entry.setup.model_path.stem),),
         entry.outcome_lines,
     )

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QLineEdit, QStyledItemDelegate, QStyleOptionViewIt
 
 from engine.core.formatting import short_name
 from engine.core.health import Health, HealthVerdict
+from engine.core.run_records import LONGEST_NAME
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, Index
-from gui.work.workspace import LONGEST_NAME
 
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun

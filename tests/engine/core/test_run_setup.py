@@ -1,11 +1,13 @@
 """A run as it was asked for: remembered as JSON, and read again where that is damaged."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engine.core.column_map import ColumnMap
+from engine.core.errors import SetupError
 from engine.core.run_setup import RunSetup
 from engine.core.settings import KvType, Mode
 from engine.system.paths import demo_dataset, demo_model
@@ -35,6 +37,8 @@ def test_a_setup_is_the_same_after_json() -> None:
         gpu_layers=0,
         fresh=True,
         columns=ColumnMap.of({"instruction": "prompt"}, {"1": "A"}),
+        name="night, Q8",
+        note="with a larger cache\nand fewer threads",
     )
     assert RunSetup.of_json(setup.as_json(), USUAL) == setup
 
@@ -48,8 +52,19 @@ def test_a_setup_is_the_same_after_json() -> None:
         {"ids": "17", "resumes": 0},
         {"ids": ["3", 17]},
         {"columns": {"columns": {"instruction": 3}}},
+        {"name": "right\u202eleft", "note": "n" * 20_001},
+        {"name": 3, "note": ["n"]},
         {"dataset_path": "", "model_path": 3, "criteria": [], "temperature": float("nan"), "gpu_layers": -1},
     ],
 )
 def test_damaged_values_are_as_usual(values: dict[str, Any]) -> None:
     assert RunSetup.of_json(values, USUAL) == USUAL
+
+
+@pytest.mark.parametrize(
+    ("what", "text"), [("name", "n" * 256), ("name", "bell\x07"), ("note", "n" * 20_001)]
+)
+def test_what_a_run_cannot_be_called_is_refused_at_once(what: str, text: str) -> None:
+    called: dict[str, Any] = {what: text}
+    with pytest.raises(SetupError, match=f"The {what} of the run has"):
+        replace(USUAL, **called)
