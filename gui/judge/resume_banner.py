@@ -40,6 +40,7 @@ class ResumeBanner(QFrame):
         self._control = control
         self._described = described
         self._offered: RunSetup | None = None
+        self._which = "The last run"
         self.setProperty("role", "note")
         self._text = label("")
         resume = QPushButton("Resume")
@@ -83,7 +84,7 @@ class ResumeBanner(QFrame):
         far = f": {stored.judged:,} of {stored.identity.items:,} items are judged" if stored else ""
         whole = self._offered.dataset_in_words
         dataset = one_line(without_middle(whole, _LONGEST_NAME))
-        text = visible(f"The last run, of {dataset}, was not finished{far}.")
+        text = visible(f"{self._which}, of {dataset}, was not finished{far}.")
         self._text.setText(text)
         self._text.setToolTip(tip(whole) if len(whole) > _LONGEST_NAME else "")
         self.setAccessibleName(text)
@@ -97,6 +98,7 @@ class ResumeBanner(QFrame):
         """The queue remembers this one from now on; the one that was begun before it is offered."""
         self.queue_wanted.emit(self._offered)
         self._control.forget_unfinished()
+        self._which = "An earlier run"
         self._offer()
 
     @Slot()
@@ -111,7 +113,7 @@ class ResumeBanner(QFrame):
 
     @Slot()
     def _withdraw(self) -> None:
-        self._offered = None
+        self._offered, self._which = None, "The last run"
         self.hide()
 
     @Slot(object)

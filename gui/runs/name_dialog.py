@@ -62,4 +62,4 @@ class RunNameDialog(QDialog):
         super().accept()
 
 
-_WHEN = "The run gets both when it begins. A run that goes on with an earlier one renames that."
+_WHEN = "The run gets both when it begins. If it goes on with an earlier run, that is called so."
