@@ -26,7 +26,7 @@ import numpy as np
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, ModelFileError, NoRoomError
 from engine.core.events import followed
-from engine.core.log_probs import FloatArray, log_softmax
+from engine.core.log_probs import FloatArray, Logits, log_softmax
 from engine.core.remedies import Remedy, Setting
 from engine.core.settings import KvType
 from engine.llama.batch import Entry, TokenBatch, batches
@@ -306,8 +306,10 @@ class LlamaSession:
         if self._held.pop(sequence, None):
             llama_cpp.llama_memory_seq_rm(self._memory, sequence, _ALL, _ALL)
 
-    def _read(self, feeds: Sequence[_Feed], written: bool = False) -> Steps[list[FloatArray]]:
-        """Append tokens to sequences, all in one row of batches; wanted logits, (wanted, vocabulary) each."""
+    def _read(self, feeds: Sequence[_Feed], written: bool = False) -> Steps[list[list[Logits]]]:
+        """Append tokens to sequences, all in one row of batches; the wanted logits of each feed, of shape
+        (vocabulary,) each, which are valid until the next tokens are read.
+        """
         if threading.get_ident() != self._owner:
             raise EngineBug(f"LlamaSession used from {threading.current_thread().name}")
         entries = []
@@ -324,12 +326,14 @@ class LlamaSession:
             self._held.clear()
             llama_cpp.llama_memory_clear(self._memory, True)
             raise
-        return [np.array(rows[index]) for index in range(len(feeds))]
+        return [rows[index] for index in range(len(feeds))]
 
-    def _evaluate(self, entries: Sequence[Entry], written: bool) -> Steps[dict[int, list[FloatArray]]]:
+    def _evaluate(self, entries: Sequence[Entry], written: bool) -> Steps[dict[int, list[Logits]]]:
         """The wanted logits by feed, in order."""
-        rows: dict[int, list[FloatArray]] = {}
+        rows: dict[int, list[Logits]] = {}
         for part in batches(entries, self._batch_size, self._model.keeps_state):
+            # llama.cpp writes those of the next part over these.
+            rows = {index: [row.copy() for row in before] for index, before in rows.items()}
             self._decode(part)
             for place, (*_, wanted, index) in enumerate(part):
                 if wanted:
@@ -361,9 +365,10 @@ class LlamaSession:
         if alone:
             llama_cpp.llama_memory_seq_rm(self._memory, company, _ALL, _ALL)
 
-    def _logits(self, place: int) -> FloatArray:
+    def _logits(self, place: int) -> Logits:
+        """Those after a token of the last batch, where llama.cpp keeps them: until the next batch."""
         row = llama_cpp.llama_get_logits_ith(self._context, place)
-        return np.ctypeslib.as_array(row, shape=(self.vocabulary.size,)).astype(np.float64)
+        return np.ctypeslib.as_array(row, shape=(self.vocabulary.size,))
 
 
 def at_once(steps: Steps[Result]) -> Result:
