@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 from textwrap import indent
 
-from engine.commands.shared.column_arguments import read_dataset
+from engine.commands.shared.column_arguments import read_labels
 from engine.commands.shared.console import (
     DONE,
     add_store,
@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
         systems = told_apart(
             [open_system(word, options.store, options.model_alone) for word in options.systems]
         )
-        gold = read_dataset(options, options.gold, cancel)
+        gold = read_labels(options, options.gold, systems, cancel)
         divisions = divided(options, gold)
         matched = [kept(options, joined) for joined in match_all(systems, gold, options.partial)]
         measures = ModelMeasures(options, cancel)

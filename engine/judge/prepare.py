@@ -143,7 +143,8 @@ def _part(setup: RunSetup, at_hand: Dataset | None, resumed: StoredRun | None, c
     if at_hand is not None and _is_asked_for(at_hand, setup):
         part = _part_of(at_hand, setup)
     if part is None or (judged is not None and judged.dataset_hash != part.items.hash):
-        part = _part_of(load_dataset(setup.dataset_path, cancel=cancel, columns=setup.columns), setup)
+        columns = setup.columns or (resumed.columns if resumed is not None else None)
+        part = _part_of(load_dataset(setup.dataset_path, cancel=cancel, columns=columns), setup)
     if judged is not None and judged.dataset_hash == part.items.hash:
         # The file may hold other items around them by now; the run stays what it was.
         part = replace(part, chosen=bool(judged.chosen))

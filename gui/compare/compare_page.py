@@ -25,9 +25,8 @@ from gui.kit.notice import Notice
 from gui.work.files_in_use import files_in_use
 from gui.work.lanes import Lane, LatestTask
 from gui.work.marks import run_mark
-from gui.work.page import Page
+from gui.work.page import Page, PageSplitter
 from gui.work.page_name import PageName
-from gui.work.page_splitter import PageSplitter
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:

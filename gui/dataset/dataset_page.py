@@ -30,9 +30,8 @@ from gui.kit.labels import main_button, name
 from gui.kit.notice import Notice
 from gui.work.file_jobs import Loading
 from gui.work.lanes import Lane, LatestTask
-from gui.work.page import Page
+from gui.work.page import Page, PageSplitter
 from gui.work.page_name import PageName
-from gui.work.page_splitter import PageSplitter
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:

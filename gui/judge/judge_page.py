@@ -30,9 +30,8 @@ from gui.kit.labels import column, main_button, name, panel, scrolling, set_role
 from gui.reading.first_steps import FirstSteps
 from gui.work.file_jobs import Loading
 from gui.work.lanes import Lane, LatestTask
-from gui.work.page import Page
+from gui.work.page import Page, PageSplitter
 from gui.work.page_name import PageName
-from gui.work.page_splitter import PageSplitter
 from gui.work.workspace import Workspace
 
 _SPLITTER = "judge/splitter"
