@@ -52,12 +52,15 @@ def load_as_judged(
     runs: Iterable[StoredRun],
     cancel: CancelToken | None = None,
     progress: Callable[[int], None] | None = None,
+    moved: bool = False,
 ) -> Dataset:
     """A dataset that may be the file of one of some runs: read by the columns that the first such run was
-    judged with, where these still fit it; else as any other. Raises what load_dataset raises.
+    judged with, where these still fit it; else as any other. `moved`: also a file that lies elsewhere.
+
+    Raises what load_dataset raises.
     """
     here = path.resolve()
-    own = [run.columns for run in runs if run.identity.dataset_path.resolve() == here]
+    own = [run.columns for run in runs if moved or run.identity.dataset_path.resolve() == here]
     for columns in dict.fromkeys(filter(None, own)):
         with suppress(SetupError):
             return load_dataset(path, cancel=cancel, progress=progress, columns=columns)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from engine.core.cancel import CancelToken
 from engine.core.cell_safety import unwritable_ids
+from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.events import FilesRead, Preparing
 from engine.core.formatting import counted, listed
@@ -74,7 +75,7 @@ def prepare_run(
     machine = machine_settings(setup.threads, setup.gpu_layers)
     examples = ExamplePool()
     if setup.examples_path is not None:
-        examples = example_pool(setup.examples_path, setup.shots, rubric, cancel)
+        examples = example_pool(setup.examples_path, setup.shots, rubric, cancel, setup.example_columns)
     yield Preparing("Checking the model file")
     checked = checked_model(model, cancel)
     plan = RunPlan(
@@ -108,9 +109,14 @@ def judge_settings(setup: RunSetup, model: ModelFile) -> JudgeSettings:
     )
 
 
-def example_pool(path: Path, shots: int, rubric: Rubric, cancel: CancelToken) -> ExamplePool:
-    """The labelled examples of a file. InputError, and SetupError where there are too few of them."""
-    return choose_examples(load_dataset(path, cancel=cancel), rubric, shots)
+def example_pool(
+    path: Path, shots: int, rubric: Rubric, cancel: CancelToken, columns: ColumnMap | None = None
+) -> ExamplePool:
+    """The labelled examples of a file, a foreign one read by `columns`.
+
+    InputError, and SetupError where there are too few of them.
+    """
+    return choose_examples(load_dataset(path, cancel=cancel, columns=columns), rubric, shots)
 
 
 def plan_notices(dataset: Dataset, model: ModelFile, settings: JudgeSettings) -> list[str]:

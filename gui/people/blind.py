@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from engine.core.items import Preference
+from gui.work.state import BLIND
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
     from engine.review.doubt import ReviewRow
 
-BLIND = "review/blind"
-"""In the state: `on` while a person labels blind."""
 HIDDEN = "Hidden until you have given your own label: A, B, G or X."
 
 

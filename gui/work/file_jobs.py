@@ -8,7 +8,6 @@ Knows: how far reading is. Does not know: windows.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from engine.core.column_map import ColumnMap
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
+    from engine.core.run_records import StoredRun
     from engine.data.dataset import Dataset
     from engine.data.slices import Slicing
 
@@ -28,32 +28,50 @@ class Loading:
     rows: int
 
 
-def load(path: Path, columns: ColumnMap | None = None, remember: bool | None = None) -> "Job[Dataset]":
+def load(
+    path: Path,
+    columns: ColumnMap | None = None,
+    remember: bool | None = None,
+    judged: "Sequence[StoredRun]" = (),
+    moved: bool = False,
+) -> "Job[Dataset]":
     """Read a dataset; reports Loading.
 
     `columns`: by which a foreign file is read. `remember`: whether they are kept for files with the same
-    columns, or forgotten; None leaves what is remembered.
+    columns, or forgotten; None leaves what is remembered. `judged`: runs; where the file is that of one of
+    them and no `columns` are given, it is read as that run read it; with `moved` also where it lies
+    elsewhere.
     """
 
     def work(control: JobControl) -> "Dataset":
         from engine.data.dataset import load_dataset
-        from engine.system import column_memory
+        from engine.decisions.run_dataset import load_as_judged
 
-        dataset = load_dataset(
-            path,
-            cancel=control.cancel,
-            progress=lambda rows: control.report(Loading(path, rows)),
-            columns=columns,
-        )
-        if columns is not None and remember is not None:
-            keep = partial(column_memory.remember, column_map=columns) if remember else column_memory.forget
-            keep(dataset.file_columns)
+        def report(rows: int) -> None:
+            control.report(Loading(path, rows))
+
+        if columns is None:
+            dataset = load_as_judged(path, judged, control.cancel, report, moved)
+        else:
+            dataset = load_dataset(path, cancel=control.cancel, progress=report, columns=columns)
+        keep_columns(dataset, remember)
         # Both are needed soon, and take a moment for many items.
         _ = dataset.hash, dataset.criteria
         control.cancel.raise_if_requested()
         return dataset
 
     return work
+
+
+def keep_columns(dataset: "Dataset", remember: bool | None) -> None:
+    """Keep for other files, or forget, by which columns a foreign file was just read; None: neither."""
+    from engine.system import column_memory
+
+    if dataset.columns is not None and remember is not None:
+        if remember:
+            column_memory.remember(dataset.file_columns, dataset.columns)
+        else:
+            column_memory.forget(dataset.file_columns)
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ def test_a_setup_is_the_same_after_json() -> None:
         gpu_layers=0,
         fresh=True,
         columns=ColumnMap.of({"instruction": "prompt"}, {"1": "A"}),
+        example_columns=ColumnMap.of({"instruction": "question"}),
     )
     assert RunSetup.of_json(setup.as_json(), USUAL) == setup
 

@@ -21,6 +21,7 @@ from engine.judge.prepare import PreparedRun, prepare_run
 from engine.store.run_store import RunStore
 from engine.system.computer import default_threads
 from engine.system.paths import demo_dataset, demo_model
+from tests.foreign_gold import COLUMNS, foreign_gold
 from tests.published_shapes import BAD, GOOD, llm_bar
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -54,6 +55,14 @@ def test_a_foreign_dataset_is_read_by_the_columns_of_the_setup(tmp_path: Path) -
         plan = prepared(setup, at_hand=at_hand).plan
         assert plan.dataset[0].output_a == (GOOD[0] if columns is sources else BAD[0])
     assert prepared(RunSetup(path, demo_model()), at_hand=at_hand).plan.dataset.hash == at_hand.hash
+
+
+def test_labelled_examples_are_read_by_their_own_columns(tmp_path: Path, demo_gold: Path) -> None:
+    setup = replace(SETUP, examples_path=foreign_gold(demo_gold, tmp_path), criteria=("overall_quality",))
+    with pytest.raises(SetupError, match="no column 'id'"):
+        prepared(setup)
+    shown = prepared(replace(setup, shots=3, example_columns=COLUMNS)).plan.examples
+    assert shown.shots == 3
 
 
 def test_what_is_chosen_is_in_the_plan() -> None:

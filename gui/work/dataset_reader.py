@@ -1,0 +1,105 @@
+"""Reads a file of items for whoever needs one; where it has other columns than a dataset, a person is asked.
+
+Knows: when columns are to be asked for. Does not know: who asks, what the dataset is for.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, SignalInstance, Slot
+
+from engine.core.column_map import ColumnMap
+from engine.core.errors import ColumnsError, EngineError
+from gui.work import file_jobs
+from gui.work.lanes import EngineThreads, Lane, LatestTask
+
+if TYPE_CHECKING:
+    from engine.core.run_records import StoredRun
+
+
+@dataclass(frozen=True)
+class ColumnsWish:
+    """A file whose columns a person is to say.
+
+    `columns`: by which it was read so far, None for what is remembered or guessed. `unknown`: label values
+    that had no meaning then. `problem`: why it could not be read, empty where nobody has chosen yet.
+    `read`: is told the path, what was chosen, and whether it is to be remembered; `left`: that nothing was.
+    """
+
+    path: Path
+    read: Callable[[Path, ColumnMap, bool], None]
+    columns: ColumnMap | None = None
+    unknown: Sequence[str] = ()
+    problem: str = ""
+    left: Callable[[], None] = lambda: None
+
+
+def columns_wish(
+    error: ColumnsError,
+    read: Callable[[Path, ColumnMap, bool], None],
+    columns: ColumnMap | None,
+    left: Callable[[], None],
+) -> ColumnsWish:
+    """What to ask after a file could not be read, by `columns` where somebody had chosen some."""
+    problem = "" if error.foreign else error.problem
+    return ColumnsWish(error.path, read, columns, error.unknown, problem, left)
+
+
+class DatasetReader(QObject):
+    """Reads one file at a time; a new one takes the place of the one before.
+
+    Where it cannot be read by the columns that it has, `wish` tells of a ColumnsWish: `put_off` is emitted
+    before, and the reading goes on once a person has answered. `left`: nobody answered; `failed` follows
+    where the columns are known and something in the file is wrong.
+    """
+
+    finished = Signal(object)  # the Dataset
+    failed = Signal(object)  # an EngineError
+    put_off = Signal()
+    left = Signal()
+
+    def __init__(self, threads: EngineThreads, wish: SignalInstance, parent: QObject | None = None) -> None:
+        """`wish`: emitted with a ColumnsWish."""
+        super().__init__(parent)
+        self._wish = wish
+        self._columns: ColumnMap | None = None
+        self._reading = LatestTask(threads, Lane.FILES, self)
+        self._reading.finished.connect(self.finished)
+        self._reading.failed.connect(self._fail)
+
+    @property
+    def busy(self) -> bool:
+        """True while a file is read."""
+        return self._reading.busy
+
+    def read(
+        self,
+        path: Path,
+        columns: ColumnMap | None = None,
+        remember: bool | None = None,
+        judged: "Sequence[StoredRun]" = (),
+        moved: bool = False,
+    ) -> None:
+        """Read a file; see file_jobs.load."""
+        self._columns = columns
+        self._reading.start(file_jobs.load(path, columns, remember, judged, moved))
+
+    def drop(self) -> None:
+        """Read no more; nothing is heard of it."""
+        self._reading.drop()
+
+    @Slot(object)
+    def _fail(self, error: EngineError) -> None:
+        if not isinstance(error, ColumnsError):
+            self.failed.emit(error)
+            return
+
+        def leave() -> None:
+            self.left.emit()
+            if not error.foreign:
+                self.failed.emit(error)
+
+        self.put_off.emit()
+        self._wish.emit(columns_wish(error, self.read, self._columns, leave))
