@@ -4,7 +4,7 @@ Knows: which columns stand side by side, and what they mean. Does not know: how 
 and measured, terminals, windows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from engine.core.formatting import clipped, visible, words
@@ -112,6 +112,27 @@ def compared_slice_table(matched: Sequence[Matched], measured: Sequence[SlicedMe
             values.append(known and Estimate(*known))
         rows.append([_name(found), found.labelled, *values, _TOO_FEW if found.few else ""])
     return Table((_first(first.division.words), _LABELLED, *columns, _NOTE), rows)
+
+
+def compared_win_table(measured: SlicedMeasures, weighed: Mapping[str, SlicedWeighing]) -> Table:
+    """How often A and B win by the weighted judge, of several systems by name, on each slice of `measured`."""
+    columns = [
+        Column(
+            f"system_{place}_{winner}",
+            f"{name}: {side} wins",
+            Kind.ESTIMATE,
+            f"{name}: the share of comparisons that {side} wins, in percent; the rest to 100 is ties.",
+        )
+        for place, name in enumerate(weighed, start=1)
+        for winner, side in zip(WINNERS, ("A", "B"), strict=False)
+    ]
+    found = [{one.part.key: one.rates for one in of_system.slices} for of_system in weighed.values()]
+    rows: list[Row] = []
+    for of_slice in measured.slices:
+        rates = [of_system.get(of_slice.part.key, {}) for of_system in found]
+        values = [of_one.get(winner) for of_one in rates for winner in WINNERS[:2]]
+        rows.append([_name(of_slice), *(value and Estimate(*value) for value in values)])
+    return Table((_first(measured.division.words), *columns), rows)
 
 
 def weighed_slice_table(weighed: SlicedWeighing) -> Table:

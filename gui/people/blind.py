@@ -49,6 +49,7 @@ class Blind(QObject):
             self._on = on
             self._workspace.state.set_text(BLIND, "on" if on else "")
             self.changed.emit()
+            self._workspace.blind_changed.emit()
 
     def shows(self, item_id: str, criterion: str) -> bool:
         """True where the judgment may be shown: not blind, or this person has given his own label."""

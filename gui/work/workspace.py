@@ -49,6 +49,7 @@ class Workspace(QObject):
     reviewed = Signal(str)  # item id: what people say of it has changed, be it an override, a mark or a label
     noted = Signal(str)  # content hash of an item
     author_changed = Signal()
+    blind_changed = Signal()  # whether what others said is hidden from the person who labels
     runs_changed = Signal()  # the list of all runs
     runs_deleted = Signal(object)  # the numbers of runs that are gone for good
     judging_changed = Signal()  # a run has begun, goes on or has ended; see `judging`

@@ -501,7 +501,7 @@ def test_labels_that_cannot_be_read_leave_those_that_were_there(
     with qtbot.waitSignal(space.run_changed):
         space.open_run(1)
     with qtbot.waitSignal(space.problem):
-        page.choosing.choose_gold(save("bad.tsv", b"no\tdataset\n"))
+        page.choosing.choose_gold(save("bad.parquet", b"no dataset"))
     assert page.choosing.gold is space.own_gold
     assert page.choosing.gold_text.text().startswith("gold.tsv")
 
