@@ -115,7 +115,7 @@ def compared_slice_table(matched: Sequence[Matched], measured: Sequence[SlicedMe
 
 
 def compared_win_table(measured: SlicedMeasures, weighed: Mapping[str, SlicedWeighing]) -> Table:
-    """How often A and B win by the weighted judge, of several systems by name, on each slice of `measured`."""
+    """How often A and B win by the weighted judge, of several systems by name, on each measured slice."""
     columns = [
         Column(
             f"system_{place}_{winner}",

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QWidget
+from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
 from engine.core.formatting import words
@@ -18,56 +18,10 @@ from engine.core.review_filters import WantedItems
 from engine.report.comparison_tables import borda_table, measure_table
 from engine.store.run_store import RunStore
 from gui.compare.compare_page import ComparePage
-from gui.kit.value_table import TableModel
 from gui.work.files_in_use import files_in_use
 from gui.work.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
-
-Save = Callable[[str, bytes], Path]
-
-
-@pytest.fixture
-def page(qtbot: QtBot, space: Workspace) -> ComparePage:
-    """The page as it is when it was entered: the run is listed."""
-    made = ComparePage(space)
-    qtbot.addWidget(made)
-    made.resize(1180, 640)
-    made.show()
-    with qtbot.waitSignal(space.runs_changed):
-        made.entered()
-    return made
-
-
-@pytest.fixture
-def worse(demo_store: Path, save: Save) -> Path:
-    """The run's submission with other labels in places."""
-    data = demo_store.with_name("submission.tsv").read_bytes()
-    return save("worse.tsv", data.replace(b"\tboth_good\t", b"\tA\t"))
-
-
-def press(
-    widget: QWidget, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier
-) -> None:
-    """Press a key where a user would: in the widget that has the keyboard."""
-    widget.setFocus()
-    QTest.keyClick(widget, key, modifier)
-
-
-def choose(qtbot: QtBot, page: ComparePage, gold: Path, *files: Path) -> None:
-    """Tick the run with the keyboard, add files, and open the labels."""
-    view = page.choosing.systems.view
-    view.setCurrentRow(0)
-    press(view, Qt.Key.Key_Space)
-    page.choosing.add_files(files)
-    with qtbot.waitSignal(page.choosing.gold_changed):
-        page.choosing.choose_gold(gold)
-
-
-def compare(qtbot: QtBot, page: ComparePage) -> str:
-    """Press Ctrl+Return and wait for the end; what the page says went wrong."""
-    press(page.choosing.systems.view, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: not page._comparing.busy, timeout=20_000)
-    return page.notice.text if page.notice.isVisible() else ""
+from tests.gui.compare.steps import Save, cells, choose, compare, press
 
 
 def differences(qtbot: QtBot, page: ComparePage) -> list[list[str]]:
@@ -78,10 +32,6 @@ def differences(qtbot: QtBot, page: ComparePage) -> list[list[str]]:
     return [
         [found.table.index(row, column).data() for column in columns] for row in range(found.table.rowCount())
     ]
-
-
-def cells(table: TableModel) -> list[list[str]]:
-    return [line.split("\t") for line in table.as_text().splitlines()]
 
 
 def test_the_empty_page_says_what_is_missing(qtbot: QtBot, page: ComparePage, demo_gold: Path) -> None:
