@@ -1,4 +1,4 @@
-"""Slices on the page Compare: all systems on each, one of them alone, its items in Review, all of it saved."""
+"""Slices on the page Compare: all systems on each, one of them alone, its items in Review, saved."""
 
 import json
 from pathlib import Path
@@ -87,18 +87,14 @@ def test_one_slice_restricts_measures_agreement_and_differences(qtbot: QtBot, co
     assert compared.compared is not None
     assert compared.compared.comparison.items == len(part) < DEMO_ITEMS
     assert {found.item_id for found in compared.compared.differences} <= part.known
-    text = compared.view._measured_on.text()
-    assert text == f"On {len(part)} items with the human labels of gold.tsv: " + page_words(compared)
+    text = f"On {len(part)} items with the human labels of gold.tsv: {compared.slices.words}"
+    assert compared.view._measured_on.text() == text
     assert shown(compared.view.measures) != whole[0]
     assert len(shown(compared.view.slices.accuracy)) == len(division.slices)  # all of them still
     assert not compared.stale.isVisible()
     keep_to(qtbot, compared, 0)
     assert (shown(compared.view.measures), compared.view.tabText(2)) == whole
     assert compared.view._measured_on.text() == f"On {DEMO_ITEMS} items with the human labels of gold.tsv"
-
-
-def page_words(page: ComparePage) -> str:
-    return page.slices.words
 
 
 def test_what_is_chosen_stays_when_it_is_compared_again(qtbot: QtBot, compared: ComparePage) -> None:
@@ -133,10 +129,8 @@ def test_a_slice_without_labels_is_refused_and_not_shown_as_chosen(
 ) -> None:
     """Items 1 and 2 have lost their human labels, and are a slice of their own."""
     header, *rows = [line.split("\t") for line in demo_gold.read_text("utf-8").splitlines()]
-    lines = [[*header, "kind"]]
-    lines += [
-        [*(row[:4] + [""] * (len(row) - 4) if n < 2 else row), "ab"[n < 2]] for n, row in enumerate(rows)
-    ]
+    bare = [[*row[:4], *[""] * (len(row) - 4), "b"] for row in rows[:2]]
+    lines = [[*header, "kind"], *bare, *([*row, "a"] for row in rows[2:])]
     gold = save("some.tsv", "".join("\t".join(line) + "\n" for line in lines).encode())
     choose(qtbot, page, gold, worse)
     assert compare(qtbot, page) == ""
