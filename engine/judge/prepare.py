@@ -11,10 +11,11 @@ from pathlib import Path
 from engine.core.cancel import CancelToken
 from engine.core.cell_safety import unwritable_ids
 from engine.core.column_map import ColumnMap
-from engine.core.errors import SetupError
+from engine.core.errors import ColumnsError, SetupError
 from engine.core.events import FilesRead, Preparing
 from engine.core.formatting import counted, listed
 from engine.core.items import Order
+from engine.core.remedies import Remedy, Step
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import StoredRun
 from engine.core.run_setup import RunSetup
@@ -116,7 +117,15 @@ def example_pool(
 
     InputError, and SetupError where there are too few of them.
     """
-    return choose_examples(load_dataset(path, cancel=cancel, columns=columns), rubric, shots)
+    try:
+        dataset = load_dataset(path, cancel=cancel, columns=columns)
+    except ColumnsError as error:
+        if not error.foreign:
+            raise
+        # The options that the remedy names would speak of the items that are judged.
+        remedy = Remedy(Step.MAP_EXAMPLES, *error.remedy.parts[1:])
+        raise ColumnsError(path, error.problems, remedy, foreign=True) from error
+    return choose_examples(dataset, rubric, shots)
 
 
 def plan_notices(dataset: Dataset, model: ModelFile, settings: JudgeSettings) -> list[str]:

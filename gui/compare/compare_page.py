@@ -65,7 +65,7 @@ class ComparePage(Page):
         ("Space", "Tick a run or a submission"),
         ("Delete", "Remove a submission from the list"),
         ("/", "Search the items that differ"),
-        ("Return", "Open the item that differs in Review, or list those of two systems"),
+        ("Return", "Open the item that differs in Review; list those of two systems, or of a slice"),
     )
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from engine.commands.shared.remedies import OPTIONS
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
@@ -59,8 +60,9 @@ def test_a_foreign_dataset_is_read_by_the_columns_of_the_setup(tmp_path: Path) -
 
 def test_labelled_examples_are_read_by_their_own_columns(tmp_path: Path, demo_gold: Path) -> None:
     setup = replace(SETUP, examples_path=foreign_gold(demo_gold, tmp_path), criteria=("overall_quality",))
-    with pytest.raises(SetupError, match="no column 'id'"):
+    with pytest.raises(SetupError, match="no column 'id'") as caught:
         prepared(setup)
+    assert "check EXAMPLES --save-columns" in OPTIONS.of(caught.value.remedy)
     shown = prepared(replace(setup, shots=3, example_columns=COLUMNS)).plan.examples
     assert shown.shots == 3
 
