@@ -119,7 +119,7 @@ def compared_win_table(measured: SlicedMeasures, weighed: Mapping[str, SlicedWei
     columns = [
         Column(
             f"system_{place}_{winner}",
-            f"{name}: {side} wins",
+            f"{side} wins: {name}",
             Kind.ESTIMATE,
             f"{name}: the share of comparisons that {side} wins, in percent; the rest to 100 is ties.",
         )

@@ -134,7 +134,7 @@ class ChoicePanel(QScrollArea):
         """Read a labelled dataset to hold the systems against; other pages keep theirs."""
         self.gold_text.setText(visible(f"Reading {path.name} …"))
         ticked = [run for run in self._workspace.runs if run.id in self.systems.runs]
-        self._reading.read(path, judged=ticked)
+        self._reading.read_labels(path, ticked)
 
     @Slot()
     def use_usual_labels(self) -> None:

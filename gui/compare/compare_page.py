@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import visible
@@ -159,6 +159,8 @@ class ComparePage(Page):
     def _build(self) -> None:
         self.save_button = QPushButton("&Save as JSON…")
         name(self.save_button, "Save the comparison as JSON", "All measures, every difference, all scores")
+        self.slices.hide()  # until there is something to divide
+        self.header.addWidget(self.slices)
         self.header.addWidget(self.save_button)
         set_role(self.stale, "warning")
         self.stack = QStackedWidget()
@@ -171,11 +173,6 @@ class ComparePage(Page):
         self.doubts.hide()
         for widget in (self.notice, self.busy, self.stale, self.doubts):
             layout.addWidget(widget)
-        line = QHBoxLayout()
-        line.addStretch(1)
-        line.addWidget(self.slices)
-        self.slices.hide()  # until there is something to divide
-        layout.addLayout(line)
         layout.addWidget(self.stack, 1)
         self._splitter = PageSplitter(Qt.Orientation.Horizontal)
         self._splitter.addWidget(self.choosing)

@@ -137,7 +137,7 @@ class AdvancedPanel(QWidget):
             self._reading.drop()
             self._know_examples(None, None)
         else:
-            self._reading.read(path)
+            self._reading.read_labels(path)
 
     @Slot(object)
     def _take_examples(self, dataset: "Dataset") -> None:

@@ -17,6 +17,7 @@ from gui.work.lanes import EngineThreads, Lane, LatestTask
 
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
+    from engine.data.dataset import Dataset
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,8 @@ class DatasetReader(QObject):
 
     Where it cannot be read by the columns that it has, `wish` tells of a ColumnsWish: `put_off` is emitted
     before, and the reading goes on once a person has answered. `left`: nobody answered; `failed` follows
-    where the columns are known and something in the file is wrong.
+    where the columns are known and something in the file is wrong. Who needs human labels is asked also where
+    no column of a foreign file is said to hold any.
     """
 
     finished = Signal(object)  # the Dataset
@@ -65,8 +67,9 @@ class DatasetReader(QObject):
         super().__init__(parent)
         self._wish = wish
         self._columns: ColumnMap | None = None
+        self._labelled = False
         self._reading = LatestTask(threads, Lane.FILES, self)
-        self._reading.finished.connect(self.finished)
+        self._reading.finished.connect(self._take)
         self._reading.failed.connect(self._fail)
 
     @property
@@ -83,12 +86,41 @@ class DatasetReader(QObject):
         moved: bool = False,
     ) -> None:
         """Read a file; see file_jobs.load."""
-        self._columns = columns
+        self._columns, self._labelled = columns, False
         self._reading.start(file_jobs.load(path, columns, remember, judged, moved))
+
+    def read_labels(self, path: Path, judged: "Sequence[StoredRun]" = ()) -> None:
+        """Read a file for its human labels."""
+        self.read(path, judged=judged)
+        self._labelled = True
 
     def drop(self) -> None:
         """Read no more; nothing is heard of it."""
         self._reading.drop()
+
+    @Slot(object)
+    def _take(self, dataset: "Dataset") -> None:
+        columns = dataset.columns
+        if not self._labelled or columns is None or dataset.criteria:
+            self.finished.emit(dataset)
+            return
+        problem = f"{dataset.name}: no column is said to hold human labels."
+        self.put_off.emit()
+        self._wish.emit(
+            ColumnsWish(
+                dataset.path,
+                self._read_by,
+                columns,
+                problem=problem,
+                left=lambda: self.finished.emit(dataset),
+            )
+        )
+
+    def _read_by(self, path: Path, columns: ColumnMap, remember: bool) -> None:
+        """Go on as a person said."""
+        labelled = self._labelled
+        self.read(path, columns, remember)
+        self._labelled = labelled
 
     @Slot(object)
     def _fail(self, error: EngineError) -> None:
@@ -102,4 +134,4 @@ class DatasetReader(QObject):
                 self.failed.emit(error)
 
         self.put_off.emit()
-        self._wish.emit(columns_wish(error, self.read, self._columns, leave))
+        self._wish.emit(columns_wish(error, self._read_by, self._columns, leave))

@@ -164,7 +164,7 @@ class Workspace(QObject):
     def open_gold(self, path: Path) -> None:
         """Read a labelled dataset to hold the open run against, and other runs of the same dataset."""
         self._gold_for = self._judged_file
-        self._gold_reader.read(path, judged=[self.run.results.run] if self.run else ())
+        self._gold_reader.read_labels(path, [self.run.results.run] if self.run else ())
 
     def use_own_labels(self) -> None:
         """Hold the open run against the labels of its own dataset again."""

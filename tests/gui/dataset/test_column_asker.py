@@ -131,6 +131,24 @@ def test_a_mistake_further_down_is_shown_where_the_columns_are_asked_again(
     assert isinstance(told.args[0], ColumnsError)
 
 
+def test_who_needs_labels_is_asked_which_column_holds_them(
+    qtbot: QtBot, space: Workspace, asker: ColumnAsker, foreign: Path
+) -> None:
+    """Where nothing was said of labels, also if that is remembered."""
+    remember(OWN, ColumnMap.of({**COLUMNS.source_of, "overall_quality_preference": ""}))
+    open_run(qtbot, space)
+    space.open_gold(foreign)
+    dialog = asked(qtbot, asker)
+    assert dialog._refused == "foreign.csv: no column is said to hold human labels."
+    field = dialog.fields["overall"].field("overall_quality_preference")
+    field.setCurrentIndex(field.findData("winner"))
+    qtbot.waitUntil(lambda: dialog.labels.labels.get("tie") == "both_good", timeout=10_000)
+    with qtbot.waitSignal(space.gold_changed, timeout=10_000):
+        answer(qtbot, asker)
+    assert space.gold is not None
+    assert space.gold.criteria == ("overall_quality",)
+
+
 def test_labels_on_compare(qtbot: QtBot, space: Workspace, asker: ColumnAsker, foreign: Path) -> None:
     page = ComparePage(space)
     qtbot.addWidget(page)
