@@ -45,7 +45,7 @@ class SlicesTab(QWidget):
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.choice = SliceChoice(workspace, letters=16)
+        self.choice = SliceChoice(workspace)
         self.choice.by.activated.connect(self.divided)
         self.choice.changed.connect(self._measure)
         self.slices: ComparedSlices | None = None

@@ -85,7 +85,7 @@ class ColumnsDialog(QDialog):
         self.items = QPlainTextEdit()
         self.problem = plain_label("")
         self.remember = QCheckBox("&Remember for files with these columns")
-        self.remember.setChecked(True)
+        self.remember.setChecked(wish.remember)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.open_button = self.buttons.addButton("&Open", QDialogButtonBox.ButtonRole.AcceptRole)
         self._lay_out()

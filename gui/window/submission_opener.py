@@ -171,7 +171,9 @@ class SubmissionOpener(QObject):
             if not error.foreign:
                 self._workspace.problem.emit(error)
 
-        self._workspace.columns_wanted.emit(columns_wish(error, read, wish.columns, leave))
+        self._workspace.columns_wanted.emit(
+            columns_wish(error, read, wish.columns, leave, wish.remember is not False)
+        )
 
     @Slot()
     def _go_on(self) -> None:

@@ -26,6 +26,7 @@ class ColumnsWish:
 
     `columns`: by which it was read so far, None for what is remembered or guessed. `unknown`: label values
     that had no meaning then. `problem`: why it could not be read, empty where nobody has chosen yet.
+    `remember`: whether they are to be remembered, unless the person says otherwise.
     `read`: is told the path, what was chosen, and whether it is to be remembered; `left`: that nothing was.
     """
 
@@ -35,6 +36,7 @@ class ColumnsWish:
     unknown: Sequence[str] = ()
     problem: str = ""
     left: Callable[[], None] = lambda: None
+    remember: bool = True
 
 
 def columns_wish(
@@ -42,10 +44,11 @@ def columns_wish(
     read: Callable[[Path, ColumnMap, bool], None],
     columns: ColumnMap | None,
     left: Callable[[], None],
+    remember: bool = True,
 ) -> ColumnsWish:
     """What to ask after a file could not be read, by `columns` where somebody had chosen some."""
     problem = "" if error.foreign else error.problem
-    return ColumnsWish(error.path, read, columns, error.unknown, problem, left)
+    return ColumnsWish(error.path, read, columns, error.unknown, problem, left, remember)
 
 
 class DatasetReader(QObject):
@@ -67,7 +70,7 @@ class DatasetReader(QObject):
         super().__init__(parent)
         self._wish = wish
         self._columns: ColumnMap | None = None
-        self._labelled = False
+        self._labelled, self._keeps = False, True
         self._reading = LatestTask(threads, Lane.FILES, self)
         self._reading.finished.connect(self._take)
         self._reading.failed.connect(self._fail)
@@ -86,7 +89,7 @@ class DatasetReader(QObject):
         moved: bool = False,
     ) -> None:
         """Read a file; see file_jobs.load."""
-        self._columns, self._labelled = columns, False
+        self._columns, self._labelled, self._keeps = columns, False, remember is not False
         self._reading.start(file_jobs.load(path, columns, remember, judged, moved))
 
     def read_labels(self, path: Path, judged: "Sequence[StoredRun]" = ()) -> None:
@@ -113,6 +116,7 @@ class DatasetReader(QObject):
                 columns,
                 problem=problem,
                 left=lambda: self.finished.emit(dataset),
+                remember=self._keeps,
             )
         )
 
@@ -134,4 +138,4 @@ class DatasetReader(QObject):
                 self.failed.emit(error)
 
         self.put_off.emit()
-        self._wish.emit(columns_wish(error, self._read_by, self._columns, leave))
+        self._wish.emit(columns_wish(error, self._read_by, self._columns, leave, self._keeps))

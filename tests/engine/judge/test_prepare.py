@@ -195,6 +195,16 @@ def test_a_file_that_changed_at_hand_is_read_again_for_a_resumed_run(tmp_path: P
         assert prepared(setup, at_hand=other).plan.dataset.ids[0] == "1000"
 
 
+def test_a_run_goes_on_by_the_columns_that_it_was_judged_with(tmp_path: Path) -> None:
+    setup = RunSetup(llm_bar(tmp_path), demo_model())
+    columns = ColumnMap.of({"instruction": "input", "output_a": "output_2", "output_b": "output_1"})
+    began = prepared(replace(setup, columns=columns)).plan
+    with RunStore(tmp_path / "runs.sqlite") as store, store.begin(began.identity()) as run:
+        store.describe(run.id, {"columns": columns.as_json()})
+        plan = prepared(setup, resumed=store.run(run.id)).plan
+        assert (plan.identity().key, plan.dataset.columns) == (run.identity.key, columns)
+
+
 def test_a_plan_that_would_not_go_on_with_a_run_is_refused(tmp_path: Path) -> None:
     with RunStore(tmp_path / "runs.sqlite") as store, store.begin(prepared(SETUP).plan.identity()) as run:
         assert prepared(SETUP, resumed=run).plan.identity().key == run.identity.key

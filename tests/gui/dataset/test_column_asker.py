@@ -149,6 +149,18 @@ def test_who_needs_labels_is_asked_which_column_holds_them(
     assert space.gold.criteria == ("overall_quality",)
 
 
+def test_what_was_not_to_be_remembered_is_not_ticked_when_it_is_asked_again(
+    qtbot: QtBot, space: Workspace, asker: ColumnAsker, foreign: Path
+) -> None:
+    space.open_gold(with_a_mistake(foreign))
+    dialog = asked(qtbot, asker)
+    assert dialog.remember.isChecked()
+    dialog.remember.setChecked(False)
+    asker.dialog = None
+    dialog.chosen.emit(dialog._path, COLUMNS, dialog.remember.isChecked())
+    assert not asked(qtbot, asker).remember.isChecked()
+
+
 def test_labels_on_compare(qtbot: QtBot, space: Workspace, asker: ColumnAsker, foreign: Path) -> None:
     page = ComparePage(space)
     qtbot.addWidget(page)
