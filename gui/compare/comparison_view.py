@@ -87,7 +87,7 @@ class ComparisonView(QTabWidget):
         """Fit all tables to another size of text."""
         for view in self._views:
             fit_height(view)
-        for view in (*self._views, self.agreement_view, self.slices.view, self.slices.wins_view):
+        for view in (*self._views, self.agreement_view):
             _limit_columns(view)
         self.agreement_view.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 10)
         self.differences.restyle()

@@ -14,6 +14,7 @@ from gui.compare.ranked_table import RankedTableModel
 from gui.compare.slice_jobs import ComparedSlices, compare_slices
 from gui.kit.foreign_text import OneLine
 from gui.kit.labels import heading, hint
+from gui.kit.value_table import TableModel
 from gui.kit.views import fit_height, measure_view
 from gui.work.lanes import Lane, LatestTask
 from gui.work.slice_choice import SliceChoice
@@ -26,10 +27,12 @@ _NOTHING = (
     "Choose above by what the items are divided (“Items: all”): by a column of the dataset, lengths, the"
     " script of the texts, the human label or the tags of people. Each system is measured here on each part."
 )
+_WIDEST = "100.0 (100.0 to 100.0)"  # of nearly all values; others are whole in a tip
+_BESIDE = 12  # pixels
 _HOW = "A click or Enter on a row lists its items in Review."
 _WINS = (
-    "How often the weighted judge, with the rubric's weights, makes A or B the winner, in percent; the rest"
-    " is ties. What a system prefers on one part and not on another may be a bias."
+    "How often the weighted judge, with the rubric's weights, makes A or B the winner, in percent. What a"
+    " system prefers on one part and not on another may be a bias."
 )
 
 
@@ -55,12 +58,13 @@ class SlicesTab(QWidget):
         self._measuring.failed.connect(workspace.problem)
         self.title = OneLine(role="heading")
         self.what = hint("")
-        self.accuracy, self.wins = RankedTableModel(self), RankedTableModel(self)
+        self.accuracy, self.wins = RankedTableModel(self), TableModel(self)
         self.view = measure_view(self.accuracy, "Accuracy of each system by slice")
         self.wins_view = measure_view(self.wins, "How often A and B win, by slice")
-        for view in (self.view, self.wins_view):
-            view.clicked.connect(self._want)
-            view.activated.connect(self._want)
+        for signal in (self.view.clicked, self.view.activated):
+            signal.connect(self._want)
+        for signal in (self.wins_view.clicked, self.wins_view.activated):
+            signal.connect(self._want_of_system)
         self._wins_part = QWidget()
         below = QVBoxLayout(self._wins_part)
         below.setContentsMargins(0, 12, 0, 0)
@@ -83,9 +87,11 @@ class SlicesTab(QWidget):
             self._measure()
 
     def restyle(self) -> None:
-        """Fit the tables to another size of text."""
+        """Fit the tables to another size of text; no name makes a column wider than its values."""
         for view in (self.view, self.wins_view):
             fit_height(view)
+            widest = view.fontMetrics().horizontalAdvance(_WIDEST) + _BESIDE
+            view.horizontalHeader().setMaximumSectionSize(widest)
 
     @Slot()
     def _measure(self) -> None:
@@ -120,5 +126,14 @@ class SlicesTab(QWidget):
     def _want(self, index: QModelIndex) -> None:
         """List the items of a row in Review."""
         if self.slices is not None and index.isValid():
-            part = self.slices.parts[index.row()]
-            self.listed.emit(Filters(ids=part.known), self.slices.division.in_words(part))
+            self._list(self.slices, index.row())
+
+    @Slot(QModelIndex)
+    def _want_of_system(self, index: QModelIndex) -> None:
+        """The same of a row of the win rates, where each slice has one for each system."""
+        if self.slices is not None and index.isValid():
+            self._list(self.slices, index.row() // len(self.slices.weighed))
+
+    def _list(self, slices: ComparedSlices, place: int) -> None:
+        part = slices.parts[place]
+        self.listed.emit(Filters(ids=part.known), slices.division.in_words(part))

@@ -140,9 +140,12 @@ def test_win_rates_of_several_systems_stand_in_one_table() -> None:
     assert weigh_as_usual(bare, division) is None
     known = {name: found for name, found in weighed.items() if found is not None}
     table = compared_win_table(measure_slices(one, division), known)
-    assert table.titles[1:] == ["A wins: judge.tsv", "B wins: judge.tsv", "A wins: other", "B wins: other"]
+    assert table.titles[1:] == ["system", "A wins", "B wins", "tie"]
     whole, none = "100.0 (100.0 to 100.0)", "0.0 (0.0 to 0.0)"
-    assert table.texts() == [["B is longer", whole, none, none, whole]]
+    assert table.texts() == [
+        ["B is longer", "judge.tsv", whole, none, none],
+        ["B is longer", "other", none, whole, none],
+    ]
 
 
 def test_two_systems_have_a_difference_with_its_interval() -> None:

@@ -122,6 +122,12 @@ def test_a_row_lists_its_items_in_review(qtbot: QtBot, compared: ComparePage, wi
     assert wanted.args is not None
     assert wanted.args[0].filters.ids == division.slices[1].known
     assert wanted.args[0].words == f"which response is longer = {division.slices[1].name}"
+    wins = compared.view.slices.wins_view
+    for row, place in ((1, 0), (2, 1)):  # two systems on each slice
+        with qtbot.waitSignal(compared.view.listed, timeout=10_000) as listed:
+            wins.activated.emit(wins.model().index(row, 0))
+        assert listed.args is not None
+        assert listed.args[0].ids == division.slices[place].known
 
 
 def test_a_slice_without_labels_is_refused_and_not_shown_as_chosen(
