@@ -16,7 +16,7 @@ from tempfile import TemporaryFile
 from typing import NoReturn
 
 from engine.core.cancel import CancelToken
-from engine.system.computer import memory_of, wait_for_end
+from engine.system.computer import kill_family, memory_of, wait_for_end
 from engine.system.paths import child_environment, environment
 
 _POLL_SECONDS = 0.05  # a process may take a hundred megabytes meanwhile
@@ -72,7 +72,7 @@ def run_child(
         return _waited_for(child, cancel, seconds, most_bytes)
     finally:
         if child.poll() is None:
-            child.kill()
+            kill_family(child.pid)
             child.communicate()
 
 

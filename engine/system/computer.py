@@ -50,12 +50,22 @@ def memory_of(process: int) -> int:
 
     On Windows the python.exe of a virtual environment only starts the real one.
     """
+    return sum(map(_held_by, _family(process)))
+
+
+def kill_family(process: int) -> None:
+    """Kill a process and those that it started, which might otherwise keep its pipes open."""
+    for each in _family(process):
+        with suppress(psutil.Error):
+            each.kill()
+
+
+def _family(process: int) -> list[psutil.Process]:
     try:
         first = psutil.Process(process)
-        family = [first, *first.children(recursive=True)]
+        return [first, *first.children(recursive=True)]
     except psutil.Error:
-        return 0
-    return sum(map(_held_by, family))
+        return []
 
 
 def _held_by(process: psutil.Process) -> int:

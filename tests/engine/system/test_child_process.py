@@ -85,8 +85,10 @@ def test_what_its_own_children_hold_counts_too() -> None:
     launcher = (
         f"import subprocess, sys; subprocess.run({python(f'text = bytes(1) * 300_000_000; {SLEEPS}')!r})"
     )
+    begun = time.monotonic()
     with pytest.raises(MemoryError):
         run_child(python(launcher), CancelToken(), most_bytes=200 << 20, seconds=30)
+    assert time.monotonic() - begun < 30  # they are ended with it, and hold its pipes no longer
 
 
 def test_a_process_that_has_ended_holds_no_memory() -> None:
