@@ -43,6 +43,7 @@ class Step(Enum):
     EXPORT_RUN = "export the run's submission and use that"
     FIND_DATASET = "open it where it is now"
     MAP_COLUMNS = "Say which column is which"
+    MAP_EXAMPLES = "Say which column of the examples is which"
     MOVE_STORE = "Keep the run store in a folder where you may write."
     RESUME = "Go on with the run"
     USE_OTHER_STORE = "Use another file for the run store."

@@ -31,9 +31,9 @@ class RunSetup:
     `items`: the first so many, None for all. `ids`: the items with these ids in their place, in the order of
     the file; empty where none are chosen. `gpu_layers`: None for all, where there is a GPU. `fresh`: a new
     run, also where one could go on. `resumes`: the number of the run to go on with, None for what fits.
-    `columns`: by which a foreign dataset is read; None for what is remembered for it. `name`, `note`: what
-    the run is called and noted from its beginning on; None for what the store has. SetupError for a text
-    that is no name, or a note that is too long.
+    `columns`: by which a foreign dataset is read, `example_columns`: by which the labelled examples are; None
+    for what is remembered for it. `name`, `note`: what the run is called and noted from its beginning on;
+    None for what the store has. SetupError for a text that is no name, or a note that is too long.
     """
 
     dataset_path: Path
@@ -44,6 +44,7 @@ class RunSetup:
     both_orders: bool = True
     criteria: tuple[str, ...] = ELOQUENT.names
     examples_path: Path | None = None
+    example_columns: ColumnMap | None = None
     shots: int = USUAL_SHOTS
     calibration_path: Path | None = None
     shorten: bool = _USUAL.shorten
@@ -88,6 +89,7 @@ class RunSetup:
             both_orders=_yes(values.get("both_orders"), usual.both_orders),
             criteria=_criteria(values.get("criteria")) or usual.criteria,
             examples_path=_path(values.get("examples_path")),
+            example_columns=ColumnMap.of_json(values.get("example_columns")),
             shots=whole("shots", 1) or usual.shots,
             calibration_path=_path(values.get("calibration_path")),
             shorten=_yes(values.get("shorten"), usual.shorten),

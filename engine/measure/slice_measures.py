@@ -115,11 +115,14 @@ class SlicedMeasures:
 
 def measure_slices(matched: Matched, division: Slicing, cancel: CancelToken | None = None) -> SlicedMeasures:
     """The measures of each slice, of items that the system answers. Raises Cancelled."""
-    slice_of = {item_id: place for place, part in enumerate(division.slices) for item_id in part.ids}
+    slices_of: dict[str, list[int]] = {}
+    for place, part in enumerate(division.slices):
+        for item_id in part.ids:
+            slices_of.setdefault(item_id, []).append(place)
     pairs: list[dict[str, list[Pair]]] = [{} for _ in division.slices]
     for name, found in matched.pairs.items():
         for pair in found:
-            if (place := slice_of.get(pair.item.id)) is not None:
+            for place in slices_of.get(pair.item.id, ()):
                 pairs[place].setdefault(name, []).append(pair)
     answered = {item_id for item_id in matched.dataset.ids if item_id in matched.system.rows}
     measured = []

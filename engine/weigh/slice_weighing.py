@@ -10,7 +10,15 @@ from typing import Any
 from engine.data.dataset import Dataset
 from engine.data.slices import Slice, Slicing
 from engine.measure.bootstrap import Interval, bootstrap_interval
-from engine.weigh.system_weighing import OverallAgreement, ScoredPairs, Weighing, human_winners, weigh
+from engine.measure.matching import Matched
+from engine.weigh.system_weighing import (
+    OverallAgreement,
+    ScoredPairs,
+    Weighing,
+    human_winners,
+    scored_pairs_of,
+    weigh,
+)
 from engine.weigh.weighted_judge import WINNERS
 
 
@@ -63,6 +71,17 @@ def weigh_slices(pairs: ScoredPairs, weighing: Weighing, gold: Dataset, division
             decided = weigh(ScoredPairs(of_slice), weighing.weights, weighing.tie_threshold, gold)
             found.append(_of_slice(part, decided, instructions, human))
     return SlicedWeighing(division, tuple(found))
+
+
+def weigh_as_usual(matched: Matched, division: Slicing) -> SlicedWeighing | None:
+    """What a system decides by the rubric's weights, slice by slice; None where it has nothing to decide."""
+    rubric, system = matched.dataset.rubric, matched.system
+    weights = rubric.weights(system.criteria)
+    known = frozenset(matched.dataset.ids)
+    pairs = scored_pairs_of(system, list(weights), known) if weights else ScoredPairs([])
+    if not pairs.rows:
+        return None
+    return weigh_slices(pairs, weigh(pairs, weights, rubric.tie_threshold), matched.dataset, division)
 
 
 def _of_slice(

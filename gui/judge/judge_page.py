@@ -11,6 +11,7 @@ from typing import ClassVar, cast
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
+from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError
 from engine.core.events import RunEnded
 from engine.core.run_setup import RunSetup
@@ -30,9 +31,8 @@ from gui.kit.labels import column, main_button, name, panel, scrolling, set_role
 from gui.reading.first_steps import FirstSteps
 from gui.work.file_jobs import Loading
 from gui.work.lanes import Lane, LatestTask
-from gui.work.page import Page
+from gui.work.page import Page, PageSplitter
 from gui.work.page_name import PageName
-from gui.work.page_splitter import PageSplitter
 from gui.work.workspace import Workspace
 
 _SPLITTER = "judge/splitter"
@@ -97,9 +97,9 @@ class JudgePage(Page):
         self._awake = True
         self.picker.choose(path)
 
-    def choose_items(self, dataset: Path, ids: Sequence[str]) -> None:
+    def choose_items(self, dataset: Path, ids: Sequence[str], columns: ColumnMap | None = None) -> None:
         """Describe a run of these items alone, of a dataset that is opened where it is not; none starts."""
-        self._describe(replace(usual_setup(), dataset_path=dataset, ids=tuple(ids)))
+        self._describe(replace(usual_setup(), dataset_path=dataset, ids=tuple(ids), columns=columns))
         if self.control.running:
             self.workspace.note.emit("The chosen items can be judged when the run under way has ended.")
 
@@ -157,7 +157,7 @@ class JudgePage(Page):
         self.dataset_line.demo_wanted.connect(lambda: self.workspace.open_dataset(demo_dataset()))
         self.picker = ModelPicker(self.workspace)
         self.picker.changed.connect(self._change)
-        self.settings = SettingsPanel(self.workspace.state)
+        self.settings = SettingsPanel(self.workspace)
         self.settings.changed.connect(self._change)
         self.settings.unfolded.connect(self._ask_for_gpu)
         self.first_steps = FirstSteps()

@@ -36,6 +36,7 @@ IN_THE_WINDOW = Wording(
         Step.EXPORT_RUN: "export the run's submission on the Results page and compare that",
         Step.FIND_DATASET: "open it on the Dataset page",
         Step.MAP_COLUMNS: "Open it with File > Open dataset, and say there which column is which",
+        Step.MAP_EXAMPLES: "Choose the labelled examples again, and say which of their columns is which",
         Step.MOVE_STORE: (
             "See that you may write in its folder, or let TIEBREAK_HOME name another folder; then start"
             " Tiebreak again."

@@ -51,6 +51,10 @@ OPTIONS = Wording(
         Step.EXPORT_RUN: "write the run's submission with `runs export` and use that",
         Step.FIND_DATASET: "name its file with --dataset",
         Step.MAP_COLUMNS: "Say which column is which",
+        Step.MAP_EXAMPLES: (
+            f"Have the columns of the examples remembered first, by {program()} check EXAMPLES --save-columns"
+            " and what follows"
+        ),
         Step.MOVE_STORE: "Name a file for the run store in a folder where you may write (--store).",
         Step.RESUME: "Go on with the same judge command",
         Step.USE_OTHER_STORE: "Name another file for the run store (--store).",

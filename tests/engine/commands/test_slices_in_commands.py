@@ -1,11 +1,14 @@
 """--by and --slice of `evaluate`, `compare`, `weigh` and `report`."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from engine.core.errors import SetupError
+from engine.data.dataset import load_dataset
+from engine.store.run_store import RunStore
 from tests.conftest import DEMO_ITEMS as ITEMS
 from tests.engine.commands.in_process import COMMANDS, Command
 
@@ -67,6 +70,38 @@ def test_weigh_and_compare_divide_the_items(
     assert set(slices) == {"run 1", "submission.tsv"}
 
 
+def test_commands_divide_the_items_by_the_tags_of_people(
+    demo_gold: Path, demo_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = Path(shutil.copy(demo_store, tmp_path / "tagged.sqlite"))
+    hashes = [item.content_hash for item in load_dataset(demo_gold)]
+    with RunStore(store) as opened:
+        opened.note(hashes[0], "", ["hard", "odd"], "Ada")
+        opened.note(hashes[1], "", ["hard"], "Ben")
+    submission = demo_store.with_name("submission.tsv")
+
+    def give(name: str, *words: object) -> str:
+        kept = ("--gold", str(demo_gold), "--store", str(store))
+        assert COMMANDS[name].run(COMMANDS[name].parser().parse_args([*map(str, words), *kept])) == 0
+        return capsys.readouterr().out
+
+    for system in (1, submission):
+        file = tmp_path / "scores.json"
+        give("evaluate", system, "--by", "tag", "--json", file)
+        [found] = json.loads(file.read_text())["details"]["slices"]
+        assert [(part["key"], part["items"]) for part in found["slices"]] == [
+            ("hard", 2),
+            ("odd", 1),
+            ("", ITEMS - 2),
+        ]
+    shown = give("compare", 1, submission, "--slice", "tag=hard", "--by", "tag")
+    assert "2 items of gold.tsv" in shown
+    assert "A wins" in shown
+    page = tmp_path / "report.html"
+    give("report", 1, "--by", "tag", "--out", page)
+    assert "<bdi>tag</bdi>" in page.read_text("utf-8")
+
+
 def test_a_report_has_a_section_by_slice(command: Command, sliced_gold: Path, tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     command("report", 1, "--gold", sliced_gold, "--by", "kind", "--out", page)
@@ -80,6 +115,7 @@ def test_a_report_has_a_section_by_slice(command: Command, sliced_gold: Path, tm
     ("words", "says"),
     [
         (("evaluate", "1", "--by", "kid"), "cannot be divided by 'kid'"),
+        (("evaluate", "1", "--by", "tag"), "No item of sliced.tsv has a tag."),
         (("evaluate", "1", "--slice", "kind=chad"), "no item with kind = 'chad'"),
         (("weigh", "1", "--by", "kind"), "--by and --slice need the dataset of the items."),
     ],

@@ -39,6 +39,7 @@ def test_a_setup_is_the_same_after_json() -> None:
         columns=ColumnMap.of({"instruction": "prompt"}, {"1": "A"}),
         name="night, Q8",
         note="with a larger cache\nand fewer threads",
+        example_columns=ColumnMap.of({"instruction": "question"}),
     )
     assert RunSetup.of_json(setup.as_json(), USUAL) == setup
 

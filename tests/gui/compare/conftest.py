@@ -1,6 +1,5 @@
 """What the tests of the Compare page share: the page with the demo run listed, and a worse submission."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,8 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from gui.compare.compare_page import ComparePage
 from gui.work.workspace import Workspace
-
-Save = Callable[[str, bytes], Path]
+from tests.gui.compare.steps import Save
 
 
 @pytest.fixture

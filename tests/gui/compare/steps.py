@@ -1,5 +1,6 @@
 """What a person does on the Compare page, and what it shows then."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -9,6 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from gui.compare.compare_page import ComparePage
 from gui.kit.value_table import TableModel
+
+Save = Callable[[str, bytes], Path]
 
 
 def press(

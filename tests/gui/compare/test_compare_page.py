@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,9 +17,7 @@ from engine.store.run_store import RunStore
 from gui.compare.compare_page import ComparePage
 from gui.work.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
-from tests.gui.compare.steps import cells, choose, compare, differences, press
-
-Save = Callable[[str, bytes], Path]
+from tests.gui.compare.steps import Save, cells, choose, compare, differences, press
 
 
 def test_the_empty_page_says_what_is_missing(qtbot: QtBot, page: ComparePage, demo_gold: Path) -> None:

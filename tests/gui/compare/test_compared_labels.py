@@ -1,6 +1,5 @@
 """The human labels of the Compare page: those of the shown run, or chosen for this page alone."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,7 @@ from pytestqt.qtbot import QtBot
 from gui.compare.compare_page import ComparePage
 from gui.work.files_in_use import files_in_use
 from gui.work.workspace import Workspace
-from tests.gui.compare.steps import choose, compare
-
-Save = Callable[[str, bytes], Path]
+from tests.gui.compare.steps import Save, choose, compare
 
 
 @pytest.mark.parametrize(("found", "put", "stale"), [(b"", b"", False), (b"\tboth_good\t", b"\tA\t", True)])
@@ -69,7 +66,7 @@ def test_labels_that_cannot_be_read_leave_those_that_were_there(
     with qtbot.waitSignal(space.run_changed):
         space.open_run(1)
     with qtbot.waitSignal(space.problem):
-        page.choosing.choose_gold(save("bad.tsv", b"no\tdataset\n"))
+        page.choosing.choose_gold(save("bad.parquet", b"no dataset"))
     assert page.choosing.gold is space.own_gold
     assert page.choosing.gold_text.text().startswith("gold.tsv")
 

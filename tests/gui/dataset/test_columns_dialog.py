@@ -29,7 +29,7 @@ def asked(qtbot: QtBot, page: DatasetPage, path: Path) -> ColumnsDialog:
 
 
 def shown(qtbot: QtBot, page: DatasetPage) -> ColumnsDialog:
-    dialog = page.columns_dialog
+    dialog = page.asker.dialog
     assert dialog is not None
     qtbot.waitUntil(lambda: bool(dialog.items.toPlainText()))
     return dialog
@@ -206,7 +206,7 @@ def test_a_remembered_map_that_fails_can_be_mended(qtbot: QtBot, page: DatasetPa
     buttons = page.notice.findChildren(QPushButton)
     again = next(button for button in buttons if "columns" in button.text())
     QTest.mouseClick(again, Qt.MouseButton.LeftButton)
-    dialog = page.columns_dialog
+    dialog = page.asker.dialog
     assert dialog is not None
     qtbot.waitUntil(lambda: "unknown label 'best'" in dialog.problem.text())
     box = dialog.labels.box("best")
@@ -252,7 +252,7 @@ def test_an_empty_table_is_refused_in_the_dialog(qtbot: QtBot, page: DatasetPage
     path.write_text("prompt,a,b\n", encoding="utf-8")
     with qtbot.waitSignal(page.workspace.dataset_failed):
         page.workspace.open_dataset(path)
-    dialog = page.columns_dialog
+    dialog = page.asker.dialog
     assert dialog is not None
     qtbot.waitUntil(lambda: "has no rows" in dialog.problem.text())
     assert not dialog.open_button.isEnabled()

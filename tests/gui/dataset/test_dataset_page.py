@@ -302,8 +302,8 @@ def test_selected_items_are_judged_in_the_order_of_the_file(qtbot: QtBot, opened
     assert selected.isVisible()
     with qtbot.waitSignal(opened.workspace.items_wanted) as wanted:
         QTest.keyClick(view, Qt.Key.Key_J, Qt.KeyboardModifier.ControlModifier)
-    path, chosen_ids = wanted.args
-    assert path == demo_dataset()
+    path, chosen_ids, columns = wanted.args
+    assert (path, columns) == (demo_dataset(), None)
     assert (chosen_ids[0], chosen_ids[-1], len(chosen_ids)) == (first, last, 3)
     with qtbot.waitSignal(opened.workspace.items_wanted) as again:
         QTest.mouseClick(selected, Qt.MouseButton.LeftButton)
