@@ -13,9 +13,17 @@ from engine.core.settings import KvType
 from engine.system.paths import demo_model
 from gui.judge import model_jobs
 from gui.judge.model_jobs import Candidate, MemoryWish
-from gui.judge.model_table import COLUMNS, FOLDER, MODEL, ModelOrder, ModelTableModel, about, in_short
+from gui.judge.model_table import (
+    COLUMNS,
+    FOLDER,
+    MODEL,
+    ModelOrder,
+    ModelTableModel,
+    UnusableModels,
+    about,
+    in_short,
+)
 from gui.judge.searched_places import SearchedPlaces
-from gui.judge.unusable_models import UnusableModels
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_folder, ask_source
 from gui.kit.foreign_text import tip

@@ -17,10 +17,10 @@ from gui.judge.model_table import (
     SIZE,
     ModelOrder,
     ModelTableModel,
+    UnusableModels,
     about,
     in_short,
 )
-from gui.judge.unusable_models import UnusableModels
 from gui.kit.labels import shown_text
 from gui.kit.pill_delegate import PILL_ROLE
 from tests.gui.jobs import done
