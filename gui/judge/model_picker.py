@@ -3,16 +3,18 @@
 Knows: the table of candidates, what is remembered of the search. Does not know: runs, what a model is for.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QItemSelectionModel, Qt, Signal, Slot
+from PySide6.QtCore import QItemSelectionModel, QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from engine.core.formatting import visible, without_middle
 from engine.core.settings import KvType
 from engine.system.paths import demo_model
 from gui.judge import model_jobs
-from gui.judge.model_jobs import Candidate, MemoryWish
+from gui.judge.model_actions import ModelActions, Offered
+from gui.judge.model_jobs import Candidate, ModelWish
 from gui.judge.model_table import (
     COLUMNS,
     FOLDER,
@@ -47,11 +49,12 @@ class ModelPicker(QWidget):
     """Chooses one model file. It looks for files when `scan` is called first."""
 
     changed = Signal()  # another file is chosen
+    measured = Signal()  # speeds were
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = workspace.state
-        self._wish = MemoryWish(None, KvType.F16)
+        self._wish = ModelWish(None, KvType.F16, store=workspace.store_path)
         self._filtering = False
         self.places = SearchedPlaces(self._state, self)
         self.places.removed.connect(self._leave)
@@ -67,6 +70,10 @@ class ModelPicker(QWidget):
         self._fitting = LatestTask(workspace.threads, Lane.SCAN, self)
         self._fitting.finished.connect(self._take_fits)
         self._fitting.failed.connect(workspace.problem)
+        self.doing = ModelActions(workspace, self._offered, self)
+        self.doing.measured.connect(self._take_fit)
+        self.doing.ended.connect(self.measured)
+        self.doing.converted.connect(self.choose_file)
         self._build()
 
     @property
@@ -108,8 +115,9 @@ class ModelPicker(QWidget):
         self.places.add_folder(path.absolute())
         self.scan()
 
-    def set_wish(self, wish: MemoryWish) -> None:
-        """Say for which context and cache the memory is meant."""
+    def set_wish(self, wish: ModelWish) -> None:
+        """Say for which settings memory and speed are meant."""
+        wish = replace(wish, store=self._wish.store)
         if wish != self._wish:
             self._wish = wish
             if self._searching.busy:
@@ -146,6 +154,8 @@ class ModelPicker(QWidget):
             signal.connect(self.refit)
         header.sortIndicatorChanged.connect(self.refit)
         self.view.selectionModel().selectionChanged.connect(self._choose_row)
+        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.view.customContextMenuRequested.connect(self._open_menu)
         self._busy = BusyLine()
         self._busy.cancelled.connect(self._searching.cancel)
         self._about = label("")
@@ -156,6 +166,7 @@ class ModelPicker(QWidget):
         layout.addWidget(self.view)
         layout.addWidget(self._about)
         layout.addWidget(self._busy)
+        layout.addWidget(self.doing.line)
         layout.addWidget(self.unusable)
         layout.addLayout(self._buttons())
         self.refit()
@@ -185,6 +196,7 @@ class ModelPicker(QWidget):
             button.clicked.connect(slot)
             buttons.addWidget(button)
         buttons.addWidget(self.places.button)
+        buttons.addWidget(self.doing.button)
         buttons.addStretch(1)
         return buttons
 
@@ -247,6 +259,20 @@ class ModelPicker(QWidget):
         for candidate in candidates:
             self.table.put(candidate)
         self._show_choice()
+
+    @Slot(object)
+    def _take_fit(self, candidate: Candidate) -> None:
+        self.table.put(candidate)
+        self._show_choice()
+
+    def _offered(self) -> Offered:
+        chosen = self.candidate
+        usable = [candidate for candidate in self.table.candidates if candidate.usable]
+        return Offered(chosen if chosen in usable else None, usable, self._wish)
+
+    @Slot(QPoint)
+    def _open_menu(self, place: QPoint) -> None:
+        self.doing.menu.popup(self.view.viewport().mapToGlobal(place))
 
     @Slot()
     def _choose_row(self) -> None:

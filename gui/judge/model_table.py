@@ -1,4 +1,4 @@
-"""The model files that were found, as they are shown: those that can judge in a table, the others folded away.
+"""The model files that were found, as shown: those that can judge in a table, the others folded away.
 
 Knows: candidates, Qt's item models. Does not know: how files are found, which one is chosen.
 """
@@ -11,7 +11,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QSortFilte
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from engine.core.errors import ModelFileError
-from engine.core.formatting import amount, capitalised, counted, short_count, visible, without_middle
+from engine.core.formatting import amount, capitalised, counted, percent, short_count, visible, without_middle
 from gui.judge.model_jobs import Candidate
 from gui.kit.fold import Fold
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
@@ -20,11 +20,13 @@ from gui.kit.notice import problem_of
 from gui.kit.pill_delegate import PILL_ROLE
 from gui.kit.value_table import SORT_ROLE, Index
 
-COLUMNS = ("Model", "Memory", "Format", "Params", "Size", "Folder")
-MODEL, MEMORY, FORMAT, PARAMETERS, SIZE, FOLDER = range(len(COLUMNS))
+COLUMNS = ("Model", "Memory", "Tokens/s", "Mass", "Format", "Params", "Size", "Folder")
+MODEL, MEMORY, SPEED, MASS, FORMAT, PARAMETERS, SIZE, FOLDER = range(len(COLUMNS))
 _TIPS = (
     "The name of the file; the name in its header, where it says more, is in the tool tip of its row",
     "Whether the model fits the free memory with the context that is set",
+    "How many tokens of a prompt it reads in a second on this computer, once that was measured",
+    "The mean format mass of its newest run: well below 100 %, the model does not answer as asked",
     "How its weights are stored",
     "Parameters",
     "Size of the file, of all parts where it is split",
@@ -33,7 +35,7 @@ _TIPS = (
 USABLE_ROLE = SORT_ROLE + 1
 _LONGEST_NAME = 80  # characters, below the list
 FIT_ROLES = {"fits": "good", "tight": "warning", "does not fit": "bad"}
-_NUMBERS = (PARAMETERS, SIZE)
+_NUMBERS = (SPEED, MASS, PARAMETERS, SIZE)
 _MOST_NAMED = 20  # files with one reason
 _GAP = 6  # pixels above the next reason
 
@@ -131,6 +133,8 @@ def _text(candidate: Candidate, column: int) -> str:
         return "not usable" if column == MEMORY else ""
     return {
         MEMORY: str(candidate.fit),
+        SPEED: rate(candidate.speed.reading) if candidate.speed else "",
+        MASS: f"{100 * candidate.run.mass:.0f} %" if candidate.run else "",
         FORMAT: model.quantisation,
         PARAMETERS: short_count(model.parameters),
         SIZE: amount(model.size_bytes),
@@ -146,6 +150,8 @@ def _value(candidate: Candidate, column: int) -> float | str:
     return float(
         {
             MEMORY: candidate.estimate.total,
+            SPEED: candidate.speed.reading if candidate.speed else -1,
+            MASS: candidate.run.mass if candidate.run else -1,
             PARAMETERS: model.parameters,
             SIZE: model.size_bytes,
         }[column]
@@ -162,6 +168,12 @@ def _pill(candidate: Candidate, column: int) -> tuple[str, str] | None:
         if candidate.fit is None
         else (str(candidate.fit), FIT_ROLES[str(candidate.fit)])
     )
+
+
+def rate(tokens: float) -> str:
+    """Tokens a second, with no more digits than a second measure would give again."""
+    rounded = float(f"{tokens:.3g}")
+    return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
 
 
 def in_short(candidate: Candidate) -> str:
@@ -199,8 +211,25 @@ def about(candidate: Candidate) -> str:
         f"{model.architecture}, parameters: {model.size_in_words}, trained with"
         f" {model.trained_context:,} tokens of context."
     )
+    lines += _known_by_use(candidate)
     lines += [capitalised(remark) for remark in model.remarks]
     return "\n".join(lines)
+
+
+def _known_by_use(candidate: Candidate) -> list[str]:
+    """Its speed here, and how it answered."""
+    speed, run = candidate.speed, candidate.run
+    lines = []
+    if speed is not None:
+        lines.append(
+            f"Here it reads {rate(speed.reading)} tokens a second, and writes {rate(speed.writing_one)} of"
+            f" one text, {rate(speed.writing_ten)} of ten texts together."
+        )
+        if speed.disturbed:
+            lines.append("Other programs used the processor while that was measured.")
+    if run is not None:
+        lines.append(f"Its newest run, {run.run_id}, has a mean format mass of {percent(run.mass)}.")
+    return lines
 
 
 class ModelOrder(QSortFilterProxyModel):
