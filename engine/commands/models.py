@@ -109,6 +109,8 @@ def parser() -> argparse.ArgumentParser:
     cut.add_argument("--layers", type=int, metavar="N", help="how many layers to keep")
     arguments.add_argument("--in-this-process", action="store_true", help=argparse.SUPPRESS)
     arguments.add_argument("--as-encoder", action="store_true", help=argparse.SUPPRESS)
+    # Else files could not stand behind an option: models speed --again FILE.
+    arguments.parse_args = arguments.parse_intermixed_args  # type: ignore[method-assign]
     return arguments
 
 

@@ -18,7 +18,9 @@ from gui.judge.model_jobs import Candidate, ModelWish
 from gui.judge.model_table import (
     COLUMNS,
     FOLDER,
+    MASS,
     MODEL,
+    SPEED,
     ModelOrder,
     ModelTableModel,
     UnusableModels,
@@ -28,6 +30,7 @@ from gui.judge.model_table import (
 from gui.judge.searched_places import SearchedPlaces
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_folder, ask_source
+from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import tip
 from gui.kit.labels import heading, label, name, set_role
 from gui.kit.notice import problem_of
@@ -38,7 +41,7 @@ from gui.work.workspace import Workspace
 
 _FEWEST_ROWS, _MOST_ROWS = 1, 7
 _MANY = 8  # files; a filter is offered above that
-_NAME_WIDTH, _FOLDER_WIDTH = 20, 10  # characters, at the least
+_NAME_WIDTH, _FOLDER_WIDTH = 24, 10  # characters, at the least
 _LONGEST_NAME = 80  # characters, of a file that is not found yet
 _ARROW = 3  # characters, for the arrow of the sorted column
 _LAST = "last/model"
@@ -73,7 +76,7 @@ class ModelPicker(QWidget):
         self.doing = ModelActions(workspace, self._offered, self)
         self.doing.measured.connect(self._take_fit)
         self.doing.ended.connect(self.measured)
-        self.doing.converted.connect(self.choose_file)
+        self.doing.converted.connect(self._choose_converted)
         self._build()
 
     @property
@@ -134,7 +137,11 @@ class ModelPicker(QWidget):
         height = header.sizeHint().height() + shown * rows.defaultSectionSize() + 2 * self.view.frameWidth()
         self.view.setFixedHeight(height + self.view.horizontalScrollBar().sizeHint().height())
         letter = self.view.fontMetrics().averageCharWidth()
+        for column in (SPEED, MASS):
+            self.view.setColumnHidden(column, not self.table.knows(column))
         for column in range(len(COLUMNS)):
+            if self.view.isColumnHidden(column):
+                continue
             arrow = _ARROW * letter if column == header.sortIndicatorSection() else 0
             wanted = max(self.view.title_width(column) + arrow, self.view.sizeHintForColumn(column) + 4)
             header.resizeSection(column, wanted)
@@ -184,8 +191,8 @@ class ModelPicker(QWidget):
         top.addWidget(self._filter)
         return top
 
-    def _buttons(self) -> QHBoxLayout:
-        buttons = QHBoxLayout()
+    def _buttons(self) -> FlowLayout:
+        buttons = FlowLayout()
         for text, accessible, slot in (
             ("Browse…", "Choose a model file", self._browse),
             ("Add folder…", "Look for model files in one more folder", self._add_folder),
@@ -197,7 +204,6 @@ class ModelPicker(QWidget):
             buttons.addWidget(button)
         buttons.addWidget(self.places.button)
         buttons.addWidget(self.doing.button)
-        buttons.addStretch(1)
         return buttons
 
     def _browse(self) -> None:
@@ -264,6 +270,13 @@ class ModelPicker(QWidget):
     def _take_fit(self, candidate: Candidate) -> None:
         self.table.put(candidate)
         self._show_choice()
+
+    @Slot(object)
+    def _choose_converted(self, path: Path) -> None:
+        """It lies where models are found by themselves."""
+        self._state.set_text(_LAST, str(path))
+        self._select(path)
+        self.scan()
 
     def _offered(self) -> Offered:
         chosen = self.candidate

@@ -56,6 +56,10 @@ class ModelTableModel(QAbstractTableModel):
         """One row."""
         return self._rows[row]
 
+    def knows(self, column: int) -> bool:
+        """Whether something of a column is known of any file."""
+        return any(_text(candidate, column) for candidate in self._rows if candidate.usable)
+
     def row_of(self, path: Path) -> int | None:
         """Where a file is; None where it is not there."""
         wanted = path.absolute()
