@@ -70,30 +70,38 @@ _OPTIONS = {
 """The options, and the actions that take each."""
 
 
+_ABOUT = """\
+models [FOLDER ...]   list the GGUF files in these folders, or where programs usually keep them:
+                      LM Studio, Jan, GPT4All, Ollama, llama.cpp, the Hugging Face cache, our own
+models check FILE     see whether FILE is sound and can judge, or serve as encoder for BERTScore:
+                      its header, then a trial; a part of its name will do
+models speed FILE ... measure how fast each reads and writes on this computer; it is remembered
+models convert FILE   write the model again with its weights in another format: --to q8_0
+models cut FILE       write a smaller encoder, of the layers alone that BERTScore computes with:
+                      --layers 17 --out FILE for roberta-large"""
+
+
 def parser() -> argparse.ArgumentParser:
     """The arguments of `models`."""
-    arguments = command_parser(
-        "models",
-        "models [FOLDER ...]   list the GGUF files in these folders, or where programs usually keep them:\n"
-        "                      LM Studio, Jan, GPT4All, Ollama, llama.cpp, the Hugging Face cache, our own\n"
-        "models check FILE     see whether FILE is sound and can judge, or serve as encoder for BERTScore:\n"
-        "                      its header, then a trial; a part of its name will do\n"
-        "models speed FILE ... measure how fast each reads and writes on this computer; remembered\n"
-        "models convert FILE   write the model again with its weights in another format: --to q8_0\n"
-        "models cut FILE       write a smaller encoder, of the layers alone that BERTScore computes with:\n"
-        "                      --layers 17 --out FILE for roberta-large",
-    )
+    arguments = command_parser("models", _ABOUT)
     arguments.usage = (
         f"{program()} models [FOLDER ...] | models check FILE | models speed FILE ..."
         " | models convert FILE --to FORMAT | models cut FILE --layers N --out FILE"
     )
     arguments.add_argument("words", nargs="*", metavar="FOLDER")
     arguments.add_argument(
-        "--out",
-        type=Path,
-        metavar="FILE",
-        help="cut, convert: the file to write (convert: among our own models)",
+        "--out", type=Path, metavar="FILE", help="cut, convert: the file to write (among our own models)"
     )
+    _add_options(arguments)
+    arguments.add_argument("--in-this-process", action="store_true", help=argparse.SUPPRESS)
+    arguments.add_argument("--as-encoder", action="store_true", help=argparse.SUPPRESS)
+    # Else files could not stand behind an option: models speed --again FILE.
+    arguments.parse_args = arguments.parse_intermixed_args  # type: ignore[method-assign]
+    return arguments
+
+
+def _add_options(arguments: argparse.ArgumentParser) -> None:
+    """Those that one action alone takes."""
     speed = arguments.add_argument_group("models speed")
     speed.add_argument("--again", action="store_true", help="measure anew what is remembered")
     speed.add_argument("--json", type=Path, metavar="FILE", help="the same as JSON")
@@ -107,11 +115,6 @@ def parser() -> argparse.ArgumentParser:
     )
     cut = arguments.add_argument_group("models cut")
     cut.add_argument("--layers", type=int, metavar="N", help="how many layers to keep")
-    arguments.add_argument("--in-this-process", action="store_true", help=argparse.SUPPRESS)
-    arguments.add_argument("--as-encoder", action="store_true", help=argparse.SUPPRESS)
-    # Else files could not stand behind an option: models speed --again FILE.
-    arguments.parse_args = arguments.parse_intermixed_args  # type: ignore[method-assign]
-    return arguments
 
 
 def run(options: argparse.Namespace) -> int:

@@ -42,11 +42,11 @@ class WeightFormat(StrEnum):
 
 
 class _Kind(NamedTuple):
-    """`small_blocks`: of 32 numbers, which fit any row; others have 256."""
+    """`odd_bits`: where rows are no whole blocks of the format, so that llama.cpp takes another one."""
 
     bits: float
+    odd_bits: float
     cost: str
-    small_blocks: bool = False
 
 
 _LITTLE = "It loses next to nothing."
@@ -56,17 +56,17 @@ _MUCH = (
     " items and compare them before you rely on it."
 )
 _KINDS = {
-    WeightFormat.Q8_0: _Kind(8.5, _LITTLE),
-    WeightFormat.Q6_K: _Kind(6.5625, _LITTLE),
-    WeightFormat.Q5_K_M: _Kind(6.0, _SOME),
-    WeightFormat.Q4_K_M: _Kind(5.2, _MUCH),
-    WeightFormat.IQ4_NL: _Kind(4.6, _MUCH, small_blocks=True),
-    WeightFormat.Q4_0: _Kind(4.6, _MUCH, small_blocks=True),
-    WeightFormat.BF16: _Kind(16.0, _LITTLE),
-    WeightFormat.F16: _Kind(16.0, _LITTLE),
+    WeightFormat.Q8_0: _Kind(8.5, 8.5, _LITTLE),
+    WeightFormat.Q6_K: _Kind(6.5625, 8.5, _LITTLE),
+    WeightFormat.Q5_K_M: _Kind(6.0, 6.4, _SOME),
+    WeightFormat.Q4_K_M: _Kind(5.2, 5.9, _MUCH),
+    WeightFormat.IQ4_NL: _Kind(4.6, 4.6, _MUCH),
+    WeightFormat.Q4_0: _Kind(4.6, 4.6, _MUCH),
+    WeightFormat.BF16: _Kind(16.0, 16.0, _LITTLE),
+    WeightFormat.F16: _Kind(16.0, 16.0, _LITTLE),
 }
 _ENDS = ("token_embd", "output", "per_layer_token_embd")  # of these more bits are kept
-_BITS_OF_ENDS, _BITS_IN_ODD_ROWS = 6.5625, 8.5  # Q8_0 where rows are no whole blocks
+_BITS_OF_ENDS, _BITS_OF_ODD_ENDS = 6.5625, 8.5  # Q6_K, or Q8_0 where rows are no whole blocks
 _BLOCK = 256
 
 
@@ -88,10 +88,8 @@ def _bytes_in(tensor: TensorInfo, to: WeightFormat) -> float:
     stored = TENSOR_TYPES.get(tensor.type_id)
     if len(tensor.shape) < 2 or stored is None or "weight" not in tensor.name:
         return tensor.n_bytes
-    bits = to.bits
-    at_end = tensor.name.startswith(_ENDS)
-    if at_end:
-        bits = max(bits, _BITS_OF_ENDS)
-    if tensor.shape[0] % _BLOCK and bits < _BITS_IN_ODD_ROWS and (at_end or not _KINDS[to].small_blocks):
-        bits = _BITS_IN_ODD_ROWS
+    odd = tensor.shape[0] % _BLOCK != 0
+    bits = _KINDS[to].odd_bits if odd else to.bits
+    if tensor.name.startswith(_ENDS):
+        bits = max(bits, _BITS_OF_ODD_ENDS if odd else _BITS_OF_ENDS)
     return tensor.n_elements * bits / 8

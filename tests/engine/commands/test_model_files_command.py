@@ -1,6 +1,7 @@
 """`models speed` and `models convert` as a user gives them."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -32,20 +33,8 @@ def test_the_speed_of_models_is_a_table_beside_the_format_mass(tmp_path: Path) -
     done = run(*words)
     assert done.returncode == 0, done.stderr
     header, line, *_ = done.stdout.splitlines()
-    assert header.split() == [
-        "model",
-        "format",
-        "size",
-        "reads",
-        "writes",
-        "1",
-        "writes",
-        "10",
-        "format",
-        "mass",
-        "of",
-        "run",
-    ]
+    titles = ["model", "format", "size", "reads", "writes 1", "writes 10", "format mass", "of run"]
+    assert re.split(" {2,}", header) == titles
     assert line.startswith("demo-judge     F16")
     assert line.split()[-1] == "1"
     (found,) = json.loads(out.read_bytes())
