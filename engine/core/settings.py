@@ -75,6 +75,11 @@ class JudgeSettings:
             raise SetupError("The orders leave out AB.", "Use AB alone, or AB and BA.")
 
     @property
+    def orders_as_read(self) -> tuple[Order, ...]:
+        """BA first, so that AB, which the explanations continue, can stay in the cache."""
+        return tuple(sorted(self.orders, key=lambda order: order is Order.AB))
+
+    @property
     def explains(self) -> bool:
         """True where explanations are written."""
         return self.mode is Mode.EXPLAIN

@@ -102,6 +102,14 @@ class Dataset:
         together: FloatArray = np.sum(lengths, axis=0, dtype=np.float64)
         return together
 
+    @cached_property
+    def series(self) -> frozenset[int]:
+        """The places of the items that have the instruction of the item before or after."""
+        instructions = self.texts("instruction").combine_chunks()
+        same = pc.equal(instructions[1:], instructions[:-1]).to_numpy(zero_copy_only=False)
+        later = np.flatnonzero(same) + 1
+        return frozenset(np.concatenate([later - 1, later]).tolist())
+
     def head(self, count: int) -> "Dataset":
         """The first `count` items; the notices stay those of the whole file."""
         others = None if self.others is None else self.others.slice(0, count)

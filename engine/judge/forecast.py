@@ -28,7 +28,7 @@ from engine.llama.vocabulary import Vocabulary
 from engine.loading.model_speed import remembered_speed
 from engine.loading.opening import OpenModelFactory
 from engine.loading.templates import chat_template
-from engine.prompt.sizes import PromptSizer
+from engine.prompt.sizes import PromptSizer, SizedItem
 from engine.store.opening import is_there
 from engine.store.run_store import RunStore
 
@@ -140,8 +140,15 @@ def forecast(
     with LlamaModel(plan.model.path, vocabulary_only=True, cancel=cancel) as model:
         check_context(plan, model)
         template = chat_template(model.chat_template, Vocabulary(model), cancel)
-        sizer = PromptSizer(template, plan.rubric, plan.settings, plan.examples, cancel.raise_if_requested)
-        tally = _Tally(plan, sizer, model.keeps_state, known.positions)
+        sizer = PromptSizer(
+            template,
+            plan.rubric,
+            plan.settings,
+            plan.examples,
+            cancel.raise_if_requested,
+            keeps_state=model.keeps_state,
+        )
+        tally = _Tally(plan, sizer, known.positions)
         for position, item in enumerate(plan.dataset):
             if position % _ITEMS_AT_ONCE == 0:
                 yield MeasureProgress(position, len(plan.dataset))
@@ -247,22 +254,51 @@ def _ratio(table: FloatArray) -> float:
     return _USUAL_RATIO
 
 
+class _Reading:
+    """Counts the tokens that a run reads of items in their order; of neighbours with the same instruction it
+    reads that once, where ItemJudge does.
+    """
+
+    def __init__(self, sizer: PromptSizer, settings: JudgeSettings) -> None:
+        self.tokens = 0
+        self._sizer = sizer
+        self._settings = settings
+        self._held: tuple[int, ...] = ()
+        self._group = -1
+        self._cells = 0
+
+    def add(self, position: int, sized: SizedItem) -> None:
+        """Count an item that is judged after those before."""
+        if self._settings.explains:
+            self._begin_batch(position // self._settings.items_at_once, sized.cells)
+        self.tokens += self._sizer.tokens_to_read(sized, self._held)
+        self._held = sized.apart
+
+    def _begin_batch(self, group: int, cells: int) -> None:
+        """Forget what the items of another batch begin with."""
+        shared = self._sizer.shared_cells
+        if group != self._group or self._cells + cells - shared > self._settings.context:
+            self._group, self._cells, self._held = group, shared, ()
+        self._cells += cells - shared
+
+
 class _Tally:
     """Counts items one by one and keeps none of them."""
 
-    def __init__(self, plan: RunPlan, sizer: PromptSizer, keeps_state: bool, judged: Container[int]) -> None:
+    def __init__(self, plan: RunPlan, sizer: PromptSizer, judged: Container[int]) -> None:
         self._plan = plan
         self._sizer = sizer
-        self._keeps_state = keeps_state
         self._judged = judged
-        self._read = self._texts = self._left_to_read = self._texts_left = 0
+        self._all = _Reading(sizer, plan.settings)
+        self._left = _Reading(sizer, plan.settings)
+        self._texts = self._texts_left = 0
         self._largest = ("", 0)
         self._too_long: list[str] = []
         self._shortened: list[str] = []
 
     def add(self, position: int, item: Item) -> None:
         """Count one item. Raises Cancelled."""
-        sized = self._sizer.sized(item, item)
+        sized = self._sizer.sized(item, item, position in self._plan.dataset.series)
         if sized.cells > self._largest[1]:
             self._largest = (item.id, sized.cells)
         if not self._sizer.fits(sized):
@@ -270,11 +306,10 @@ class _Tally:
                 self._too_long.append(item.id)
                 return
             self._shortened.append(item.id)
-        read = self._sizer.tokens_to_read(sized, self._keeps_state)
-        self._read += read
+        self._all.add(position, sized)
         self._texts += self._sizer.texts
         if position not in self._judged:
-            self._left_to_read += read
+            self._left.add(position, sized)
             self._texts_left += self._sizer.texts
 
     def forecast(self, template_note: str, trained_context: int, run: StoredRun | None) -> Forecast:
@@ -287,7 +322,7 @@ class _Tally:
             criteria=len(plan.rubric.criteria),
             orders=len(plan.settings.orders),
             settings=plan.settings,
-            tokens_to_read=stem + self._read,
+            tokens_to_read=stem + self._all.tokens,
             tokens_to_write_at_most=self._texts * plan.settings.max_explanation_tokens,
             too_long=tuple(self._too_long),
             shortened=tuple(self._shortened),
@@ -296,7 +331,7 @@ class _Tally:
             template_note=template_note,
             judged=judged,
             run_id=run.id if run else None,
-            tokens_left_to_read=stem + self._left_to_read if judged < len(plan.dataset) else 0,
+            tokens_left_to_read=stem + self._left.tokens if judged < len(plan.dataset) else 0,
             texts_left=self._texts_left,
             seconds=None if judged < len(plan.dataset) else 0.0,
         )

@@ -5,7 +5,7 @@ Knows: the way from items to raw results. Does not know: stores, files, how a ru
 
 import time
 import unicodedata
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Container, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
@@ -79,14 +79,26 @@ class ItemJudge:
         examples: ExamplePool,
         *,
         calibration: Calibration | None = None,
+        series: Container[int] = (),
     ) -> None:
-        """Make the stem. SetupError where it alone fills the context."""
+        """Make the stem. SetupError where it alone fills the context.
+
+        `series`: the places in the dataset of items that have the instruction of a neighbour.
+        """
         self._session = session
         self._template = template
         self._rubric = rubric
         self._settings = settings
         self._calibrations = calibration.criteria if calibration else {}
-        self._sizer = PromptSizer(template, rubric, settings, examples, session.raise_if_cancelled)
+        self._series = series
+        self._sizer = PromptSizer(
+            template,
+            rubric,
+            settings,
+            examples,
+            session.raise_if_cancelled,
+            keeps_state=session.keeps_state,
+        )
         self._holds_stem = False
         self.pace = Pace()
         self._watch = GroupWatch(session, self.pace, settings.max_explanation_tokens)
@@ -124,7 +136,7 @@ class ItemJudge:
                 for branch, (criterion, preference) in enumerate(wanted.items()):
                     texts.append(_Text(work, criterion, preference, slot, branch))
             yield from self._write(batch, texts)
-            self._session.release(range(len(batch)))
+            self._release(batch)
         yield from self._watch.tokens()
         return [work.explanations if self._sizer.fits(work.sized) else None for work in works]
 
@@ -132,15 +144,12 @@ class ItemJudge:
     def tokens_without_letters(self) -> int:
         """What is read for an item besides its instruction and responses."""
         nothing = Item("", "", "", "")
-        return self._tokens_to_read(self._sizer.sized(nothing, nothing))
+        return self._sizer.tokens_to_read(self._sizer.sized(nothing, nothing))
 
     @property
     def texts(self) -> int:
         """Explanations of one item."""
         return self._sizer.texts
-
-    def _tokens_to_read(self, sized: SizedItem) -> int:
-        return self._sizer.tokens_to_read(sized, self._session.keeps_state)
 
     def _hold_stem(self) -> Judging[None]:
         """Read what all prompts begin with, before the first group."""
@@ -152,15 +161,21 @@ class ItemJudge:
     def _begin(self, works: Sequence[_Work], texts: int) -> list[_Work]:
         """Begin a group; those of its items that fit the context. `texts`: explanations of each."""
         fitting = [work for work in works if self._sizer.fits(work.sized)]
-        to_read = [self._tokens_to_read(work.sized) for work in fitting]
-        for work, tokens in zip(fitting, to_read, strict=True):
-            self.pace.sized(work.sized.shown, tokens)
+        to_read, held = 0, self._session.common
+        for batch in self._batches(fitting):
+            for work in batch:
+                tokens = self._sizer.tokens_to_read(work.sized, held)
+                self.pace.sized(work.sized.shown, tokens)
+                to_read += tokens
+                held = work.sized.apart
+            if texts:
+                held = ()
         if works:
-            self._watch.begin(works[0].position, works[-1].position, sum(to_read), texts * len(fitting))
+            self._watch.begin(works[0].position, works[-1].position, to_read, texts * len(fitting))
         return fitting
 
     def _prepare(self, position: int, item: Item) -> _Work:
-        return _Work(position, item, *self._sizer.as_judged(item))
+        return _Work(position, item, *self._sizer.as_judged(item, position in self._series))
 
     def _batches(self, works: Sequence[_Work]) -> Iterator[list[_Work]]:
         """As many items at once as the context holds, in their order."""
@@ -177,17 +192,25 @@ class ItemJudge:
             yield batch
 
     def _judge_batch(self, batch: Sequence[_Work]) -> Judging[None]:
-        """BA first, so that AB, which the explanations continue, can stay in the cache."""
-        for order in sorted(self._settings.orders, key=lambda order: order is Order.AB):
-            kept = order is Order.AB and self._settings.explains
-            for slot, work in enumerate(batch):
-                yield from self._read(slot if kept else 0, work, order, self._rubric.names)
-                if not kept:
-                    self._session.release([0])
+        """Read all items of a batch, each in all orders; then write what explains them."""
+        for place, work in enumerate(batch):
+            slot = place if self._settings.explains else 0
+            for order in self._settings.orders_as_read:
+                yield from self._read(slot, work, order, self._rubric.names)
                 yield LabelsRead(work.position, work.original.id, self._decided(work), order is Order.AB)
+            if not self._settings.explains:
+                self._session.release([slot])
         if self._settings.explains:
             yield from self._explain(batch)
-            self._session.release(range(len(batch)))
+            self._release(batch)
+
+    def _release(self, batch: Sequence[_Work]) -> None:
+        """Hold nothing of a batch with explanations. What its last item begins with may have been read beside
+        other items: where a cache holds something decides the last digits, and a resumed run would read it
+        beside none.
+        """
+        self._session.release(range(len(batch)))
+        self._session.drop_common()
 
     def _decided(self, work: _Work) -> tuple[Judgment | Unscored, ...]:
         """What is decided by the readings of an item that there are."""
@@ -201,6 +224,7 @@ class ItemJudge:
         branches = dict(zip(self._rubric.names, tokens.branches, strict=True))
         asked = [branches[criterion] for criterion in criteria]
         own = tokens.cells_beside(self._sizer.stem)
+        yield from self._told(self._session.holding_common(work.sized.apart), work, read, own)
         yield from self._told(self._session.reading_trunk(slot, tokens.trunk), work, read, own)
         scores = yield from self._told(self._session.scoring(slot, asked), work, read, own)
         for criterion, row in zip(criteria, scores, strict=True):

@@ -174,7 +174,8 @@ def read_next_tokens(
 ) -> Generator[Preparing, None, tuple[NextTokens, ...]]:
     """The `most` likeliest next tokens after the prompt of each criterion in each order, by reading them.
 
-    The model reads in the batches of a run. SetupError where the item does not fit, ModelFileError,
+    The model reads in the batches of a run; where a neighbour has the same instruction, a run reads that on
+    its own, and the last digits differ. SetupError where the item does not fit, ModelFileError,
     NoRoomError, Cancelled.
     """
     settings = question.settings
@@ -183,7 +184,7 @@ def read_next_tokens(
     shape = partial(session_shape, settings, len(question.rubric.criteria), question.model)
     with open_session(question.model, question.machine, shape, cancel) as opened:
         yield Preparing("Reading the prompt")
-        sizer = _sizer(question, opened.template, cancel)
+        sizer = _sizer(question, opened.template, cancel, opened.session.keeps_state)
         sized, _ = sizer.as_judged(question.item)
         if not sizer.fits(sized):
             raise SetupError(
@@ -194,8 +195,8 @@ def read_next_tokens(
         opened.session.hold_stem(sizer.stem)
         ranking = Ranking(most, Pieces(opened.session.vocabulary))
         found: list[NextTokens] = []
-        # As a run does: AB last.
-        for order in sorted(settings.orders, key=lambda order: order is Order.AB):
+        opened.session.hold_common(sized.apart)
+        for order in settings.orders_as_read:
             found += _read(opened.session, question.rubric, order, sized.tokens[order], ranking)
     return tuple(found)
 
@@ -205,15 +206,21 @@ def _read(
 ) -> Iterator[NextTokens]:
     session.read_trunk(0, tokens.trunk)
     scores, log_probs = session.score_among_all(0, tokens.branches)
-    session.release([0])
     for name, branch, row, among in zip(rubric.names, tokens.branches, scores, log_probs, strict=True):
         a, b, both_good, both_bad = (float(value) for value in row)
         yield ranking.next_tokens(name, Reading(order, (a, b, both_good, both_bad)), among, branch.labels)
 
 
-def _sizer(question: ItemQuestion, template: ChatTemplate, cancel: CancelToken) -> PromptSizer:
+def _sizer(
+    question: ItemQuestion, template: ChatTemplate, cancel: CancelToken, keeps_state: bool = False
+) -> PromptSizer:
     return PromptSizer(
-        template, question.rubric, question.settings, question.examples, cancel.raise_if_requested
+        template,
+        question.rubric,
+        question.settings,
+        question.examples,
+        cancel.raise_if_requested,
+        keeps_state=keeps_state,
     )
 
 

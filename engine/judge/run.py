@@ -84,6 +84,7 @@ def make_item_judge(plan: RunPlan, opened: OpenModel) -> ItemJudge:
         plan.settings,
         plan.examples,
         calibration=plan.calibration,
+        series=plan.dataset.series,
     )
 
 

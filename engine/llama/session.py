@@ -1,7 +1,8 @@
 """A model at work: prompts that share prefixes, read into one KV cache; label scores; explanations.
 
-Sequence 0 holds the stem. Each slot (one item in one order) has a trunk sequence and one sequence for each
-branch; a prefix already held is copied, not read again. The cache is unified, so a copy takes no room.
+Sequence 0 holds the stem, sequence 1 what several trunks have in common. Each slot (one item in one order)
+has a trunk sequence and one sequence for each branch; a prefix already held is copied, not read again. The
+cache is unified, so a copy takes no room.
 
 llama.cpp computes nothing of a single token alone: its attention would then share the cache out between the
 threads, and the last digits depend on how many there are. A token that would be alone has company, which a
@@ -25,18 +26,19 @@ import numpy as np
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, ModelFileError, NoRoomError
 from engine.core.events import followed
-from engine.core.log_probs import FloatArray, log_softmax
+from engine.core.log_probs import FloatArray, Logits, log_softmax
 from engine.core.remedies import Remedy, Setting
 from engine.core.settings import KvType
 from engine.llama.batch import Entry, TokenBatch, batches
 from engine.llama.library import LlamaModel, cannot_compute, forget_errors, last_errors
 from engine.llama.threads import ThreadChoice
-from engine.llama.token_tree import BranchTokens, common_prefix
+from engine.llama.token_tree import BranchTokens, usable_prefix
 from engine.llama.vocabulary import Vocabulary
 from engine.llama.writer import Continuation, Generated, Sampling, Writer
 
 BATCH = 512  # tokens in one call; small enough that a GPU, which cannot be interrupted, answers Stop soon
 _STEM = 0
+_COMMON = 1
 _NO_ROOM_LEFT = 1
 _ABORTED = 2
 _ALL = -1
@@ -61,8 +63,10 @@ class SessionShape:
 
     @property
     def sequences(self) -> int:
-        """The stem, each slot's trunk and branches, one to try long labels in, one for a token's company."""
-        return 3 + self.slots * (1 + self.branches)
+        """The stem, what trunks have in common, each slot's trunk and branches, one to try long labels in,
+        one for a token's company.
+        """
+        return 4 + self.slots * (1 + self.branches)
 
 
 @dataclass(frozen=True)
@@ -140,17 +144,41 @@ class LlamaSession:
 
     def holding_stem(self, tokens: Sequence[int]) -> Steps[None]:
         """The same in steps."""
+        self._forget(_COMMON)
         self._forget(_STEM)
         yield from self._read([_Feed(_STEM, tokens)] if tokens else [])
 
+    def hold_common(self, tokens: Sequence[int]) -> None:
+        """Read what the next trunks begin with, unless just that is held."""
+        at_once(self.holding_common(tokens))
+
+    def holding_common(self, tokens: Sequence[int]) -> Steps[None]:
+        """The same in steps."""
+        if self._held.get(_COMMON) == list(tokens):
+            return
+        start = self._copy(_STEM, _COMMON, tokens)
+        yield from self._read([_Feed(_COMMON, tokens[start:])] if tokens[start:] else [])
+
+    @property
+    def common(self) -> tuple[int, ...]:
+        """What is held of that."""
+        return tuple(self._held.get(_COMMON, ()))
+
+    def drop_common(self) -> None:
+        """Hold it no longer."""
+        self._forget(_COMMON)
+
     def read_trunk(self, slot: int, tokens: Sequence[int]) -> None:
-        """Read what the branches of a slot share; the slot must be free."""
+        """Read what the branches of a slot share, after what is held of it: there too, in another order."""
         at_once(self.reading_trunk(slot, tokens))
 
     def reading_trunk(self, slot: int, tokens: Sequence[int]) -> Steps[None]:
         """The same in steps."""
         trunk = self._trunk(slot)
-        start = self._copy(_STEM, trunk, tokens)
+        for index in range(self.shape.branches):
+            self._forget(self._branch(slot, index))
+        source = max(trunk, _COMMON, _STEM, key=lambda source: self._usable(source, tokens))
+        start = self._cut_back(trunk, tokens) if source == trunk else self._copy(source, trunk, tokens)
         yield from self._read([_Feed(trunk, tokens[start:])] if tokens[start:] else [])
 
     def score(self, slot: int, branches: Sequence[BranchTokens]) -> FloatArray:
@@ -240,18 +268,15 @@ class LlamaSession:
         self.close()
 
     def _trunk(self, slot: int) -> int:
-        return 1 + slot * (1 + self.shape.branches)
+        return 2 + slot * (1 + self.shape.branches)
 
     def _branch(self, slot: int, index: int) -> int:
         return self._trunk(slot) + 1 + index
 
     def _copy(self, source: int, target: int, tokens: Sequence[int]) -> int:
         """Let `target` share the prefix of `tokens` that `source` holds; how many tokens that is."""
-        held = self._held.get(source, [])
-        shared = common_prefix([held, tokens])
+        shared = self._usable(source, tokens)
         self._forget(target)
-        if self._model.keeps_state and shared < len(held):
-            return 0
         if shared:
             llama_cpp.llama_memory_seq_cp(self._memory, source, target, 0, shared)
             self._held[target] = list(tokens[:shared])
@@ -259,16 +284,18 @@ class LlamaSession:
 
     def _cut_back(self, sequence: int, tokens: Sequence[int]) -> int:
         """Remove from `sequence` what does not begin `tokens`; how many tokens stay."""
+        shared = self._usable(sequence, tokens)
         held = self._held.get(sequence, [])
-        shared = common_prefix([held, tokens])
-        if shared == len(held):
-            return shared
-        if self._model.keeps_state:
+        if not shared:
             self._forget(sequence)
-            return 0
-        llama_cpp.llama_memory_seq_rm(self._memory, sequence, shared, _ALL)
-        self._held[sequence] = held[:shared]
+        elif shared < len(held):
+            llama_cpp.llama_memory_seq_rm(self._memory, sequence, shared, _ALL)
+            self._held[sequence] = held[:shared]
         return shared
+
+    def _usable(self, sequence: int, tokens: Sequence[int]) -> int:
+        """How many of `tokens` a sequence holds."""
+        return usable_prefix(self._held.get(sequence, []), tokens, self._model.keeps_state)
 
     def _written_last(self, writer: Writer) -> "_Feed":
         """The token that was chosen last, to be read."""
@@ -279,8 +306,10 @@ class LlamaSession:
         if self._held.pop(sequence, None):
             llama_cpp.llama_memory_seq_rm(self._memory, sequence, _ALL, _ALL)
 
-    def _read(self, feeds: Sequence[_Feed], written: bool = False) -> Steps[list[FloatArray]]:
-        """Append tokens to sequences, all in one row of batches; wanted logits, (wanted, vocabulary) each."""
+    def _read(self, feeds: Sequence[_Feed], written: bool = False) -> Steps[list[list[Logits]]]:
+        """Append tokens to sequences, all in one row of batches; the wanted logits of each feed, of shape
+        (vocabulary,) each, which are valid until the next tokens are read.
+        """
         if threading.get_ident() != self._owner:
             raise EngineBug(f"LlamaSession used from {threading.current_thread().name}")
         entries = []
@@ -297,12 +326,14 @@ class LlamaSession:
             self._held.clear()
             llama_cpp.llama_memory_clear(self._memory, True)
             raise
-        return [np.array(rows[index]) for index in range(len(feeds))]
+        return [rows[index] for index in range(len(feeds))]
 
-    def _evaluate(self, entries: Sequence[Entry], written: bool) -> Steps[dict[int, list[FloatArray]]]:
+    def _evaluate(self, entries: Sequence[Entry], written: bool) -> Steps[dict[int, list[Logits]]]:
         """The wanted logits by feed, in order."""
-        rows: dict[int, list[FloatArray]] = {}
+        rows: dict[int, list[Logits]] = {}
         for part in batches(entries, self._batch_size, self._model.keeps_state):
+            # llama.cpp writes those of the next part over these.
+            rows = {index: [row.copy() for row in before] for index, before in rows.items()}
             self._decode(part)
             for place, (*_, wanted, index) in enumerate(part):
                 if wanted:
@@ -334,9 +365,10 @@ class LlamaSession:
         if alone:
             llama_cpp.llama_memory_seq_rm(self._memory, company, _ALL, _ALL)
 
-    def _logits(self, place: int) -> FloatArray:
+    def _logits(self, place: int) -> Logits:
+        """Those after a token of the last batch, where llama.cpp keeps them: until the next batch."""
         row = llama_cpp.llama_get_logits_ith(self._context, place)
-        return np.ctypeslib.as_array(row, shape=(self.vocabulary.size,)).astype(np.float64)
+        return np.ctypeslib.as_array(row, shape=(self.vocabulary.size,))
 
 
 def at_once(steps: Steps[Result]) -> Result:

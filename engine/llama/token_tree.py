@@ -37,6 +37,15 @@ class PromptTokens:
         return self.cells - (len(stem) if begins_with_it else 0)
 
 
+def usable_prefix(held: Sequence[int], tokens: Sequence[int], keeps_state: bool) -> int:
+    """How many of `tokens` need not be read where `held` is.
+
+    `keeps_state`: a memory that cannot be cut back to what is shared; then all of it must be.
+    """
+    shared = common_prefix([held, tokens])
+    return 0 if keeps_state and shared < len(held) else shared
+
+
 def common_prefix(sequences: Sequence[Sequence[int]]) -> int:
     """Length of the prefix that all sequences share."""
     shared, most = 0, min(map(len, sequences), default=0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.core.log_probs import FloatArray, log_softmax
+from engine.core.log_probs import Logits, log_softmax
 from engine.llama.vocabulary import Vocabulary
 
 _FIRST_CHOICES = 64  # how many ends in a row are passed over before a text has begun
@@ -57,7 +57,7 @@ class Writer:
         self._vocabulary = vocabulary
         self._random = np.random.default_rng(continuation.seed)
 
-    def write(self, logits: FloatArray) -> None:
+    def write(self, logits: Logits) -> None:
         """Choose the next token and see whether it ends the text; `logits` are used up."""
         token = self._choose(logits)
         for _ in range(_FIRST_CHOICES):
@@ -90,10 +90,10 @@ class Writer:
         """The bytes written so far."""
         return self._data
 
-    def _choose(self, scores: FloatArray) -> int:
+    def _choose(self, scores: Logits) -> int:
         if self._sampling.temperature == 0:
             return int(np.argmax(scores))
-        probabilities = np.exp(log_softmax(scores / self._sampling.temperature))
+        probabilities = np.exp(log_softmax(scores.astype(np.float64) / self._sampling.temperature))
         return int(self._random.choice(len(scores), p=probabilities / probabilities.sum()))
 
     def _has_begun(self) -> bool:

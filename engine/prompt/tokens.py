@@ -7,6 +7,7 @@ Knows: prompt trees, chat templates. Does not know: how ids are evaluated.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from engine.core.items import PREFERENCES, Item, Order, Preference
 from engine.core.rubric import Rubric
@@ -55,6 +56,24 @@ def stem_tokens(rubric: Rubric, examples: ExamplePool, template: ChatTemplate) -
         tree = build_prompt(probe, Order.AB, rubric, examples.for_item(probe))
         conversations.append(tree.question(0))
     return shared_tokens(conversations, template)
+
+
+def instruction_tokens(
+    item: Item,
+    prompts: Sequence[PromptTokens],
+    rubric: Rubric,
+    examples: Sequence[Item],
+    template: ChatTemplate,
+) -> tuple[int, ...]:
+    """What an item's `prompts` in all orders begin with, up to where the instruction ends.
+
+    Those of other items with the same instruction and examples begin so, too.
+    """
+    probes = [replace(item, output_a=text, output_b=text) for text in PROBES]
+    trees = [build_prompt(probe, Order.AB, rubric, examples) for probe in probes]
+    trunks = [prompt.trunk for prompt in prompts]
+    ids = [*trunks, *(template.tokenize(tree.question(0)) for tree in trees)]
+    return trunks[0][: common_prefix(ids)]
 
 
 def shared_tokens(conversations: Sequence[Conversation], template: ChatTemplate) -> tuple[int, ...]:

@@ -298,8 +298,8 @@ def test_what_is_read_is_told_before_it_is_stored_and_will_be_decided_so(
     previews = [event for event in events if isinstance(event, LabelsRead)]
     assert [(event.position, event.whole) for event in previews[:4]] == [
         (0, False),
-        (1, False),
         (0, True),
+        (1, False),
         (1, True),
     ]
     whole = {event.position: event for event in previews if event.whole}

@@ -9,7 +9,7 @@ import pytest
 
 from engine.core.cancel import CancelToken
 from engine.core.items import Item, Order
-from engine.core.log_probs import FloatArray
+from engine.core.log_probs import FloatArray, Logits
 from engine.core.rubric import ELOQUENT
 from engine.llama.batch import batches
 from engine.llama.library import LlamaModel
@@ -119,7 +119,7 @@ Outcome = tuple[FloatArray, list[bytes]]
 
 def outcome(path: Path, threads: int, trunk: int, context: int = 2048) -> Outcome:
     """One branch after a trunk of so many tokens: its scores, and what it writes, with the logits of that."""
-    seen: list[FloatArray] = []
+    seen: list[Logits] = []
     with (
         LlamaModel(path) as model,
         LlamaSession(model, SessionShape(context, 1, 1), threads, CancelToken()) as session,
@@ -134,8 +134,8 @@ def outcome(path: Path, threads: int, trunk: int, context: int = 2048) -> Outcom
     return scores, [text.data, *(row.tobytes() for row in seen)]
 
 
-def _row(session: LlamaSession) -> FloatArray:
-    return session._logits(0)
+def _row(session: LlamaSession) -> Logits:
+    return session._logits(0).copy()
 
 
 @pytest.mark.parametrize("trunk", [300, 513, 700, 1025])  # of 513 and 1,025 the last batch holds one token
