@@ -18,7 +18,7 @@ from engine.core.run_setup import RunSetup
 from engine.system.paths import demo_dataset
 from gui.judge import model_jobs
 from gui.judge.dataset_line import DatasetLine
-from gui.judge.model_jobs import MemoryWish
+from gui.judge.model_jobs import ModelWish
 from gui.judge.model_picker import ModelPicker
 from gui.judge.plan_panel import PlanPanel
 from gui.judge.planner import Planner
@@ -81,7 +81,7 @@ class JudgePage(Page):
         if not self._awake:
             self._awake = True
             self.picker.scan()
-        self._plan_soon()
+        self._change()
 
     def keep_layout(self) -> None:
         """Remember the splitter."""
@@ -210,6 +210,7 @@ class JudgePage(Page):
         self.plan_panel.again_wanted.connect(self.planner.make)
         self.plan_panel.cancelled.connect(self.planner.cancel)
         self.plan_panel.time_wanted.connect(self.planner.time)
+        self.picker.measured.connect(self.planner.time_anew)
         self._gpu = LatestTask(self.workspace.threads, Lane.MODEL, self)
         self._gpu.finished.connect(self.settings.advanced.set_gpu)
 
@@ -218,7 +219,8 @@ class JudgePage(Page):
     @Slot()
     def _change(self) -> None:
         setup = self.setup()
-        self.picker.set_wish(MemoryWish(setup.context, setup.kv_type))
+        wish = ModelWish(setup.context, setup.kv_type, setup.threads, setup.gpu_layers)
+        self.picker.set_wish(wish)
         self._plan_soon()
 
     @Slot()

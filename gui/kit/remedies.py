@@ -22,6 +22,9 @@ FIELDS = {
 IN_THE_WINDOW = Wording(
     settings={setting: f"“{field}”" for setting, field in FIELDS.items()},
     steps={
+        Step.ALLOW_SMALL_SOURCE: (
+            "Convert the model's original in F16, BF16 or Q8_0, or tick that this source will do."
+        ),
         Step.CALIBRATE: "Calibrate a run of this judge on the Results page, under “Calibration”.",
         Step.CALIBRATE_AGAIN: "Make it again on the Results page, under “Calibration”.",
         Step.CHOOSE_ANSWERED_DATASET: "Open it with the dataset that it answers: File > Open dataset first.",

@@ -34,6 +34,9 @@ OPTIONS = Wording(
         Setting.SHOTS: "--shots",
     },
     steps={
+        Step.ALLOW_SMALL_SOURCE: (
+            "Convert the model's original in F16, BF16 or Q8_0, or this one all the same: --lossy-source"
+        ),
         Step.CALIBRATE: f"Calibrate a run of this judge: {program()} calibrate RUN --gold LABELLED-DATASET",
         Step.CALIBRATE_AGAIN: "Make it again with the command calibrate.",
         Step.CHOOSE_ANSWERED_DATASET: "Name the dataset that it answers with --dataset.",
