@@ -57,7 +57,7 @@ def test_only_very_many_records_are_never_looked_at(count: int, kept: bool) -> N
     assert len(made) == count
 
 
-def test_a_job_that_begins_while_another_window_is_left_open_turns_it_off() -> None:
+def test_a_job_that_begins_while_another_window_is_left_open_turns_it_off(qtbot: QtBot) -> None:
     left = Collector()
     gc.enable()  # whoever did that
     with many_records():
