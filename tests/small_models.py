@@ -78,6 +78,16 @@ FAMILIES: dict[str, Callable[[Path], Path]] = {
     "mamba": _mamba,
 }
 
+CHAT_FAMILIES = (
+    "headers",
+    "chatml",
+    "instructions",
+    "no_system",
+    "user_defined_turns",
+    "no_template",
+)
+"""Those that differ in the format of their chats, which one of them lacks."""
+
 SPLIT = tuple(f"Split-1B-Instruct-F16-{number:05}-of-00003.gguf" for number in (1, 2, 3))
 """The names of the parts that `split_model` writes."""
 

@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 from engine.calibrate.run_calibration import calibrate_run
-from engine.commands.shared.column_arguments import read_dataset
+from engine.commands.shared.column_arguments import read_labels
 from engine.commands.shared.console import (
     DONE,
     add_store,
@@ -47,14 +47,15 @@ def run(options: argparse.Namespace) -> int:
     check_measure_outputs(options, {"--out": options.out}, [options.run])
     with interruptible() as cancel:
         system = open_system(options.run, options.store, model_alone=True)  # readings are the model's
-        matched = match(system, read_dataset(options, options.gold, cancel), options.partial)
+        gold = read_labels(options, options.gold, [system], cancel)
+        matched = match(system, gold, options.partial)
     say_what_was_left_out(matched)
     made = calibrate_run(matched)
     for warning in calibration_warnings(made):
         tell(warning)
     save_calibration(options.out, made.calibration)
-    gold = printable(matched.dataset.name)
-    print(f"{system.name}, cross-validated on {gold}; no instruction is on both sides.\n")
+    against = printable(matched.dataset.name)
+    print(f"{system.name}, cross-validated on {against}; no instruction is on both sides.\n")
     print(printed(quality_table(made.reports)))
     print(f"\n{printed(parameter_table(made.reports))}")
     print(f"\nCalibration: {options.out}")

@@ -4,10 +4,11 @@ Knows: its arguments and what it prints.
 """
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from textwrap import indent
 
-from engine.commands.shared.column_arguments import read_dataset
+from engine.commands.shared.column_arguments import read_labels
 from engine.commands.shared.console import (
     DONE,
     add_store,
@@ -35,9 +36,12 @@ from engine.commands.shared.slice_arguments import (
     print_slice_tables,
     sliced,
 )
+from engine.data.slices import Slicing
 from engine.measure.comparison import Comparison, Difference, compare, match_all
 from engine.measure.evaluation import evaluate
 from engine.measure.label_measures import UNSCORED
+from engine.measure.matching import Matched
+from engine.measure.slice_measures import SlicedMeasures
 from engine.measure.systems import open_system, told_apart
 from engine.report.comparison_tables import (
     P_VALUE_NOTE,
@@ -48,8 +52,9 @@ from engine.report.comparison_tables import (
     measure_table,
     published_table,
 )
-from engine.report.slice_tables import compared_slice_table
+from engine.report.slice_tables import compared_slice_table, compared_win_table
 from engine.system.files import write_json
+from engine.weigh.slice_weighing import SlicedWeighing, weigh_as_usual
 
 
 def parser() -> argparse.ArgumentParser:
@@ -82,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
         systems = told_apart(
             [open_system(word, options.store, options.model_alone) for word in options.systems]
         )
-        gold = read_dataset(options, options.gold, cancel)
+        gold = read_labels(options, options.gold, systems, cancel)
         divisions = divided(options, gold)
         matched = [kept(options, joined) for joined in match_all(systems, gold, options.partial)]
         measures = ModelMeasures(options, cancel)
@@ -92,8 +97,9 @@ def run(options: argparse.Namespace) -> int:
     evaluations = [evaluate(joined, known) for joined, known in zip(matched, scores, strict=True)]
     result = compare(evaluations)
     slices = [sliced(joined, divisions) for joined in matched]
+    wins = [_wins(matched, division) for division in divisions]
     if options.json:
-        found = comparison_json(result, evaluations, measures.judge_name, slices)
+        found = comparison_json(result, evaluations, measures.judge_name, slices, wins)
         write_json(options.json, found)
         print(f"Comparison: {options.json}\n")
     for name, lacking in result.left_out.items():
@@ -108,10 +114,29 @@ def run(options: argparse.Namespace) -> int:
     print(f"\n{printed(borda_table(result))}")
     print(f"\n{printed(agreement_table(result))}\n({P_VALUE_NOTE})")
     print(f"\n{PUBLISHED_NOTE}:\n{printed(published_table())}")
-    by_division = list(zip(*slices, strict=True))
-    print_slice_tables([compared_slice_table(matched, of_each) for of_each in by_division])
+    _print_slices(matched, slices, wins)
     _print_differences(result, options.differences)
     return DONE
+
+
+def _wins(matched: Sequence[Matched], division: Slicing) -> dict[str, SlicedWeighing]:
+    """What the weighted judge decides on each slice, of the systems that it can decide."""
+    found = {one.system.name: weigh_as_usual(one, division) for one in matched}
+    return {name: weighed for name, weighed in found.items() if weighed is not None}
+
+
+def _print_slices(
+    matched: Sequence[Matched],
+    slices: Sequence[Sequence[SlicedMeasures]],
+    wins: Sequence[dict[str, SlicedWeighing]],
+) -> None:
+    """Accuracies and win rates for each division; `slices` are those of each system."""
+    tables = []
+    for of_each, weighed in zip(zip(*slices, strict=True), wins, strict=True):
+        tables.append(compared_slice_table(matched, of_each))
+        if weighed:
+            tables.append(compared_win_table(of_each[0], weighed))
+    print_slice_tables(tables)
 
 
 def _print_differences(result: Comparison, most: int) -> None:

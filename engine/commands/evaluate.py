@@ -6,7 +6,7 @@ Knows: its arguments and what it prints.
 import argparse
 from pathlib import Path
 
-from engine.commands.shared.column_arguments import read_dataset
+from engine.commands.shared.column_arguments import read_labels
 from engine.commands.shared.console import DONE, add_store, command_parser, interruptible, printable, printed
 from engine.commands.shared.measure_arguments import (
     ModelMeasures,
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     check_measure_outputs(options, {"--json": options.json}, [options.system])
     with interruptible() as cancel:
         system = open_system(options.system, options.store, options.model_alone)
-        gold = read_dataset(options, options.gold, cancel)
+        gold = read_labels(options, options.gold, [system], cancel)
         divisions = divided(options, gold)
         matched = kept(options, match(system, gold, options.partial))
         measures = ModelMeasures(options, cancel)

@@ -4,7 +4,7 @@ Knows: its arguments, the order of a whole job, what it prints.
 """
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -35,7 +35,7 @@ from engine.commands.shared.run_outputs import (
 )
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent, RunStarted, followed
+from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent, followed
 from engine.core.formatting import counted
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup
@@ -75,6 +75,7 @@ def parser() -> argparse.ArgumentParser:
     run_store = arguments.add_argument_group("run store")
     add_store(run_store, "runs")
     run_store.add_argument("--name", metavar="NAME", help="a name for the run, which lists show")
+    run_store.add_argument("--note", metavar="TEXT", help="a note of the run; `runs find` looks in it, too")
     run_store.add_argument("--fresh", action="store_true", help="a new run, also where one could go on")
     return arguments
 
@@ -167,7 +168,7 @@ def run(options: argparse.Namespace) -> int:
         with RunStore(options.store) as store:
             opener = partial(open_model, made.plan, cancel)
             events = run_judging(made.plan, store, opener, options.fresh, ending=lambda: cancel.ending)
-            ended = _follow(_named(events, store, options.name), bar, KeepAwake(options.keep_awake))
+            ended = _follow(events, bar, KeepAwake(options.keep_awake))
             return _report(ended, made, store, options)
 
 
@@ -222,6 +223,8 @@ def _setup(options: argparse.Namespace, model: Path) -> tuple[RunSetup, Orders]:
         gpu_layers=options.gpu_layers,
         fresh=options.fresh,
         columns=columns_of(options),
+        name=options.name,
+        note=options.note,
     )
     return setup, orders
 
@@ -239,14 +242,6 @@ def _names(text: str) -> tuple[str, ...]:
             f"--criteria: cannot read {text!r}.", f"Write some of {','.join(ELOQUENT.names)}, with commas."
         )
     return names
-
-
-def _named(events: Iterable[RunEvent], store: RunStore, name: str | None) -> Iterator[RunEvent]:
-    """The same events; the run has its name before the first item is judged."""
-    for event in events:
-        if isinstance(event, RunStarted) and name is not None:
-            store.name(event.run_id, name)
-        yield event
 
 
 def _follow(events: Iterable[RunEvent], progress: RunProgressBar, keep_awake: KeepAwake) -> RunEnded:

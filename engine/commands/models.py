@@ -1,4 +1,4 @@
-"""`models`: the model files on this computer, or one of them checked, or an encoder cut.
+"""`models`: the model files on this computer, or some checked, measured, converted, or an encoder cut.
 
 Knows: its arguments and what it prints.
 """
@@ -8,8 +8,19 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from engine.commands.shared.console import DONE, command_parser, interruptible, printable, table, tell
+from engine.commands.shared.console import (
+    DONE,
+    add_store,
+    command_parser,
+    interruptible,
+    printable,
+    table,
+    tell,
+)
+from engine.commands.shared.machine_arguments import add_computer
 from engine.commands.shared.model_argument import model_file
+from engine.commands.shared.model_convert import convert_file
+from engine.commands.shared.model_speed import measure_files
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
@@ -29,6 +40,7 @@ from engine.gguf.judge_file import NO_TEMPLATE, ModelFile, describe
 from engine.gguf.memory import check_memory, memory_fit, memory_needed
 from engine.gguf.precheck import precheck
 from engine.gguf.split import read_whole
+from engine.gguf.weight_formats import WeightFormat
 from engine.llama.library import LlamaModel
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.checked_model import checked_encoder, checked_model
@@ -40,55 +52,118 @@ from engine.system.computer import available_memory
 from engine.system.files import check_targets
 from engine.system.paths import program
 
-_CHECK, _CUT, _RENDER = "check", "cut", "render"
+_CUT, _CONVERT, _SPEED, _RENDER = "cut", "convert", "speed", "render"
 _COLUMNS = ("model", "quantisation", "parameters", "size", "context", "memory", "fits", "from", "file")
 _TEXTS = ("model", "quantisation", "fits", "from", "file")
 _HOW_TO_CUT = "Write: models cut FILE.gguf --layers 17 --out SMALLER.gguf"
+_HOW_TO_CONVERT = "Write: models convert FILE.gguf --to q8_0"
+_OPTIONS = {
+    "--layers": (_CUT,),
+    "--out": (_CUT, _CONVERT),
+    "--to": (_CONVERT,),
+    "--lossy-source": (_CONVERT,),
+    "--again": (_SPEED,),
+    "--json": (_SPEED,),
+    "--threads": (_SPEED,),
+    "--gpu-layers": (_SPEED,),
+}
+"""The options, and the actions that take each."""
+
+
+_ABOUT = """\
+models [FOLDER ...]   list the GGUF files in these folders, or where programs usually keep them:
+                      LM Studio, Jan, GPT4All, Ollama, llama.cpp, the Hugging Face cache, our own
+models check FILE     see whether FILE is sound and can judge, or serve as encoder for BERTScore:
+                      its header, then a trial; a part of its name will do
+models speed FILE ... measure how fast each reads and writes on this computer; it is remembered
+models convert FILE   write the model again with its weights in another format: --to q8_0
+models cut FILE       write a smaller encoder, of the layers alone that BERTScore computes with:
+                      --layers 17 --out FILE for roberta-large"""
 
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of `models`."""
-    arguments = command_parser(
-        "models",
-        "models [FOLDER ...]   list the GGUF files in these folders, or where programs usually keep them:\n"
-        "                      LM Studio, Jan, GPT4All, Ollama, llama.cpp, the Hugging Face cache, our own\n"
-        "models check FILE     see whether FILE is sound and can judge, or serve as encoder for BERTScore:\n"
-        "                      its header, then a trial; a part of its name will do\n"
-        "models cut FILE       write a smaller encoder, of the layers alone that BERTScore computes with:\n"
-        "                      --layers 17 --out FILE for roberta-large",
-    )
+    arguments = command_parser("models", _ABOUT)
     arguments.usage = (
-        f"{program()} models [FOLDER ...] | models check FILE | models cut FILE --layers N --out FILE"
+        f"{program()} models [FOLDER ...] | models check FILE | models speed FILE ..."
+        " | models convert FILE --to FORMAT | models cut FILE --layers N --out FILE"
     )
     arguments.add_argument("words", nargs="*", metavar="FOLDER")
-    arguments.add_argument("--layers", type=int, metavar="N", help="cut: how many layers to keep")
-    arguments.add_argument("--out", type=Path, metavar="FILE", help="cut: the file to write")
+    arguments.add_argument(
+        "--out", type=Path, metavar="FILE", help="cut, convert: the file to write (among our own models)"
+    )
+    _add_options(arguments)
     arguments.add_argument("--in-this-process", action="store_true", help=argparse.SUPPRESS)
     arguments.add_argument("--as-encoder", action="store_true", help=argparse.SUPPRESS)
+    # Else files could not stand behind an option: models speed --again FILE.
+    arguments.parse_args = arguments.parse_intermixed_args  # type: ignore[method-assign]
     return arguments
 
 
+def _add_options(arguments: argparse.ArgumentParser) -> None:
+    """Those that one action alone takes."""
+    speed = arguments.add_argument_group("models speed")
+    speed.add_argument("--again", action="store_true", help="measure anew what is remembered")
+    speed.add_argument("--json", type=Path, metavar="FILE", help="the same as JSON")
+    add_computer(speed)
+    add_store(speed, "the runs whose format mass stands beside the speed")
+    convert = arguments.add_argument_group("models convert")
+    formats = [kind.value for kind in WeightFormat]
+    convert.add_argument("--to", choices=formats, metavar="FORMAT", help=f"one of {', '.join(formats)}")
+    convert.add_argument(
+        "--lossy-source", action="store_true", help="also where the model is a small quantisation already"
+    )
+    cut = arguments.add_argument_group("models cut")
+    cut.add_argument("--layers", type=int, metavar="N", help="how many layers to keep")
+
+
 def run(options: argparse.Namespace) -> int:
-    """List, check or cut; the exit code."""
+    """List, check, measure, convert or cut; the exit code."""
     if options.in_this_process:
         end_with_parent()
-    words: list[str] = options.words
-    if words[:1] == [_CUT]:
-        return _cut(words[1:], options.layers, options.out)
-    if options.layers is not None or options.out is not None:
-        raise SetupError("--layers and --out belong to models cut.", _HOW_TO_CUT)
-    if words == [_RENDER] and options.in_this_process:
+    action, *files = options.words or [""]
+    _refuse_stray_options(options, action)
+    if options.in_this_process and options.words == [_RENDER]:
         print(rendering_report(sys.stdin.read()))
         return DONE
-    if words[:1] != [_CHECK]:
-        return _list(_folders(words) or usual_folders())
-    if len(words) != 2:
+    match action:
+        case "cut":
+            return _cut(files, options.layers, options.out)
+        case "convert":
+            return _convert(files, options)
+        case "speed":
+            if not files:
+                raise SetupError("models speed takes one file or more.", "Write: models speed FILE.gguf ...")
+            return measure_files(files, options)
+        case "check":
+            return _check_one(files, options)
+        case _:
+            return _list(_folders(options.words) or usual_folders())
+
+
+def _refuse_stray_options(options: argparse.Namespace, action: str) -> None:
+    """SetupError for an option that belongs to another action."""
+    for option, actions in _OPTIONS.items():
+        given = getattr(options, option.removeprefix("--").replace("-", "_"))
+        if given not in (None, False) and action not in actions:
+            belongs = " and ".join(f"models {name}" for name in actions)
+            raise SetupError(f"{option} belongs to {belongs}.", "Leave it out, or see models --help.")
+
+
+def _check_one(files: list[str], options: argparse.Namespace) -> int:
+    if len(files) != 1:
         raise SetupError("models check takes one file.", "Write: models check FILE.gguf")
     if options.in_this_process:
-        code, report = trial_report(Path(words[1]), options.as_encoder)
+        code, report = trial_report(Path(files[0]), options.as_encoder)
         print(report)
         return code
-    return _check(model_file(words[1]))
+    return _check(model_file(files[0]))
+
+
+def _convert(files: list[str], options: argparse.Namespace) -> int:
+    if len(files) != 1 or options.to is None:
+        raise SetupError("models convert takes one file and --to.", _HOW_TO_CONVERT)
+    return convert_file(files[0], WeightFormat(options.to), options.out, options.lossy_source)
 
 
 def _folders(words: list[str]) -> list[Path]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.commands.shared.column_arguments import read_dataset
+from engine.commands.shared.column_arguments import read_labels
 from engine.commands.shared.console import DONE, add_store, command_parser, interruptible
 from engine.commands.shared.measure_arguments import (
     ModelMeasures,
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     check_measure_outputs(options, {"--out": options.out}, [options.run])
     with interruptible() as cancel:
         system = open_system(options.run, options.store, options.model_alone)
-        gold = read_dataset(options, options.gold, cancel)
+        gold = read_labels(options, options.gold, [system], cancel)
         divisions = divided(options, gold)
         matched = kept(options, match(system, gold, options.partial))
         _, weighing = weigh_system(options, matched.system, matched)

@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import quantiles
 from typing import Any
 
-from engine.commands.shared.column_arguments import read_dataset
+from engine.commands.shared.column_arguments import read_dataset, read_labels
 from engine.commands.shared.console import DONE, add_store, command_parser, printable, printed, tell
 from engine.commands.shared.measure_arguments import (
     add_gold,
@@ -75,16 +75,16 @@ def run(options: argparse.Namespace) -> int:
     if options.gold is None and (options.by or options.slice):
         raise SetupError("--by and --slice need the dataset of the items.", "Name it with --gold.")
     check_measure_outputs(options, {"--json": options.json}, [options.what])
-    gold = read_dataset(options, options.gold) if options.gold else None
     if Path(options.what).name.removesuffix(".gz").endswith(".json"):
         if options.by or options.slice:
             raise SetupError("--by and --slice are for runs and submissions.", "Leave them out.")
-        return _weigh_scores(options, gold)
-    return _weigh_system(options, gold)
+        return _weigh_scores(options)
+    return _weigh_system(options)
 
 
-def _weigh_scores(options: argparse.Namespace, gold: Dataset | None) -> int:
+def _weigh_scores(options: argparse.Namespace) -> int:
     """Comparisons with scores: the result is printed as JSON."""
+    gold = read_dataset(options, options.gold) if options.gold else None
     if options.weights is None:
         raise SetupError(
             "Comparisons with scores need --weights.",
@@ -115,8 +115,9 @@ def _weigh_scores(options: argparse.Namespace, gold: Dataset | None) -> int:
     return DONE
 
 
-def _weigh_system(options: argparse.Namespace, gold: Dataset | None) -> int:
+def _weigh_system(options: argparse.Namespace) -> int:
     system = open_system(options.what, options.store, options.model_alone)
+    gold = read_labels(options, options.gold, [system]) if options.gold else None
     divisions = divided(options, gold) if gold is not None else []
     matched = kept(options, match(system, gold, options.partial)) if gold is not None else None
     if matched is not None:

@@ -80,6 +80,11 @@ class ColumnMap:
         """`1=A,2=B,tie=both_good,bad=none`; `parse_labels` reads it."""
         return _joined([(value, label or _NO_LABEL_WORD) for value, label in self.labels])
 
+    @property
+    def in_words(self) -> str:
+        """All of it on one line: `id=uid,instruction=prompt; labels 1=A,2=B`."""
+        return "; labels ".join(filter(None, (self.columns_text, self.labels_text)))
+
     def as_json(self) -> dict[str, dict[str, str]]:
         """Plain values."""
         return {"columns": self.source_of, "labels": self.meaning_of}

@@ -3,9 +3,9 @@
 Knows: the story of a run. Does not know: who listens.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from engine.core.formatting import duration
 from engine.core.health import Health
@@ -173,12 +173,21 @@ JudgeEvent = TokensEvaluated | GroupUnderWay | LabelsRead | Drafted
 RunEvent = RunStarted | ModelOpened | JudgeEvent | ItemJudged | HealthSeen | RunEnded
 
 
+class Reports(Generic[Event, Result]):
+    """The reports of some work, one after another; `result`: what it returned, after the last of them."""
+
+    result: Result
+
+    def __init__(self, work: Generator[Event, None, Result]) -> None:
+        self._work = work
+
+    def __iter__(self) -> Iterator[Event]:
+        self.result = yield from self._work
+
+
 def followed(work: Generator[Event, None, Result], tell: Callable[[Event], object]) -> Result:
     """Do work to its end, handing on each of its reports; what it returns."""
-    while True:
-        try:
-            event = next(work)
-        except StopIteration as end:
-            result: Result = end.value
-            return result
+    reports = Reports(work)
+    for event in reports:
         tell(event)
+    return reports.result

@@ -32,6 +32,7 @@ class Setting(Enum):
 class Step(Enum):
     """What is done in another way by commands and in the window. The value: what it is, plainly."""
 
+    ALLOW_SMALL_SOURCE = "Convert the model's original in F16, BF16 or Q8_0, or allow a small source."
     CALIBRATE = "Calibrate a run of this judge."
     CALIBRATE_AGAIN = "Make it again by calibrating a run."
     CHOOSE_ANSWERED_DATASET = "Choose the dataset that it answers."
@@ -43,6 +44,7 @@ class Step(Enum):
     EXPORT_RUN = "export the run's submission and use that"
     FIND_DATASET = "open it where it is now"
     MAP_COLUMNS = "Say which column is which"
+    MAP_EXAMPLES = "Say which column of the examples is which"
     MOVE_STORE = "Keep the run store in a folder where you may write."
     RESUME = "Go on with the run"
     USE_OTHER_STORE = "Use another file for the run store."

@@ -10,6 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.formatting import amount, counted, listed, short_name, value_in_words, words
 from engine.core.remedies import Remedy, Step
@@ -18,12 +19,17 @@ REWRITTEN = "rewritten"
 """In the manifest of a run: when explanations were written again, how many, and with what."""
 THREADS_ADAPT = "threads_adapt"
 """In the manifest of a run: that as many of its threads were used as the computer was free; else missing."""
+CONTINUED = "continued_with"
+"""In the manifest of a run: how its later sessions worked, where that is another way than the first."""
 CHOSEN = "chosen_items"
 """In the settings of a run: the ids of the items that a person chose; missing where it has the first ones."""
 
+COLUMNS = "columns"
+"""In the manifest of a run: by which map its dataset, a foreign file, was read; missing for any other."""
 NOT_IN_DATASET = "ids that are not in the dataset"
 """In the manifest of an opened submission: its rows that answer no item."""
 
+LONGEST_NAME, LONGEST_NOTE = 255, 20_000  # letters, of a run
 _LONGEST_STEM = 60  # letters: the ends of file names must have room
 
 
@@ -107,6 +113,13 @@ class StoredRun:
         return self.identity.kind is RunKind.SUBMITTED
 
     @property
+    def columns(self) -> ColumnMap | None:
+        """By which map its dataset was read, in the latest session that had one; None for our own columns."""
+        sessions = (*reversed(self.manifest.get(CONTINUED, [])), self.manifest)
+        maps = (ColumnMap.of_json(session.get(COLUMNS)) for session in sessions)
+        return next(filter(None, maps), None)
+
+    @property
     def manifest_in_short(self) -> Mapping[str, Any]:
         """How it was made, for people: `threads: 8 at most, as the computer was free`."""
         return {name: _in_short(value) for name, value in _in_short(self.manifest).items()}
@@ -165,9 +178,13 @@ def _in_short(made: Any) -> Any:
     """A manifest or a part of it: later sessions, and what was written again, are lists of others."""
     if isinstance(made, list):
         return list(map(_in_short, made))
-    if not isinstance(made, Mapping) or not made.get(THREADS_ADAPT):
+    if not isinstance(made, Mapping):
         return made
-    words = {"threads": f"{made.get('threads')} at most, as the computer was free"}
+    words = {}
+    if made.get(THREADS_ADAPT):
+        words["threads"] = f"{made.get('threads')} at most, as the computer was free"
+    if columns := ColumnMap.of_json(made.get(COLUMNS)):
+        words[COLUMNS] = columns.in_words
     return {name: value for name, value in {**made, **words}.items() if name != THREADS_ADAPT}
 
 
@@ -265,6 +282,27 @@ def amount_of_file(n_bytes: int) -> str:
 def dataset_in_words(path: Path, chosen: int = 0) -> str:
     """A dataset, or so many items that were chosen of it: `demo.tsv`, `5 chosen items of demo.tsv`."""
     return f"{counted(chosen, 'chosen item', 'chosen items')} of {path.name}" if chosen else path.name
+
+
+def checked_name(name: str, run: str = "the run") -> str:
+    """A name for a run, on one line; empty for none. SetupError, of `run`, for what is no name."""
+    name = " ".join(name.split())
+    if len(name) > LONGEST_NAME:
+        raise SetupError(
+            f"The name of {run} has {len(name):,} letters.",
+            f"Use {LONGEST_NAME} at most; a note may be longer.",
+        )
+    if not name.isprintable():
+        raise SetupError(f"The name of {run} has letters that cannot be shown: {name!r}.", "Leave them out.")
+    return name
+
+
+def checked_note(note: str, run: str = "the run") -> str:
+    """A note of a run; empty for nothing. SetupError where it is too long."""
+    note = note.strip()
+    if len(note) > LONGEST_NOTE:
+        raise SetupError(f"The note of {run} has {len(note):,} letters.", f"Use {LONGEST_NOTE:,} at most.")
+    return note
 
 
 def refuse_submitted(run: StoredRun, wish: str) -> None:

@@ -4,7 +4,8 @@ Knows: the choices of a run, and what is usual. Does not know: widgets, argument
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import partial
@@ -12,8 +13,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from engine.core.column_map import ColumnMap
+from engine.core.errors import SetupError
 from engine.core.rubric import ELOQUENT
-from engine.core.run_records import dataset_in_words
+from engine.core.run_records import checked_name, checked_note, dataset_in_words
 from engine.core.settings import USUAL_SHOTS, JudgeSettings, KvType, Mode
 
 _USUAL = JudgeSettings()
@@ -30,7 +32,9 @@ class RunSetup:
     the file; empty where none are chosen. `gpu_layers`: None for all, where there is a GPU. `fresh`: a new
     run, also where one could go on. `resumes`: the number of the run to go on with, None for what fits.
     `second_order_below`: with both orders, as in JudgeSettings.
-    `columns`: by which a foreign dataset is read; None for what is remembered for it.
+    `columns`: by which a foreign dataset is read, `example_columns`: by which the labelled examples are; None
+    for what is remembered for it. `name`, `note`: what the run is called and noted from its beginning on;
+    None for what the store has. SetupError for a text that is no name, or a note that is too long.
     """
 
     dataset_path: Path
@@ -42,6 +46,7 @@ class RunSetup:
     second_order_below: float | None = None
     criteria: tuple[str, ...] = ELOQUENT.names
     examples_path: Path | None = None
+    example_columns: ColumnMap | None = None
     shots: int = USUAL_SHOTS
     calibration_path: Path | None = None
     shorten: bool = _USUAL.shorten
@@ -55,6 +60,14 @@ class RunSetup:
     fresh: bool = False
     resumes: int | None = None
     columns: ColumnMap | None = None
+    name: str | None = None
+    note: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.name is not None:
+            checked_name(self.name)
+        if self.note is not None:
+            checked_note(self.note)
 
     @property
     def dataset_in_words(self) -> str:
@@ -79,6 +92,7 @@ class RunSetup:
             second_order_below=_margin(values.get("second_order_below")),
             criteria=_criteria(values.get("criteria")) or usual.criteria,
             examples_path=_path(values.get("examples_path")),
+            example_columns=ColumnMap.of_json(values.get("example_columns")),
             shots=whole("shots", 1) or usual.shots,
             calibration_path=_path(values.get("calibration_path")),
             shorten=_yes(values.get("shorten"), usual.shorten),
@@ -92,6 +106,8 @@ class RunSetup:
             fresh=_yes(values.get("fresh"), usual.fresh),
             resumes=whole("resumes", 1),
             columns=ColumnMap.of_json(values.get("columns")),
+            name=_text(values.get("name"), checked_name),
+            note=_text(values.get("note"), checked_note),
         )
 
 
@@ -112,6 +128,15 @@ def _plain(value: object) -> object:
 
 def _path(value: object) -> Path | None:
     return Path(value) if isinstance(value, str) and value else None
+
+
+def _text(value: object, check: Callable[[str], str]) -> str | None:
+    """A name or a note; of one that could not be stored nothing."""
+    if not isinstance(value, str):
+        return None
+    with suppress(SetupError):
+        return check(value)
+    return None
 
 
 def _whole(values: Mapping[str, Any], name: str, least: int) -> int | None:

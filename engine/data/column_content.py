@@ -121,7 +121,7 @@ class Sample:
     def holds_texts(self, place: str) -> bool:
         """True where there are texts or dialogues: neither numbers, nor ever the same few words."""
         cells = [cell for cell in self.cells(place) if cell]
-        if not cells or all(_number(cell) is not None for cell in cells):
+        if not cells or all(finite_number(cell) is not None for cell in cells):
             return False
         if self.kind(place) != "text":
             return True
@@ -169,13 +169,13 @@ class Sample:
 
     def numbers(self, column: str) -> list[float]:
         """The numbers in a column of nothing else; empty for any other."""
-        found = [_number(row.get(column, "")) for row in self.short]
+        found = [finite_number(row.get(column, "")) for row in self.short]
         return [] if None in found else [number for number in found if number is not None]
 
     def is_number(self, place: str) -> bool:
         """True where the first rows hold numbers or nothing."""
         cells = [cell for cell in self.cells(place) if _WORDS.get(_plain(cell)) != NO_LABEL and cell]
-        return bool(cells) and all(_number(cell) is not None for cell in cells)
+        return bool(cells) and all(finite_number(cell) is not None for cell in cells)
 
     def is_flag(self, column: str) -> bool:
         """True for a column of 0 and 1, or of true and false."""
@@ -259,7 +259,7 @@ def meanings_of(values: Collection[str]) -> tuple[dict[str, str], Sureness] | No
     """
     if not values:
         return None
-    numbers = {value: _number(value) for value in values}
+    numbers = {value: finite_number(value) for value in values}
     if all(number is not None for number in numbers.values()):
         found = {number for number in numbers.values() if number is not None}
         fitting = [known for known in _NUMBERED if found <= known and len(found) > 1] or [
@@ -282,7 +282,7 @@ def one_hot_meanings(found: Collection[Collection[str]], with_tie: bool) -> dict
     labels: dict[str, str] = {}
     for value in {value for values in found for value in values}:
         flags = [
-            _number(part) if _number(part) is not None else float(part.lower() == "true")
+            finite_number(part) if finite_number(part) is not None else float(part.lower() == "true")
             for part in value.split("/")
         ]
         set_flags = [place for place, flag in enumerate(flags) if flag]
@@ -331,7 +331,8 @@ def _is_nested(cell: str) -> bool:
     return cell.lstrip()[:1] in ("{", "[")
 
 
-def _number(text: str) -> float | None:
+def finite_number(text: str) -> float | None:
+    """The number that a cell holds; None for other texts, and for what is no finite number."""
     try:
         number = float(text)
     except ValueError:

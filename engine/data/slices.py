@@ -1,7 +1,7 @@
-"""The items of a dataset divided by what they have in common: a column, lengths, the script, a human label.
+"""The items of a dataset divided by what they have in common: a column, lengths, the script, a label, a tag.
 
 Knows: by what items can be divided, how the parts are called, the Unicode names of letters. Does not know:
-judges, measures, languages.
+judges, measures, languages, where tags are kept.
 """
 
 import difflib
@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,13 +21,18 @@ import pyarrow.compute as pc
 from engine.core.errors import SetupError
 from engine.core.formatting import clipped, listed, named, quoted, shortest, words
 from engine.data.arrow_arrays import to_numpy
+from engine.data.column_content import finite_number
 from engine.data.dataset import Dataset
 
 COLUMN, LABEL = "column:", "label:"
 """How the name of a division begins that is by a column of any name, by the human label of a criterion."""
 
+TAG = "tag"
+Tags = Mapping[str, Sequence[str]]
+"""What people tagged items with, by item id; those without a tag may be missing."""
+
 MOST_VALUES = 20
-EMPTY, OTHERS, UNLABELLED = "(empty)", "(all others)", "(no label)"
+EMPTY, OTHERS, UNLABELLED, UNTAGGED = "(empty)", "(all others)", "(no label)", "(no tag)"
 
 MIXED = "mixed scripts"
 CODE = "with code"
@@ -52,6 +58,7 @@ _OWN: Mapping[str, str] = {
     "longer": "which response is longer",
     "script": "script of the texts",
     "label": "human label",
+    TAG: "tag",
 }
 
 
@@ -74,10 +81,17 @@ class Slice:
         """The ids, to look one up."""
         return frozenset(self.ids)
 
+    def as_json(self, facts: Mapping[str, Any]) -> dict[str, Any]:
+        """What was found of it, beside its names, as plain values."""
+        return {"slice": self.name, "key": self.key, **facts}
+
 
 @dataclass(frozen=True)
 class Slicing:
-    """All items of a dataset, each in one of `slices`. `by`: as it is asked for; `title`: in words."""
+    """All items of a dataset, each in one of `slices`; by tag, in that of each of its tags.
+
+    `by`: as it is asked for; `title`: in words.
+    """
 
     by: str
     title: str
@@ -92,25 +106,32 @@ class Slicing:
         """One of the slices for people: `subset = reasoning`."""
         return f"{self.words} = {clipped(part.name)}"
 
+    def as_json(self, slices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """What was found of its slices, beside its names, as plain values."""
+        return {"by": self.by, "title": self.title, "slices": list(slices)}
 
-def divisions(dataset: Dataset) -> dict[str, str]:
+
+def divisions(dataset: Dataset, tags: Tags | None = None) -> dict[str, str]:
     """By what the items of a dataset can be divided, each with its title; columns of its own come last."""
-    found = {by: title for by, title in _OWN.items() if by != "label"}
+    found = {by: title for by, title in _OWN.items() if by not in ("label", TAG)}
+    found |= {TAG: _OWN[TAG]} if tags else {}
     found |= {f"{LABEL}{name}": f"human label: {words(name)}" for name in dataset.criteria}
     return found | {f"{COLUMN}{name}": name for name in dataset.other_columns}
 
 
-def slicing(dataset: Dataset, by: str) -> Slicing:
+def slicing(dataset: Dataset, by: str, tags: Tags | None = None) -> Slicing:
     """The items divided by `length`, `instruction` (its length), `longer`, `script`, `label`,
-    `label:CRITERION`, a column of the file or `column:NAME`; empty slices are left out. SetupError for
-    anything else.
+    `label:CRITERION`, `tag`, a column of the file or `column:NAME`; empty slices are left out. SetupError for
+    anything else, and by `tag` where no item has one of `tags`.
 
-    A text column has a slice for each of its 20 most frequent values and one for all others; numbers with
-    more values than that are divided by quartiles. Source of the division by length: response length is the
-    best known bias of judges (Dubois et al., Length-Controlled AlpacaEval, 2024).
+    A text column has a slice for each of its 20 most frequent values and one for all others, as tags have;
+    numbers with more values than that are divided by quartiles. Source of the division by length: response
+    length is the best known bias of judges (Dubois et al., Length-Controlled AlpacaEval, 2024).
     """
     if by in _DIVIDE:
         return _made(dataset, by, _OWN[by], _DIVIDE[by](dataset))
+    if by == TAG:
+        return _made(dataset, by, _OWN[by], _by_tag(dataset, tags or {}))
     if by.startswith(LABEL) and (name := by.removeprefix(LABEL)) in dataset.criteria:
         return _made(dataset, by, f"human label: {words(name)}", _by_label(dataset, name))
     column = by.removeprefix(COLUMN)
@@ -119,21 +140,17 @@ def slicing(dataset: Dataset, by: str) -> Slicing:
     return _made(dataset, by, column, _by_column(dataset, column))
 
 
-def select(dataset: Dataset, wish: str) -> tuple[Slicing, Slice]:
-    """The one slice that `BY=VALUE` names: any value of a column, or the key or name of a slice.
+def select(dataset: Dataset, wish: str, tags: Tags | None = None) -> tuple[Slicing, Slice]:
+    """The one slice that `BY=VALUE` names: any value of a column, any tag, or the key or name of a slice.
 
     SetupError where there is none, with those that there are.
     """
     by, sign, value = _at_sign(dataset, wish)
     if not sign:
         raise SetupError(f"{quoted(wish)} names no slice.", "Write what it is by and its value: COLUMN=value")
-    division = slicing(dataset, by)
-    column = by.removeprefix(COLUMN)
-    if value.strip() and by not in _DIVIDE and column in dataset.other_columns:
-        texts: list[str] = dataset.texts(column).to_pylist()
-        ids = tuple(item_id for item_id, text in zip(dataset.ids, texts, strict=True) if text == value)
-        if ids:
-            return division, Slice(value, value, ids)
+    division = slicing(dataset, by, tags)
+    if value.strip() and (ids := _with_value(dataset, by, value, tags or {})):
+        return division, Slice(value, value, ids)
     for part in division.slices:
         if value in (part.key, part.name):
             return division, part
@@ -146,6 +163,22 @@ def select(dataset: Dataset, wish: str) -> tuple[Slicing, Slice]:
     )
 
 
+def _with_value(dataset: Dataset, by: str, value: str, tags: Tags) -> tuple[str, ...]:
+    """The items with a value of a column, or with a tag, also with one that is too rare for a slice."""
+    if by == TAG:
+        return tuple(item_id for item_id in dataset.ids if value in tags.get(item_id, ()))
+    column = by.removeprefix(COLUMN)
+    if by in _DIVIDE or column not in dataset.other_columns:
+        return ()
+    texts: list[str] = dataset.texts(column).to_pylist()
+    return tuple(item_id for item_id, text in zip(dataset.ids, texts, strict=True) if text == value)
+
+
+def is_by_tag(wish: str) -> bool:
+    """Whether tags decide on what a person asks for, `tag` or `tag=VALUE`."""
+    return wish.partition("=")[0] == TAG
+
+
 def _at_sign(dataset: Dataset, wish: str) -> tuple[str, str, str]:
     """A wish parted at the sign = that ends a name of the dataset; column names may hold one too."""
     for place, char in enumerate(wish):
@@ -156,6 +189,9 @@ def _at_sign(dataset: Dataset, wish: str) -> tuple[str, str, str]:
 
 
 def _unknown(dataset: Dataset, by: str) -> SetupError:
+    if by == TAG:
+        how = "Tags are given to items on the page Review; a column of this name is column:tag."
+        return SetupError(f"No item of {dataset.name} has a tag.", how)
     known = [*_OWN, *dataset.other_columns]
     near = difflib.get_close_matches(by, known, n=1)
     hint = f"Did you mean {named(near[0])}? " if near else ""
@@ -183,7 +219,7 @@ def _by_column(dataset: Dataset, column: str) -> Iterator[_Part]:
     texts: list[str] = dataset.texts(column).to_pylist()
     counts = Counter(texts)
     filled = [text for text in counts if text.strip()]
-    numbers = {text: value for text in filled if (value := _as_number(text)) is not None}
+    numbers = {text: value for text in filled if (value := finite_number(text)) is not None}
     all_numbers = len(numbers) == len(filled)
     if all_numbers and len(filled) > MOST_VALUES:
         yield from _by_quartile(texts, numbers)
@@ -202,18 +238,28 @@ def _by_column(dataset: Dataset, column: str) -> Iterator[_Part]:
     yield "", EMPTY, _rows(rows_of.get("", ()))
 
 
+def _by_tag(dataset: Dataset, tags: Tags) -> Iterator[_Part]:
+    """The most frequent tags first; an item with several is in the slice of each."""
+    rows_of: dict[str, list[int]] = {}
+    for row, item_id in enumerate(dataset.ids):
+        for tag in dict.fromkeys(tags.get(item_id, ())):
+            rows_of.setdefault(tag, []).append(row)
+    if not rows_of:
+        raise _unknown(dataset, TAG)
+    frequent = sorted(rows_of, key=lambda tag: (-len(rows_of[tag]), tag))
+    for tag in frequent[:MOST_VALUES]:
+        yield tag, tag, _rows(rows_of[tag])
+    rest, others = frequent[MOST_VALUES:], OTHERS
+    while others in rows_of:
+        others = f"({others})"
+    yield others, f"(all others: {len(rest):,} tags)", _rows({row for tag in rest for row in rows_of[tag]})
+    yield "", UNTAGGED, _rows(set(range(len(dataset))).difference(*rows_of.values()))
+
+
 def _in_order(text: str) -> tuple[float, str]:
     """Numbers by size, other texts by their letters."""
-    value = _as_number(text)
+    value = finite_number(text)
     return (math.inf if value is None else value), text
-
-
-def _as_number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
 
 
 def _by_quartile(texts: Sequence[str], numbers: Mapping[str, float]) -> Iterator[_Part]:
@@ -283,12 +329,7 @@ def _by_script(dataset: Dataset) -> Iterator[_Part]:
 def _by_overall(dataset: Dataset) -> Iterator[_Part]:
     if not dataset.criteria:
         raise _unknown(dataset, "label")
-    return _by_label(dataset, _first_criterion(dataset))
-
-
-def _first_criterion(dataset: Dataset) -> str:
-    """The one whose label is meant by `label`: the rubric's last, which is the overall one, if it has any."""
-    return dataset.criteria[-1]
+    return _by_label(dataset, dataset.criteria[-1])  # the rubric's last is the overall one
 
 
 def _by_label(dataset: Dataset, criterion: str) -> Iterator[_Part]:

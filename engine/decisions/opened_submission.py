@@ -6,13 +6,14 @@ Knows: which items a submission answers, what makes it the same one again. Does 
 import hashlib
 from collections.abc import Container
 from pathlib import Path
+from typing import Any
 
 from engine.core.errors import SetupError
 from engine.core.formatting import listed
 from engine.core.items import digest
 from engine.core.judgments import JudgedItem
 from engine.core.remedies import Remedy, Step
-from engine.core.run_records import NOT_IN_DATASET, RunIdentity, RunKind, StoredRun
+from engine.core.run_records import COLUMNS, NOT_IN_DATASET, RunIdentity, RunKind, StoredRun
 from engine.core.settings import Mode
 from engine.data.dataset import Dataset
 from engine.data.submission import Submission, SubmissionRow, check_submission, read_submission
@@ -37,8 +38,9 @@ def open_submission(path: Path, dataset: Dataset, store: RunStore) -> StoredRun:
     with store.begin(_identity(path, submission, dataset)) as run:
         if not run.judged:
             store.add(run.id, [_judged(row, places[row.id], dataset) for row in answered])
-            extra = [row.id for row in submission.rows if row.id not in places]
-            store.describe(run.id, {NOT_IN_DATASET: extra} if extra else {})
+        made = _manifest(submission, places, dataset)
+        if made != run.manifest:
+            store.describe(run.id, made)
     return store.run(run.id)
 
 
@@ -75,6 +77,16 @@ def _identity(path: Path, submission: Submission, dataset: Dataset) -> RunIdenti
         settings={"mode": mode.value, "orders": [], "examples": None},
         kind=RunKind.SUBMITTED,
     )
+
+
+def _manifest(submission: Submission, ids: Container[str], dataset: Dataset) -> dict[str, Any]:
+    """Which of its rows are left out, and by which columns its dataset was read this time."""
+    made: dict[str, Any] = {}
+    if extra := [row.id for row in submission.rows if row.id not in ids]:
+        made[NOT_IN_DATASET] = extra
+    if dataset.columns is not None:
+        made[COLUMNS] = dataset.columns.as_json()
+    return made
 
 
 def _judged(row: SubmissionRow, place: int, dataset: Dataset) -> JudgedItem:

@@ -3,6 +3,8 @@
 Knows: what makes items those of a run. Does not know: models, how a run was made, windows.
 """
 
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from engine.core.cancel import CancelToken
@@ -23,7 +25,8 @@ def dataset_of_run(
 ) -> Dataset:
     """The items of a run out of its dataset's file, or out of `path`, where that file lies now.
 
-    `columns`: by which a foreign file is read, where none are remembered for it.
+    `columns`: by which a foreign file is read; None for those that the run was judged with, or, where these
+    do not give its items, for what is remembered.
     SetupError where the file is missing, cannot be read or holds other items; Cancelled.
     """
     path = path or run.identity.dataset_path
@@ -32,7 +35,36 @@ def dataset_of_run(
             f"{run.title} is of {run.identity.dataset_path.name}; {path} is not there.",
             Remedy("Put the dataset back there, or ", Step.FIND_DATASET, "."),
         )
+    own = run.columns if columns is None else None
+    if own is not None:
+        try:
+            return judged_items(run, load_dataset(path, cancel=cancel, columns=own))
+        except SetupError as refused:
+            # The file may have been written anew with other columns, and the same items.
+            with suppress(SetupError):
+                return judged_items(run, load_dataset(path, cancel=cancel))
+            raise refused
     return judged_items(run, load_dataset(path, cancel=cancel, columns=columns))
+
+
+def load_as_judged(
+    path: Path,
+    runs: Iterable[StoredRun],
+    cancel: CancelToken | None = None,
+    progress: Callable[[int], None] | None = None,
+    moved: bool = False,
+) -> Dataset:
+    """A dataset that may be the file of one of some runs: read by the columns that the first such run was
+    judged with, where these still fit it; else as any other. `moved`: also a file that lies elsewhere.
+
+    Raises what load_dataset raises.
+    """
+    here = path.resolve()
+    own = [run.columns for run in runs if moved or run.identity.dataset_path.resolve() == here]
+    for columns in dict.fromkeys(filter(None, own)):
+        with suppress(SetupError):
+            return load_dataset(path, cancel=cancel, progress=progress, columns=columns)
+    return load_dataset(path, cancel=cancel, progress=progress)
 
 
 def judged_items(run: StoredRun, dataset: Dataset) -> Dataset:

@@ -26,6 +26,7 @@ from engine.judge.run import make_item_judge
 from engine.judge.second_share import SecondShare, second_share
 from engine.llama.library import LlamaModel
 from engine.llama.vocabulary import Vocabulary
+from engine.loading.model_speed import remembered_speed
 from engine.loading.opening import OpenModelFactory
 from engine.loading.templates import chat_template
 from engine.prompt.sizes import PromptSizer, SizedItem
@@ -36,6 +37,8 @@ _ITEMS_AT_ONCE = 50  # between two reports
 _CONTEXT_STEP = 256
 _TIMED_ITEMS = 4  # of two, the explanations may be a quarter longer or shorter than usual
 _LONG = 120.0  # seconds after which fewer must do
+USUAL_TEXT = 50
+"""Tokens of an explanation, where nothing is known of a model but the speed of its file."""
 _LEAST_FITTED, _USUAL_RATIO, _MOST_RATIO = 20, 8.0, 60.0  # the usual one: measured on two cores
 
 
@@ -45,13 +48,14 @@ class Rate:
 
     `seconds_per_token`: of tokens that are read; one that is written takes `ratio` times as long.
     `tokens_per_text`: written for one explanation on average, 0 without explanations. `run_id`: the run
-    that it comes from, None where it was measured now.
+    that it comes from, None where it was measured now, or of the model file alone: `of_file`.
     """
 
     seconds_per_token: float
     tokens_per_text: float
     ratio: float = 1.0
     run_id: int | None = None
+    of_file: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ class Forecast:
     `judged`: items that the store holds of this run, whose number is `run_id`; 0 and None where it holds
     none. `tokens_left_to_read`, `texts_left`: tokens and explanations of the others. `seconds`: how long
     these will take, None where no rate is known; `seconds_from`: the run whose rate that is, None where it
-    was measured now.
+    was measured now; `seconds_of_file`: it is the speed of the model file, which was measured before.
 
     `second`: the share of items that are counted in both orders, where the second is read only in doubt;
     None for a run that reads all of them alike.
@@ -91,7 +95,17 @@ class Forecast:
     texts_left: int
     seconds: float | None = None
     seconds_from: int | None = None
+    seconds_of_file: bool = False
     second: SecondShare | None = None
+
+    @property
+    def pace(self) -> str:
+        """What the time was reckoned from: it goes as fast as this."""
+        if not self.seconds_of_file:
+            return f"run {self.seconds_from}" if self.seconds_from else "some items of usual length"
+        text = min(USUAL_TEXT, self.settings.max_explanation_tokens)
+        guess = f", with explanations of {text} tokens" if self.texts_left else ""
+        return f"this model file when it was measured here{guess}"
 
     @property
     def judgments(self) -> int:
@@ -114,7 +128,7 @@ class Forecast:
         text = min(rate.tokens_per_text, self.settings.max_explanation_tokens)
         written = rate.ratio * text * self.texts_left
         seconds = rate.seconds_per_token * (self.tokens_left_to_read + written)
-        return replace(self, seconds=seconds, seconds_from=rate.run_id)
+        return replace(self, seconds=seconds, seconds_from=rate.run_id, seconds_of_file=rate.of_file)
 
 
 def forecast(
@@ -124,8 +138,9 @@ def forecast(
 
     Each item is tokenized as the run will do it, and dropped again. The time is that of the newest run in
     the store of the same model, mode and cache that used as many threads and GPU layers; a run of the same
-    identity comes first. `fresh`: count as for a new run, whatever the store holds of it. Raises SetupError
-    where no item fits beside the stem, ModelFileError, StoreError, Cancelled.
+    identity comes first; without any, that of the model file where it was measured. `fresh`: count as for a
+    new run, whatever the store holds of it. Raises SetupError where no item fits beside the stem,
+    ModelFileError, StoreError, Cancelled.
     """
     plan.model.check_unchanged()
     known = _known(plan, store_path, fresh)
@@ -189,11 +204,12 @@ class _Known:
 
 def _known(plan: RunPlan, store_path: Path | None, fresh: bool) -> _Known:
     if store_path is None or not is_there(store_path):
-        return _Known()
+        return _Known(rate=file_rate(plan))
     with RunStore(store_path) as store:
         run = store.find(plan.identity().key)
         runs = [*([run] if run else []), *reversed(store.runs())]
-        rate, second = _stored_rate(plan, store, runs), second_share(plan, store, runs)
+        rate = _stored_rate(plan, store, runs) or file_rate(plan)
+        second = second_share(plan, store, runs)
         if run is None or fresh:
             return _Known(rate=rate, second=second)
         return _Known(run, frozenset(store.positions(run.id)), rate, second)
@@ -214,6 +230,17 @@ def _stored_rate(plan: RunPlan, store: RunStore, runs: Iterable[StoredRun]) -> R
             if efforts:
                 return rate_of(efforts, len(run.identity.criteria), run.id)
     return None
+
+
+def file_rate(plan: RunPlan) -> Rate | None:
+    """The rate of a plan's model file, where it was measured with as many threads and GPU layers."""
+    speed = remembered_speed(plan.model.hash, plan.machine) if plan.settings.kv_type is KvType.F16 else None
+    if speed is None:
+        return None
+    if not plan.settings.explains:
+        return Rate(1 / speed.reading, 0, of_file=True)
+    writing = speed.writing(len(plan.rubric.criteria) * plan.settings.items_at_once)
+    return Rate(1 / speed.reading, USUAL_TEXT, speed.reading / writing, of_file=True)
 
 
 def rate_of(efforts: Sequence[Effort], criteria: int, run_id: int) -> Rate:

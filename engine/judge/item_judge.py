@@ -11,7 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 from engine.core.cell_safety import unsafe_explanation
-from engine.core.events import Drafted, JudgeEvent, LabelsRead
+from engine.core.events import Drafted, JudgeEvent, LabelsRead, Reports
 from engine.core.items import Item, Order, Preference, digest
 from engine.core.judgments import Explanation, JudgedItem, Judgment, Reading, Shortening, Unscored
 from engine.core.rubric import Rubric
@@ -280,14 +280,11 @@ class ItemJudge:
     def _told(self, steps: Steps[Result], work: _Work, read_before: int, tokens: int) -> Judging[Result]:
         """Do the steps of a reading and tell how far they are, before the first of them too."""
         yield from self._watch.reading(work.position, work.original.id, read_before, tokens)
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                result: Result = end.value
-                return result
+        reports = Reports(steps)
+        for _ in reports:
             yield from self._watch.tokens()
             yield from self._watch.reading(work.position, work.original.id, read_before, tokens)
+        return reports.result
 
     def _explain(self, batch: Sequence[_Work]) -> Judging[None]:
         """Write all explanations of a batch, each for its decided label."""
@@ -324,13 +321,9 @@ class ItemJudge:
     def _drafts(self, texts: Sequence[_Text], sampling: Sampling) -> Judging[list[Generated]]:
         """Write texts together and tell how far they are."""
         started, before = time.perf_counter(), self._session.tokens_generated
-        writing = self._session.writing([self._continuation(text) for text in texts], sampling)
-        while True:
-            try:
-                drafts = next(writing)
-            except StopIteration as end:
-                written: list[Generated] = end.value
-                return written
+        continuations = [self._continuation(text) for text in texts]
+        writing = Reports(self._session.writing(continuations, sampling))
+        for drafts in writing:
             yield from self._watch.tokens()
             growing = next((place for place, draft in enumerate(drafts) if not draft.done), None)
             if growing is None:
@@ -340,6 +333,7 @@ class ItemJudge:
             if time.perf_counter() - self._drafted > _SECONDS_BETWEEN_DRAFTS:
                 self._drafted = time.perf_counter()
                 yield _drafted(texts[growing], drafts[growing].text())
+        return writing.result
 
     def _continuation(self, text: _Text) -> Continuation:
         tree, question = text.work.sized.trees[Order.AB], self._rubric.names.index(text.criterion)

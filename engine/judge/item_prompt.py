@@ -139,7 +139,7 @@ def question_of_run(run: StoredRun, setup: RunSetup, item: Item, cancel: CancelT
 def _examples(setup: RunSetup, rubric: Rubric, cancel: CancelToken) -> ExamplePool:
     if setup.examples_path is None:
         return ExamplePool()
-    return example_pool(setup.examples_path, setup.shots, rubric, cancel)
+    return example_pool(setup.examples_path, setup.shots, rubric, cancel, setup.example_columns)
 
 
 def shown_prompts(

@@ -16,7 +16,15 @@ from engine.core.errors import ModelFileError, SetupError
 from engine.core.items import digest
 from engine.core.remedies import Remedy, Setting
 from engine.core.rubric import Rubric
-from engine.core.run_records import CHOSEN, REWRITTEN, THREADS_ADAPT, RunIdentity, StoredRun
+from engine.core.run_records import (
+    CHOSEN,
+    COLUMNS,
+    CONTINUED,
+    REWRITTEN,
+    THREADS_ADAPT,
+    RunIdentity,
+    StoredRun,
+)
 from engine.core.settings import JudgeSettings, MachineSettings
 from engine.data.dataset import Dataset
 from engine.decisions.calibration import Calibration, judge_of_run
@@ -28,7 +36,6 @@ from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import PROMPT_VERSION
 
-_CONTINUED = "continued_with"
 _FORMAT = "chat_format_hash"
 
 
@@ -37,6 +44,7 @@ class RunPlan:
     """All that a run needs to know. SetupError where the calibration was made for another judge.
 
     `dataset`: the items to judge. `chosen`: they are a choice out of their file, not its first ones.
+    `name`, `note`: what people call the run and note of it when it begins or goes on; None changes nothing.
     """
 
     dataset: Dataset
@@ -47,6 +55,8 @@ class RunPlan:
     examples: ExamplePool = field(default_factory=ExamplePool)
     calibration: Calibration | None = None
     chosen: bool = False
+    name: str | None = None
+    note: str | None = None
 
     def __post_init__(self) -> None:
         if self.calibration is not None:
@@ -135,7 +145,7 @@ def worked_alike(manifest: Mapping[str, Any], machine: MachineSettings) -> bool:
     """Whether all sessions of a run used this many threads, adapted or not, and GPU layers."""
     now = machine_manifest(machine)
     names = {*now, THREADS_ADAPT}
-    sessions = (manifest, *manifest.get(_CONTINUED, []))
+    sessions = (manifest, *manifest.get(CONTINUED, []))
     return all(session.get(name) == now.get(name) for session in sessions for name in names)
 
 
@@ -196,7 +206,7 @@ def _other_settings(plan: RunPlan, run: StoredRun) -> list[str]:
 
 def check_same_format(run: StoredRun, template: ChatTemplate) -> None:
     """SetupError where a run began with another chat format than its model has now."""
-    sessions = (run.manifest, *run.manifest.get(_CONTINUED, []))
+    sessions = (run.manifest, *run.manifest.get(CONTINUED, []))
     began = next((session[_FORMAT] for session in sessions if _FORMAT in session), None)
     if began is not None and began != _format_hash(template):
         raise SetupError(
@@ -213,6 +223,7 @@ def _format_hash(template: ChatTemplate) -> str:
 
 def session_manifest(plan: RunPlan, template: ChatTemplate) -> Mapping[str, Any]:
     """How a run was made, beyond what identifies it."""
+    columns = plan.dataset.columns
     return {
         "llama_cpp": library_version(),
         _FORMAT: _format_hash(template),
@@ -221,6 +232,7 @@ def session_manifest(plan: RunPlan, template: ChatTemplate) -> Mapping[str, Any]
         "system_message_merged": template.merges_system,
         "model_bytes": plan.model.size_bytes,
         **machine_manifest(plan.machine),
+        **({COLUMNS: columns.as_json()} if columns is not None else {}),
     }
 
 
@@ -228,6 +240,6 @@ def continued_manifest(before: Mapping[str, Any], now: Mapping[str, Any]) -> Map
     """The manifest of a run with one more session: what differs from the first is kept beside it."""
     if not before:
         return now
-    first = {name: value for name, value in before.items() if name not in (_CONTINUED, REWRITTEN)}
-    later = list(before.get(_CONTINUED, []))
-    return before if now in (first, *later) else {**before, _CONTINUED: [*later, now]}
+    first = {name: value for name, value in before.items() if name not in (CONTINUED, REWRITTEN)}
+    later = list(before.get(CONTINUED, []))
+    return before if now in (first, *later) else {**before, CONTINUED: [*later, now]}

@@ -10,10 +10,12 @@ from pathlib import Path
 
 from engine.core.cancel import CancelToken
 from engine.core.cell_safety import unwritable_ids
-from engine.core.errors import SetupError
+from engine.core.column_map import ColumnMap
+from engine.core.errors import ColumnsError, SetupError
 from engine.core.events import FilesRead, Preparing
 from engine.core.formatting import counted, listed
 from engine.core.items import Order
+from engine.core.remedies import Remedy, Step
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import StoredRun
 from engine.core.run_setup import RunSetup
@@ -74,18 +76,19 @@ def prepare_run(
     machine = machine_settings(setup.threads, setup.gpu_layers)
     examples = ExamplePool()
     if setup.examples_path is not None:
-        examples = example_pool(setup.examples_path, setup.shots, rubric, cancel)
+        examples = example_pool(setup.examples_path, setup.shots, rubric, cancel, setup.example_columns)
     yield Preparing("Checking the model file")
-    checked = checked_model(model, cancel)
     plan = RunPlan(
         dataset=part.items,
         rubric=rubric,
         settings=settings,
         machine=machine,
-        model=checked,
+        model=checked_model(model, cancel),
         examples=examples,
         calibration=calibration,
         chosen=part.chosen,
+        name=setup.name,
+        note=setup.note,
     )
     if resumed is not None:
         check_resumed(plan, resumed)
@@ -109,9 +112,22 @@ def judge_settings(setup: RunSetup, model: ModelFile) -> JudgeSettings:
     )
 
 
-def example_pool(path: Path, shots: int, rubric: Rubric, cancel: CancelToken) -> ExamplePool:
-    """The labelled examples of a file. InputError, and SetupError where there are too few of them."""
-    return choose_examples(load_dataset(path, cancel=cancel), rubric, shots)
+def example_pool(
+    path: Path, shots: int, rubric: Rubric, cancel: CancelToken, columns: ColumnMap | None = None
+) -> ExamplePool:
+    """The labelled examples of a file, a foreign one read by `columns`.
+
+    InputError, and SetupError where there are too few of them.
+    """
+    try:
+        dataset = load_dataset(path, cancel=cancel, columns=columns)
+    except ColumnsError as error:
+        if not error.foreign:
+            raise
+        # The options that the remedy names would speak of the items that are judged.
+        remedy = Remedy(Step.MAP_EXAMPLES, *error.remedy.parts[1:])
+        raise ColumnsError(path, error.problems, remedy, foreign=True) from error
+    return choose_examples(dataset, rubric, shots)
 
 
 def plan_notices(dataset: Dataset, model: ModelFile, settings: JudgeSettings) -> list[str]:
@@ -144,7 +160,8 @@ def _part(setup: RunSetup, at_hand: Dataset | None, resumed: StoredRun | None, c
     if at_hand is not None and _is_asked_for(at_hand, setup):
         part = _part_of(at_hand, setup)
     if part is None or (judged is not None and judged.dataset_hash != part.items.hash):
-        part = _part_of(load_dataset(setup.dataset_path, cancel=cancel, columns=setup.columns), setup)
+        columns = setup.columns or (resumed.columns if resumed is not None else None)
+        part = _part_of(load_dataset(setup.dataset_path, cancel=cancel, columns=columns), setup)
     if judged is not None and judged.dataset_hash == part.items.hash:
         # The file may hold other items around them by now; the run stays what it was.
         part = replace(part, chosen=bool(judged.chosen))

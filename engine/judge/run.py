@@ -15,11 +15,13 @@ from engine.core.events import (
     HealthSeen,
     ItemJudged,
     ModelOpened,
+    Reports,
     RunEnded,
     RunEvent,
     RunStarted,
 )
 from engine.core.judgments import CriterionCalibration, JudgedItem
+from engine.core.run_records import StoredRun
 from engine.core.settings import Mode
 from engine.decisions.calibration import calibration_of
 from engine.decisions.decision import decide_all
@@ -47,16 +49,13 @@ def run_judging(
     `opener` is called only where something is left to judge; its CancelToken stops the run. `ending`: asked
     after each group whether the run is to stop there. Groups of items are fixed by their position, and
     stored together, so that a resumed run meets the same batches as an unbroken one. A run keeps the
-    calibration that it has, unless the plan has another.
+    calibration, name and note that it has, unless the plan has others.
     `resumes`: the number of the run to go on with, of the identity of the plan; None for the latest
     such run, or a new one. Raises StoreError, RunBusyError, ModelFileError.
     """
     held = store.begin(plan.identity(), fresh) if resumes is None else store.hold(resumes)
     with held as run:
-        if plan.calibration is not None:
-            store.calibrate(run.id, plan.calibration.as_json())
-        if plan.calibration is None and run.calibration is not None:
-            plan = replace(plan, calibration=calibration_of(run.calibration))
+        plan = _settled(plan, store, run)
         judged = store.positions(run.id)
         groups = _missing_groups(plan, judged)
         yield RunStarted(run.id, len(plan.dataset), len(judged))
@@ -73,6 +72,19 @@ def run_judging(
         except Cancelled:
             stopped = True
         yield RunEnded(run.id, len(plan.dataset), len(store.positions(run.id)), stopped)
+
+
+def _settled(plan: RunPlan, store: RunStore, run: StoredRun) -> RunPlan:
+    """Store what a plan says of its run beside items; the plan with the calibration that the run has then."""
+    if plan.name is not None:
+        store.name(run.id, plan.name)
+    if plan.note is not None:
+        store.note_run(run.id, plan.note)
+    if plan.calibration is not None:
+        store.calibrate(run.id, plan.calibration.as_json())
+    elif run.calibration is not None:
+        return replace(plan, calibration=calibration_of(run.calibration))
+    return plan
 
 
 def make_item_judge(plan: RunPlan, opened: OpenModel) -> ItemJudge:
@@ -133,15 +145,13 @@ def _remaining(plan: RunPlan, judge: ItemJudge, groups: Sequence[Sequence[int]])
 
 def _until_the_end(judging: Judging[Result], left: float | None) -> Judging[Result]:
     """The same work, telling how long the run takes whose later groups take `left` seconds."""
-    while True:
-        try:
-            event = next(judging)
-        except StopIteration as end:
-            result: Result = end.value
-            return result
+    reports = Reports(judging)
+    for event in reports:
         if isinstance(event, GroupUnderWay) and left is not None and event.seconds_left is not None:
-            event = replace(event, run_seconds_left=event.seconds_left + left)
-        yield event
+            yield replace(event, run_seconds_left=event.seconds_left + left)
+        else:
+            yield event
+    return reports.result
 
 
 def _decided(

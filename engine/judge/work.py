@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 from engine.core.cancel import CancelToken
-from engine.core.events import MeasureProgress, RunEnded, RunEvent, TokensEvaluated
+from engine.core.events import MeasureProgress, Reports, RunEnded, RunEvent, TokensEvaluated
 from engine.judge.forecast import Rate, time_some_items
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.rewrite import Rewritten, rewrite_explanations
@@ -55,15 +55,11 @@ def rewrite_run(
 ) -> Generator[MeasureProgress, None, Rewritten]:
     """Write again what is out of date in a run, as `rewrite_explanations` does it; tells no tokens."""
     with RunStore(store_path) as store:
-        writing = rewrite_explanations(plan, store, run_id, lambda: open_model(plan, cancel))
-        while True:
-            try:
-                event = next(writing)
-            except StopIteration as end:
-                rewritten: Rewritten = end.value
-                return rewritten
+        writing = Reports(rewrite_explanations(plan, store, run_id, lambda: open_model(plan, cancel)))
+        for event in writing:
             if isinstance(event, MeasureProgress):
                 yield event
+        return writing.result
 
 
 def _with_rare_tokens(events: Iterator[RunEvent]) -> Iterator[RunEvent]:

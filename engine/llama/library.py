@@ -8,6 +8,7 @@ import functools
 import logging
 import os
 import sys
+import threading
 from collections import deque
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ log = logging.getLogger(__name__)
 _ERROR = 4  # ggml_log_level
 _NO_MEMORY = -2  # llama_decode, llama_encode: a buffer could not be had
 _last_errors: deque[str] = deque(maxlen=8)
+_starting = threading.Lock()
 
 
 @llama_cpp.llama_log_callback  # type: ignore[untyped-decorator]
@@ -34,9 +36,14 @@ def _keep_log(level: int, text: bytes, _user_data: object) -> None:
     log.debug("%s", line)
 
 
-@functools.cache
 def start_library() -> None:
-    """Start llama.cpp's backends, once in a process, and send its log to `logging`."""
+    """Start llama.cpp's backends, once in a process, and send its log to `logging`. From any thread."""
+    with _starting:
+        _start_once()
+
+
+@functools.cache
+def _start_once() -> None:
     llama_cpp.llama_log_set(_keep_log, ctypes.c_void_p(0))
     folder = Path(llama_cpp.__file__).resolve().parent / "lib"
     if any(folder.glob("*ggml-cpu-*")):

@@ -1,4 +1,4 @@
-"""A model file written again with its weights in Q8_0, by llama.cpp's own quantiser.
+"""A model file written again with its weights in another format, by llama.cpp's own quantiser.
 
 Knows: what the quantiser is asked for, and how it says that it failed. Does not know: which models.
 """
@@ -26,20 +26,30 @@ def write_q8_0(source: Path, target: Path, texts: Mapping[str, str]) -> None:
     whatever the number of threads. SetupError where `target` cannot be written, ModelFileError where
     llama.cpp cannot read `source`, ValueError for a key or a text longer than 127 bytes.
     """
+    with whole_file(target) as part:
+        quantise(source, part, "q8_0", texts)
+
+
+def quantise(source: Path, part: Path, to: str, texts: Mapping[str, str], threads: int = 0) -> None:
+    """Write `source` to `part` as it is, with its weights in a format, `q4_k_m`; of a split one, one file.
+
+    `threads`: 0 for all cores. Raises what `write_q8_0` raises, and OSError where writing fails.
+    """
+    overrides = _overrides(texts)
     start_library()
     params = llama_cpp.llama_model_quantize_default_params()
-    params.ftype = llama_cpp.LLAMA_FTYPE_MOSTLY_Q8_0
+    params.nthread = threads
+    params.ftype = getattr(llama_cpp, f"LLAMA_FTYPE_MOSTLY_{to.upper()}")
     params.allow_requantize = True
-    params.kv_overrides = _overrides(texts)
-    with whole_file(target) as part:
-        forget_errors()
-        if llama_cpp.llama_model_quantize(os.fsencode(source), _narrow(part), ctypes.byref(params)):
-            reason = last_errors() or "no reason given"
-            _write_more(part)
-            raise ModelFileError(
-                f"{source.name}: llama.cpp cannot quantise this model: {reason}.",
-                "Download the file again, or choose another model.",
-            )
+    params.kv_overrides = overrides
+    forget_errors()
+    if llama_cpp.llama_model_quantize(os.fsencode(source), _narrow(part), ctypes.byref(params)):
+        reason = last_errors() or "no reason given"
+        _write_more(part)
+        raise ModelFileError(
+            f"{source.name}: llama.cpp cannot quantise this model: {reason}.",
+            "Download the file again, or choose another model.",
+        )
 
 
 def _overrides(texts: Mapping[str, str]) -> "ctypes.Array[llama_cpp.llama_model_kv_override]":

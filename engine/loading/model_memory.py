@@ -1,4 +1,4 @@
-"""What is remembered of model files: hashes by path, contents that a build of llama.cpp ran well, frames.
+"""What is remembered of model files: hashes, contents that a build of llama.cpp ran well, frames, speeds.
 
 It only saves time: where it cannot be read or written, everything is done again. What was found bad is not
 kept: the reason may have been the computer's, and trying again costs seconds.
@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from engine.llama.library import library_version
+from engine.llama.speed import ModelSpeed
 from engine.prompt.frame import Frame
 from engine.system.paths import cache_folder, text_of_path
 
@@ -20,6 +21,7 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS file (path TEXT PRIMARY KEY, size INTEGER, modified_ns INTEGER, hash TEXT)",
     "CREATE TABLE IF NOT EXISTS good (hash TEXT, build TEXT, PRIMARY KEY (hash, build))",
     "CREATE TABLE IF NOT EXISTS frame (key TEXT PRIMARY KEY, frame TEXT)",
+    "CREATE TABLE IF NOT EXISTS speed (key TEXT PRIMARY KEY, speed TEXT)",
 )
 
 
@@ -66,6 +68,17 @@ class ModelMemory:
     def remember_frame(self, key: str, frame: Frame) -> None:
         """Keep a rendered chat template."""
         self._write("INSERT OR REPLACE INTO frame VALUES (?, ?)", (key, json.dumps(frame.as_json())))
+
+    def speed(self, key: str) -> ModelSpeed | None:
+        """What was measured; `key` says all that it depends on."""
+        text = self._first("SELECT speed FROM speed WHERE key = ?", (key,))
+        with suppress(ValueError, KeyError, TypeError):
+            return ModelSpeed.of_json(json.loads(text)) if text else None
+        return None
+
+    def remember_speed(self, key: str, speed: ModelSpeed) -> None:
+        """Keep what was measured, in place of what was before."""
+        self._write("INSERT OR REPLACE INTO speed VALUES (?, ?)", (key, json.dumps(speed.as_json())))
 
     @staticmethod
     def _key(files: Sequence[Path]) -> tuple[str, int, int]:

@@ -40,7 +40,7 @@ def open_encoder(
     checked.check_unchanged()
     with (
         LlamaModel(checked.path, cancel=cancel) as model,
-        LlamaEncoder(model, _threads(machine, model), cancel) as encoder,
+        LlamaEncoder(model, thread_choice(machine, model), cancel) as encoder,
     ):
         yield encoder
 
@@ -58,7 +58,8 @@ def machine_settings(threads: int | None, gpu_layers: int | None) -> MachineSett
     return MachineSettings(threads, gpu_layers)
 
 
-def _threads(machine: MachineSettings, model: LlamaModel) -> int | ThreadChoice:
+def thread_choice(machine: MachineSettings, model: LlamaModel) -> int | ThreadChoice:
+    """With how many threads a session of a model computes."""
     if not machine.adapts:
         return machine.threads
     return ThreadChoice(1 if model.weight_bytes < _SMALL_MODEL else machine.threads)
@@ -89,6 +90,6 @@ def open_session(
     checked.check_unchanged()
     with (
         LlamaModel(checked.path, machine.gpu_layers, cancel=cancel) as model,
-        LlamaSession(model, shape(model), _threads(machine, model), cancel) as session,
+        LlamaSession(model, shape(model), thread_choice(machine, model), cancel) as session,
     ):
         yield OpenModel(session, chat_template(model.chat_template, session.vocabulary, cancel))

@@ -82,29 +82,30 @@ class SliceMeasures:
 
     def as_json(self) -> dict[str, Any]:
         """All of it under names of its own; shares are 0 to 1."""
-        return {
-            "slice": self.part.name,
-            "key": self.part.key,
-            "items": self.items,
-            "labelled": self.labelled,
-            "few": self.few,
-            "accuracy": self.accuracy,
-            "interval": self.interval,
-            "kappa": self.kappa,
-            "ties": self.ties,
-            "human_ties": self.human_ties,
-            "flipped": self.flipped,
-            "in_both_orders": list(self.in_both_orders),
-            "criteria": {
-                name: {
-                    "labels": found.items,
-                    "accuracy": found.accuracy,
-                    "interval": found.interval,
-                    "kappa": found.kappa,
-                }
-                for name, found in self.measures.items()
-            },
+        criteria = {
+            name: {
+                "labels": found.items,
+                "accuracy": found.accuracy,
+                "interval": found.interval,
+                "kappa": found.kappa,
+            }
+            for name, found in self.measures.items()
         }
+        return self.part.as_json(
+            {
+                "items": self.items,
+                "labelled": self.labelled,
+                "few": self.few,
+                "accuracy": self.accuracy,
+                "interval": self.interval,
+                "kappa": self.kappa,
+                "ties": self.ties,
+                "human_ties": self.human_ties,
+                "flipped": self.flipped,
+                "in_both_orders": list(self.in_both_orders),
+                "criteria": criteria,
+            }
+        )
 
 
 @dataclass(frozen=True)
@@ -116,20 +117,19 @@ class SlicedMeasures:
 
     def as_json(self) -> dict[str, Any]:
         """All of it as plain values."""
-        return {
-            "by": self.division.by,
-            "title": self.division.title,
-            "slices": [found.as_json() for found in self.slices],
-        }
+        return self.division.as_json([found.as_json() for found in self.slices])
 
 
 def measure_slices(matched: Matched, division: Slicing, cancel: CancelToken | None = None) -> SlicedMeasures:
     """The measures of each slice, of items that the system answers. Raises Cancelled."""
-    slice_of = {item_id: place for place, part in enumerate(division.slices) for item_id in part.ids}
+    slices_of: dict[str, list[int]] = {}
+    for place, part in enumerate(division.slices):
+        for item_id in part.ids:
+            slices_of.setdefault(item_id, []).append(place)
     pairs: list[dict[str, list[Pair]]] = [{} for _ in division.slices]
     for name, found in matched.pairs.items():
         for pair in found:
-            if (place := slice_of.get(pair.item.id)) is not None:
+            for place in slices_of.get(pair.item.id, ()):
                 pairs[place].setdefault(name, []).append(pair)
     answered = {item_id for item_id in matched.dataset.ids if item_id in matched.system.rows}
     measured = []

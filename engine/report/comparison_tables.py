@@ -15,6 +15,7 @@ from engine.measure.evaluation import Evaluation, mean_of, official_json
 from engine.measure.slice_measures import SlicedMeasures
 from engine.report.columns import AGREEMENT, BERTSCORE, CRITERION, KAPPA, ROUGE_L
 from engine.report.published import MEASURED_ON, PUBLISHED
+from engine.weigh.slice_weighing import SlicedWeighing
 
 PUBLISHED_NOTE = f"For reference, measured on {MEASURED_ON}, so not ranked here"
 P_VALUE_NOTE = "p-values are not corrected for how many there are."
@@ -144,10 +145,12 @@ def comparison_json(
     evaluations: Sequence[Evaluation],
     judge_name: str | None = None,
     slices: Sequence[Sequence[SlicedMeasures]] = (),
+    wins: Sequence[Mapping[str, SlicedWeighing]] = (),
 ) -> Mapping[str, Any]:
     """All of a comparison with every difference, the published systems, and each system's own scores.
 
     `judge_name`: the model that was asked for agreement. `slices`: those of each system, if asked for.
+    `wins`: for each division what the weighted judge decides on its slices, by system.
     """
     of_each = {
         found.name: [measured.as_json() for measured in divisions]
@@ -159,7 +162,12 @@ def comparison_json(
         "published": {"measured_on": MEASURED_ON, "results": [asdict(result) for result in PUBLISHED]},
         "scores": {found.name: official_json(found, judge_name) for found in evaluations},
         **({"slices": of_each} if of_each else {}),
+        **({"wins": [_wins_json(by_system) for by_system in wins]} if wins else {}),
     }
+
+
+def _wins_json(by_system: Mapping[str, SlicedWeighing]) -> Mapping[str, Any]:
+    return {name: weighed.as_json() for name, weighed in by_system.items()}
 
 
 def _ranked(measure: Measure) -> list[Ranked]:

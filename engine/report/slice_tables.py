@@ -4,7 +4,7 @@ Knows: which columns stand side by side, and what they mean. Does not know: how 
 and measured, terminals, windows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from engine.core.formatting import clipped, visible, words
@@ -42,6 +42,10 @@ _SHARES = (
     FLIPPED,
 )
 _NOTE = Column("note", "", Kind.NAME, "Whether there are enough labelled items to say anything.")
+_WINS = tuple(
+    Column(name, title, Kind.ESTIMATE, f"The share of comparisons with “{title}”, in percent.")
+    for name, title in zip(WINNERS, ("A wins", "B wins", "tie"), strict=True)
+)
 _TOO_FEW = f"under {FEW}: too few"
 
 
@@ -129,13 +133,23 @@ def compared_slice_table(matched: Sequence[Matched], measured: Sequence[SlicedMe
     return Table((_first(first.division.words), _LABELLED, *columns, _NOTE), rows)
 
 
+def compared_win_table(measured: SlicedMeasures, weighed: Mapping[str, SlicedWeighing]) -> Table:
+    """How often A and B win by the weighted judge: on each measured slice a row for each system by name."""
+    system = Column("system", "system", Kind.TEXT, "Whose scores the weighted judge decides by.")
+    rates = {
+        name: {one.part.key: one.rates for one in of_system.slices} for name, of_system in weighed.items()
+    }
+    rows: list[Row] = []
+    for of_slice in measured.slices:
+        for name in weighed:
+            found = rates[name].get(of_slice.part.key, {})
+            values = (found.get(winner) for winner in WINNERS)
+            rows.append([_name(of_slice), name, *(value and Estimate(*value) for value in values)])
+    return Table((_first(measured.division.words), system, *_WINS), rows)
+
+
 def weighed_slice_table(weighed: SlicedWeighing) -> Table:
     """The win rates of the weighted judge on each slice, in percent with intervals."""
-    titles = {WINNERS[0]: "A wins", WINNERS[1]: "B wins", WINNERS[2]: "tie"}
-    columns = [
-        Column(name, title, Kind.ESTIMATE, f"The share of comparisons with “{title}”, in percent.")
-        for name, title in titles.items()
-    ]
     more = (
         Column("labelled", "labelled", Kind.COUNT, "How many of them have a human overall label."),
         Column("agreement", "as people", Kind.ESTIMATE, "How often its winner is the human one, in percent."),
@@ -148,13 +162,13 @@ def weighed_slice_table(weighed: SlicedWeighing) -> Table:
             [
                 clipped(visible(found.part.name)),
                 found.items,
-                *(Estimate(*found.rates[name]) for name in titles),
+                *(Estimate(*found.rates[name]) for name in WINNERS),
                 agreement.items if agreement else 0,
                 Estimate(agreement.accuracy, found.interval) if agreement else None,
                 _TOO_FEW if found.items < FEW else "",
             ]
         )
-    return Table((_first(weighed.division.words), _ITEMS, *columns, *more), rows)
+    return Table((_first(weighed.division.words), _ITEMS, *_WINS, *more), rows)
 
 
 def _estimate(found: SliceMeasures) -> Estimate | None:

@@ -1,6 +1,6 @@
 """The table of runs: rows added, named, noted, put away and taken out again.
 
-Knows: the tables `run` and `deleted_run`, what a name may be. Does not know: transactions, what runs hold.
+Knows: the tables `run` and `deleted_run`. Does not know: transactions, what runs hold.
 """
 
 import json
@@ -9,14 +9,11 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from engine.core.errors import SetupError, StoreError
-from engine.core.run_records import RunIdentity, StoredRun
+from engine.core.errors import StoreError
+from engine.core.run_records import RunIdentity, StoredRun, checked_name, checked_note
 from engine.store.override_rows import checked_author, now
 from engine.store.run_rows import run_of_row
 from engine.system.paths import text_of_path
-
-LONGEST_NAME = 255  # letters
-LONGEST_NOTE = 20_000  # letters
 
 
 def run_row(db: sqlite3.Connection, run_id: int) -> StoredRun | None:
@@ -81,27 +78,14 @@ def add_run(db: sqlite3.Connection, identity: RunIdentity) -> int:
 
 def name_run(db: sqlite3.Connection, run_id: int, name: str) -> None:
     """Give a run a name, empty for none, in the caller's transaction. SetupError for what is no name."""
-    name = " ".join(name.split())
-    if len(name) > LONGEST_NAME:
-        raise SetupError(
-            f"The name of run {run_id} has {len(name):,} letters.",
-            f"Use {LONGEST_NAME} at most; a note may be longer.",
-        )
-    if not name.isprintable():
-        raise SetupError(
-            f"The name of run {run_id} has letters that cannot be shown: {name!r}.", "Leave them out."
-        )
-    db.execute("UPDATE run SET name = ? WHERE id = ?", (name, run_id))
+    named = checked_name(name, f"run {run_id}")
+    db.execute("UPDATE run SET name = ? WHERE id = ?", (named, run_id))
 
 
 def note_run(db: sqlite3.Connection, run_id: int, note: str) -> None:
     """Note something of a run, empty for nothing, in the caller's transaction. SetupError where too long."""
-    note = note.strip()
-    if len(note) > LONGEST_NOTE:
-        raise SetupError(
-            f"The note of run {run_id} has {len(note):,} letters.", f"Use {LONGEST_NOTE:,} at most."
-        )
-    db.execute("UPDATE run SET note = ? WHERE id = ?", (note.encode("utf-8", "replace").decode(), run_id))
+    noted = checked_note(note, f"run {run_id}").encode("utf-8", "replace").decode()
+    db.execute("UPDATE run SET note = ? WHERE id = ?", (noted, run_id))
 
 
 def archive_run(db: sqlite3.Connection, run_id: int, by: str) -> None:

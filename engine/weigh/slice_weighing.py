@@ -10,7 +10,15 @@ from typing import Any
 from engine.data.dataset import Dataset
 from engine.data.slices import Slice, Slicing
 from engine.measure.bootstrap import Interval, bootstrap_interval
-from engine.weigh.system_weighing import OverallAgreement, ScoredPairs, Weighing, human_winners, weigh
+from engine.measure.matching import Matched
+from engine.weigh.system_weighing import (
+    OverallAgreement,
+    ScoredPairs,
+    Weighing,
+    human_winners,
+    scored_pairs_of,
+    weigh,
+)
 from engine.weigh.weighted_judge import WINNERS
 
 
@@ -28,14 +36,15 @@ class SliceWeighing:
 
     def as_json(self) -> dict[str, Any]:
         """All of it under names of its own."""
-        return {
-            "slice": self.part.name,
-            "key": self.part.key,
-            "items": self.items,
-            "rates": {name: {"share": share, "interval": ends} for name, (share, ends) in self.rates.items()},
-            "agreement": self.agreement and asdict(self.agreement),
-            "interval": self.interval,
-        }
+        rates = {name: {"share": share, "interval": ends} for name, (share, ends) in self.rates.items()}
+        return self.part.as_json(
+            {
+                "items": self.items,
+                "rates": rates,
+                "agreement": self.agreement and asdict(self.agreement),
+                "interval": self.interval,
+            }
+        )
 
 
 @dataclass(frozen=True)
@@ -47,11 +56,7 @@ class SlicedWeighing:
 
     def as_json(self) -> dict[str, Any]:
         """All of it as plain values."""
-        return {
-            "by": self.division.by,
-            "title": self.division.title,
-            "slices": [found.as_json() for found in self.slices],
-        }
+        return self.division.as_json([found.as_json() for found in self.slices])
 
 
 def weigh_slices(pairs: ScoredPairs, weighing: Weighing, gold: Dataset, division: Slicing) -> SlicedWeighing:
@@ -66,6 +71,17 @@ def weigh_slices(pairs: ScoredPairs, weighing: Weighing, gold: Dataset, division
             decided = weigh(ScoredPairs(of_slice), weighing.weights, weighing.tie_threshold, gold)
             found.append(_of_slice(part, decided, instructions, human))
     return SlicedWeighing(division, tuple(found))
+
+
+def weigh_as_usual(matched: Matched, division: Slicing) -> SlicedWeighing | None:
+    """What a system decides by the rubric's weights, slice by slice; None where it has nothing to decide."""
+    rubric, system = matched.dataset.rubric, matched.system
+    weights = rubric.weights(system.criteria)
+    known = frozenset(matched.dataset.ids)
+    pairs = scored_pairs_of(system, list(weights), known) if weights else ScoredPairs([])
+    if not pairs.rows:
+        return None
+    return weigh_slices(pairs, weigh(pairs, weights, rubric.tie_threshold), matched.dataset, division)
 
 
 def _of_slice(

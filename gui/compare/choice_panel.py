@@ -53,7 +53,7 @@ class ChoicePanel(QScrollArea):
         self._busy = False
         self._chosen: Dataset | None = None
         self._looking = LatestTask(workspace.threads, Lane.FILES, self)
-        self._reading = LatestTask(workspace.threads, Lane.FILES, self)
+        self._reading = workspace.reader(self)
         self.systems = SystemList()
         self.gold_text = plain_label()
         self.partial = QCheckBox(f"&{FIELDS[Setting.PARTIAL]}")
@@ -133,7 +133,8 @@ class ChoicePanel(QScrollArea):
     def choose_gold(self, path: Path) -> None:
         """Read a labelled dataset to hold the systems against; other pages keep theirs."""
         self.gold_text.setText(visible(f"Reading {path.name} …"))
-        self._reading.start(file_jobs.load(path))
+        ticked = [run for run in self._workspace.runs if run.id in self.systems.runs]
+        self._reading.read_labels(path, ticked)
 
     @Slot()
     def use_usual_labels(self) -> None:
@@ -204,6 +205,7 @@ class ChoicePanel(QScrollArea):
         self._own_button.clicked.connect(self.use_usual_labels)
         self._reading.finished.connect(self._take_gold)
         self._reading.failed.connect(self._refuse_gold)
+        self._reading.put_off.connect(self.bring_up_to_date)
         self.compare_button.clicked.connect(self.compare_wanted)
         space.runs_changed.connect(self._list_runs)
         for signal in (self.systems.changed, self.partial.toggled, self.model_alone.toggled):

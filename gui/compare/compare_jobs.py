@@ -4,11 +4,12 @@ Knows: the steps of a comparison. Does not know: windows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gui.kit.remedies import IN_THE_WINDOW
+from gui.work.file_jobs import Chosen
 from gui.work.lanes import Job, JobControl
 from gui.work.marks import RunMark, gold_mark, run_mark
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from engine.measure.matching import Matched
     from engine.measure.systems import System
     from engine.report.comparison_tables import RankedTable
+    from gui.compare.slice_jobs import ComparedSlices
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Comparing:
 class Compared:
     """A comparison with all that is shown of it.
 
+    `whole`: each system on all items, `chosen`: the slice that alone is compared, None for all of them.
     `descriptions`: a line for each system. `notes`: sentences on what is not compared or not to be taken for
     more than it is. `doubts`: a line for each system whose judge may not have judged. `runs`: by system, the
     id of its run, None for a submission. `rows`: by item id, its place in `dataset`. `marks`: by the id of
@@ -70,6 +73,8 @@ class Compared:
     borda: "RankedTable"
     agreement: "Table"
     published: "Table"
+    whole: "Sequence[Matched]" = ()
+    chosen: Chosen | None = None
 
     @property
     def differences(self) -> "Sequence[Difference]":
@@ -77,12 +82,15 @@ class Compared:
         return self.comparison.differences
 
 
-def compare_systems(store_path: Path, choice: Choice, gold: "Dataset") -> Job[Compared]:
-    """Hold the chosen systems against the human labels of a dataset; reports Comparing."""
+def compare_systems(
+    store_path: Path, choice: Choice, gold: "Dataset", chosen: Chosen | None = None
+) -> Job[Compared]:
+    """Hold the chosen systems against the human labels of a dataset, on one slice of its items where one is
+    `chosen`; reports Comparing.
+    """
 
     def work(control: JobControl) -> Compared:
-        from engine.measure.comparison import compare, match_all
-        from engine.measure.evaluation import evaluate
+        from engine.measure.comparison import match_all
         from engine.measure.systems import open_system, system_of_file, told_apart
 
         steps = _Steps(control, 2 * choice.systems + 2)
@@ -95,13 +103,20 @@ def compare_systems(store_path: Path, choice: Choice, gold: "Dataset") -> Job[Co
             opened.append(system_of_file(path))
         systems = told_apart(opened)
         steps.begin("Joining them with the human labels …")
-        matched = match_all(systems, gold, choice.partial)
-        evaluations = []
-        for joined in matched:
-            steps.begin(f"Measuring {joined.system.name} …")
-            evaluations.append(evaluate(joined))
-        steps.begin("Comparing …")
-        return _compared(choice, gold, systems, evaluations, compare(evaluations))
+        return _on_slice(choice, gold, match_all(systems, gold, choice.partial), chosen, steps)
+
+    return work
+
+
+def compare_part(compared: Compared, chosen: Chosen | None) -> Job[Compared]:
+    """The same comparison on one slice of the items alone, or on all of them; reports Comparing.
+
+    SetupError where no item of the slice has a human label.
+    """
+
+    def work(control: JobControl) -> Compared:
+        steps = _Steps(control, len(compared.whole) + 1)
+        return _on_slice(compared.choice, compared.dataset, compared.whole, chosen, steps)
 
     return work
 
@@ -123,6 +138,22 @@ class _Steps:
         self._control.cancel.raise_if_requested()
         self._control.report(Comparing(what, self._done, self._total))
         self._done += 1
+
+
+def _on_slice(
+    choice: Choice, gold: "Dataset", whole: "Sequence[Matched]", chosen: Chosen | None, steps: _Steps
+) -> Compared:
+    from engine.measure.comparison import compare
+    from engine.measure.evaluation import evaluate
+
+    kept = whole if chosen is None else [one.only(chosen.part.known, chosen.words) for one in whole]
+    evaluations = []
+    for joined in kept:
+        steps.begin(f"Measuring {joined.system.name} …")
+        evaluations.append(evaluate(joined))
+    steps.begin("Comparing …")
+    found = _compared(choice, gold, [one.system for one in whole], evaluations, compare(evaluations))
+    return replace(found, whole=whole, chosen=chosen)
 
 
 def _compared(
@@ -173,7 +204,8 @@ def _notes_on(matched: "Matched") -> Iterator[str]:
         yield f"{name} lacks {len(matched.missing):,} items of {gold}: {listed(matched.missing)}"
     if matched.extra:
         yield f"{name} has {len(matched.extra):,} items that {gold} lacks: {listed(matched.extra)}"
-    yield from (f"{name}: {caveat}" for caveat in matched.caveats)
+    caveats = matched.caveats[1:] if matched.part else matched.caveats  # the slice is named above the tables
+    yield from (f"{name}: {caveat}" for caveat in caveats)
 
 
 @dataclass(frozen=True)
@@ -205,8 +237,12 @@ def filter_differences(compared: Compared, wanted: DifferenceFilter) -> Job[Sequ
     return work
 
 
-def save_comparison(path: Path, compared: Compared, in_use: Mapping[str, Path]) -> Job[Path]:
-    """Write a comparison as JSON, over nothing that was compared and no file in use; the path."""
+def save_comparison(
+    path: Path, compared: Compared, in_use: Mapping[str, Path], slices: "ComparedSlices | None" = None
+) -> Job[Path]:
+    """Write a comparison as JSON, with its slices where it is divided, over nothing that was compared and no
+    file in use; the path.
+    """
 
     def work(_control: JobControl) -> Path:
         from engine.report.comparison_tables import comparison_json
@@ -219,7 +255,10 @@ def save_comparison(path: Path, compared: Compared, in_use: Mapping[str, Path]) 
                 read |= {f"dataset of {evaluation.name}": identity.dataset_path}
                 read |= {f"model of {evaluation.name}": identity.model_path}
         check_targets({"The comparison": path}, {**in_use, **read, "dataset": compared.dataset.path})
-        write_json(path, comparison_json(compared.comparison, compared.evaluations))
+        by_slice = [[of_system] for of_system in slices.measured] if slices is not None else []
+        wins = [slices.weighed] if slices is not None else []
+        found = comparison_json(compared.comparison, compared.evaluations, slices=by_slice, wins=wins)
+        write_json(path, found)
         return path
 
     return work

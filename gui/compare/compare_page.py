@@ -15,7 +15,14 @@ from engine.core.errors import EngineError
 from engine.core.formatting import visible
 from engine.core.review_filters import Filters, WantedItems
 from gui.compare.choice_panel import ChoicePanel
-from gui.compare.compare_jobs import Compared, Comparing, compare_systems, same_labels, save_comparison
+from gui.compare.compare_jobs import (
+    Compared,
+    Comparing,
+    compare_part,
+    compare_systems,
+    same_labels,
+    save_comparison,
+)
 from gui.compare.comparison_view import ComparisonView
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_target
@@ -25,9 +32,8 @@ from gui.kit.notice import Notice
 from gui.work.files_in_use import files_in_use
 from gui.work.lanes import Lane, LatestTask
 from gui.work.marks import run_mark
-from gui.work.page import Page
+from gui.work.page import Page, PageSplitter
 from gui.work.page_name import PageName
-from gui.work.page_splitter import PageSplitter
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -59,7 +65,7 @@ class ComparePage(Page):
         ("Space", "Tick a run or a submission"),
         ("Delete", "Remove a submission from the list"),
         ("/", "Search the items that differ"),
-        ("Return", "Open the item that differs in Review, or list those of two systems"),
+        ("Return", "Open the item that differs in Review; list those of two systems, or of a slice"),
     )
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
@@ -78,7 +84,9 @@ class ComparePage(Page):
         self.stale = plain_label("What is ticked, or its labels, changed since: compare again.")
         self.doubts = plain_label()
         self.needs = plain_label()
-        self.view = ComparisonView(workspace.threads)
+        self.view = ComparisonView(workspace)
+        self.slices = self.view.slices.choice
+        self._all: Compared | None = None  # what is compared, of all items, once that was measured
         self.setAcceptDrops(True)
         self._build()
         self._connect()
@@ -106,12 +114,30 @@ class ComparePage(Page):
             return
         self.notice.dismiss()
         self.busy.begin("Comparing …")
-        self._comparing.start(compare_systems(self.workspace.store_path, self.choosing.choice, gold))
+        choice, chosen = self.choosing.choice, self.slices.chosen
+        chosen = chosen if self.compared is not None and self.compared.dataset is gold else None
+        self._comparing.start(compare_systems(self.workspace.store_path, choice, gold, chosen))
+
+    @Slot()
+    def _keep_to_slice(self) -> None:
+        """Compare the same systems on the slice that is chosen, or on all items."""
+        compared, chosen = self.compared, self.slices.chosen
+        if compared is None or compared.chosen == chosen:
+            self._comparing.drop()
+        elif chosen is None and self._all is not None and self._all.whole is compared.whole:
+            self._comparing.drop()
+            self._take(self._all)
+        else:
+            self._comparing.drop()
+            self.notice.dismiss()
+            self.busy.begin("Comparing …")
+            self._comparing.start(compare_part(compared, chosen))
 
     def save(self, path: Path) -> None:
         """Write the comparison as JSON."""
         if self.compared is not None:
-            job = save_comparison(path, self.compared, files_in_use(self.workspace, self))
+            in_use = files_in_use(self.workspace, self)
+            job = save_comparison(path, self.compared, in_use, self.view.slices.slices)
             task = self.workspace.threads.start(Lane.FILES, job, must_end=True)
             task.finished.connect(self._tell_saved)
             task.failed.connect(self.notice.show_error)
@@ -133,6 +159,8 @@ class ComparePage(Page):
     def _build(self) -> None:
         self.save_button = QPushButton("&Save as JSON…")
         name(self.save_button, "Save the comparison as JSON", "All measures, every difference, all scores")
+        self.slices.hide()  # until there is something to divide
+        self.header.addWidget(self.slices)
         self.header.addWidget(self.save_button)
         set_role(self.stale, "warning")
         self.stack = QStackedWidget()
@@ -169,11 +197,13 @@ class ComparePage(Page):
         space = self.workspace
         self._comparing.progress.connect(self._follow)
         self._comparing.finished.connect(self._take)
-        self._comparing.failed.connect(self.notice.show_error)
+        self._comparing.failed.connect(self._fail)
+        self._comparing.cancelled.connect(self._show_slice)
         self._comparing.busy_changed.connect(self._follow_busy)
         self.busy.cancelled.connect(self._comparing.cancel)
         self.choosing.changed.connect(self._bring_up_to_date)
         self.choosing.compare_wanted.connect(self.compare)
+        self.slices.changed.connect(self._keep_to_slice)
         self.save_button.clicked.connect(self._ask_where_to_save)
         self.view.differences.opened.connect(self._open_in_review)
         self.view.listed.connect(self._list_in_review)
@@ -255,14 +285,27 @@ class ComparePage(Page):
     @Slot(object)
     def _take(self, compared: Compared) -> None:
         self.compared = compared
+        self._all = compared if compared.chosen is None else self._all
         self._listed_otherwise.clear()
         self._overridden.clear()
         self._looked_at = self._equal = None
         self.doubts.setText(visible("\n".join(compared.doubts)))
         self.doubts.setVisible(bool(compared.doubts))
         self.view.show_comparison(compared)
+        self.slices.show()
         self.stack.setCurrentWidget(self.view)
         self.workspace.refresh_runs()  # the list may be older than what was compared
+
+    @Slot(object)
+    def _fail(self, error: EngineError) -> None:
+        self.notice.show_error(error)
+        self._show_slice()
+
+    @Slot()
+    def _show_slice(self) -> None:
+        """Let the choice of a slice say what is shown, where nothing came of another one."""
+        if self.compared is not None and self.compared.chosen != self.slices.chosen:
+            self.slices.choose_part(self.compared.chosen.part if self.compared.chosen is not None else None)
 
     @Slot()
     def _ask_where_to_save(self) -> None:

@@ -12,11 +12,12 @@ from engine.core.formatting import short_name, visible, words
 from engine.core.review_filters import Filters
 from gui.compare.difference_list import DifferenceList
 from gui.compare.ranked_table import RankedTableModel
+from gui.compare.slices_tab import SlicesTab
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
 from gui.kit.labels import heading, hint, set_role
 from gui.kit.value_table import TableModel
 from gui.kit.views import fit_height, measure_view, table_view
-from gui.work.lanes import EngineThreads
+from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
     from gui.compare.compare_jobs import Compared
@@ -29,7 +30,7 @@ class ComparisonView(QTabWidget):
 
     listed = Signal(object, str)
 
-    def __init__(self, threads: EngineThreads, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName("Comparison")
         self.tabBar().setDrawBase(False)
@@ -37,7 +38,8 @@ class ComparisonView(QTabWidget):
         self.borda = RankedTableModel(self)
         self.published = TableModel(self)
         self.agreement = TableModel(self)
-        self.differences = DifferenceList(threads)
+        self.differences = DifferenceList(workspace.threads)
+        self.slices = SlicesTab(workspace)
         self.systems = plain_label()
         self.notes = plain_label()
         set_role(self.notes, "warning")
@@ -49,12 +51,15 @@ class ComparisonView(QTabWidget):
         self.agreement_view = table_view(self.agreement, "Agreement of each two systems")
         self.agreement_view.activated.connect(self._list_pair)
         self.differences.listed.connect(self.listed)
+        self.slices.listed.connect(self.listed)
+        self.slices.divided.connect(self._show_slices)
         self._compared: Compared | None = None
         header = self.agreement_view.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.addTab(self._measure_tab(), "Measures")
         self.addTab(self._agreement_tab(), "Agreement")
         self.addTab(self.differences, "Differences")
+        self.addTab(_scrolled(self.slices, "By slice"), "By slice")
         self.restyle()
 
     def show_comparison(self, compared: "Compared") -> None:
@@ -65,8 +70,9 @@ class ComparisonView(QTabWidget):
         self.notes.setText(visible("\n".join(compared.notes)))
         self.notes.setVisible(bool(compared.notes))
         items = f"{result.items:,} {'item' if result.items == 1 else 'items'}"
+        part = f": {compared.chosen.words}" if compared.chosen is not None else ""
         self._measured_on.setText(
-            visible(f"On {items} with the human labels of {short_name(compared.dataset.name)}")
+            visible(f"On {items} with the human labels of {short_name(compared.dataset.name)}{part}")
         )
         self._measured_on.setToolTip(tip(compared.dataset.name))
         self.measures.show_ranked(compared.measures)
@@ -74,6 +80,7 @@ class ComparisonView(QTabWidget):
         self.published.show_table(compared.published)
         self.agreement.show_table(compared.agreement)
         self.differences.show_comparison(compared)
+        self.slices.show_comparison(compared)
         self.setTabText(self.indexOf(self.differences), f"Differences ({len(compared.differences):,})")
 
     def restyle(self) -> None:
@@ -84,6 +91,11 @@ class ComparisonView(QTabWidget):
             _limit_columns(view)
         self.agreement_view.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 10)
         self.differences.restyle()
+        self.slices.restyle()
+
+    @Slot()
+    def _show_slices(self) -> None:
+        self.setCurrentIndex(self.count() - 1)
 
     @Slot(QModelIndex)
     def _list_pair(self, index: QModelIndex) -> None:
@@ -129,11 +141,7 @@ class ComparisonView(QTabWidget):
         )
         layout.addWidget(published)
         layout.addStretch(1)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setWidget(content)
-        area.setAccessibleName("Measures")
-        return area
+        return _scrolled(content, "Measures")
 
     def _agreement_tab(self) -> QWidget:
         content = QWidget()
@@ -149,6 +157,14 @@ class ComparisonView(QTabWidget):
         )
         layout.addWidget(self.agreement_view, 1)
         return content
+
+
+def _scrolled(content: QWidget, accessible: str) -> QScrollArea:
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setWidget(content)
+    area.setAccessibleName(accessible)
+    return area
 
 
 def _limit_columns(view: QTableView) -> None:

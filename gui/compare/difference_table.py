@@ -6,13 +6,13 @@ Knows: differences and the dataset of their items. Does not know: which of them 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QFont
 
-from engine.core.formatting import visible, words
+from engine.core.formatting import words
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.label_words import LABEL_WORDS
-from gui.kit.value_table import SORT_ROLE, Index
+from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, Index
 
 if TYPE_CHECKING:
     from engine.measure.comparison import Difference
@@ -22,11 +22,11 @@ _BEFORE = ("Item", "Criterion", "Human label")
 _AFTER = ("Instruction",)
 
 
-class DifferenceTableModel(QAbstractTableModel):
+class DifferenceTableModel(HeadedModel):
     """A row for each wanted difference: item, criterion, human label, each system's label, instruction."""
 
-    def __init__(self, parent: Any = None) -> None:
-        super().__init__(parent)
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent=parent)
         self._compared: Compared | None = None
         self._places: Sequence[int] = ()
         self._bold = QFont()
@@ -36,6 +36,8 @@ class DifferenceTableModel(QAbstractTableModel):
         """Show those of the differences of a comparison that stand at these places, from 0."""
         self.beginResetModel()
         self._compared, self._places = compared, places
+        titles = (*_BEFORE, *compared.comparison.systems, *_AFTER)
+        self._heads = [Head(title, title) for title in titles]  # of long ones, the tool tip has the whole
         self.endResetModel()
 
     def difference(self, row: int) -> "Difference":
@@ -48,28 +50,6 @@ class DifferenceTableModel(QAbstractTableModel):
         place = column - len(_BEFORE)
         return place if self._compared and 0 <= place < len(self._compared.runs) else None
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:
-        """How many differences are wanted."""
-        return 0 if parent.isValid() else len(self._places)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:
-        """The columns of the item, one for each system, and the instruction."""
-        return 0 if parent.isValid() or self._compared is None else len(self._header())
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        """The names of the columns, those of the systems whole as tool tips."""
-        if orientation is not Qt.Orientation.Horizontal or section >= self.columnCount():
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return visible(self._header()[section])
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return tip(self._header()[section])
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        return None
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """A cell's text; the native value for sorting; bold where a system gives the human label."""
         if not index.isValid():
@@ -79,11 +59,10 @@ class DifferenceTableModel(QAbstractTableModel):
             return shown(self._value(index))
         if role == Qt.ItemDataRole.FontRole and self._is_right(index):
             return self._bold
-        return None
+        return super().data(index, role)
 
-    def _header(self) -> Sequence[str]:
-        systems = self._compared.comparison.systems if self._compared else ()
-        return (*_BEFORE, *systems, *_AFTER)
+    def _count_rows(self) -> int:
+        return len(self._places)
 
     def _value(self, index: Index) -> str:
         """What a cell says, whole."""

@@ -30,7 +30,8 @@ class RankedTableModel(TableModel):
 
     def _title(self, section: int) -> str:
         """Systems keep their names."""
-        return super()._title(section) if section == 0 else self._table.columns[section].title
+        column = self._table.columns[section]
+        return column.title if column.key.startswith("system_") else super()._title(section)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """As TableModel, and the letters of a cell."""

@@ -3,8 +3,7 @@
 Knows: what is asked. Does not know: how columns are guessed, how a file is read.
 """
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
@@ -33,6 +32,7 @@ from gui.kit.foreign_text import one_line, plain_label
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.labels import heading, hint, label, name, set_role
 from gui.kit.notice import problem_of
+from gui.work.dataset_reader import ColumnsWish
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
@@ -71,14 +71,12 @@ class ColumnsDialog(QDialog):
     def __init__(
         self,
         workspace: Workspace,
-        path: Path,
-        columns: ColumnMap | None = None,
-        unknown: Sequence[str] = (),
+        wish: ColumnsWish,
         parent: QWidget | None = None,
     ) -> None:
-        """`columns`: by which the file was read so far; `unknown`: label values that had no meaning then."""
         super().__init__(parent)
-        self._path, self._before, self._unknown = path, columns, unknown
+        path, self._path, self._before, self._unknown = wish.path, wish.path, wish.columns, wish.unknown
+        self._refused = wish.problem
         self._foreign: Foreign | None = None
         self._preview: FirstItems | None = None
         self.setWindowTitle(f"Columns of {one_line(path.name)}"[:120])
@@ -87,7 +85,7 @@ class ColumnsDialog(QDialog):
         self.items = QPlainTextEdit()
         self.problem = plain_label("")
         self.remember = QCheckBox("&Remember for files with these columns")
-        self.remember.setChecked(True)
+        self.remember.setChecked(wish.remember)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.open_button = self.buttons.addButton("&Open", QDialogButtonBox.ButtonRole.AcceptRole)
         self._lay_out()
@@ -159,12 +157,24 @@ class ColumnsDialog(QDialog):
         last.addWidget(self.buttons)
         layout = QVBoxLayout(self)
         layout.addWidget(hint(_WHAT))
+        if self._refused:
+            layout.addWidget(self._why_again())
         layout.addWidget(across, 1)
         layout.addLayout(last)
         letter, line = self.fontMetrics().averageCharWidth(), self.fontMetrics().height()
         area.setMinimumWidth(letter * _FORM)
         wanted = QSize(letter * _SIZE[0], line * _SIZE[1])
         self.resize(wanted.boundedTo(self.screen().availableSize() * _SHARE_OF_SCREEN))
+
+    def _why_again(self) -> QWidget:
+        """Why the file could not be read as it was tried last."""
+        first, *more = self._refused.splitlines()
+        shown = [first, *more[:_MOST_PROBLEMS]]
+        if len(more) > _MOST_PROBLEMS:
+            shown.append(f"  and {len(more) - _MOST_PROBLEMS:,} more.")
+        text = plain_label(visible("\n".join(map(one_line, shown))))
+        set_role(text, "warning")
+        return text
 
     def _make_fields(self, foreign: Foreign) -> None:
         self.kind = QComboBox()

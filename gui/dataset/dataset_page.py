@@ -16,7 +16,7 @@ from engine.core.errors import ColumnsError, EngineError
 from engine.core.formatting import short_name
 from engine.system.paths import demo_dataset
 from gui.dataset import dataset_jobs
-from gui.dataset.columns_dialog import ColumnsDialog
+from gui.dataset.column_asker import ColumnAsker
 from gui.dataset.item_list import ItemList
 from gui.dataset.item_preview import ItemPreview
 from gui.dataset.recent_files import RecentFiles
@@ -28,11 +28,11 @@ from gui.kit.file_dialogs import ALL_FILES, DATASETS
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import main_button, name
 from gui.kit.notice import Notice
+from gui.work.dataset_reader import ColumnsWish
 from gui.work.file_jobs import Loading
 from gui.work.lanes import Lane, LatestTask
-from gui.work.page import Page
+from gui.work.page import Page, PageSplitter
 from gui.work.page_name import PageName
-from gui.work.page_splitter import PageSplitter
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class DatasetPage(Page):
         self.welcome = Welcome()
         self.busy = BusyLine()
         self.notice = Notice()
-        self.columns_dialog: ColumnsDialog | None = None  # asked last
+        self.asker = ColumnAsker(workspace, self)
         self._unread: ColumnsError | None = None  # of a file that other columns may read
         self._asked: dict[Path, ColumnMap] = {}  # what was chosen last, by file
         self._build_header()
@@ -190,13 +190,9 @@ class DatasetPage(Page):
             self.ask_columns(path, self._asked.get(path), self._unread.unknown)
 
     def ask_columns(self, path: Path, columns: ColumnMap | None = None, unknown: Sequence[str] = ()) -> None:
-        """Ask which columns of a file are which; see ColumnsDialog."""
-        self.columns_dialog = ColumnsDialog(self.workspace, path, columns, unknown, self)
-        self.columns_dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.columns_dialog.chosen.connect(self._open_by)
-        self.columns_dialog.open()
+        """Ask which columns of a file are which, and open it by them."""
+        self.workspace.columns_wanted.emit(ColumnsWish(path, self._open_by, columns, unknown))
 
-    @Slot(object, object, bool)
     def _open_by(self, path: Path, columns: ColumnMap, remember: bool) -> None:
         self._asked = {path: columns}
         self.workspace.open_dataset(path, columns, remember)
@@ -244,7 +240,8 @@ class DatasetPage(Page):
         dataset = self.workspace.dataset
         if dataset is not None:
             ids = dataset.ids
-            self.workspace.items_wanted.emit(dataset.path, tuple(ids[row] for row in rows))
+            chosen = tuple(ids[row] for row in rows)
+            self.workspace.items_wanted.emit(dataset.path, chosen, dataset.columns)
 
     @Slot(object)
     def _show_loading(self, loading: Loading | None) -> None:

@@ -82,7 +82,7 @@ class ItemList(QWidget):
         self.selected = SelectedItems(self.view, self.table)
         self.search = SearchField()
         self.count = hint("")
-        self.slices = SliceChoice(workspace.threads)
+        self.slices = SliceChoice(workspace)
         self._build()
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self._ask)

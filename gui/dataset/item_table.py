@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt
+from PySide6.QtCore import QModelIndex, QObject, Qt
 from PySide6.QtGui import QColor
 
 from engine.core.formatting import clipped, words
@@ -18,7 +18,7 @@ from engine.core.items import PREFERENCES, Preference
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.theme import LIGHT, Colours
-from gui.kit.value_table import SORT_ROLE, Index
+from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, Index
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -34,6 +34,12 @@ class DatasetColumn:
     is_label: bool = False
     is_other: bool = False
 
+    @property
+    def head(self) -> Head:
+        """The title, which may lack the end of a long name, and what the column is."""
+        whole = self.source if self.is_other else self.title
+        return Head(self.title, f"{self.title}: human label" if self.is_label else whole)
+
 
 TEXT_COLUMNS = (
     DatasetColumn("id", "Id"),
@@ -45,13 +51,13 @@ TEXT_COLUMNS = (
 _ROLES = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.DecorationRole, Qt.ItemDataRole.ToolTipRole, SORT_ROLE)
 
 
-class ItemTableModel(QAbstractTableModel):
+class ItemTableModel(HeadedModel):
     """One row for each item that is shown; a column for each text, for each criterion with labels, and
     for each further column of the file.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__([column.head for column in TEXT_COLUMNS], parent)
         self._columns: tuple[DatasetColumn, ...] = TEXT_COLUMNS
         self._cells: list[Any] = []
         self._rows: Rows | None = None
@@ -75,6 +81,7 @@ class ItemTableModel(QAbstractTableModel):
             for name in dataset.other_columns
         )
         self._columns = (*TEXT_COLUMNS, *labels, *others)
+        self._heads = [column.head for column in self._columns]
         self._cells = [dataset.texts(column.source) for column in self._columns]
         self._rows, self._count = None, len(dataset)
         self.endResetModel()
@@ -104,41 +111,10 @@ class ItemTableModel(QAbstractTableModel):
         """The whole text of a cell, as the file has it."""
         return str(self._cells[index.column()][self.item_at(index.row())].as_py())
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:
-        """How many items are shown."""
-        if parent.isValid():
-            return 0
-        return self._count if self._rows is None else len(self._rows)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:
-        """How many columns there are."""
-        return 0 if parent.isValid() else len(self._columns)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        """The titles of the columns."""
-        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(self._columns):
-            return None
-        column = self._columns[section]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return column.title
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return (
-                f"{column.title}: human label"
-                if column.is_label
-                else tip(column.source)
-                if column.is_other
-                else column.title
-            )
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        return None
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """A cell: the beginning of its text, more of it as a tool tip, whole for sorting."""
         if role not in _ROLES or not index.isValid():
-            return None
+            return super().data(index, role)
         if self._columns[index.column()].is_label:
             return self._label_data(index, role)
         if role == Qt.ItemDataRole.DisplayRole:
@@ -157,6 +133,9 @@ class ItemTableModel(QAbstractTableModel):
     ) -> list[QModelIndex]:
         """Nothing: a letter typed into the view would ask every cell of a column, for seconds."""
         return []
+
+    def _count_rows(self) -> int:
+        return self._count if self._rows is None else len(self._rows)
 
     def _label_data(self, index: Index, role: int) -> Any:
         text = self.text(index)

@@ -4,10 +4,14 @@ Knows: fields for a RunSetup. Does not know: what the engine does with them.
 """
 
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QFormLayout, QSpinBox, QWidget
 
+from engine.core.column_map import ColumnMap
+from engine.core.errors import EngineError
 from engine.core.remedies import Setting
 from engine.core.run_setup import RunSetup
 from engine.core.settings import DEFAULT_CONTEXT, MOST_THREADS, USUAL_MARGIN, KvType, Mode
@@ -16,6 +20,10 @@ from gui.kit.file_choice import FileChoice
 from gui.kit.file_dialogs import DATASETS
 from gui.kit.labels import label, name, narrow
 from gui.kit.remedies import FIELDS
+from gui.work.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
 
 _AUTOMATIC = 0  # what a number field shows for None
 _LARGEST_CONTEXT = 2**24
@@ -29,8 +37,15 @@ class AdvancedPanel(QWidget):
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._example_columns: ColumnMap | None = None
+        self._known_examples: Path | None = None  # whose columns these are
+        self._problem = workspace.problem
+        self._reading = workspace.reader(self)
+        self._reading.finished.connect(self._take_examples)
+        self._reading.failed.connect(self._refuse_examples)
+        self._reading.left.connect(self._leave_examples)
         self._make_prompt_fields()
         self._make_computer_fields()
         self._make_explanation_fields()
@@ -59,7 +74,9 @@ class AdvancedPanel(QWidget):
     def show_setup(self, setup: RunSetup) -> None:
         """Show what a setup says; `changed` is not emitted."""
         self.blockSignals(True)
+        self._reading.drop()
         self._examples.set_path(setup.examples_path)
+        self._known_examples, self._example_columns = setup.examples_path, setup.example_columns
         self._shots.setValue(setup.shots)
         self._calibration.set_path(setup.calibration_path)
         self._margin.setValue(setup.second_order_below or USUAL_MARGIN)
@@ -80,6 +97,7 @@ class AdvancedPanel(QWidget):
         return replace(
             setup,
             examples_path=self._examples.path,
+            example_columns=self._example_columns if self._examples.path else None,
             shots=self._shots.value(),
             calibration_path=self._calibration.path,
             second_order_below=round(self._margin.value(), 2) if _in_doubt(setup) else None,
@@ -115,9 +133,40 @@ class AdvancedPanel(QWidget):
         self._shots.setEnabled(setup.examples_path is not None)
         self._margin.setEnabled(_in_doubt(setup))
 
+    @Slot()
+    def _read_examples(self) -> None:
+        """See that a file can be read, and by which columns, before a run is planned with it."""
+        path = self._examples.path
+        if path is None:
+            self._reading.drop()
+            self._know_examples(None, None)
+        else:
+            self._reading.read_labels(path)
+
+    @Slot(object)
+    def _take_examples(self, dataset: "Dataset") -> None:
+        self._know_examples(dataset.path, dataset.columns)
+
+    @Slot(object)
+    def _refuse_examples(self, error: EngineError) -> None:
+        """The plan says what is wrong with the file; of one that was left, nothing else does."""
+        if self._examples.path == self._known_examples:
+            self._problem.emit(error)
+        else:
+            self._know_examples(self._examples.path, None)
+
+    @Slot()
+    def _leave_examples(self) -> None:
+        """Nobody said which columns they have: those of before stay."""
+        self._examples.set_path(self._known_examples)
+
+    def _know_examples(self, path: Path | None, columns: ColumnMap | None) -> None:
+        self._known_examples, self._example_columns = path, columns
+        self.changed.emit()
+
     def _make_prompt_fields(self) -> None:
         self._examples = FileChoice("labelled examples", DATASETS)
-        self._examples.changed.connect(self.changed)
+        self._examples.changed.connect(self._read_examples)
         self._shots = self._number("How many labelled examples the model is shown", 1, 32)
         self._calibration = FileChoice("calibration", _CALIBRATIONS)
         self._calibration.changed.connect(self.changed)

@@ -11,13 +11,14 @@ from typing import ClassVar, cast
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
+from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError
 from engine.core.events import RunEnded
 from engine.core.run_setup import RunSetup
 from engine.system.paths import demo_dataset
 from gui.judge import model_jobs
 from gui.judge.dataset_line import DatasetLine
-from gui.judge.model_jobs import MemoryWish
+from gui.judge.model_jobs import ModelWish
 from gui.judge.model_picker import ModelPicker
 from gui.judge.plan_panel import PlanPanel
 from gui.judge.planner import Planner
@@ -30,9 +31,8 @@ from gui.kit.labels import column, main_button, name, panel, scrolling, set_role
 from gui.reading.first_steps import FirstSteps
 from gui.work.file_jobs import Loading
 from gui.work.lanes import Lane, LatestTask
-from gui.work.page import Page
+from gui.work.page import Page, PageSplitter
 from gui.work.page_name import PageName
-from gui.work.page_splitter import PageSplitter
 from gui.work.workspace import Workspace
 
 _SPLITTER = "judge/splitter"
@@ -48,7 +48,7 @@ class JudgePage(Page):
         ("Ctrl+.", "Stop the run, and the queue; what is judged is kept"),
         ("Ctrl+Shift+R", "Add the run that is described to the queue"),
         ("Shift+F5", "Start the queue"),
-        ("Alt+Up, Alt+Down, Delete", "In the queue: move a run, take it out"),
+        ("Alt+Up, Alt+Down, F2, Delete", "In the queue: move a run, name it, take it out"),
         ("Enter", "In the latest judgments: show one in Review"),
     )
 
@@ -81,7 +81,7 @@ class JudgePage(Page):
         if not self._awake:
             self._awake = True
             self.picker.scan()
-        self._plan_soon()
+        self._change()
 
     def keep_layout(self) -> None:
         """Remember the splitter."""
@@ -97,9 +97,9 @@ class JudgePage(Page):
         self._awake = True
         self.picker.choose(path)
 
-    def choose_items(self, dataset: Path, ids: Sequence[str]) -> None:
+    def choose_items(self, dataset: Path, ids: Sequence[str], columns: ColumnMap | None = None) -> None:
         """Describe a run of these items alone, of a dataset that is opened where it is not; none starts."""
-        self._describe(replace(usual_setup(), dataset_path=dataset, ids=tuple(ids)))
+        self._describe(replace(usual_setup(), dataset_path=dataset, ids=tuple(ids), columns=columns))
         if self.control.running:
             self.workspace.note.emit("The chosen items can be judged when the run under way has ended.")
 
@@ -157,7 +157,7 @@ class JudgePage(Page):
         self.dataset_line.demo_wanted.connect(lambda: self.workspace.open_dataset(demo_dataset()))
         self.picker = ModelPicker(self.workspace)
         self.picker.changed.connect(self._change)
-        self.settings = SettingsPanel(self.workspace.state)
+        self.settings = SettingsPanel(self.workspace)
         self.settings.changed.connect(self._change)
         self.settings.unfolded.connect(self._ask_for_gpu)
         self.first_steps = FirstSteps()
@@ -210,6 +210,7 @@ class JudgePage(Page):
         self.plan_panel.again_wanted.connect(self.planner.make)
         self.plan_panel.cancelled.connect(self.planner.cancel)
         self.plan_panel.time_wanted.connect(self.planner.time)
+        self.picker.measured.connect(self.planner.time_anew)
         self._gpu = LatestTask(self.workspace.threads, Lane.MODEL, self)
         self._gpu.finished.connect(self.settings.advanced.set_gpu)
 
@@ -218,7 +219,8 @@ class JudgePage(Page):
     @Slot()
     def _change(self) -> None:
         setup = self.setup()
-        self.picker.set_wish(MemoryWish(setup.context, setup.kv_type))
+        wish = ModelWish(setup.context, setup.kv_type, setup.threads, setup.gpu_layers)
+        self.picker.set_wish(wish)
         self._plan_soon()
 
     @Slot()

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt
+from PySide6.QtCore import QModelIndex, QObject, Qt
 from PySide6.QtGui import QFont, QPalette
 
 from engine.core.events import ItemJudged, LabelsRead
@@ -17,21 +17,21 @@ from engine.core.judgments import Judgment
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.label_mark import label_icon
 from gui.kit.label_words import LABEL_WORDS
-from gui.kit.value_table import SORT_ROLE, Index
+from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, Index
 
 MOST_ROWS = 200
 _Row = ItemJudged | LabelsRead
-_BEFORE, _AFTER = ("Item",), ("Flips",)
+_BEFORE, _AFTER = (Head("Item"),), (Head("Flips", is_number=True),)
 
 
-class LatestTableModel(QAbstractTableModel):
+class LatestTableModel(HeadedModel):
     """One row for each item: its label on each criterion, how many of them the order flipped.
 
     Items that are read and not kept yet are at the top, in italics.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__((*_BEFORE, *_AFTER), parent)
         self._criteria: tuple[str, ...] = ()
         self._rows: deque[ItemJudged] = deque(maxlen=MOST_ROWS)
         self._previews: list[LabelsRead] = []
@@ -43,6 +43,7 @@ class LatestTableModel(QAbstractTableModel):
         """Show nothing, with a column for each of these criteria."""
         self.beginResetModel()
         self._criteria = tuple(criteria)
+        self._heads = (*_BEFORE, *(Head(words(name).capitalize()) for name in criteria), *_AFTER)
         self._rows.clear()
         self._previews.clear()
         self.endResetModel()
@@ -57,8 +58,7 @@ class LatestTableModel(QAbstractTableModel):
             places = [place for place, each in enumerate(self._previews) if each.position == event.position]
             if places:
                 self._previews[places[0]] = event
-                last = self.columnCount() - 1
-                self.dataChanged.emit(self.index(places[0], 0), self.index(places[0], last))
+                self._tell_changed(places[0], places[0])
             else:
                 self.beginInsertRows(QModelIndex(), 0, 0)
                 self._previews.insert(0, event)
@@ -104,28 +104,6 @@ class LatestTableModel(QAbstractTableModel):
         """The criterion of a column, the first one for the others."""
         return self._criteria[column - len(_BEFORE) if self.is_label(column) else 0]
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:
-        """How many items are shown."""
-        return 0 if parent.isValid() else len(self._previews) + len(self._rows)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:
-        """How many columns there are."""
-        return 0 if parent.isValid() else len(_BEFORE) + len(self._criteria) + len(_AFTER)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        """The names of the columns."""
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return (*_BEFORE, *map(words, self._criteria), *_AFTER)[section].capitalize()
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            left = section < len(_BEFORE) + len(self._criteria)
-            side = Qt.AlignmentFlag.AlignLeft if left else Qt.AlignmentFlag.AlignRight
-            return int(side | Qt.AlignmentFlag.AlignVCenter)
-        return None
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """What a cell shows, its value, the colour of a label."""
         if not index.isValid():
@@ -135,16 +113,14 @@ class LatestTableModel(QAbstractTableModel):
             return self._not_kept if isinstance(event, LabelsRead) else None
         if 0 <= place < len(self._criteria):
             return self._label(event, place, role)
-        answer: Any = None
-        if role == Qt.ItemDataRole.DisplayRole:
-            answer = self._text(event, place)
-        elif role == Qt.ItemDataRole.ToolTipRole and place < 0:
-            answer = tip(f"{self._item_id(event)}\n{_how(event)}")
-        elif role == Qt.ItemDataRole.TextAlignmentRole and place >= 0:
-            answer = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        elif role == SORT_ROLE:
-            answer = self._text(event, place)
-        return answer
+        if role in (Qt.ItemDataRole.DisplayRole, SORT_ROLE):
+            return self._text(event, place)
+        if role == Qt.ItemDataRole.ToolTipRole and place < 0:
+            return tip(f"{self._item_id(event)}\n{_how(event)}")
+        return super().data(index, role)
+
+    def _count_rows(self) -> int:
+        return len(self._previews) + len(self._rows)
 
     def _event(self, row: int) -> _Row:
         kept = row - len(self._previews)

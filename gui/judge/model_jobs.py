@@ -1,36 +1,53 @@
-"""Jobs on model files: which there are on this computer, and whether they fit its memory.
+"""Jobs on model files: which there are on this computer, whether they fit, how fast they are; one converted.
 
-Knows: what the choice of a model depends on. Does not know: windows.
+Knows: what the choice of a model depends on, what works apart with a file. Does not know: windows.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.settings import KvType, default_context
+from engine.core.errors import ModelFileError, SetupError, StoreError
+from engine.core.events import MeasureProgress, Preparing, followed
+from engine.core.settings import KvType, MachineSettings, default_context
 from engine.system.paths import demo_model
+from gui.work.apart_jobs import worker
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
+    from engine.decisions.format_mass import RunMass
     from engine.gguf.finder import FoundModel
     from engine.gguf.memory import Fit, MemoryEstimate
+    from engine.llama.speed import ModelSpeed
+    from engine.loading.conversion import Conversion
     from engine.system.computer import Memory
 
 DEMO_SOURCE = "Tiebreak"
 
 
 @dataclass(frozen=True)
-class MemoryWish:
-    """What the memory of a model depends on. `context`: in tokens, None for what is usual for each model."""
+class ModelWish:
+    """What memory and speed of a model depend on; None for what is usual for each model and this computer.
+
+    `context`: in tokens. `store`: the runs whose format mass is told, None for none.
+    """
 
     context: int | None
     kv_type: KvType
+    threads: int | None = None
+    gpu_layers: int | None = None
+    store: Path | None = None
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A file to choose from. `estimate`, `fit`: None where it cannot judge; `free`: memory now, in bytes."""
+    """A file to choose from. `estimate`, `fit`: None where it cannot judge; `free`: memory now, in bytes.
+
+    `hash`: empty where it is not remembered; `speed`: as it was measured here, with the threads and GPU
+    layers that are set; `run`: what its newest run gave. None where that is not known.
+    """
 
     found: "FoundModel"
     is_demo: bool
@@ -38,6 +55,9 @@ class Candidate:
     estimate: "MemoryEstimate | None" = None
     fit: "Fit | None" = None
     free: int = 0
+    hash: str = ""
+    speed: "ModelSpeed | None" = None
+    run: "RunMass | None" = None
 
     @property
     def path(self) -> Path:
@@ -60,7 +80,7 @@ class Candidate:
         return self.found.model is not None
 
 
-def find(files: Sequence[Path], folders: Sequence[Path], wish: MemoryWish) -> Job[int]:
+def find(files: Sequence[Path], folders: Sequence[Path], wish: ModelWish) -> Job[int]:
     """Tell a Candidate for the demo model, each of the files, and each model in the usual folders and these.
 
     The result: how many there are.
@@ -71,7 +91,7 @@ def find(files: Sequence[Path], folders: Sequence[Path], wish: MemoryWish) -> Jo
         from engine.system.computer import available_memory
 
         memory = available_memory()
-        seen: set[Path] = set()
+        seen: dict[Path, Candidate] = {}
 
         def all_found() -> "Iterator[FoundModel]":
             yield replace(_described(demo_model()), source=DEMO_SOURCE)
@@ -82,21 +102,25 @@ def find(files: Sequence[Path], folders: Sequence[Path], wish: MemoryWish) -> Jo
             control.cancel.raise_if_requested()
             target = found.path.resolve()
             if target not in seen:
-                seen.add(target)
-                control.report(_candidate(found, wish, memory))
+                seen[target] = _candidate(found, wish, memory)
+                control.report(seen[target])
+        for candidate in _with_runs(list(seen.values()), wish):
+            control.report(candidate)
         return len(seen)
 
     return work
 
 
-def fits(candidates: Sequence[Candidate], wish: MemoryWish) -> Job[list[Candidate]]:
-    """The same candidates with the memory that they need now."""
+def fits(candidates: Sequence[Candidate], wish: ModelWish) -> Job[list[Candidate]]:
+    """The same candidates with the memory that they need now, and their speed."""
 
     def work(_control: JobControl) -> list[Candidate]:
         from engine.system.computer import available_memory
 
         memory = available_memory()
-        return [_candidate(candidate.found, wish, memory) for candidate in candidates]
+        return [
+            replace(_candidate(candidate.found, wish, memory), run=candidate.run) for candidate in candidates
+        ]
 
     return work
 
@@ -118,12 +142,152 @@ def _described(path: Path) -> "FoundModel":
     return found_model(path, path.parent.name or str(path.parent))
 
 
-def _candidate(found: "FoundModel", wish: MemoryWish, memory: "Memory") -> Candidate:
+def _candidate(found: "FoundModel", wish: ModelWish, memory: "Memory") -> Candidate:
     from engine.gguf.memory import memory_fit, memory_needed
+    from engine.loading.model_speed import known_hash
 
     is_demo = found.path.resolve() == demo_model().resolve()
     if found.model is None:
         return Candidate(found, is_demo)
     context = wish.context or default_context(found.model.trained_context)
     estimate = memory_needed(found.model, context, kv_type=wish.kv_type)
-    return Candidate(found, is_demo, context, estimate, memory_fit(estimate, *memory), memory.available)
+    file_hash = known_hash(found.model.files) or ""
+    return Candidate(
+        found=found,
+        is_demo=is_demo,
+        context=context,
+        estimate=estimate,
+        fit=memory_fit(estimate, *memory),
+        free=memory.available,
+        hash=file_hash,
+        speed=_speed(file_hash, wish),
+    )
+
+
+def _speed(file_hash: str, wish: ModelWish) -> "ModelSpeed | None":
+    from engine.loading.model_speed import remembered_speed
+    from engine.loading.opening import machine_settings
+
+    if not file_hash:
+        return None  # and llama.cpp need not be loaded
+    return remembered_speed(file_hash, machine_settings(wish.threads, wish.gpu_layers))
+
+
+def _with_runs(candidates: Sequence[Candidate], wish: ModelWish) -> Iterator[Candidate]:
+    """Those of which the store holds a run, with what their newest one gave."""
+    from engine.decisions.format_mass import newest_masses
+
+    hashes = {candidate.hash for candidate in candidates} - {""}
+    if wish.store is None or not hashes:
+        return
+    try:
+        runs = newest_masses(wish.store, hashes)
+    except StoreError:
+        return  # whoever works with the runs themselves says it
+    for candidate in candidates:
+        if candidate.hash in runs:
+            yield replace(candidate, run=runs[candidate.hash])
+
+
+@dataclass(frozen=True)
+class AtWork:
+    """How far work with a model is: `done` of `total`, None where that is not known."""
+
+    text: str
+    done: int | None = None
+    total: int | None = None
+
+
+@dataclass(frozen=True)
+class SpeedsMeasured:
+    """The end of a measure: the candidates with their speeds, and why others have none."""
+
+    measured: tuple[Candidate, ...]
+    failed: tuple[SetupError, ...]
+
+
+def measure(candidates: Sequence[Candidate], wish: ModelWish) -> Job[SpeedsMeasured]:
+    """Measure the speed of models anew, one after another; tells AtWork, and each Candidate with its speed.
+
+    One that cannot be measured does not keep the others from it.
+    """
+
+    def work(control: JobControl) -> SpeedsMeasured:
+        from engine.loading.opening import machine_settings
+
+        machine = machine_settings(wish.threads, wish.gpu_layers)
+        measured, failed = [], []
+        for number, candidate in enumerate(candidates, start=1):
+            which = f" ({number:,} of {len(candidates):,})" if len(candidates) > 1 else ""
+            title = f"Measuring {candidate.name}{which}"
+            control.report(AtWork(title))
+            try:
+                measured.append(_measured(candidate, machine, control, title))
+            except SetupError as error:
+                failed.append(error)
+            else:
+                control.report(measured[-1])
+        return SpeedsMeasured(tuple(measured), tuple(failed))
+
+    return work
+
+
+def _measured(candidate: Candidate, machine: MachineSettings, control: JobControl, title: str) -> Candidate:
+    from engine.loading.model_speed import measure_speed, speed_of
+
+    assert candidate.found.model is not None
+    start = partial(worker, measure_speed, control)
+    measuring = speed_of(candidate.found.model, machine, control.cancel, start, again=True)
+    file_hash, speed = followed(measuring, partial(_tell, control, title))
+    return replace(candidate, hash=file_hash, speed=speed)
+
+
+@dataclass(frozen=True)
+class ConversionChoice:
+    """A format that a model can be converted to, `label`, and what is known of that."""
+
+    planned: "Conversion"
+    label: str
+
+
+def choices(candidate: Candidate) -> Job[tuple[ConversionChoice, ...]]:
+    """The formats that a model can be converted to. ModelFileError where its file is no model any more."""
+
+    def work(_control: JobControl) -> tuple[ConversionChoice, ...]:
+        from engine.gguf.weight_formats import WeightFormat
+        from engine.loading.conversion import plan_conversion
+
+        found = []
+        for to in WeightFormat:
+            try:
+                planned = plan_conversion(candidate.path, to, lossy_source=True)
+            except ModelFileError:
+                raise
+            except SetupError:
+                continue  # it is in this format, or such a file is there
+            found.append(ConversionChoice(planned, to.label))
+        return tuple(found)
+
+    return work
+
+
+def convert(planned: "Conversion") -> Job[Path]:
+    """Write a model in another format; the new file. Tells AtWork."""
+
+    def work(control: JobControl) -> Path:
+        from engine.loading.conversion import convert as converting
+        from engine.loading.conversion import quantising
+
+        title = f"Converting {planned.source.name} to {planned.to.label}"
+        control.report(AtWork(title))
+        start = partial(worker, quantising, control)
+        return followed(converting(planned, control.cancel, start), partial(_tell, control, title)).path
+
+    return work
+
+
+def _tell(control: JobControl, title: str, event: Preparing | MeasureProgress) -> None:
+    if isinstance(event, MeasureProgress):
+        control.report(AtWork(title, event.done, event.total))
+    else:
+        control.report(AtWork(f"{title}: {event.what[:1].lower()}{event.what[1:]}"))

@@ -3,21 +3,33 @@
 Knows: the table of candidates, what is remembered of the search. Does not know: runs, what a model is for.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QItemSelectionModel, Qt, Signal, Slot
+from PySide6.QtCore import QItemSelectionModel, QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from engine.core.formatting import visible, without_middle
 from engine.core.settings import KvType
 from engine.system.paths import demo_model
 from gui.judge import model_jobs
-from gui.judge.model_jobs import Candidate, MemoryWish
-from gui.judge.model_table import COLUMNS, FOLDER, MODEL, ModelOrder, ModelTableModel, about, in_short
+from gui.judge.model_actions import ModelActions, Offered
+from gui.judge.model_jobs import Candidate, ModelWish
+from gui.judge.model_table import (
+    FOLDER,
+    MASS,
+    MODEL,
+    SPEED,
+    ModelOrder,
+    ModelTableModel,
+    UnusableModels,
+    about,
+    in_short,
+)
 from gui.judge.searched_places import SearchedPlaces
-from gui.judge.unusable_models import UnusableModels
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_folder, ask_source
+from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import tip
 from gui.kit.labels import heading, label, name, set_role
 from gui.kit.notice import problem_of
@@ -28,7 +40,7 @@ from gui.work.workspace import Workspace
 
 _FEWEST_ROWS, _MOST_ROWS = 1, 7
 _MANY = 8  # files; a filter is offered above that
-_NAME_WIDTH, _FOLDER_WIDTH = 20, 10  # characters, at the least
+_NAME_WIDTH, _FOLDER_WIDTH = 24, 10  # characters, at the least
 _LONGEST_NAME = 80  # characters, of a file that is not found yet
 _ARROW = 3  # characters, for the arrow of the sorted column
 _LAST = "last/model"
@@ -39,11 +51,12 @@ class ModelPicker(QWidget):
     """Chooses one model file. It looks for files when `scan` is called first."""
 
     changed = Signal()  # another file is chosen
+    measured = Signal()  # speeds were
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = workspace.state
-        self._wish = MemoryWish(None, KvType.F16)
+        self._wish = ModelWish(None, KvType.F16, store=workspace.store_path)
         self._filtering = False
         self.places = SearchedPlaces(self._state, self)
         self.places.removed.connect(self._leave)
@@ -59,6 +72,10 @@ class ModelPicker(QWidget):
         self._fitting = LatestTask(workspace.threads, Lane.SCAN, self)
         self._fitting.finished.connect(self._take_fits)
         self._fitting.failed.connect(workspace.problem)
+        self.doing = ModelActions(workspace, self._offered, self)
+        self.doing.measured.connect(self._take_fit)
+        self.doing.ended.connect(self.measured)
+        self.doing.converted.connect(self._choose_converted)
         self._build()
 
     @property
@@ -100,8 +117,9 @@ class ModelPicker(QWidget):
         self.places.add_folder(path.absolute())
         self.scan()
 
-    def set_wish(self, wish: MemoryWish) -> None:
-        """Say for which context and cache the memory is meant."""
+    def set_wish(self, wish: ModelWish) -> None:
+        """Say for which settings memory and speed are meant."""
+        wish = replace(wish, store=self._wish.store)
         if wish != self._wish:
             self._wish = wish
             if self._searching.busy:
@@ -118,7 +136,11 @@ class ModelPicker(QWidget):
         height = header.sizeHint().height() + shown * rows.defaultSectionSize() + 2 * self.view.frameWidth()
         self.view.setFixedHeight(height + self.view.horizontalScrollBar().sizeHint().height())
         letter = self.view.fontMetrics().averageCharWidth()
-        for column in range(len(COLUMNS)):
+        for column in (SPEED, MASS):
+            self.view.setColumnHidden(column, not self.table.knows(column))
+        for column in range(self.table.columnCount()):
+            if self.view.isColumnHidden(column):
+                continue
             arrow = _ARROW * letter if column == header.sortIndicatorSection() else 0
             wanted = max(self.view.title_width(column) + arrow, self.view.sizeHintForColumn(column) + 4)
             header.resizeSection(column, wanted)
@@ -138,6 +160,8 @@ class ModelPicker(QWidget):
             signal.connect(self.refit)
         header.sortIndicatorChanged.connect(self.refit)
         self.view.selectionModel().selectionChanged.connect(self._choose_row)
+        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.view.customContextMenuRequested.connect(self._open_menu)
         self._busy = BusyLine()
         self._busy.cancelled.connect(self._searching.cancel)
         self._about = label("")
@@ -148,6 +172,7 @@ class ModelPicker(QWidget):
         layout.addWidget(self.view)
         layout.addWidget(self._about)
         layout.addWidget(self._busy)
+        layout.addWidget(self.doing.line)
         layout.addWidget(self.unusable)
         layout.addLayout(self._buttons())
         self.refit()
@@ -165,8 +190,8 @@ class ModelPicker(QWidget):
         top.addWidget(self._filter)
         return top
 
-    def _buttons(self) -> QHBoxLayout:
-        buttons = QHBoxLayout()
+    def _buttons(self) -> FlowLayout:
+        buttons = FlowLayout()
         for text, accessible, slot in (
             ("Browse…", "Choose a model file", self._browse),
             ("Add folder…", "Look for model files in one more folder", self._add_folder),
@@ -177,7 +202,7 @@ class ModelPicker(QWidget):
             button.clicked.connect(slot)
             buttons.addWidget(button)
         buttons.addWidget(self.places.button)
-        buttons.addStretch(1)
+        buttons.addWidget(self.doing.button)
         return buttons
 
     def _browse(self) -> None:
@@ -239,6 +264,27 @@ class ModelPicker(QWidget):
         for candidate in candidates:
             self.table.put(candidate)
         self._show_choice()
+
+    @Slot(object)
+    def _take_fit(self, candidate: Candidate) -> None:
+        self.table.put(candidate)
+        self._show_choice()
+
+    @Slot(object)
+    def _choose_converted(self, path: Path) -> None:
+        """It lies where models are found by themselves."""
+        self._state.set_text(_LAST, str(path))
+        self._select(path)
+        self.scan()
+
+    def _offered(self) -> Offered:
+        chosen = self.candidate
+        usable = [candidate for candidate in self.table.candidates if candidate.usable]
+        return Offered(chosen if chosen in usable else None, usable, self._wish)
+
+    @Slot(QPoint)
+    def _open_menu(self, place: QPoint) -> None:
+        self.doing.menu.popup(self.view.viewport().mapToGlobal(place))
 
     @Slot()
     def _choose_row(self) -> None:

@@ -1,41 +1,59 @@
-"""The model files to choose from, for a view: those that can judge.
+"""The model files that were found, as shown: those that can judge in a table, the others folded away.
 
-Knows: candidates, Qt's item models. Does not know: how they are found.
+Knows: candidates, Qt's item models. Does not know: how files are found, which one is chosen.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QSortFilterProxyModel, Qt
+from PySide6.QtCore import QModelIndex, QObject, QSortFilterProxyModel, Qt
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from engine.core.formatting import amount, capitalised, counted, short_count, visible, without_middle
+from engine.core.errors import ModelFileError
+from engine.core.formatting import amount, capitalised, counted, percent, short_count, visible, without_middle
 from gui.judge.model_jobs import Candidate
-from gui.kit.foreign_text import one_line, tip
+from gui.kit.fold import Fold
+from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
+from gui.kit.labels import set_role
 from gui.kit.notice import problem_of
 from gui.kit.pill_delegate import PILL_ROLE
-from gui.kit.value_table import SORT_ROLE, Index
+from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, Index
 
-COLUMNS = ("Model", "Memory", "Format", "Params", "Size", "Folder")
-MODEL, MEMORY, FORMAT, PARAMETERS, SIZE, FOLDER = range(len(COLUMNS))
-_TIPS = (
-    "The name of the file; the name in its header, where it says more, is in the tool tip of its row",
-    "Whether the model fits the free memory with the context that is set",
-    "How its weights are stored",
-    "Parameters",
-    "Size of the file, of all parts where it is split",
-    "The program that keeps it, or the folder in which it lies",
+_HEADS = (
+    Head(
+        "Model",
+        "The name of the file; the name in its header, where it says more, is in the tool tip of its row",
+    ),
+    Head("Memory", "Whether the model fits the free memory with the context that is set"),
+    Head(
+        "Tokens/s",
+        "How many tokens of a prompt it reads in a second on this computer, once that was measured",
+        is_number=True,
+    ),
+    Head(
+        "Mass",
+        "The mean format mass of its newest run: well below 100 %, the model does not answer as asked",
+        is_number=True,
+    ),
+    Head("Format", "How its weights are stored"),
+    Head("Params", "Parameters", is_number=True),
+    Head("Size", "Size of the file, of all parts where it is split", is_number=True),
+    Head("Folder", "The program that keeps it, or the folder in which it lies"),
 )
+MODEL, MEMORY, SPEED, MASS, FORMAT, PARAMETERS, SIZE, FOLDER = range(len(_HEADS))
 USABLE_ROLE = SORT_ROLE + 1
 _LONGEST_NAME = 80  # characters, below the list
 FIT_ROLES = {"fits": "good", "tight": "warning", "does not fit": "bad"}
-_NUMBERS = (PARAMETERS, SIZE)
+_MOST_NAMED = 20  # files with one reason
+_GAP = 6  # pixels above the next reason
 
 
-class ModelTableModel(QAbstractTableModel):
+class ModelTableModel(HeadedModel):
     """One row for each file that was found."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(_HEADS, parent)
         self._rows: list[Candidate] = []
 
     @property
@@ -46,6 +64,10 @@ class ModelTableModel(QAbstractTableModel):
     def candidate(self, row: int) -> Candidate:
         """One row."""
         return self._rows[row]
+
+    def knows(self, column: int) -> bool:
+        """Whether something of a column is known of any file."""
+        return any(_text(candidate, column) for candidate in self._rows if candidate.usable)
 
     def row_of(self, path: Path) -> int | None:
         """Where a file is; None where it is not there."""
@@ -65,40 +87,19 @@ class ModelTableModel(QAbstractTableModel):
         row = self.row_of(candidate.path)
         if row is not None:
             self._rows[row] = candidate
-            self.dataChanged.emit(self.index(row, 0), self.index(row, len(COLUMNS) - 1))
+            self._tell_changed(row, row)
             return
         end = len(self._rows)
         self.beginInsertRows(QModelIndex(), end, end)
         self._rows.append(candidate)
         self.endInsertRows()
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:
-        """How many files there are."""
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:
-        """How many columns there are."""
-        return 0 if parent.isValid() else len(COLUMNS)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        """The names of the columns."""
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return COLUMNS[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignRight if section in _NUMBERS else Qt.AlignmentFlag.AlignLeft
-            return int(side | Qt.AlignmentFlag.AlignVCenter)
-        return _TIPS[section] if role == Qt.ItemDataRole.ToolTipRole else None
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """What a cell shows, its pill, its value for sorting."""
         if not index.isValid():
             return None
         candidate, column = self._rows[index.row()], index.column()
-        answer: Any = None
+        answer: Any = super().data(index, role)
         if role == Qt.ItemDataRole.DisplayRole:
             answer = one_line(_text(candidate, column))
         elif role == SORT_ROLE:
@@ -109,9 +110,10 @@ class ModelTableModel(QAbstractTableModel):
             answer = _pill(candidate, column)
         elif role == Qt.ItemDataRole.ToolTipRole:
             answer = tip(about(candidate))
-        elif role == Qt.ItemDataRole.TextAlignmentRole and column in _NUMBERS:
-            answer = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         return answer
+
+    def _count_rows(self) -> int:
+        return len(self._rows)
 
 
 def _text(candidate: Candidate, column: int) -> str:
@@ -124,6 +126,8 @@ def _text(candidate: Candidate, column: int) -> str:
         return "not usable" if column == MEMORY else ""
     return {
         MEMORY: str(candidate.fit),
+        SPEED: rate(candidate.speed.reading) if candidate.speed else "",
+        MASS: f"{100 * candidate.run.mass:.0f} %" if candidate.run else "",
         FORMAT: model.quantisation,
         PARAMETERS: short_count(model.parameters),
         SIZE: amount(model.size_bytes),
@@ -139,6 +143,8 @@ def _value(candidate: Candidate, column: int) -> float | str:
     return float(
         {
             MEMORY: candidate.estimate.total,
+            SPEED: candidate.speed.reading if candidate.speed else -1,
+            MASS: candidate.run.mass if candidate.run else -1,
             PARAMETERS: model.parameters,
             SIZE: model.size_bytes,
         }[column]
@@ -155,6 +161,12 @@ def _pill(candidate: Candidate, column: int) -> tuple[str, str] | None:
         if candidate.fit is None
         else (str(candidate.fit), FIT_ROLES[str(candidate.fit)])
     )
+
+
+def rate(tokens: float) -> str:
+    """Tokens a second, with no more digits than a second measure would give again."""
+    rounded = float(f"{tokens:.3g}")
+    return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
 
 
 def in_short(candidate: Candidate) -> str:
@@ -192,8 +204,25 @@ def about(candidate: Candidate) -> str:
         f"{model.architecture}, parameters: {model.size_in_words}, trained with"
         f" {model.trained_context:,} tokens of context."
     )
+    lines += _known_by_use(candidate)
     lines += [capitalised(remark) for remark in model.remarks]
     return "\n".join(lines)
+
+
+def _known_by_use(candidate: Candidate) -> list[str]:
+    """Its speed here, and how it answered."""
+    speed, run = candidate.speed, candidate.run
+    lines = []
+    if speed is not None:
+        lines.append(
+            f"Here it reads {rate(speed.reading)} tokens a second, and writes {rate(speed.writing_one)} of"
+            f" one text, {rate(speed.writing_ten)} of ten texts together."
+        )
+        if speed.disturbed:
+            lines.append("Other programs used the processor while that was measured.")
+    if run is not None:
+        lines.append(f"Its newest run, {run.run_id}, has a mean format mass of {percent(run.mass)}.")
+    return lines
 
 
 class ModelOrder(QSortFilterProxyModel):
@@ -214,3 +243,67 @@ class ModelOrder(QSortFilterProxyModel):
     def lessThan(self, left: Index, right: Index) -> bool:
         """By the value of the column."""
         return bool(left.data(SORT_ROLE) < right.data(SORT_ROLE))
+
+
+class UnusableModels(Fold):
+    """Why the others cannot be used, each reason once; hidden while there are none."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self._list = QWidget()
+        self._rows = QVBoxLayout(self._list)
+        self._rows.setContentsMargins(22, 0, 0, 4)
+        self._rows.setSpacing(3)
+        self._shown: list[Candidate] = []
+        super().__init__("", self._list, parent)
+        self.opened.connect(self._fill)
+        self.hide()
+
+    def show_candidates(self, candidates: Iterable[Candidate]) -> None:
+        """List those that cannot be used."""
+        shown = [candidate for candidate in candidates if not candidate.usable]
+        if shown != self._shown:
+            self._shown = shown
+            self.set_title(f"{counted(len(shown), 'file', 'files')} that cannot be used")
+            self.setVisible(bool(shown))
+            if self.open:
+                self._fill()
+
+    def _fill(self) -> None:
+        while (item := self._rows.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        groups: dict[str, list[Candidate]] = {}
+        for candidate in self._shown:
+            groups.setdefault(_reason(candidate), []).append(candidate)
+        for reason, candidates in groups.items():
+            why = plain_label(reason)
+            set_role(why, "hint")
+            if self._rows.count():
+                self._rows.addSpacing(_GAP)
+            self._rows.addWidget(why)
+            for candidate in candidates[:_MOST_NAMED]:
+                self._rows.addWidget(_file(candidate))
+            more = candidates[_MOST_NAMED:]
+            if more:
+                rest = OneLine(f"and {len(more):,} more")
+                rest.setToolTip(tip("\n".join(str(candidate.path) for candidate in more)))
+                self._rows.addWidget(rest)
+
+
+def _reason(candidate: Candidate) -> str:
+    """Why it cannot be used, and the next step."""
+    error = candidate.found.error
+    if error is None:
+        return ""
+    _problem, remedy = problem_of(ModelFileError(error.problem, error.remedy))
+    return f"{capitalised(candidate.found.reason)} {remedy}"
+
+
+def _file(candidate: Candidate) -> OneLine:
+    """Its name and where it lies; the path is in the tool tip."""
+    line = OneLine(f"{candidate.name} ({candidate.found.folder})", role="")
+    line.setToolTip(tip(about(candidate)))
+    line.setAccessibleName(candidate.name)
+    return line

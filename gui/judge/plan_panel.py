@@ -115,7 +115,7 @@ class PlanPanel(QWidget):
         )
         self._fit.say(str(planned.fit), FIT_ROLES[str(planned.fit)])
         self._say("Time", self._time(planned))
-        untimed = forecast.seconds is None and not planned.complete
+        untimed = (forecast.seconds is None or forecast.seconds_of_file) and not planned.complete
         self._time_button.setVisible(untimed and len(forecast.too_long) < forecast.items)
         if forecast.run_id is not None and forecast.judged:
             self._say("In the store", planned.stored)
@@ -130,9 +130,8 @@ class PlanPanel(QWidget):
             return "nothing is left to judge"
         if counted.seconds is None:
             return "not known before a run with this model and these settings"
-        pace = f"run {counted.seconds_from}" if counted.seconds_from else "some items of usual length"
         left = " for the rest" if planned.unfinished else ""
-        return f"about {duration(counted.seconds)}{left}, at the pace of {pace}"
+        return f"about {duration(counted.seconds)}{left}, at the pace of {counted.pace}"
 
     def _show_too_long(self, planned: Planned) -> None:
         counted = planned.forecast

@@ -86,6 +86,13 @@ class Planner(QObject):
             self._planning.start(run_jobs.plan(setup, self._workspace.store_path, dataset))
 
     @Slot()
+    def time_anew(self) -> None:
+        """Make the plan again where its time may come from the speed of the model file: that is new."""
+        made = self._plan.forecast if self._plan is not None else None
+        if made is not None and (made.seconds is None or made.seconds_of_file):
+            self.make()
+
+    @Slot()
     def time(self) -> None:
         """Judge some items, to know how long the run would take."""
         if self._plan is not None and self._wanted is not None:

@@ -25,6 +25,7 @@ class ResumeBanner(QFrame):
     """Hidden until there is such a run; gone when a run starts, back where the page cannot go on with it."""
 
     resumed = Signal(object)  # a RunSetup that names the run
+    queue_wanted = Signal(object)  # the same
 
     def __init__(
         self,
@@ -39,11 +40,15 @@ class ResumeBanner(QFrame):
         self._control = control
         self._described = described
         self._offered: RunSetup | None = None
+        self._which = "The last run"
         self.setProperty("role", "note")
         self._text = label("")
         resume = QPushButton("Resume")
         name(resume, "Resume the run that was not finished")
         resume.clicked.connect(self._resume)
+        queue = QPushButton("Add to queue")
+        name(queue, "Add the run that was not finished to the queue", "It goes on in its turn.")
+        queue.clicked.connect(self._queue)
         dismiss = QPushButton("Dismiss")
         name(dismiss, "Dismiss the offer to resume", "What was judged stays in the store.")
         dismiss.clicked.connect(self._dismiss)
@@ -51,6 +56,7 @@ class ResumeBanner(QFrame):
         layout.setContentsMargins(12, 8, 12, 8)
         layout.addWidget(self._text, 1)
         layout.addWidget(resume)
+        layout.addWidget(queue)
         layout.addWidget(dismiss)
         control.started.connect(self._withdraw)
         control.ended.connect(self._follow_end)
@@ -78,7 +84,7 @@ class ResumeBanner(QFrame):
         far = f": {stored.judged:,} of {stored.identity.items:,} items are judged" if stored else ""
         whole = self._offered.dataset_in_words
         dataset = one_line(without_middle(whole, _LONGEST_NAME))
-        text = visible(f"The last run, of {dataset}, was not finished{far}.")
+        text = visible(f"{self._which}, of {dataset}, was not finished{far}.")
         self._text.setText(text)
         self._text.setToolTip(tip(whole) if len(whole) > _LONGEST_NAME else "")
         self.setAccessibleName(text)
@@ -86,6 +92,14 @@ class ResumeBanner(QFrame):
     @Slot()
     def _resume(self) -> None:
         self.resumed.emit(self._offered)
+
+    @Slot()
+    def _queue(self) -> None:
+        """The queue remembers this one from now on; the one that was begun before it is offered."""
+        self.queue_wanted.emit(self._offered)
+        self._control.forget_unfinished()
+        self._which = "An earlier run"
+        self._offer()
 
     @Slot()
     def _dismiss(self) -> None:
@@ -99,7 +113,7 @@ class ResumeBanner(QFrame):
 
     @Slot()
     def _withdraw(self) -> None:
-        self._offered = None
+        self._offered, self._which = None, "The last run"
         self.hide()
 
     @Slot(object)

@@ -262,7 +262,8 @@ class RunControl(QObject):
     def _take_start(self, event: RunStarted) -> None:
         self._count = RunProgress(event.run_id, event.items, event.judged, judged_before=event.judged)
         if event.judged < event.items and self._setup is not None:
-            kept = {"run": event.run_id, "setup": replace(self._setup, fresh=False).as_json()}
+            setup = replace(self._setup, fresh=False, name=None, note=None)  # the run has them, or others
+            kept = {"run": event.run_id, "setup": setup.as_json()}
             self._keep([*self._others(event.run_id), kept])
         self._workspace.refresh_runs()
 

@@ -25,7 +25,7 @@ from gui.judge.advanced_panel import AdvancedPanel
 from gui.judge.usual_setup import usual_setup
 from gui.kit.fold import Fold
 from gui.kit.labels import heading, label, name, narrow
-from gui.work.state import State
+from gui.work.workspace import Workspace
 
 _KEPT = "judge/settings"
 _COLUMNS = 2
@@ -38,9 +38,10 @@ class SettingsPanel(QWidget):
     changed = Signal()
     unfolded = Signal()  # Advanced was opened for the first time
 
-    def __init__(self, state: State, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._state = state
+        self._workspace = workspace
+        self._state = workspace.state
         self._unfolded = False
         self._make_fields()
         form = QFormLayout()
@@ -58,7 +59,7 @@ class SettingsPanel(QWidget):
         layout.addLayout(form)
         layout.addWidget(self._none)
         layout.addWidget(self.fold)
-        self.show_setup(RunSetup.of_json(state.record(_KEPT), usual_setup()))
+        self.show_setup(RunSetup.of_json(self._state.record(_KEPT), usual_setup()))
 
     def show_setup(self, setup: RunSetup) -> None:
         """Show what a setup says, and remember it."""
@@ -112,7 +113,7 @@ class SettingsPanel(QWidget):
         self._reset = QPushButton("Back to defaults")
         name(self._reset, "Set all settings back to their defaults")
         self._reset.clicked.connect(lambda: self.show_setup(usual_setup()))
-        self.advanced = AdvancedPanel()
+        self.advanced = AdvancedPanel(self._workspace)
         self.fold = Fold("Advanced", self.advanced)
         self.fold.opened.connect(self._tell_unfolded)
         self._mode.currentIndexChanged.connect(self._tell)

@@ -22,6 +22,9 @@ FIELDS = {
 IN_THE_WINDOW = Wording(
     settings={setting: f"“{field}”" for setting, field in FIELDS.items()},
     steps={
+        Step.ALLOW_SMALL_SOURCE: (
+            "Convert the model's original in F16, BF16 or Q8_0, or tick that this source will do."
+        ),
         Step.CALIBRATE: "Calibrate a run of this judge on the Results page, under “Calibration”.",
         Step.CALIBRATE_AGAIN: "Make it again on the Results page, under “Calibration”.",
         Step.CHOOSE_ANSWERED_DATASET: "Open it with the dataset that it answers: File > Open dataset first.",
@@ -36,6 +39,7 @@ IN_THE_WINDOW = Wording(
         Step.EXPORT_RUN: "export the run's submission on the Results page and compare that",
         Step.FIND_DATASET: "open it on the Dataset page",
         Step.MAP_COLUMNS: "Open it with File > Open dataset, and say there which column is which",
+        Step.MAP_EXAMPLES: "Choose the labelled examples again, and say which of their columns is which",
         Step.MOVE_STORE: (
             "See that you may write in its folder, or let TIEBREAK_HOME name another folder; then start"
             " Tiebreak again."

@@ -1,16 +1,19 @@
-"""A table of the engine (accuracy, labels, explanations) for a view: values, shown as the engine writes them.
+"""Tables for a view: columns with heads, whatever their rows are; and the tables of the engine.
 
-Cells and the clipboard have the engine's words; headers and the names of rows begin with a capital letter.
+Those (accuracy, labels, explanations) hold values, shown as the engine writes them. Cells and the clipboard
+have the engine's words; headers and the names of rows begin with a capital letter.
 
-Knows: kinds of values. Does not know: what is measured.
+Knows: heads of columns, kinds of values. Does not know: what is measured, what rows stand for elsewhere.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from engine.core.formatting import visible, words
-from engine.core.value_tables import Column, Kind, Table
+from engine.core.value_tables import Kind, Table
 from gui.kit.foreign_text import one_line, tip
 
 SORT_ROLE = int(Qt.ItemDataRole.UserRole) + 1
@@ -19,17 +22,79 @@ Index = QModelIndex | QPersistentModelIndex
 _NOTHING = Table((), ())
 
 
-class TableModel(QAbstractTableModel):
-    """Columns and rows of values; numbers are aligned right."""
+@dataclass(frozen=True)
+class Head:
+    """Of a column: its title, what it holds (said by a tool tip), whether these are numbers."""
 
-    def __init__(self, parent: Any = None) -> None:
+    title: str
+    meaning: str = ""
+    is_number: bool = False
+
+    @property
+    def alignment(self) -> int:
+        """Numbers are aligned right, the title above them, too."""
+        side = Qt.AlignmentFlag.AlignRight if self.is_number else Qt.AlignmentFlag.AlignLeft
+        return int(side | Qt.AlignmentFlag.AlignVCenter)
+
+
+class HeadedModel(QAbstractTableModel):
+    """Columns with heads over rows of any kind: how many rows, and what is in a cell, each model says."""
+
+    def __init__(self, heads: Sequence[Head] = (), parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._heads = heads
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:
+        """How many rows there are; below a cell there are none."""
+        return 0 if parent.isValid() else self._count_rows()
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:
+        """How many columns there are."""
+        return 0 if parent.isValid() else len(self._heads)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """The titles of the columns, and what they hold as tool tips."""
+        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(self._heads):
+            return None
+        head = self._heads[section]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return visible(head.title)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return head.alignment
+        return tip(head.meaning) if role == Qt.ItemDataRole.ToolTipRole else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """How a cell is aligned; all else is of the model."""
+        if index.isValid() and role == Qt.ItemDataRole.TextAlignmentRole:
+            return self._heads[index.column()].alignment
+        return None
+
+    def _count_rows(self) -> int:
+        raise NotImplementedError
+
+    def _tell_changed(self, first: int, last: int) -> None:
+        """Let views show these rows again, where there are any."""
+        if first <= last:
+            self.dataChanged.emit(self.index(first, 0), self.index(last, len(self._heads) - 1))
+
+
+class TableModel(HeadedModel):
+    """Columns and rows of values."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent=parent)
         self._table = _NOTHING
 
     def show_table(self, table: Table) -> None:
         """Show another table."""
         self.beginResetModel()
         self._table = table
+        self._heads = [
+            Head(self._title(place), column.meaning, column.kind.is_number)
+            for place, column in enumerate(table.columns)
+        ]
         self.endResetModel()
 
     def clear(self) -> None:
@@ -39,29 +104,6 @@ class TableModel(QAbstractTableModel):
     def as_text(self) -> str:
         """All cells with tabs between them, for the clipboard."""
         return "\n".join("\t".join(row) for row in (self._table.titles, *self._table.texts()))
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:
-        """How many rows there are."""
-        return 0 if parent.isValid() else len(self._table.rows)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:
-        """How many columns there are."""
-        return 0 if parent.isValid() else len(self._table.columns)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        """The names of the columns, and what they mean as tool tips."""
-        if orientation is not Qt.Orientation.Horizontal or section >= self.columnCount():
-            return None
-        column = self._table.columns[section]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return visible(self._title(section))
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(column)
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return tip(column.meaning)
-        return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """The text of a cell, its alignment, and its value for sorting."""
@@ -74,20 +116,16 @@ class TableModel(QAbstractTableModel):
             return one_line(sentence_case(text) if column.kind is Kind.NAME else text)
         if role == Qt.ItemDataRole.ToolTipRole:
             return tip(column.text(value))
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(column)
         if role == SORT_ROLE:
             return column.sort_key(value)
-        return value if role == VALUE_ROLE else None
+        return value if role == VALUE_ROLE else super().data(index, role)
+
+    def _count_rows(self) -> int:
+        return len(self._table.rows)
 
     def _title(self, section: int) -> str:
         """The name of a column in the window's words: `Both good` for the label `both_good`."""
         return sentence_case(words(self._table.columns[section].title))
-
-
-def _alignment(column: Column) -> int:
-    side = Qt.AlignmentFlag.AlignRight if column.kind.is_number else Qt.AlignmentFlag.AlignLeft
-    return int(side | Qt.AlignmentFlag.AlignVCenter)
 
 
 def sentence_case(text: str) -> str:

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from engine.core.items import Preference
+from gui.work.state import BLIND
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
     from engine.review.doubt import ReviewRow
 
-BLIND = "review/blind"
-"""In the state: `on` while a person labels blind."""
 HIDDEN = "Hidden until you have given your own label: A, B, G or X."
 
 
@@ -50,6 +49,7 @@ class Blind(QObject):
             self._on = on
             self._workspace.state.set_text(BLIND, "on" if on else "")
             self.changed.emit()
+            self._workspace.blind_changed.emit()
 
     def shows(self, item_id: str, criterion: str) -> bool:
         """True where the judgment may be shown: not blind, or this person has given his own label."""

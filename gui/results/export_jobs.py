@@ -233,12 +233,12 @@ def _weights_json(wish: Wish) -> dict[str, object]:
 
 def _checked(what: Exported, path: Path) -> list[str]:
     """What the file that was written answers of the dataset as it lies there now, all its items."""
-    from engine.data.dataset import load_dataset
     from engine.data.submission import check_submission, read_submission
+    from engine.decisions.run_dataset import load_as_judged
 
     file = what.whole.run.identity.dataset_path
     try:
-        dataset = load_dataset(file)
+        dataset = load_as_judged(file, [what.whole.run])
     except SetupError:
         if what.dataset is None:
             return [

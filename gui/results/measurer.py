@@ -16,7 +16,8 @@ from PySide6.QtCore import QObject, Signal, Slot
 from engine.core.errors import EngineError
 from gui.results import model_measure_jobs, score_jobs
 from gui.results.model_measure_jobs import ModelMeasure
-from gui.results.score_jobs import Chosen, Measuring, Scores
+from gui.results.score_jobs import Measuring, Scores
+from gui.work.file_jobs import Chosen
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 

@@ -234,7 +234,7 @@ class ResultsPage(Page):
             known = self.measurer.scores
             if known is not None and known.results.run.id != results.run.id:
                 self._show_nothing()
-            self.measurer.measure(results, self.workspace.gold, self.slices.chosen)
+            self.measurer.measure(results, self.workspace.gold, self.slices.choice.chosen)
             self.slices.measure(results)
 
     def _show_nothing(self) -> None:

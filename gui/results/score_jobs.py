@@ -12,12 +12,12 @@ from engine.core.errors import SetupError
 from engine.core.formatting import words
 from engine.core.value_tables import Table
 from gui.kit.remedies import IN_THE_WINDOW
+from gui.work.file_jobs import Chosen
 from gui.work.lanes import Job, JobControl
 from gui.work.marks import measured_mark
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
-    from engine.data.slices import Slice
     from engine.decisions.run_results import RunResults
     from engine.measure.evaluation import Evaluation
     from engine.measure.people_agreement import PeopleAgreement
@@ -39,14 +39,6 @@ class ScoreTable(StrEnum):
 
 
 _OF_PEOPLE = (ScoreTable.PEOPLE, ScoreTable.PAIRS)
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """A slice that alone is to be measured, and how it is called."""
-
-    part: "Slice"
-    words: str
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,6 @@ from gui.kit.labels import heading, hint, panel
 from gui.kit.theme import colours
 from gui.kit.value_table import VALUE_ROLE, TableModel
 from gui.kit.views import measure_view
-from gui.results.score_jobs import Chosen
 from gui.results.slice_jobs import DRAWN, SliceScores, measure_slices
 from gui.work.lanes import Lane, LatestTask
 from gui.work.page_name import PageName
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 _DRAWN_WIDTH = 130
 _NOTHING = (
     "Choose above by what the items are divided (“Items: all”): by a column of the dataset, lengths, the"
-    " script of the texts or the human label. Each part is measured here as the whole is."
+    " script of the texts, the human label or the tags of people. Each part is measured here as the whole is."
 )
 _HOW = "A click or Enter on a row lists its items in Review."
 
@@ -49,7 +48,7 @@ class SlicesPanel(QWidget):
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
-        self.choice = SliceChoice(workspace.threads, letters=20)
+        self.choice = SliceChoice(workspace, letters=20)
         self.choice.by.activated.connect(self.divided)
         self.scores: SliceScores | None = None
         self._measuring = LatestTask(workspace.threads, Lane.MEASURE, self)
@@ -76,12 +75,6 @@ class SlicesPanel(QWidget):
         layout.addStretch(1)
         self.show_slices(None)
         self._follow()
-
-    @property
-    def chosen(self) -> Chosen | None:
-        """The slice that alone is to be measured; None for all items."""
-        part = self.choice.part
-        return None if part is None else Chosen(part, self.choice.words)
 
     def measure(self, results: "RunResults") -> None:
         """Measure a run, the open one with or without what people overrode, on each slice."""

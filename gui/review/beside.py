@@ -40,7 +40,7 @@ from gui.review import review_jobs
 from gui.review.judgment_desk import JudgmentDesk
 from gui.review.review_jobs import OtherRun
 from gui.work.lanes import Lane, LatestTask
-from gui.work.page_splitter import PageSplitter
+from gui.work.page import PageSplitter
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:

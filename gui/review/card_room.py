@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from gui.review.item_reading import ItemReading
 from gui.review.judgment_desk import JudgmentDesk
-from gui.work.page_splitter import PageSplitter
+from gui.work.page import PageSplitter
 from gui.work.state import State
 
 _STATE = "review/card"  # the height of the open card

@@ -25,8 +25,8 @@ from engine.core.review_filters import NO_LABEL, Filters, LabelWish, ListOrder, 
 from gui.kit.flow import FlowLayout
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.labels import name
-from gui.work.lanes import EngineThreads
 from gui.work.slice_choice import SliceChoice
+from gui.work.workspace import Workspace
 
 _CHIPS = (
     ("differs_from_human", "Differs", "The label in force is not the human one"),
@@ -75,9 +75,9 @@ class FilterBar(QWidget):
     cleared = Signal()  # just before `changed`: filters elsewhere are to leave nothing out
     left = Signal()  # the keys are to go to the list
 
-    def __init__(self, threads: EngineThreads, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.slices = SliceChoice(threads)
+        self.slices = SliceChoice(workspace)
         self.others_narrow: Callable[[], bool] = bool
         self.search = _Search()
         self.search.setPlaceholderText("Search in the texts (/)")

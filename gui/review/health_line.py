@@ -8,7 +8,7 @@ from gui.kit.foreign_text import OneLine, tip
 from gui.kit.labels import set_role
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.reading.glossary import MORE_BY_F1
-from gui.work.workspace import OpenRun
+from gui.work.places import OpenRun
 
 _WORDS = {
     HealthVerdict.LOOK: ("⚠ The model may not judge as it should", "warning"),

@@ -19,7 +19,7 @@ from gui.reading.text_pane import TextPane
 from gui.review.review_jobs import Highlights, compare_wording
 from gui.review.search_hits import MOST_MARKED, Search, Spans, hit_style
 from gui.work.lanes import EngineThreads, Lane, LatestTask
-from gui.work.page_splitter import PageSplitter
+from gui.work.page import PageSplitter
 
 
 class Marking(StrEnum):

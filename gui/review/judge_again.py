@@ -64,4 +64,4 @@ class JudgeAgain(QObject):
         if run.dataset is None:
             self._workspace.note.emit("The dataset of this run is not there: find it, then judge its items.")
             return
-        self._workspace.items_wanted.emit(run.dataset.path, tuple(ids))
+        self._workspace.items_wanted.emit(run.dataset.path, tuple(ids), run.dataset.columns)

@@ -27,7 +27,7 @@ from gui.work.places import Place
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
-    from gui.work.workspace import OpenRun
+    from gui.work.places import OpenRun
 
 Key = tuple[str, str]
 """Criterion and item id."""

@@ -116,6 +116,10 @@ class MissingDataset(QFrame):
         layout.setContentsMargins(12, 8, 12, 8)
         layout.addWidget(self.text)
         layout.addWidget(self.find_button, 0, Qt.AlignmentFlag.AlignLeft)
+        self._reading = workspace.reader(self)
+        self._reading.finished.connect(workspace.take_dataset)
+        self._reading.failed.connect(self._forget)
+        self._reading.failed.connect(workspace.problem)
         workspace.dataset_changed.connect(self._reopen)
         workspace.dataset_failed.connect(self._forget)
         self.follow()
@@ -129,6 +133,8 @@ class MissingDataset(QFrame):
             return
         identity = run.results.run.identity
         again = "The file that you chose holds other items. " if self._looked_for else ""
+        if again and self._workspace.dataset is not None and self._workspace.dataset.columns is not None:
+            again = "Read by these columns, the file that you chose holds other items. "
         self.text.setText(
             visible(
                 f"{again}The dataset of {run.results.run.called} ({identity.dataset_path}) is gone or has"
@@ -143,7 +149,7 @@ class MissingDataset(QFrame):
         run = self._workspace.run
         if run is not None:
             self._looked_for = run.id
-            self._workspace.open_dataset(path)
+            self._reading.read(path, judged=[run.results.run], moved=True)
 
     @Slot()
     def _ask(self) -> None:

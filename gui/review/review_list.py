@@ -57,7 +57,7 @@ class ReviewList(QWidget):
         self._judged: object = None  # the items of the run as it was when `review` was asked for
         self._wanted: str | None = None  # an item to choose once it is listed
         self._clearing = True
-        self.filters = FilterBar(workspace.threads)
+        self.filters = FilterBar(workspace)
         self.filters.others_narrow = lambda: self.people.narrows
         self.table = ReviewTableModel(self.progress.state, self)
         self.view = dressed(ItemView(), self.table, "Items of the run")

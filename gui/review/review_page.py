@@ -35,9 +35,8 @@ from gui.review.judgment_desk import JudgmentDesk
 from gui.review.notices import MissingDataset, NothingToReview, PartOfRun
 from gui.review.review_list import ReviewList
 from gui.work.outdated_line import OutdatedLine
-from gui.work.page import Page
+from gui.work.page import Page, PageSplitter, two_parts
 from gui.work.page_name import PageName
-from gui.work.page_splitter import PageSplitter, two_parts
 from gui.work.rewriter import Rewriter
 from gui.work.run_picker import RunPicker
 from gui.work.workspace import Workspace

@@ -9,7 +9,7 @@ Knows: review rows, cells. Does not know: how rows are chosen and put in order, 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import (
     QApplication,
@@ -26,7 +26,7 @@ from engine.core.judgments import ReviewState
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.label_mark import paint_label
 from gui.kit.label_words import LABEL_WORDS
-from gui.kit.value_table import SORT_ROLE, Index
+from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, Index
 from gui.people.progress import STATE_SIGNS, STATE_WORDS
 from gui.reading.glossary import MORE_BY_F1
 from gui.review.review_jobs import ItemAgain, Listing, Review
@@ -36,29 +36,37 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.review.doubt import ReviewItem, ReviewRow
 
-STATE, ID, DOUBT, LABELS, MARKS, INSTRUCTION = range(6)
-_HEADERS = ("✓", "Id", "Doubt", "Labels", "Marks", "Instruction")
-_TIPS = (
-    "How far you are with the item: ✓ done, » skipped, else to do",
-    "The item's id in the dataset",
-    "How much a look is worth, from 0 to 1: high where the model is unsure, its two orders disagree, or its"
-    " labels contradict each other; the highest of the judgments that pass the filters."
-    f" {MORE_BY_F1}",
-    "The label in force on each criterion: A, B, G both good, X both bad, – unscored",
-    "⇄ the orders disagree, ≠ differs from the human label, ✎ overridden, ! explanation outdated;"
-    f" with how many criteria. {MORE_BY_F1}",
-    "The beginning of the instruction; of a search, the first text that it finds, from there on",
+_HEADS = (
+    Head("✓", "How far you are with the item: ✓ done, » skipped, else to do"),
+    Head("Id", "The item's id in the dataset"),
+    Head(
+        "Doubt",
+        "How much a look is worth, from 0 to 1: high where the model is unsure, its two orders disagree, or"
+        " its labels contradict each other; the highest of the judgments that pass the filters."
+        f" {MORE_BY_F1}",
+    ),
+    Head("Labels", "The label in force on each criterion: A, B, G both good, X both bad, – unscored"),
+    Head(
+        "Marks",
+        "⇄ the orders disagree, ≠ differs from the human label, ✎ overridden, ! explanation outdated;"
+        f" with how many criteria. {MORE_BY_F1}",
+    ),
+    Head(
+        "Instruction",
+        "The beginning of the instruction; of a search, the first text that it finds, from there on",
+    ),
 )
+STATE, ID, DOUBT, LABELS, MARKS, INSTRUCTION = range(len(_HEADS))
 HIDDEN = "hidden"  # in the place of a label
 _TEXTS = (("", "instruction"), ("A: ", "output_a"), ("B: ", "output_b"))
 _NO_TEXT = "the dataset is not at hand"
 
 
-class ReviewTableModel(QAbstractTableModel):
+class ReviewTableModel(HeadedModel):
     """The listed items of a review."""
 
-    def __init__(self, state_of: "Callable[[str], ReviewState]", parent: Any = None) -> None:
-        super().__init__(parent)
+    def __init__(self, state_of: "Callable[[str], ReviewState]", parent: QObject | None = None) -> None:
+        super().__init__(_HEADS, parent)
         self._review: Review | None = None
         self._listing = Listing([], {}, {})
         self._texts: dict[str, Any] = {}
@@ -97,15 +105,15 @@ class ReviewTableModel(QAbstractTableModel):
         row = self._listing.places.get(again.item.item_id)
         if row is not None:
             self._listing.items[row] = again.item
-            self.dataChanged.emit(self.index(row, 0), self.index(row, INSTRUCTION))
+            self._tell_changed(row, row)
 
     def show_again(self, item_id: str = "") -> None:
         """Show the cells of an item again, or all: how far it is, or what may be shown of it, has changed."""
         row = self._listing.places.get(item_id) if item_id else None
         if row is not None:
-            self.dataChanged.emit(self.index(row, 0), self.index(row, INSTRUCTION))
-        elif not item_id and self._listing.items:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._listing.items) - 1, INSTRUCTION))
+            self._tell_changed(row, row)
+        elif not item_id:
+            self._tell_changed(0, len(self._listing.items) - 1)
 
     def item_at(self, row: int) -> "ReviewItem | None":
         """The item of a row."""
@@ -115,24 +123,6 @@ class ReviewTableModel(QAbstractTableModel):
     def row_of(self, item_id: str) -> int | None:
         """The row of an item, None where it is not listed."""
         return self._listing.places.get(item_id)
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:
-        """How many items are listed."""
-        return 0 if parent.isValid() else len(self._listing.items)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:
-        """Always the same."""
-        return 0 if parent.isValid() else len(_HEADERS)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        """The names of the columns, and what they hold."""
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return _HEADERS[section]
-        return tip(_TIPS[section]) if role == Qt.ItemDataRole.ToolTipRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """What a cell shows and says, and its value."""
@@ -144,7 +134,10 @@ class ReviewTableModel(QAbstractTableModel):
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
             text = self._text_of(item, column)
             return tip(text) if role == Qt.ItemDataRole.ToolTipRole else text
-        return self._value(item, column) if role == SORT_ROLE else None
+        return self._value(item, column) if role == SORT_ROLE else super().data(index, role)
+
+    def _count_rows(self) -> int:
+        return len(self._listing.items)
 
     def _rows(self, item: "ReviewItem") -> "Sequence[ReviewRow]":
         rows = self._review.of_item(item.item_id) if self._review else ()
@@ -265,7 +258,6 @@ class ItemView(QTableView):
         header = self.horizontalHeader()
         header.setStretchLastSection(True)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         metrics = self.fontMetrics()
         widths = {
             STATE: metrics.horizontalAdvance("✓") + 16,

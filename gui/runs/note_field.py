@@ -13,11 +13,11 @@ _LINES = 3
 class NoteField(QPlainTextEdit):
     """A few lines to write into."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, accessible: str, what: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setTabChangesFocus(True)
         self.setFixedHeight(self.fontMetrics().lineSpacing() * _LINES + 16)
-        name(self, "Note of the chosen run", "Stored as you write")
+        name(self, accessible, what)
 
     @property
     def modified(self) -> bool:

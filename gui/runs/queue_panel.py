@@ -15,9 +15,10 @@ from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine
 from gui.kit.labels import heading, label, name
 from gui.kit.views import FillingView, dressed
+from gui.runs.name_dialog import RunNameDialog
 from gui.runs.queue_table import LINES, MODEL, RUN, STATE, QueueTableModel
 from gui.runs.queued import QueueState
-from gui.runs.run_queue import RunQueue
+from gui.runs.run_queue import MOST_QUEUED, RunQueue
 
 _MOST_ROWS = 4
 _LEAST = {RUN: 22, MODEL: 10, STATE: 20}
@@ -42,7 +43,7 @@ class QueuePanel(QFrame):
         self.add_button.clicked.connect(self.add_run)
         self.table = QueueTableModel(self)
         self.view = dressed(FillingView(), self.table, "Queue of runs")
-        self.view.setToolTip("Alt+Up and Alt+Down move a run, Delete takes it out.")
+        self.view.setToolTip("Alt+Up and Alt+Down move a run, F2 names it, Delete takes it out.")
         self._summary = OneLine()
         self._ended = label("")
         self._make_buttons()
@@ -59,6 +60,7 @@ class QueuePanel(QFrame):
         for key, step in (("Alt+Up", -1), ("Alt+Down", 1)):
             self._key(key).activated.connect(lambda step=step: self.move_run(step))
         self._key(QKeySequence.StandardKey.Delete).activated.connect(self.remove_run)
+        self._key("F2").activated.connect(self.call_run)
         self._ended.hide()
         self.view.selectionModel().currentRowChanged.connect(self._show_buttons)
         queue.changed.connect(self._show)
@@ -89,13 +91,28 @@ class QueuePanel(QFrame):
     def add_run(self) -> None:
         """Put what a person has described at the end of the queue."""
         setup = self._wanted()
-        if setup is None:
-            return
+        if setup is not None:
+            self.add(setup)
+
+    def add(self, setup: RunSetup) -> None:
+        """Put a run at the end of the queue, or say why that is not done."""
         if self._queue.add(setup):
             self.view.selectRow(self.table.rowCount() - 1)
             self.added.emit(f"In the queue: {self._queue.entries[-1].in_words}.")
+        elif len(self._queue.entries) >= MOST_QUEUED:
+            self.added.emit(f"The queue holds {MOST_QUEUED} runs and no more: take some out.")
         else:
             self.added.emit("Just this run waits in the queue already; change something, or take it out.")
+
+    @Slot()
+    def call_run(self) -> None:
+        """Ask for the name and the note of the chosen run."""
+        place = self._place()
+        if place is not None:
+            dialog = RunNameDialog(self._queue.entries[place], self)
+            # Nothing changes places while the dialog holds the window, however the runs go on.
+            dialog.called.connect(lambda name, note: self._queue.call(place, name, note))
+            dialog.open()
 
     @Slot()
     def remove_run(self) -> None:
@@ -130,6 +147,10 @@ class QueuePanel(QFrame):
         self.up_button.clicked.connect(lambda: self.move_run(-1))
         self.down_button = self._button("Down", "Judge the chosen run later (Alt+Down)", flow)
         self.down_button.clicked.connect(lambda: self.move_run(1))
+        self.name_button = self._button(
+            "Name…", "Give the chosen run a name and a note, before it begins too (F2)", flow
+        )
+        self.name_button.clicked.connect(self.call_run)
         self.remove_button = self._button("Remove", "Take the chosen run out of the queue (Delete)", flow)
         self.remove_button.clicked.connect(self.remove_run)
         self.again_button = self._button("Try again", "Let the chosen run, which has ended, wait again", flow)
@@ -185,6 +206,7 @@ class QueuePanel(QFrame):
         self.skip_button.setVisible(under_way)
         self.up_button.setEnabled(waits and place != 0)
         self.down_button.setEnabled(waits and place != len(queue.entries) - 1)
+        self.name_button.setEnabled(entry is not None)
         self.remove_button.setEnabled(entry is not None and entry.state is not QueueState.UNDER_WAY)
         self.again_button.setVisible(
             entry is not None and entry.state in (QueueState.FAILED, QueueState.SKIPPED)

@@ -30,9 +30,9 @@ class QueueState(StrEnum):
 
 @dataclass(frozen=True)
 class Queued:
-    """`run_id`: its number in the store, None before it began. `said`: how it ended, or how far it came.
-
-    `seconds`: how long it took in the queue, all its beginnings together.
+    """`setup`: the run as it was asked for. `run_id`: the one of the store that it is or goes on with, None
+    before it began. `said`: how it ended, or how far it came. `seconds`: how long it took in the queue, all
+    its beginnings together. `name`, `note`: of a person; it gets them when it begins.
     """
 
     setup: RunSetup
@@ -40,17 +40,31 @@ class Queued:
     run_id: int | None = None
     said: str = ""
     seconds: float = 0.0
+    name: str = ""
+    note: str = ""
 
     @property
     def next_setup(self) -> RunSetup:
-        """What is to be started: the run that it began goes on."""
-        return self.setup if self.run_id is None else replace(self.setup, fresh=False, resumes=self.run_id)
+        """What is to be started: the run that it began goes on, and is called as it is by now."""
+        if self.run_id is not None:
+            return replace(self.setup, fresh=False, resumes=self.run_id)
+        return replace(self.setup, name=self.name or None, note=self.note or None)
+
+    def is_in(self, other: "Queued") -> bool:
+        """Whether another one judges it anyway: the same run, or where it names none, one of its setup."""
+        return self.setup == other.setup if self.run_id is None else self.run_id == other.run_id
 
     @property
     def what(self) -> str:
         """The dataset and how much of it."""
         first = "" if self.setup.items is None else f"first {self.setup.items:,} of "
         return f"{first}{self.setup.dataset_in_words}"
+
+    @property
+    def title(self) -> str:
+        """The same, with its name before it where it has one; long names without middle."""
+        what = short_name(self.what)
+        return f"“{short_name(self.name)}” {what}" if self.name else what
 
     @property
     def how(self) -> str:
@@ -87,13 +101,12 @@ class Queued:
     @property
     def in_words(self) -> str:
         """All of it in a line, with long names short."""
-        dataset, model = short_name(self.what), short_name(self.setup.model_path.name)
-        return f"{dataset}, {model}, {self.how}: {self.outcome}"
+        return f"{self.title}, {short_name(self.setup.model_path.name)}, {self.how}: {self.outcome}"
 
     def as_json(self) -> dict[str, Any]:
         """All of it as plain values."""
         return {
-            "setup": self.setup.as_json(),
+            "setup": replace(self.setup, name=self.name or None, note=self.note or None).as_json(),
             "state": self.state.name,
             "run": self.run_id,
             "said": self.said,
@@ -111,9 +124,11 @@ class Queued:
         if state is QueueState.UNDER_WAY:
             state, said = QueueState.WAITING, "cut off; goes on there"
         return cls(
-            setup,
+            replace(setup, name=None, note=None),
             state,
             run if isinstance(run, int) and not isinstance(run, bool) else None,
             said if isinstance(said, str) else "",
             float(seconds) if isinstance(seconds, int | float) and seconds >= 0 else 0.0,
+            setup.name or "",
+            setup.note or "",
         )

@@ -23,12 +23,13 @@ class RunDesk(QObject):
         super().__init__(window)
         self._workspace = workspace
         self._window = window
-        self.queue = RunQueue(judge.control, workspace.state, self)
+        self.queue = RunQueue(judge.control, workspace, self)
         self.panel = QueuePanel(self.queue, judge.wanted)
         judge.take_in(self.panel.add_button, self.panel)
         self.watch = RunWatch(judge.control, self.queue, workspace.state, window, judge.run_panel.show_awake)
         self.health = RunHealth(workspace, self)
         workspace.runs_deleted.connect(self.queue.forget_runs)
+        judge.banner.queue_wanted.connect(self.panel.add)
         self.panel.added.connect(workspace.note)
         self.queue.ended.connect(workspace.note)
 

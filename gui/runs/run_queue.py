@@ -16,12 +16,15 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from engine.core.errors import EngineError
 from engine.core.events import RunEnded
 from engine.core.formatting import duration
+from engine.core.run_records import checked_name, checked_note
 from engine.core.run_setup import RunSetup
 from gui.judge.run_control import RunControl
 from gui.judge.usual_setup import usual_setup
 from gui.kit.notice import problem_of
+from gui.runs import runs_jobs
 from gui.runs.queued import Queued, QueueState
-from gui.work.state import State
+from gui.work.lanes import Lane
+from gui.work.workspace import Workspace
 
 QUEUE = "queue"
 """Where the state keeps it: the work of a person, which is not forgotten with the layout."""
@@ -34,23 +37,26 @@ class RunQueue(QObject):
     changed = Signal()
     ended = Signal(str)  # nothing is left to do: what became of it, in a sentence
 
-    def __init__(self, control: RunControl, state: State, parent: QObject | None = None) -> None:
+    def __init__(self, control: RunControl, workspace: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._control = control
-        self._state = state
+        self._workspace = workspace
+        self._state = workspace.state
         self._current: int | None = None  # the place of the run that is under way
         self._going = False
         self._skipping = False
         self._starting = False
         self._begun = self._begun_run = 0.0
         self._ended_before = 0  # runs that had ended when the queue was started
-        kept = state.record(QUEUE).get("entries")
+        kept = self._state.record(QUEUE).get("entries")
         found = (Queued.of_json(entry, usual_setup()) for entry in (kept if isinstance(kept, list) else []))
         self._entries = [entry for entry in found if entry is not None][:MOST_QUEUED]
         control.started.connect(self._follow_start)
         control.progressed.connect(self._follow)
         control.ending_asked.connect(self.pause)
         control.ended.connect(self._take_end)
+        workspace.runs_changed.connect(self._take_names)
+        self._take_names()
 
     @property
     def entries(self) -> Sequence[Queued]:
@@ -90,14 +96,29 @@ class RunQueue(QObject):
     # What a person does with it
 
     def add(self, setup: RunSetup) -> bool:
-        """Put a run at the end; False where just this one waits already, or too many do."""
-        added = Queued(replace(setup, resumes=None), run_id=setup.resumes)
-        same = any(entry.setup == added.setup and not entry.state.ended for entry in self._entries)
-        if same or len(self._entries) >= MOST_QUEUED:
+        """Put a run at the end; False where just this one waits already, or too many do.
+
+        Several of one setup may wait, where each goes on with another run.
+        """
+        added = self._as_stored(Queued(replace(setup, resumes=None), run_id=setup.resumes))
+        waits = any(added.is_in(entry) for entry in self._entries if not entry.state.ended)
+        if waits or len(self._entries) >= MOST_QUEUED:
             return False
         self._entries.append(added)
         self._tell()
         return True
+
+    def call(self, place: int, name: str, note: str) -> None:
+        """Name a run and note this of it: when it begins, at once where the store has it.
+
+        SetupError for what is no name, and where the note is too long.
+        """
+        name, note = checked_name(name), checked_note(note)
+        entry = self._entries[place]
+        if entry.run_id is None:
+            self._put(place, replace(entry, name=name, note=note))
+        elif (name, note) != (entry.name, entry.note):
+            self._store_words(entry.run_id, name, note)
 
     def remove(self, place: int) -> None:
         """Take a run out of the queue, unless it is under way; what was judged of it is kept."""
@@ -169,6 +190,25 @@ class RunQueue(QObject):
     def _is_free(self, place: int) -> bool:
         return 0 <= place < len(self._entries) and place != self._current
 
+    def _as_stored(self, entry: Queued) -> Queued:
+        """With the words that the store has of its run: whoever changed them last, wherever that was."""
+        run = next((run for run in self._workspace.runs if run.id == entry.run_id), None)
+        return entry if run is None else replace(entry, name=run.name, note=run.note)
+
+    @Slot()
+    def _take_names(self) -> None:
+        entries = [self._as_stored(entry) for entry in self._entries]
+        if entries != self._entries:
+            self._entries = entries
+            self._tell()
+
+    def _store_words(self, run_id: int, name: str, note: str) -> None:
+        """They are shown once they are stored."""
+        job = runs_jobs.call_run(self._workspace.store_path, run_id, name, note)
+        task = self._workspace.threads.start(Lane.STORE, job, must_end=True)
+        task.failed.connect(self._workspace.problem)
+        task.ended.connect(self._workspace.refresh_runs)
+
     def _count_ended(self) -> None:
         ended = sum(entry.state.ended for entry in self._entries)
         self._ended_before = min(self._ended_before, ended)
@@ -213,11 +253,16 @@ class RunQueue(QObject):
     @Slot()
     def _follow(self) -> None:
         """Keep the number of the run as soon as it has one."""
-        progress, place = self._control.progress, self._current
-        if place is None or progress is None or not self._control.running:
+        if self._current is not None and self._control.running:
+            self._keep_number(self._current)
+
+    def _keep_number(self, place: int) -> None:
+        progress, asked, entry = self._control.progress, self._control.setup, self._entries[place]
+        if progress is None or asked is None or entry.run_id == progress.run_id:
             return
-        if self._entries[place].run_id != progress.run_id:
-            self._put(place, replace(self._entries[place], run_id=progress.run_id))
+        if (entry.name, entry.note) != (asked.name or "", asked.note or ""):
+            self._store_words(progress.run_id, entry.name, entry.note)  # called so since it was started
+        self._put(place, replace(entry, run_id=progress.run_id))
 
     @Slot(object)
     def _take_end(self, how: RunEnded | EngineError | None) -> None:
@@ -226,6 +271,7 @@ class RunQueue(QObject):
         stopped = not isinstance(how, EngineError) and (how is None or how.stopped)
         self._going = self._going and (skipped or not stopped)
         if place is not None:
+            self._keep_number(place)  # of one that was too short to tell how far it is
             entry = self._entries[place]
             seconds = entry.seconds + time.monotonic() - self._begun_run
             self._put(place, self._ending(replace(entry, seconds=seconds), how, skipped))

@@ -312,7 +312,7 @@ class RunsDialog(QDialog):
         return self.view.state() == QAbstractItemView.State.EditingState
 
     def _make_note(self) -> None:
-        self.note = NoteField()
+        self.note = NoteField("Note of the chosen run", "Stored as you write")
         self.note.textChanged.connect(self._note_soon)
         self.said = label("", "warning")
         self.said.hide()

@@ -27,6 +27,16 @@ def note_run(store_path: Path, run_id: int, note: str) -> Job[None]:
     return _change(store_path, lambda store: store.note_run(run_id, note))
 
 
+def call_run(store_path: Path, run_id: int, name: str, note: str) -> Job[None]:
+    """Give a run a name and a note."""
+
+    def call(store: "RunStore") -> None:
+        store.name(run_id, name)
+        store.note_run(run_id, note)
+
+    return _change(store_path, call)
+
+
 def archive(store_path: Path, run_ids: Sequence[int], by: str) -> Job[None]:
     """Put runs away."""
     return _change(store_path, lambda store: store.archive(run_ids, by))

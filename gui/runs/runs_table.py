@@ -6,50 +6,45 @@ Knows: what stands in a cell, by what it is sorted. Does not know: the store, vi
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import (
-    QAbstractTableModel,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QSortFilterProxyModel,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QObject, QSortFilterProxyModel, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from engine.core.formatting import short_name
 from engine.core.health import Health, HealthVerdict
+from engine.core.run_records import LONGEST_NAME
 from gui.kit.foreign_text import one_line, tip
-from gui.kit.value_table import SORT_ROLE
-from gui.work.workspace import LONGEST_NAME
+from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, Index
 
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
 
-COLUMNS = ("Run", "Name", "Items", "Mode", "Dataset", "Model", "Made", "Health", "Archived")
-RUN, NAME, ITEMS, MODE, DATASET, MODEL, MADE, HEALTH, ARCHIVED = range(len(COLUMNS))
-_TIPS = {
-    NAME: "What people call it; F2 gives it another name",
-    ITEMS: "Items that are judged, of all of the run",
-    HEALTH: "Whether the model judged, by what it gave",
-    ARCHIVED: "Since when the run is left out of the lists",
-}
+_HEADS = (
+    Head("Run", is_number=True),
+    Head("Name", "What people call it; F2 gives it another name"),
+    Head("Items", "Items that are judged, of all of the run", is_number=True),
+    Head("Mode"),
+    Head("Dataset"),
+    Head("Model"),
+    Head("Made"),
+    Head("Health", "Whether the model judged, by what it gave"),
+    Head("Archived", "Since when the run is left out of the lists"),
+)
+RUN, NAME, ITEMS, MODE, DATASET, MODEL, MADE, HEALTH, ARCHIVED = range(len(_HEADS))
 _HEALTH = {
     HealthVerdict.JUDGES: "judges",
     HealthVerdict.LOOK: "look closely",
     HealthVerdict.DOES_NOT_JUDGE: "does not judge",
     HealthVerdict.TOO_FEW: "too few items",
 }
-Index = QModelIndex | QPersistentModelIndex
 
 
-class RunsTableModel(QAbstractTableModel):
+class RunsTableModel(HeadedModel):
     """A row for each run; names can be edited."""
 
     renamed = Signal(int, str)
 
-    def __init__(self, parent: Any = None) -> None:
-        super().__init__(parent)
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(_HEADS, parent)
         self._runs: Sequence[StoredRun] = ()
         self._health: Mapping[int, Health] = {}
 
@@ -58,8 +53,7 @@ class RunsTableModel(QAbstractTableModel):
         self._health = health
         if [run.id for run in runs] == [run.id for run in self._runs]:
             self._runs = runs
-            if runs:
-                self.dataChanged.emit(self.index(0, 0), self.index(len(runs) - 1, len(COLUMNS) - 1))
+            self._tell_changed(0, len(runs) - 1)
             return
         self.beginResetModel()
         self._runs = runs
@@ -72,26 +66,6 @@ class RunsTableModel(QAbstractTableModel):
     def row_of(self, run_id: int) -> int | None:
         """The row of a run; None where it is not there."""
         return next((row for row, run in enumerate(self._runs) if run.id == run_id), None)
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:
-        """How many runs there are."""
-        return 0 if parent.isValid() else len(self._runs)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:
-        """How many columns there are."""
-        return 0 if parent.isValid() else len(COLUMNS)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        """The names of the columns, and what they mean."""
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return COLUMNS[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(section)
-        return _TIPS.get(section) if role == Qt.ItemDataRole.ToolTipRole else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Names can be edited."""
@@ -112,18 +86,16 @@ class RunsTableModel(QAbstractTableModel):
         if not index.isValid():
             return None
         run, column = self._runs[index.row()], index.column()
-        answer: Any = None
         if role == Qt.ItemDataRole.DisplayRole:
-            answer = one_line(self._text(run, column))
-        elif role == Qt.ItemDataRole.EditRole and column == NAME:
-            answer = run.name
-        elif role == SORT_ROLE:
-            answer = self._value(run, column)
-        elif role == Qt.ItemDataRole.ToolTipRole:
-            answer = tip(self._about(run))
-        elif role == Qt.ItemDataRole.TextAlignmentRole:
-            answer = _alignment(column)
-        return answer
+            return one_line(self._text(run, column))
+        if role == Qt.ItemDataRole.EditRole and column == NAME:
+            return run.name
+        if role == SORT_ROLE:
+            return self._value(run, column)
+        return tip(self._about(run)) if role == Qt.ItemDataRole.ToolTipRole else super().data(index, role)
+
+    def _count_rows(self) -> int:
+        return len(self._runs)
 
     def _text(self, run: "StoredRun", column: int) -> str:
         identity = run.identity
@@ -168,11 +140,6 @@ class NameDelegate(QStyledItemDelegate):
         field.setMaxLength(LONGEST_NAME)
         field.setAccessibleName("Name of the run")
         return field
-
-
-def _alignment(column: int) -> int:
-    side = Qt.AlignmentFlag.AlignRight if column in (RUN, ITEMS) else Qt.AlignmentFlag.AlignLeft
-    return int(side | Qt.AlignmentFlag.AlignVCenter)
 
 
 class RunsOrder(QSortFilterProxyModel):

@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QDialog, QMessageBox
 
+from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import short_name
 from engine.core.items import Item
@@ -27,7 +28,6 @@ from gui.kit.foreign_text import one_line
 from gui.kit.notice import Notice
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.kit.theme import colours
-from gui.people.blind import BLIND
 from gui.reading.help_dialog import show_help
 from gui.results.export_jobs import Written
 from gui.results.results_page import ResultsPage
@@ -55,7 +55,7 @@ from gui.work.lanes import EngineThreads, Lane
 from gui.work.page import Page
 from gui.work.page_name import PageName
 from gui.work.rewriter import Rewriter
-from gui.work.state import AUTHOR
+from gui.work.state import AUTHOR, BLIND
 from gui.work.store_jobs import is_read_only
 from gui.work.workspace import Workspace
 
@@ -102,7 +102,7 @@ class Interior(QObject):
         if files:
             self.submissions.open_files(files, otherwise=dataset)
         else:
-            self.workspace.open_dataset(dataset)
+            self.workspace.open_last(dataset)
         self.workspace.refresh_runs()
         asking = self.threads.start(Lane.STORE, is_read_only(self.workspace.store_path))
         asking.finished.connect(self._tell_whether_read_only)  # what fails, the list of runs says too
@@ -212,9 +212,9 @@ class Interior(QObject):
     def _show_review(self, _item_id: str, _criterion: str) -> None:
         self.frame.show_page(PageName.REVIEW)
 
-    @Slot(object, object)
-    def _show_choice(self, dataset: Path, ids: Sequence[str]) -> None:
-        self.judge.choose_items(dataset, ids)
+    @Slot(object, object, object)
+    def _show_choice(self, dataset: Path, ids: Sequence[str], columns: ColumnMap | None) -> None:
+        self.judge.choose_items(dataset, ids, columns)
         self.frame.show_page(PageName.JUDGE)
 
     @Slot(object)

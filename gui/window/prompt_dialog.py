@@ -34,7 +34,7 @@ from gui.reading.prompt_pane import Ink, InkSample, PromptPane, ShownPrompt
 from gui.window import prompt_jobs
 from gui.window.prompt_jobs import Place, PlacedPrompt, PromptAnswer, PromptHead, Subject
 from gui.work.lanes import Lane, LatestTask
-from gui.work.page_splitter import two_parts
+from gui.work.page import two_parts
 from gui.work.workspace import Workspace
 
 _ORDER_WORDS = {Order.AB: "A first, then B", Order.BA: "B first, then A"}

@@ -3,14 +3,16 @@
 Knows: where a dataset is looked for. Does not know: windows.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.formatting import short_name
+from gui.work.file_jobs import keep_columns
 from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
 
@@ -59,12 +61,16 @@ class Unanswered:
 class Places:
     """Where a dataset is looked for: the open one, then the files that were opened last.
 
-    `named`: the file that a person chose; then no other is looked at.
+    `named`: the file that a person chose; then no other is looked at. `columns`: by which he says that it is
+    read, `remember`: whether they are kept for files like it. `judged`: runs, each with how its file is read.
     """
 
     at_hand: "Dataset | None"
     recent: Sequence[Path] = ()
     named: Path | None = None
+    columns: ColumnMap | None = None
+    remember: bool | None = None
+    judged: "Sequence[StoredRun]" = ()
 
 
 def tell_apart(paths: Sequence[Path]) -> Job[Told]:
@@ -129,26 +135,24 @@ def _with_earlier(places: Places, path: Path, store: object) -> Places:
 
     assert isinstance(store, RunStore)
     file_hash = sha256(path.read_bytes()).hexdigest()
+    runs = store.runs()[::-1]
     earlier = [
-        run.identity.dataset_path
-        for run in reversed(store.runs())
-        if run.submitted and run.identity.model_hash == file_hash
+        run.identity.dataset_path for run in runs if run.submitted and run.identity.model_hash == file_hash
     ]
-    return replace(places, recent=tuple(dict.fromkeys([*earlier, *places.recent])))
+    return replace(places, recent=tuple(dict.fromkeys([*earlier, *places.recent])), judged=runs)
 
 
 def _dataset_of(submission: "Submission", places: Places, control: JobControl) -> "Dataset | Unanswered":
     """The dataset that was named, else the first that has all ids of a submission."""
-    from engine.data.dataset import load_dataset
     from engine.decisions.opened_submission import share_answered
 
     at_hand = places.at_hand
     if places.named is not None:
-        if at_hand is not None and at_hand.path.absolute() == places.named.absolute():
+        if places.columns is None and at_hand and at_hand.path.absolute() == places.named.absolute():
             return at_hand
-        return load_dataset(places.named, cancel=control.cancel)
+        return _named(places.named, places, control)
     best, shared = None, 0.0
-    for dataset in _datasets(at_hand, places.recent, control):
+    for dataset in _datasets(places, control):
         share = share_answered(submission, set(dataset.ids))
         if share == 1:
             return dataset
@@ -159,14 +163,27 @@ def _dataset_of(submission: "Submission", places: Places, control: JobControl) -
     return Unanswered(submission.path, count, best, round(shared * count))
 
 
-def _datasets(at_hand: "Dataset | None", paths: Iterable[Path], control: JobControl) -> "Iterator[Dataset]":
-    """The datasets that can be read, one after the other."""
+def _named(path: Path, places: Places, control: JobControl) -> "Dataset":
+    """The dataset that a person named. ColumnsError where its columns are not known."""
     from engine.data.dataset import load_dataset
+    from engine.decisions.run_dataset import load_as_judged
 
+    if places.columns is None:
+        return load_as_judged(path, places.judged, control.cancel)
+    dataset = load_dataset(path, cancel=control.cancel, columns=places.columns)
+    keep_columns(dataset, places.remember)
+    return dataset
+
+
+def _datasets(places: Places, control: JobControl) -> "Iterator[Dataset]":
+    """The datasets that can be read, one after the other."""
+    from engine.decisions.run_dataset import load_as_judged
+
+    at_hand = places.at_hand
     if at_hand is not None:
         yield at_hand
-    for path in paths:
+    for path in places.recent:
         if at_hand is None or path.absolute() != at_hand.path.absolute():
             control.report(short_name(path.name))
             with suppress(SetupError):
-                yield load_dataset(path, cancel=control.cancel)
+                yield load_as_judged(path, places.judged, control.cancel)

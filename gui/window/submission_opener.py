@@ -4,17 +4,19 @@ Knows: what is asked in which order. Does not know: how a dataset is found, what
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
-from engine.core.errors import EngineError
+from engine.core.column_map import ColumnMap
+from engine.core.errors import ColumnsError, EngineError
 from engine.core.formatting import counted, short_name, visible
 from gui.kit.file_dialogs import ALL_FILES, DATASETS
 from gui.window import submission_jobs
 from gui.window.submission_jobs import Answered, Places, Told, Unanswered
+from gui.work.dataset_reader import columns_wish
 from gui.work.lanes import Lane, LatestTask
 from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
@@ -25,10 +27,15 @@ _FOLDER = "last/submission"
 
 @dataclass(frozen=True)
 class _Wish:
-    """A submission to open. `dataset`: the one that it must answer, None where it is to be found."""
+    """A submission to open. `dataset`: the one that it must answer, None where it is to be found.
+
+    `columns`: by which a person says that this is read; `remember`: whether for all files like it.
+    """
 
     path: Path
     dataset: Path | None
+    columns: ColumnMap | None = None
+    remember: bool | None = None
 
 
 class SubmissionOpener(QObject):
@@ -41,6 +48,8 @@ class SubmissionOpener(QObject):
         self._workspace = workspace
         self._window = window
         self._waiting: _Wish | None = None  # for the dataset that is being read
+        self._put_off: _Wish | None = None  # until a person has said which columns that dataset has
+        self._asked: _Wish | None = None  # that is being opened
         self._otherwise: Path | None = None
         self._show_dataset = False
         self._opened: dict[Path, int] = {}  # files, each with the run that it was opened as
@@ -53,11 +62,12 @@ class SubmissionOpener(QObject):
         self._opening = LatestTask(workspace.threads, Lane.FILES, self)
         self._opening.progress.connect(self._tell_progress)
         self._opening.finished.connect(self._take)
-        self._opening.failed.connect(workspace.problem)
+        self._opening.failed.connect(self._fail)
         workspace.submission_wanted.connect(self.ask)
         workspace.run_changed.connect(self._show)
         workspace.dataset_loading.connect(self._follow_loading)
         workspace.dataset_failed.connect(self._give_up)
+        workspace.dataset_changed.connect(self._take_up)
 
     @Slot()
     def ask(self) -> None:
@@ -74,8 +84,11 @@ class SubmissionOpener(QObject):
     def open(self, path: Path, dataset: Path | None = None) -> None:
         """Open a submission with the dataset that it answers: `dataset`, else the open or a recent one."""
         self._workspace.state.set_text(_FOLDER, str(path.absolute().parent))
-        self._waiting = _Wish(path, dataset)
-        self._workspace.note.emit(f"Opening the submission {short_name(path.name)} …")
+        self._open(_Wish(path, dataset))
+
+    def _open(self, wish: _Wish) -> None:
+        self._waiting, self._put_off = wish, None
+        self._workspace.note.emit(f"Opening the submission {short_name(wish.path.name)} …")
         self._go_on()
 
     def open_files(
@@ -126,18 +139,50 @@ class SubmissionOpener(QObject):
             QTimer.singleShot(0, self._go_on)
 
     @Slot(object)
-    def _give_up(self, _error: EngineError) -> None:
-        """The dataset cannot be read, which the window says: a submission that names it is not opened."""
+    def _give_up(self, error: EngineError) -> None:
+        """The dataset cannot be read, which the window says: a submission that names it is not opened, or
+        not before a person has said which columns the dataset has.
+        """
         if self._waiting is not None and self._waiting.dataset is not None:
+            self._put_off = self._waiting if isinstance(error, ColumnsError) else None
             self._waiting = None
+
+    @Slot()
+    def _take_up(self) -> None:
+        """Go on with a submission whose dataset is open by now; of another dataset, never."""
+        wish, dataset = self._put_off, self._workspace.dataset
+        self._put_off = None
+        wanted = wish.dataset if wish is not None else None
+        if wish and wanted and dataset is not None and dataset.path.absolute() == wanted.absolute():
+            self._open(wish)
+
+    @Slot(object)
+    def _fail(self, error: EngineError) -> None:
+        """Say why a submission was not opened; where its dataset has other columns, ask for these."""
+        wish = self._asked
+        if not isinstance(error, ColumnsError) or wish is None:
+            self._workspace.problem.emit(error)
+            return
+
+        def read(path: Path, columns: ColumnMap, remember: bool) -> None:
+            self._open(replace(wish, dataset=path, columns=columns, remember=remember))
+
+        def leave() -> None:
+            if not error.foreign:
+                self._workspace.problem.emit(error)
+
+        self._workspace.columns_wanted.emit(
+            columns_wish(error, read, wish.columns, leave, wish.remember is not False)
+        )
 
     @Slot()
     def _go_on(self) -> None:
         wish, space = self._waiting, self._workspace
         if wish is None or space.loading:
             return
-        self._waiting = None
-        places = Places(space.dataset, tuple(space.state.recent("datasets")), wish.dataset)
+        self._waiting, self._asked = None, wish
+        recent = tuple(space.state.recent("datasets"))
+        places = Places(space.dataset, recent, wish.dataset, wish.columns, wish.remember)
         self._opening.start(submission_jobs.open_submission(space.store_path, wish.path, places))
 
     @Slot(object)

@@ -7,17 +7,19 @@ Knows: how far reading is. Does not know: windows.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.column_map import ColumnMap
+from engine.core.errors import SetupError
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
+    from engine.core.run_records import StoredRun
     from engine.data.dataset import Dataset
-    from engine.data.slices import Slicing
+    from engine.data.slices import Slice, Slicing, Tags
 
 
 @dataclass(frozen=True)
@@ -28,26 +30,33 @@ class Loading:
     rows: int
 
 
-def load(path: Path, columns: ColumnMap | None = None, remember: bool | None = None) -> "Job[Dataset]":
+def load(
+    path: Path,
+    columns: ColumnMap | None = None,
+    remember: bool | None = None,
+    judged: "Sequence[StoredRun]" = (),
+    moved: bool = False,
+) -> "Job[Dataset]":
     """Read a dataset; reports Loading.
 
     `columns`: by which a foreign file is read. `remember`: whether they are kept for files with the same
-    columns, or forgotten; None leaves what is remembered.
+    columns, or forgotten; None leaves what is remembered. `judged`: runs; where the file is that of one of
+    them and no `columns` are given, it is read as that run read it; with `moved` also where it lies
+    elsewhere.
     """
 
     def work(control: JobControl) -> "Dataset":
         from engine.data.dataset import load_dataset
-        from engine.system import column_memory
+        from engine.decisions.run_dataset import load_as_judged
 
-        dataset = load_dataset(
-            path,
-            cancel=control.cancel,
-            progress=lambda rows: control.report(Loading(path, rows)),
-            columns=columns,
-        )
-        if columns is not None and remember is not None:
-            keep = partial(column_memory.remember, column_map=columns) if remember else column_memory.forget
-            keep(dataset.file_columns)
+        def report(rows: int) -> None:
+            control.report(Loading(path, rows))
+
+        if columns is None:
+            dataset = load_as_judged(path, judged, control.cancel, report, moved)
+        else:
+            dataset = load_dataset(path, cancel=control.cancel, progress=report, columns=columns)
+        keep_columns(dataset, remember)
         # Both are needed soon, and take a moment for many items.
         _ = dataset.hash, dataset.criteria
         control.cancel.raise_if_requested()
@@ -56,30 +65,76 @@ def load(path: Path, columns: ColumnMap | None = None, remember: bool | None = N
     return work
 
 
+def keep_columns(dataset: "Dataset", remember: bool | None) -> None:
+    """Keep for other files, or forget, by which columns a foreign file was just read; None: neither."""
+    from engine.system import column_memory
+
+    if dataset.columns is not None and remember is not None:
+        if remember:
+            column_memory.remember(dataset.file_columns, dataset.columns)
+        else:
+            column_memory.forget(dataset.file_columns)
+
+
 @dataclass(frozen=True)
 class Divided:
-    """By what the items of a dataset can be divided, each with its title, and how they are by one of it."""
+    """By what the items of a dataset can be divided, each with its title, and how they are by one of it.
+
+    `by_tag`: they are by the tags of people.
+    """
 
     titles: Mapping[str, str]
     slicing: "Slicing | None"
+    by_tag: bool = False
 
 
-def divide(dataset: "Dataset", gold: "Dataset | None", by: str) -> Job[Divided]:
+@dataclass(frozen=True)
+class Chosen:
+    """A slice that alone is to be measured, and how it is called."""
+
+    part: "Slice"
+    words: str
+
+
+@dataclass(frozen=True)
+class TagWish:
+    """Where the tags of items are kept, and whose of them count: all people's where no `author` is named."""
+
+    store_path: Path
+    author: str | None = None
+
+
+def divide(dataset: "Dataset", gold: "Dataset | None", by: str, tag_wish: TagWish) -> Job[Divided]:
     """Divide the items of a dataset; human labels are those of `gold`, where there is one. Nothing is divided
     by what the dataset does not have, nor by the empty text.
     """
 
     def work(_control: JobControl) -> Divided:
-        from engine.data.slices import LABEL, divisions, slicing
+        from engine.data.slices import LABEL, divisions, is_by_tag, slicing
 
-        own = {name: title for name, title in divisions(dataset).items() if not name.startswith(LABEL)}
+        tags = _tags(dataset, tag_wish)
+        known = divisions(dataset, tags)
+        own = {name: title for name, title in known.items() if not name.startswith(LABEL)}
         labels = divisions(dataset if gold is None else gold)
         human = {name: title for name, title in labels.items() if name.startswith(LABEL)}
         source = gold if gold is not None and by in human else dataset
-        found = slicing(source, by) if by in own or by in human else None
-        return Divided({**own, **human}, found)
+        found = slicing(source, by, tags) if by in own or by in human else None
+        return Divided({**own, **human}, found, found is not None and is_by_tag(by))
 
     return work
+
+
+def _tags(dataset: "Dataset", wish: TagWish) -> "Tags":
+    """The tags of the items; none from a store that cannot be read, of which the list of runs tells."""
+    from engine.decisions.item_tags import tags_of_items
+    from engine.store import opening
+    from engine.store.run_store import RunStore
+
+    with suppress(SetupError):
+        if opening.is_there(wish.store_path):
+            with RunStore(wish.store_path) as store:
+                return tags_of_items(store, dataset, wish.author)
+    return {}
 
 
 def missing(paths: Sequence[Path]) -> Job[frozenset[Path]]:

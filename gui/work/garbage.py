@@ -19,6 +19,7 @@ _TICK_MS = 1000
 _MANY = 200_000  # objects that the collector goes through in less than 50 ms (measured)
 _REST = 100  # times as long as it took to look at everything, until it does so again
 _LEAST_REST = 30.0  # seconds
+_LEAST_MADE = 10_000  # objects until everything is looked at again
 
 
 class _Switch:
@@ -35,7 +36,7 @@ class _Switch:
     def turn_off(self, reason: object) -> None:
         if not self._reasons:
             self._was_on = gc.isenabled()
-            gc.disable()
+        gc.disable()
         self._reasons.add(reason)
 
     def let_on(self, reason: object) -> None:
@@ -57,6 +58,7 @@ class Collector(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._reason = object()
+        self._made = 0
         self._next_full = time.monotonic() + _LEAST_REST
         self._timer = QTimer(self)
         self._timer.timeout.connect(self.tick)
@@ -66,15 +68,16 @@ class Collector(QObject):
     @Slot()
     def tick(self) -> None:
         """Look at what was made since the last time; at everything where that is due."""
-        if _under_way or gc.get_count()[0] <= gc.get_threshold()[0]:
+        if _under_way:
             return
+        self._made += gc.get_count()[0]
         begun = time.monotonic()
-        if begun < self._next_full:
+        if begun < self._next_full or self._made < _LEAST_MADE:
             gc.collect(1)
         else:
             gc.collect()
             ended = time.monotonic()
-            self._next_full = ended + max(_LEAST_REST, _REST * (ended - begun))
+            self._made, self._next_full = 0, ended + max(_LEAST_REST, _REST * (ended - begun))
 
     def close(self) -> None:
         """Let the collector run by itself again: no other thread is left."""

@@ -1,19 +1,47 @@
-"""What all pages of the window have in common.
+"""What all pages of the window have in common, and parts of a page whose sizes a person can change.
 
-Knows: the frame of a page. Does not know: any page.
+Knows: the frame of a page, whether parts were ever on the screen. Does not know: any page.
 """
 
 from collections.abc import Sequence
 from typing import ClassVar
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
 
 from gui.kit.foreign_text import OneLine
 from gui.kit.labels import title
 from gui.work.page_name import PageName
-from gui.work.page_splitter import PageSplitter
 from gui.work.workspace import Workspace
+
+
+class PageSplitter(QSplitter):
+    """Parts side by side or above each other, of which none can be lost from sight.
+
+    `seen`: whether it was shown once. Before that its parts have no sizes that are worth remembering.
+    """
+
+    def __init__(self, direction: Qt.Orientation) -> None:
+        super().__init__(direction)
+        self.setChildrenCollapsible(False)
+        self.seen = False
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Its parts have their sizes now."""
+        super().showEvent(event)
+        self.seen = True
+
+
+def two_parts(direction: Qt.Orientation, first: QWidget, second: QWidget) -> PageSplitter:
+    """Two parts that keep their share."""
+    made = PageSplitter(direction)
+    made.addWidget(first)
+    made.addWidget(second)
+    made.setStretchFactor(0, 1)
+    made.setStretchFactor(1, 1)
+    made.setHandleWidth(8)
+    return made
 
 
 class Page(QWidget):

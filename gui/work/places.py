@@ -1,9 +1,33 @@
-"""Where a person is in the review of a run, which run took the place of which, which one is under way.
+"""The run that is looked at, where a person is in its review, which one it replaced, which is under way.
 
-Knows: numbers of runs, judgments by item and criterion. Does not know: what is open.
+Knows: a run with its items, numbers of runs. Does not know: what is open, how runs are read.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.core.health import NOT_LOOKED_AT, Health
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+    from engine.decisions.run_results import RunResults
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """A run that is looked at.
+
+    `dataset`: the items that it judged, None where they are not there. `health`: of its judge.
+    """
+
+    results: "RunResults"
+    dataset: "Dataset | None"
+    health: Health = NOT_LOOKED_AT
+
+    @property
+    def id(self) -> int:
+        """Its number in the store."""
+        return self.results.run.id
 
 
 @dataclass(frozen=True)

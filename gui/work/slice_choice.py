@@ -7,13 +7,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 
 from engine.core.formatting import clipped, visible
 from gui.kit.foreign_text import tip
 from gui.kit.labels import name
-from gui.work.file_jobs import Divided, divide
-from gui.work.lanes import EngineThreads, Lane, LatestTask
+from gui.work.file_jobs import Chosen, Divided, TagWish, divide
+from gui.work.lanes import Lane, LatestTask
+from gui.work.state import BLIND
+from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -29,8 +32,10 @@ class SliceChoice(QWidget):
 
     changed = Signal()
 
-    def __init__(self, threads: EngineThreads, letters: int = 13, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, letters: int = 13, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._workspace = workspace
+        self._by_tag = self._outdated = False
         self.slicing: Slicing | None = None
         self.part: Slice | None = None
         self._dataset: Dataset | None = None
@@ -42,10 +47,13 @@ class SliceChoice(QWidget):
         line.setContentsMargins(0, 0, 0, 0)
         line.addWidget(self.by, 1)
         line.addWidget(self.parts, 1)
-        self._dividing = LatestTask(threads, Lane.FILES, self)
+        self._dividing = LatestTask(workspace.threads, Lane.FILES, self)
         self._dividing.finished.connect(self._take)
         self.by.activated.connect(self._divide)
         self.parts.activated.connect(self._choose)
+        workspace.noted.connect(self._follow_notes)
+        workspace.author_changed.connect(self._follow_people)
+        workspace.blind_changed.connect(self._follow_people)
         self._fill({}, "")
         self.parts.hide()
 
@@ -60,6 +68,11 @@ class SliceChoice(QWidget):
         if self.slicing is None or self.part is None:
             return ""
         return visible(self.slicing.in_words(self.part))
+
+    @property
+    def chosen(self) -> Chosen | None:
+        """The slice that alone is to be measured; None for all items."""
+        return None if self.part is None else Chosen(self.part, self.words)
 
     def show_dataset(self, dataset: "Dataset | None", gold: "Dataset | None" = None) -> None:
         """Divide these items from now on; what is chosen stays where it can. `gold`: other human labels."""
@@ -80,7 +93,12 @@ class SliceChoice(QWidget):
         """Choose as if by hand: by what, and the slice of this key; the empty text for all items."""
         if self._dataset is not None:
             self._wanted_part = key
-            self._dividing.start(divide(self._dataset, self._gold, by))
+            self._start(by)
+
+    def choose_part(self, part: "Slice | None") -> None:
+        """One of the slices that there are, or all of them, at once and without a word of it."""
+        slices = self.slicing.slices if self.slicing is not None else ()
+        self._set(self.slicing, part if part in slices else None)
 
     @Slot()
     def clear(self) -> None:
@@ -94,14 +112,45 @@ class SliceChoice(QWidget):
     def _divide(self) -> None:
         assert self._dataset is not None
         self._wanted_part = self.part.key if self.part is not None and self._same_by() else None
-        self._dividing.start(divide(self._dataset, self._gold, self.by.currentData() or ""))
+        self._start(self.by.currentData() or "")
+
+    def _start(self, by: str) -> None:
+        """Divide anew. Who labels blind sees no tag but his own."""
+        assert self._dataset is not None
+        self._outdated = False
+        space = self._workspace
+        own = space.author if space.state.text(BLIND) == "on" else None
+        self._dividing.start(divide(self._dataset, self._gold, by, TagWish(space.store_path, own)))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Catch up with what people tagged meanwhile."""
+        super().showEvent(event)
+        if self._outdated:
+            self._again()
+
+    @Slot()
+    def _follow_notes(self) -> None:
+        """Offer tags as soon as there are any; the slice that is listed does not change under one's hands."""
+        self._outdated = True
+        if self.isVisible() and not self._by_tag:
+            self._again()
+
+    @Slot()
+    def _follow_people(self) -> None:
+        """Whose tags may be seen has changed: what is chosen by them must not stay."""
+        self._outdated = True
+        if self.isVisible() or self._by_tag:
+            self._again()
+
+    def _again(self) -> None:
+        self.choose(self.by.currentData() or "", self.part.key if self.part is not None else None)
 
     def _same_by(self) -> bool:
         return self.slicing is not None and self.slicing.by == self.by.currentData()
 
     @Slot(object)
     def _take(self, divided: Divided) -> None:
-        slicing = divided.slicing
+        slicing, self._by_tag = divided.slicing, divided.by_tag
         self._fill(divided.titles, slicing.by if slicing else "")
         parts = slicing.slices if slicing else ()
         part = next((found for found in parts if found.key == self._wanted_part), None)

@@ -15,6 +15,8 @@ from engine.system.paths import data_folder
 MOST_RECENT = 12
 AUTHOR = "author"
 """Who labels."""
+BLIND = "review/blind"
+"""`on` while a person labels blind."""
 _FILE = "window.ini"
 
 

@@ -7,7 +7,7 @@ Knows: which things are open. Does not know: pages, how anything is computed.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import visible, words
-from engine.core.health import NOT_LOOKED_AT, Health
+from engine.core.health import Health
 from engine.core.items import Preference
 from engine.core.judgments import NewOverride, NewReview
 from engine.core.people import Reviews, in_force
@@ -24,33 +24,18 @@ from engine.core.run_records import what_is_joined
 from engine.system.account import account_name
 from engine.system.paths import default_store
 from gui.work import file_jobs, store_jobs
+from gui.work.dataset_reader import DatasetReader
 from gui.work.lanes import EngineThreads, Lane, LatestTask
-from gui.work.places import Place, Replaced, UnderWay
+from gui.work.places import OpenRun, Place, Replaced, UnderWay
 from gui.work.state import AUTHOR, State
 
 LONGEST_NAME = 255  # letters of a person's name
+_COLUMNS = "last/columns"  # by which the last dataset was read
 
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
     from engine.data.dataset import Dataset
     from engine.decisions.run_results import RunResults
-
-
-@dataclass(frozen=True)
-class OpenRun:
-    """A run that is looked at.
-
-    `dataset`: the items that it judged, None where they are not there. `health`: of its judge.
-    """
-
-    results: "RunResults"
-    dataset: "Dataset | None"
-    health: Health = NOT_LOOKED_AT
-
-    @property
-    def id(self) -> int:
-        """Its number in the store."""
-        return self.results.run.id
 
 
 class Workspace(QObject):
@@ -64,6 +49,7 @@ class Workspace(QObject):
     reviewed = Signal(str)  # item id: what people say of it has changed, be it an override, a mark or a label
     noted = Signal(str)  # content hash of an item
     author_changed = Signal()
+    blind_changed = Signal()  # whether what others said is hidden from the person who labels
     runs_changed = Signal()  # the list of all runs
     runs_deleted = Signal(object)  # the numbers of runs that are gone for good
     judging_changed = Signal()  # a run has begun, goes on or has ended; see `judging`
@@ -73,7 +59,8 @@ class Workspace(QObject):
     replaced_changed = Signal()  # see `replaced`
     review_wanted = Signal(str, str)  # item id, criterion: show this judgment
     listing_wanted = Signal(object)  # a WantedItems: list just these in Review
-    items_wanted = Signal(object, object)  # the path of a dataset, ids of its items: judge these alone
+    items_wanted = Signal(object, object, object)  # path of a dataset, ids, its columns: judge these alone
+    columns_wanted = Signal(object)  # a ColumnsWish: a person is to be asked for the columns of a file
     page_wanted = Signal(object)  # PageName
     problem = Signal(object)  # an EngineError that the window must show
     note = Signal(str)  # a sentence for the status bar
@@ -105,12 +92,13 @@ class Workspace(QObject):
         self._changes_seen = 0  # when the run that is being opened was asked for
         self._loading = LatestTask(threads, Lane.FILES, self)
         self._loading.progress.connect(self.dataset_loading)
-        self._loading.finished.connect(self._take_dataset)
+        self._loading.finished.connect(self.take_dataset)
         self._loading.failed.connect(self._tell_bad_dataset)
         self._loading.cancelled.connect(lambda: self.dataset_loading.emit(None))
-        self._gold_loading = LatestTask(threads, Lane.FILES, self)
-        self._gold_loading.finished.connect(self._take_gold)
-        self._gold_loading.failed.connect(self.problem)
+        self._gold_reader = self.reader(self)
+        self._gold_reader.finished.connect(self._take_gold)
+        self._gold_reader.failed.connect(self.problem)
+        self._gold_reader.put_off.connect(self.gold_changed)
         self._opening = LatestTask(threads, Lane.MEASURE, self)
         self._opening.finished.connect(self._take_run)
         self._opening.failed.connect(self._tell_no_run)
@@ -131,6 +119,15 @@ class Workspace(QObject):
         """Read a dataset; the open one stays until the new one is there. See file_jobs.load."""
         self._loading.start(file_jobs.load(path, columns, remember))
         self.dataset_loading.emit(file_jobs.Loading(path, 0))
+
+    def open_last(self, path: Path) -> None:
+        """Read the dataset of last time by the columns of last time, also where these are not remembered."""
+        last = path.absolute() == Path(self.state.text("last/dataset"))
+        self.open_dataset(path, ColumnMap.of_json(self.state.record(_COLUMNS)) if last else None)
+
+    def reader(self, parent: QObject) -> DatasetReader:
+        """What reads further files, and asks for their columns where it must."""
+        return DatasetReader(self.threads, self.columns_wanted, parent)
 
     def cancel_loading(self) -> None:
         """Stop reading; the dataset that was open stays."""
@@ -167,20 +164,22 @@ class Workspace(QObject):
     def open_gold(self, path: Path) -> None:
         """Read a labelled dataset to hold the open run against, and other runs of the same dataset."""
         self._gold_for = self._judged_file
-        self._gold_loading.start(file_jobs.load(path))
+        self._gold_reader.read_labels(path, [self.run.results.run] if self.run else ())
 
     def use_own_labels(self) -> None:
         """Hold the open run against the labels of its own dataset again."""
-        self._gold_loading.drop()
+        self._gold_reader.drop()
         self._gold_of.pop(self._judged_file, None)
         self.gold_changed.emit()
 
     @Slot(object)
-    def _take_dataset(self, dataset: "Dataset") -> None:
+    def take_dataset(self, dataset: "Dataset") -> None:
+        """Let a dataset that was read be the open one."""
         self.dataset = dataset
         self.dataset_loading.emit(None)
         self.state.add_recent("datasets", dataset.path)
         self.state.set_text("last/dataset", str(dataset.path.absolute()))
+        self.state.set_record(_COLUMNS, dataset.columns.as_json() if dataset.columns else {})
         self.dataset_changed.emit()
 
     @Slot(object)

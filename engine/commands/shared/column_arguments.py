@@ -4,7 +4,9 @@ Knows: the arguments, how a guess is printed. Does not know: how a file is read 
 """
 
 import argparse
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.commands.shared.console import printable, table, tell
 from engine.core.cancel import CancelToken
@@ -17,7 +19,11 @@ from engine.data.column_guess import Guess, guess_columns
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.mapped_table import MappedTable
 from engine.data.tables import open_table
-from engine.system.column_memory import remember
+from engine.decisions.run_dataset import load_as_judged
+from engine.system.column_memory import remember, remembered
+
+if TYPE_CHECKING:
+    from engine.measure.systems import System
 
 _ITEMS_SHOWN = 3
 
@@ -49,6 +55,18 @@ def read_dataset(options: argparse.Namespace, path: Path, cancel: CancelToken | 
     """The dataset that the options are about, read by them; with --save-columns they are remembered."""
     dataset = load_dataset(path, cancel=cancel, columns=columns_of(options))
     keep_columns(options, dataset)
+    return dataset
+
+
+def read_labels(
+    options: argparse.Namespace, path: Path, systems: "Iterable[System]", cancel: CancelToken | None = None
+) -> Dataset:
+    """The dataset with human labels, by the options; without them a run's own file as the run read it."""
+    if columns_of(options) is not None:
+        return read_dataset(options, path, cancel)
+    dataset = load_as_judged(path, (system.results.run for system in systems if system.results), cancel)
+    if dataset.columns is not None and dataset.columns != remembered(dataset.file_columns):
+        tell(f"{printable(path.name)} is read by the columns that it was judged with.")
     return dataset
 
 

@@ -18,7 +18,8 @@ def show_forecast(plan: RunPlan, part: str, store: Path, fresh: bool, cancel: Ca
     """Count what a plan will take and print it; the exit code. Nothing is judged for good.
 
     `part`: what the plan judges, in words.
-    Where the store knows no rate of this model, some items are judged for one and dropped.
+    Where neither the store nor a measure of its file knows a rate of this model, some items are judged for
+    one and dropped.
     """
     counted = show_measure("Counting", forecast(plan, store, cancel, fresh))
     if counted.template_note:
@@ -71,9 +72,4 @@ def _time(counted: Forecast) -> str:
         return "Nothing is left to judge."
     if counted.seconds is None:
         return "No item fits: there is nothing to judge."
-    known = (
-        f"as fast as run {counted.seconds_from}"
-        if counted.seconds_from
-        else "as fast as some items of usual length"
-    )
-    return f"Time: about {duration(counted.seconds)}, if it goes {known}."
+    return f"Time: about {duration(counted.seconds)}, if it goes as fast as {counted.pace}."

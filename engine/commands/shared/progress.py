@@ -20,6 +20,7 @@ from engine.core.events import (
     JudgeEvent,
     MeasureProgress,
     ModelOpened,
+    Preparing,
     RunEvent,
     RunStarted,
     TokensEvaluated,
@@ -37,11 +38,13 @@ _WORTH_TELLING = 2.0  # seconds of work; to lose less is better than to wait
 Result = TypeVar("Result")
 
 
-def show_measure(title: str, measure: Generator[MeasureProgress | JudgeEvent, None, Result]) -> Result:
+def show_measure(
+    title: str, measure: Generator[MeasureProgress | JudgeEvent | Preparing, None, Result]
+) -> Result:
     """Run a measure that needs a model to its end with a progress bar on stderr; its result."""
     bar: tqdm[NoReturn] | None = None
 
-    def show(event: MeasureProgress | JudgeEvent) -> None:
+    def show(event: MeasureProgress | JudgeEvent | Preparing) -> None:
         nonlocal bar
         if isinstance(event, MeasureProgress):
             if bar is None:

@@ -34,6 +34,9 @@ OPTIONS = Wording(
         Setting.SHOTS: "--shots",
     },
     steps={
+        Step.ALLOW_SMALL_SOURCE: (
+            "Convert the model's original in F16, BF16 or Q8_0, or this one all the same: --lossy-source"
+        ),
         Step.CALIBRATE: f"Calibrate a run of this judge: {program()} calibrate RUN --gold LABELLED-DATASET",
         Step.CALIBRATE_AGAIN: "Make it again with the command calibrate.",
         Step.CHOOSE_ANSWERED_DATASET: "Name the dataset that it answers with --dataset.",
@@ -51,6 +54,10 @@ OPTIONS = Wording(
         Step.EXPORT_RUN: "write the run's submission with `runs export` and use that",
         Step.FIND_DATASET: "name its file with --dataset",
         Step.MAP_COLUMNS: "Say which column is which",
+        Step.MAP_EXAMPLES: (
+            f"Have the columns of the examples remembered first, by {program()} check EXAMPLES --save-columns"
+            " and what follows"
+        ),
         Step.MOVE_STORE: "Name a file for the run store in a folder where you may write (--store).",
         Step.RESUME: "Go on with the same judge command",
         Step.USE_OTHER_STORE: "Name another file for the run store (--store).",

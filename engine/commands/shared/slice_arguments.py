@@ -10,10 +10,13 @@ from typing import Any
 from engine.commands.shared.console import printable, printed
 from engine.core.value_tables import Table
 from engine.data.dataset import Dataset
-from engine.data.slices import Slicing, select, slicing
+from engine.data.slices import Slicing, Tags, is_by_tag, select, slicing
+from engine.decisions.item_tags import tags_of_items
 from engine.measure.matching import Matched
 from engine.measure.slice_measures import SlicedMeasures, measure_slices
 from engine.report.slice_tables import SLICES_NOTE, criterion_slice_table, slice_table
+from engine.store.opening import is_there
+from engine.store.run_store import RunStore
 from engine.weigh.slice_weighing import SlicedWeighing
 
 
@@ -26,7 +29,7 @@ def add_slices(arguments: argparse.ArgumentParser) -> None:
         default=[],
         metavar="WHAT",
         help="a table with a row for each slice: a COLUMN of the dataset, length (of both responses),"
-        " instruction (its length), longer (which response), script, or label (label:CRITERION);"
+        " instruction (its length), longer (which response), script, label (label:CRITERION), or tag;"
         " column:NAME for a column of one of these names; may be given again",
     )
     group.add_argument(
@@ -40,16 +43,26 @@ def add_slices(arguments: argparse.ArgumentParser) -> None:
 
 def divided(options: argparse.Namespace, gold: Dataset) -> list[Slicing]:
     """The divisions that --by asks for; SetupError, before long work, where one or a --slice is not there."""
+    tags = _tags(options, gold)
     for wish in options.slice:
-        select(gold, wish)
-    return [slicing(gold, by) for by in dict.fromkeys(options.by)]
+        select(gold, wish, tags)
+    return [slicing(gold, by, tags) for by in dict.fromkeys(options.by)]
+
+
+def _tags(options: argparse.Namespace, dataset: Dataset) -> Tags:
+    """The tags that the run store holds of the items, where the options ask for any."""
+    if not any(map(is_by_tag, (*options.by, *options.slice))) or not is_there(options.store):
+        return {}
+    with RunStore(options.store) as store:
+        return tags_of_items(store, dataset)
 
 
 def kept(options: argparse.Namespace, matched: Matched) -> Matched:
     """The items of all slices that --slice names; all items without it."""
-    chosen = [select(matched.dataset, wish) for wish in options.slice]
-    if not chosen:
+    if not options.slice:
         return matched
+    tags = _tags(options, matched.dataset)
+    chosen = [select(matched.dataset, wish, tags) for wish in options.slice]
     ids = frozenset.intersection(*(part.known for _, part in chosen))
     return matched.only(ids, " and ".join(division.in_words(part) for division, part in chosen))
 

@@ -21,205 +21,18 @@ from tests.bench.hostile.gguf_parts import (
     Parts,
     Tensor,
 )
+from tests.bench.hostile.model_values import (
+    ADDED,
+    ARCHITECTURES,
+    FLOATS,
+    IDS,
+    NUMBERS,
+    PRES,
+    TEXTS,
+    TOKENIZERS,
+)
 
 Change = Callable[[Parts, Random], tuple[Parts, str]]
-
-_NUMBERS = (
-    0,
-    1,
-    2,
-    3,
-    5,
-    7,
-    63,
-    64,
-    255,
-    1 << 15,
-    1 << 20,
-    (1 << 31) - 1,
-    1 << 31,
-    (1 << 32) - 1,
-    1 << 63,
-    -1,
-    -2,
-)
-_FLOATS = (0.0, -0.0, -1.0, 1.0, math.nan, math.inf, -math.inf, 1e38, 1e-38, 1e-6, 0.5, 1e300)
-_TEXTS = (
-    b"",
-    b"x",
-    b"llama",
-    b"\xff\xfe",
-    b"none",
-    b"yarn",
-    b"a" * 5000,
-    "日本".encode(),
-    b"\0",
-    b"0",
-    b"true",
-)
-TOKENIZERS = (
-    b"llama",
-    b"gpt2",
-    b"bert",
-    b"t5",
-    b"rwkv",
-    b"plamo2",
-    b"none",
-    b"no_vocab",
-    b"replit",
-    b"gemma4",
-    b"LLAMA",
-    b"",
-)
-PRES = (
-    *(
-        b"default",
-        b"llama-bpe",
-        b"qwen2",
-        b"gpt-2",
-        b"deepseek-llm",
-        b"falcon",
-        b"mpt",
-        b"starcoder",
-        b"command-r",
-    ),
-    *(
-        b"tekken",
-        b"chatglm-bpe",
-        b"viking",
-        b"smollm",
-        b"bloom",
-        b"jais",
-        b"gpt-4o",
-        b"superbpe",
-        b"seed-coder",
-        b"hunyuan",
-    ),
-    *(
-        b"kimi-k2",
-        b"grok-2",
-        b"afmoe",
-        b"minimax-m2",
-        b"unheard-of",
-        b"",
-        b"bert-bge",
-        b"olmo",
-        b"dbrx",
-        b"poro-chat",
-    ),
-)
-ARCHITECTURES = (
-    *(
-        b"llama",
-        b"qwen2",
-        b"qwen3",
-        b"gemma",
-        b"gemma2",
-        b"gemma3",
-        b"phi2",
-        b"phi3",
-        b"mamba",
-        b"mamba2",
-        b"rwkv6",
-        b"rwkv7",
-    ),
-    *(
-        b"gpt2",
-        b"bloom",
-        b"mpt",
-        b"falcon",
-        b"starcoder2",
-        b"stablelm",
-        b"internlm2",
-        b"command-r",
-        b"olmo2",
-        b"deepseek2",
-    ),
-    *(
-        b"t5",
-        b"t5encoder",
-        b"bert",
-        b"jamba",
-        b"granite",
-        b"exaone",
-        b"chatglm",
-        b"plamo",
-        b"plamo2",
-        b"nemotron",
-        b"smollm3",
-    ),
-    *(
-        b"gpt-oss",
-        b"lfm2",
-        b"minicpm",
-        b"llama4",
-        b"qwen3next",
-        b"orion",
-        b"dream",
-        b"diffusion-gemma",
-        b"clip",
-        b"",
-        b"x",
-    ),
-)
-_ADDED = (
-    *(
-        "rope.dimension_count",
-        "rope.freq_base",
-        "rope.scaling.factor",
-        "rope.scaling.type",
-        "attention.key_length",
-    ),
-    *(
-        "attention.value_length",
-        "attention.sliding_window",
-        "attention.causal",
-        "attention.clamp_kqv",
-        "pooling_type",
-    ),
-    *(
-        "attention.max_alibi_bias",
-        "attention.scale",
-        "expert_count",
-        "expert_used_count",
-        "logit_scale",
-        "vocab_size",
-    ),
-    *(
-        "attn_logit_softcapping",
-        "final_logit_softcapping",
-        "residual_scale",
-        "embedding_scale",
-        "ssm.conv_kernel",
-    ),
-    *(
-        "ssm.inner_size",
-        "ssm.state_size",
-        "ssm.time_step_rank",
-        "use_parallel_residual",
-        "rope.scaling.original_context_length",
-    ),
-    *(
-        "attention.head_count_kv",
-        "attention.layer_norm_epsilon",
-        "leading_dense_block_count",
-        "nextn_predict_layers",
-    ),
-)
-_IDS = (
-    "bos",
-    "eos",
-    "eot",
-    "eom",
-    "unknown",
-    "seperator",
-    "padding",
-    "fim_pre",
-    "fim_suf",
-    "fim_mid",
-    "mask",
-    "cls",
-)
 
 
 def _any_field(parts: Parts, random: Random, kinds: Callable[[Field], bool]) -> int:
@@ -247,9 +60,9 @@ def _extreme(parts: Parts, random: Random) -> tuple[Parts, str]:
     at = _any_field(parts, random, lambda each: each.kind != ARRAY)
     each = parts.fields[at]
     if each.kind == TEXT:
-        value: object = random.choice(_TEXTS)
+        value: object = random.choice(TEXTS)
     else:
-        value = random.choice(_FLOATS if SCALARS[each.kind] in "fd" else _NUMBERS)
+        value = random.choice(FLOATS if SCALARS[each.kind] in "fd" else NUMBERS)
     return parts.with_field(replace(each, value=value)), f"{each.key!r} = {_shown(value)}"
 
 
@@ -283,10 +96,10 @@ def _other_type(parts: Parts, random: Random) -> tuple[Parts, str]:
 
 def _add_key(parts: Parts, random: Random) -> tuple[Parts, str]:
     architecture = _architecture_of(parts)
-    name = random.choice(_ADDED)
+    name = random.choice(ADDED)
     key = architecture + b"." + name.encode()
     kind = random.choice((UINT32, FLOAT32, 7, INT32, TEXT))
-    value: object = random.choice(_TEXTS if kind == TEXT else _FLOATS if kind == FLOAT32 else _NUMBERS)
+    value: object = random.choice(TEXTS if kind == TEXT else FLOATS if kind == FLOAT32 else NUMBERS)
     return parts.with_field(Field(key, kind, value)), f"added {key!r} = {_shown(value)}"
 
 
@@ -317,7 +130,7 @@ def _architecture(parts: Parts, random: Random) -> tuple[Parts, str]:
 def _special_id(parts: Parts, random: Random) -> tuple[Parts, str]:
     tokens = parts.value(b"tokenizer.ggml.tokens")
     count = len(tokens) if isinstance(tokens, list) else 1
-    key = f"tokenizer.ggml.{random.choice(_IDS)}_token_id".encode()
+    key = f"tokenizer.ggml.{random.choice(IDS)}_token_id".encode()
     value = random.choice((0, 1, count - 1, count, count + 1, random.randrange(count or 1), -1, 1 << 31))
     return parts.with_field(Field(key, UINT32, value)), f"{key!r} = {value}"
 
@@ -353,11 +166,11 @@ def _table(parts: Parts, random: Random) -> tuple[Parts, str]:
         values[one], values[other] = values[other], values[one]
     else:
         wrong = (
-            (*_TEXTS, b" ", b"a b c", b"<|im_end|>")
+            (*TEXTS, b" ", b"a b c", b"<|im_end|>")
             if each.of == TEXT
-            else _FLOATS
+            else FLOATS
             if each.of == FLOAT32
-            else _NUMBERS
+            else NUMBERS
         )
         for _ in range(random.choice((1, 3, len(values)))):
             values[random.randrange(len(values))] = random.choice(wrong)
@@ -463,32 +276,29 @@ def _numbers(parts: Parts, random: Random) -> tuple[Parts, str]:
 
 
 CHANGES: tuple[Change, ...] = (
-    *(
-        _drop_key,
-        _repeat_key,
-        _extreme,
-        _extreme,
-        _near,
-        _near,
-        _other_type,
-        _add_key,
-        _tokenizer,
-        _tokenizer,
-        _pre,
-    ),
-    *(
-        _architecture,
-        _special_id,
-        _flag,
-        _table,
-        _table,
-        _token_types,
-        _cut_vocabulary,
-        _tensor,
-        _tensor,
-        _alignment,
-    ),
-    *(_template, _numbers),
+    _drop_key,
+    _repeat_key,
+    _extreme,
+    _extreme,
+    _near,
+    _near,
+    _other_type,
+    _add_key,
+    _tokenizer,
+    _tokenizer,
+    _pre,
+    _architecture,
+    _special_id,
+    _flag,
+    _table,
+    _table,
+    _token_types,
+    _cut_vocabulary,
+    _tensor,
+    _tensor,
+    _alignment,
+    _template,
+    _numbers,
 )
 
 

@@ -42,17 +42,9 @@ from tests.bench.hostile.texts import text
 from tests.bench.hostile.workers import Attempt, Step
 from tests.commands import ROOT
 from tests.random_models import CHATML, add_random_weights
-from tests.small_models import FAMILIES, SPLIT, split_model
+from tests.small_models import CHAT_FAMILIES, FAMILIES, SPLIT, split_model
 
-FAMILY_NAMES = (
-    "headers",
-    "chatml",
-    "instructions",
-    "no_system",
-    "user_defined_turns",
-    "no_template",
-    "mamba",
-)
+FAMILY_NAMES = (*CHAT_FAMILIES, "mamba")
 ONE_IN = 100
 """Of so many cases one goes through the real command."""
 

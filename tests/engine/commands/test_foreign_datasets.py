@@ -1,5 +1,6 @@
 """Datasets with other columns, by commands: a guess is printed, taken as it is typed, and remembered."""
 
+import json
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -62,14 +63,56 @@ def test_a_foreign_dataset_is_judged_and_measured_by_its_columns(tmp_path: Path)
     assert "Against the human labels of pandalm.json" in done.stdout
     evaluated = run_here("evaluate", out, "--gold", path, "--store", store, *words)
     assert "4 items" in evaluated.stdout
-    exported = run_here("runs", "export", 1, "--csv", tmp_path / "x.csv", "--store", store)
-    assert "--columns id=idx" in exported.stderr
-    assert "without texts and human labels" in exported.stderr
     others = [words[0], words[1].replace("instruction+input", "instruction"), *words[2:]]
     exported = run_here("runs", "export", 1, "--csv", tmp_path / "x.csv", "--store", store, *others)
     assert "pandalm.json does not hold the items of run 1" in exported.stderr
+    assert "without texts and human labels" in exported.stderr
     run_here("runs", "export", 1, "--csv", tmp_path / "x.csv", "--store", store, *words)
     assert "Answer in one sentence." in (tmp_path / "x.csv").read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("demo_tried")
+def test_a_run_reads_its_dataset_by_the_columns_that_it_was_judged_with(tmp_path: Path) -> None:
+    """Nothing is remembered for other files, and no command has to be told again."""
+    path, store = panda_lm(tmp_path), tmp_path / "runs.sqlite"
+    words = advised(run_here("check", path).stderr)
+    out, kept = tmp_path / "out.tsv", ("--store", store)
+    run_here("judge", path, "--model", demo_model(), "--mode", "labels", "--out", out, *kept, *words)
+    table, report = tmp_path / "x.csv", tmp_path / "x.html"
+    assert not run_here("runs", "export", 1, "--csv", table, *kept).stderr
+    assert "Answer in one sentence." in table.read_text(encoding="utf-8")
+    evaluated = run_here("evaluate", 1, "--gold", path, *kept)
+    assert "pandalm.json is read by the columns that it was judged with." in evaluated.stderr
+    assert "4 items" in evaluated.stdout
+    assert run_here("report", 1, "--gold", path, "--out", report, *kept).returncode == 0
+    assert run_here("weigh", 1, "--gold", path, *kept).returncode == 0
+    compared = run_here("compare", 1, out, "--gold", path, *kept)
+    assert compared.returncode == 0, compared.stderr
+    assert "Answer in one sentence." in run_here("prompt", 1, *kept).stdout
+    assert "instruction=instruction+input" in run_here("runs", "show", 1, *kept).stdout
+    assert run_here("evaluate", out, "--gold", path, *kept).returncode == 2  # a file keeps no columns
+
+
+@pytest.mark.usefixtures("demo_tried")
+def test_a_dataset_that_was_written_anew_with_our_columns_is_that_of_its_run(tmp_path: Path) -> None:
+    path, store = llm_bar(tmp_path), tmp_path / "runs.sqlite"
+    words = advised(run_here("check", path).stderr)
+    out = tmp_path / "out.tsv"
+    run_here(
+        *("judge", path, "--model", demo_model(), "--mode", "labels", "--out", out, "--store", store), *words
+    )
+    names = {"instruction": "input", "output_a": "output_1", "output_b": "output_2"}
+    items = [
+        {"id": str(place), **{ours: row[theirs] for ours, theirs in names.items()}}
+        for place, row in enumerate(json.loads(path.read_text("utf-8")), start=1)
+    ]
+    path.write_text(json.dumps(items), encoding="utf-8")
+    exported = run_here("runs", "export", 1, "--csv", tmp_path / "x.csv", "--store", store)
+    assert not exported.stderr
+    items[0]["instruction"] = "Another one?"
+    path.write_text(json.dumps(items), encoding="utf-8")
+    exported = run_here("runs", "export", 1, "--csv", tmp_path / "x.csv", "--store", store)
+    assert "without texts and human labels" in exported.stderr
 
 
 def test_chosen_items_of_a_foreign_dataset(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from engine.store.run_store import RunStore
 from main import COMMANDS
 from tests.commands import MAIN, ROOT, interrupt, run, run_here, start, wait_until
 from tests.inhibitors import asked, inhibitor, runs
@@ -66,6 +67,18 @@ def test_a_named_run_keeps_the_computer_awake_to_its_end(
         run(*job.arguments, "--fresh", "--keep-awake", "yes")
         (process,) = asked(told)
         assert not runs(process)
+
+
+def test_a_run_is_called_as_it_was_asked_for_also_where_it_goes_on(tmp_path: Path, model: Path) -> None:
+    job = Job(tmp_path / "job", model, "--items", "2", "--mode", "labels")
+    run(*job.arguments, "--name", "night", "--note", "with a larger cache")
+    again = run(*job.arguments)  # without words the run keeps those that it has
+    assert "\nRun 1 “night”: 2 of " in again.stdout
+    run(*job.arguments, "--name", "")
+    with RunStore(job.store) as store:
+        assert [(run.name, run.note) for run in store.runs()] == [("", "with a larger cache")]
+    refused = run(*job.arguments, "--name", "n" * 256)
+    assert (refused.returncode, refused.stderr.splitlines()[0]) == (2, "The name of the run has 256 letters.")
 
 
 def test_a_judged_sample_is_an_answer_to_it(tmp_path: Path, model: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.core.column_map import ColumnMap
 from engine.core.run_records import NOT_IN_DATASET, RunIdentity, RunKind, StoredRun, what_is_joined
 
 LONG = "n" * 251 + ".tsv"
@@ -53,3 +54,15 @@ def test_a_very_long_name_leaves_room_for_the_rest(opened: StoredRun) -> None:
         f"{'n' * 41}…{'n' * 14}.tsv answers 2 of the 3 items of gold.tsv, joined by their ids."
         " Left out, because the dataset lacks them (1): 9."
     )
+
+
+def test_a_run_knows_the_columns_of_its_latest_session(judged: StoredRun) -> None:
+    first, later = ColumnMap.of({"id": "uid"}), ColumnMap.of({"id": "key"}, {"1": "A"})
+    assert judged.columns is None
+    begun = replace(judged, manifest={"columns": first.as_json(), "threads": 4})
+    assert begun.columns == first
+    assert begun.manifest_in_short == {"columns": "id=uid", "threads": 4}
+    went_on = replace(begun, manifest={**begun.manifest, "continued_with": [{"columns": later.as_json()}]})
+    assert went_on.columns == later
+    assert went_on.manifest_in_short["continued_with"] == [{"columns": "id=key; labels 1=A"}]
+    assert replace(begun, manifest={"columns": "damaged"}).columns is None

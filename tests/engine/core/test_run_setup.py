@@ -1,11 +1,13 @@
 """A run as it was asked for: remembered as JSON, and read again where that is damaged."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engine.core.column_map import ColumnMap
+from engine.core.errors import SetupError
 from engine.core.run_setup import RunSetup, orders_in_words
 from engine.core.settings import KvType, Mode
 from engine.system.paths import demo_dataset, demo_model
@@ -36,6 +38,9 @@ def test_a_setup_is_the_same_after_json() -> None:
         gpu_layers=0,
         fresh=True,
         columns=ColumnMap.of({"instruction": "prompt"}, {"1": "A"}),
+        name="night, Q8",
+        note="with a larger cache\nand fewer threads",
+        example_columns=ColumnMap.of({"instruction": "question"}),
     )
     assert RunSetup.of_json(setup.as_json(), USUAL) == setup
 
@@ -52,6 +57,8 @@ def test_a_setup_is_the_same_after_json() -> None:
         {"second_order_below": 1.5},
         {"second_order_below": True},
         {"second_order_below": float("nan")},
+        {"name": "right\u202eleft", "note": "n" * 20_001},
+        {"name": 3, "note": ["n"]},
         {"dataset_path": "", "model_path": 3, "criteria": [], "temperature": float("nan"), "gpu_layers": -1},
     ],
 )
@@ -62,3 +69,12 @@ def test_damaged_values_are_as_usual(values: dict[str, Any]) -> None:
 def test_the_orders_are_said_in_words() -> None:
     words = [orders_in_words(*asked) for asked in ((True, None), (False, None), (True, 0.5))]
     assert words == ["both orders", "one order", "second order below a margin of 0.5"]
+
+
+@pytest.mark.parametrize(
+    ("what", "text"), [("name", "n" * 256), ("name", "bell\x07"), ("note", "n" * 20_001)]
+)
+def test_what_a_run_cannot_be_called_is_refused_at_once(what: str, text: str) -> None:
+    called: dict[str, Any] = {what: text}
+    with pytest.raises(SetupError, match=f"The {what} of the run has"):
+        replace(USUAL, **called)

@@ -1,4 +1,4 @@
-"""Slices: every item is in exactly one, and each says what its items have in common."""
+"""Slices: every item is in exactly one, but for tags, and each says what its items have in common."""
 
 import json
 from pathlib import Path
@@ -19,6 +19,8 @@ from engine.data.slices import (
     MOST_VALUES,
     NONE,
     OTHERS,
+    TAG,
+    UNTAGGED,
     divisions,
     script_of,
     select,
@@ -189,6 +191,45 @@ def test_a_slice_that_is_not_there_is_named_with_those_that_are(tmp_path: Path, 
     with pytest.raises(SetupError) as caught:
         select(dataset, wish)
     assert says in " ".join([caught.value.problem, str(caught.value.remedy)])
+
+
+# Tags of people
+
+TAGS = {"0": ("hard", "odd"), "2": ("hard",), "9": ("not here",)}
+
+
+def test_an_item_is_in_the_slice_of_each_of_its_tags(tmp_path: Path) -> None:
+    dataset = saved(tmp_path, {}, {}, {})
+    division = slicing(dataset, TAG, TAGS)
+    assert division.title == "tag"
+    found = [(part.key, part.name, part.ids) for part in division.slices]
+    assert found == [("hard", "hard", ("0", "2")), ("odd", "odd", ("0",)), ("", UNTAGGED, ("1",))]
+
+
+def test_rare_tags_are_one_slice_and_an_item_is_in_it_once(tmp_path: Path) -> None:
+    many = tuple(f"t{number:02}" for number in range(MOST_VALUES + 3))
+    division = slicing(saved(tmp_path, {}, {}), TAG, {"0": many, "1": many[:MOST_VALUES]})
+    assert [part.ids for part in division.slices] == [("0", "1")] * MOST_VALUES + [("0",)]
+    assert division.slices[-1].name == "(all others: 3 tags)"
+
+
+def test_by_tag_is_offered_where_any_item_has_one(tmp_path: Path) -> None:
+    dataset = saved(tmp_path, {"tag": "own"})
+    assert TAG not in divisions(dataset)
+    assert divisions(dataset, TAGS)[TAG] == "tag"
+    assert parts(dataset, "column:tag") == {"own": ("0",)}
+    with pytest.raises(SetupError, match=r"No item of x\.json has a tag"):
+        slicing(dataset, TAG)
+
+
+def test_a_tag_is_chosen_also_where_it_is_rare(tmp_path: Path) -> None:
+    dataset = saved(tmp_path, {}, {}, {})
+    assert select(dataset, "tag=odd", TAGS)[1].ids == ("0",)
+    assert select(dataset, "tag=", TAGS)[1].ids == ("1",)
+    many = {"0": tuple(f"t{number:02}" for number in range(60))}
+    assert select(dataset, "tag=t59", many)[1].ids == ("0",)
+    with pytest.raises(SetupError, match="no item with tag = 'hrd'"):
+        select(dataset, "tag=hrd", TAGS)
 
 
 # What a dataset keeps

@@ -1,6 +1,6 @@
 """An instruction is read once: for both orders of an item, and for its neighbours."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.core.cancel import CancelToken
-from engine.core.events import ItemJudged, MeasureProgress, RunEnded, TokensEvaluated
+from engine.core.events import ItemJudged, RunEnded, TokensEvaluated, followed
 from engine.core.items import Order
 from engine.core.judgments import JudgedItem
 from engine.core.rubric import ELOQUENT
@@ -76,12 +76,7 @@ def judged(plan: RunPlan, store_path: Path, most: int | None = None) -> tuple[li
 
 
 def counted(plan: RunPlan, store: Path | None = None) -> Forecast:
-    counting: Generator[MeasureProgress, None, Forecast] = forecast(plan, store, CancelToken())
-    while True:
-        try:
-            next(counting)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
+    return followed(forecast(plan, store, CancelToken()), lambda _event: None)
 
 
 def alike(one: list[JudgedItem], other: list[JudgedItem]) -> bool:

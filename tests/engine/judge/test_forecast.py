@@ -1,6 +1,6 @@
 """Forecasts held against what real runs of real llama.cpp then do."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -9,16 +9,19 @@ import pytest
 
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import ModelFileError, SetupError
-from engine.core.events import ItemJudged, MeasureProgress, RunEnded, TokensEvaluated
+from engine.core.events import ItemJudged, MeasureProgress, RunEnded, TokensEvaluated, followed
 from engine.core.items import Order
 from engine.core.judgments import JudgedItem
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, KvType, MachineSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
-from engine.judge.forecast import Forecast, Rate, forecast, time_some_items
+from engine.judge.forecast import USUAL_TEXT, Forecast, Rate, forecast, time_some_items
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.run import run_judging
+from engine.llama.speed import ModelSpeed
 from engine.loading.checked_model import CheckedModel
+from engine.loading.model_memory import model_memory
+from engine.loading.model_speed import _key
 from engine.prompt.examples import ExamplePool, choose_examples
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
@@ -41,16 +44,8 @@ def plan_of(settings: JudgeSettings, path: Path | None = None, dataset: Dataset 
     return RunPlan(dataset, ELOQUENT, settings, MachineSettings(1, 0), model)
 
 
-def finished(work: Generator[MeasureProgress, None, Forecast]) -> Forecast:
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
-
-
 def counted(plan: RunPlan, store: Path | None = None, fresh: bool = False) -> Forecast:
-    return finished(forecast(plan, store, CancelToken(), fresh))
+    return followed(forecast(plan, store, CancelToken(), fresh), lambda _event: None)
 
 
 def judged(plan: RunPlan, store_path: Path, most: int | None = None) -> tuple[list[JudgedItem], int]:
@@ -268,3 +263,46 @@ def test_what_a_run_would_refuse_is_refused(small_model: SmallModel) -> None:
         counted(plan_of(replace(LABELS, context=2048), small_model("short_context")))
     with pytest.raises(SetupError, match="no item fits beside them"):
         counted(plan_of(replace(LABELS, context=256), small_model("headers")))
+
+
+SPEED = ModelSpeed(reading=1000, writing_one=50, writing_ten=200, prompt=512, cores=1, threads=1)
+
+
+@pytest.fixture
+def measured_file() -> None:
+    """The speed of the demo model is remembered."""
+    plan = plan_of(LABELS)
+    with model_memory() as memory:
+        memory.remember_speed(_key(plan.model.hash, plan.machine), SPEED)
+
+
+@pytest.mark.usefixtures("measured_file")
+def test_without_a_run_the_time_is_that_of_the_measured_file(tmp_path: Path) -> None:
+    made = counted(plan_of(LABELS), tmp_path / "none.sqlite")
+    assert made.seconds == pytest.approx(made.tokens_left_to_read / 1000)
+    assert made.seconds_of_file
+    assert made.pace == "this model file when it was measured here"
+
+
+@pytest.mark.usefixtures("measured_file")
+def test_explanations_of_a_usual_length_are_reckoned_with() -> None:
+    made = counted(plan_of(replace(EXPLAIN, max_explanation_tokens=120)))
+    # Five texts together: a step takes 20 ms for one, 50 ms for ten.
+    step = 0.02 + 4 / 9 * 0.03
+    written = made.texts_left / 5 * USUAL_TEXT * step
+    assert made.seconds == pytest.approx(made.tokens_left_to_read / 1000 + written)
+    assert made.pace.endswith(f"with explanations of {USUAL_TEXT} tokens")
+    assert counted(plan_of(EXPLAIN)).pace.endswith("with explanations of 8 tokens")
+
+
+@pytest.mark.usefixtures("measured_file")
+def test_a_run_tells_the_time_better_than_the_file(labelled: Path) -> None:
+    made = counted(plan_of(LABELS), labelled)
+    assert (made.seconds_from, made.seconds_of_file, made.pace) == (1, False, "run 1")
+
+
+@pytest.mark.usefixtures("measured_file")
+def test_the_speed_of_other_threads_or_of_another_cache_is_not_taken() -> None:
+    plan = plan_of(LABELS)
+    assert counted(replace(plan, machine=MachineSettings(2, 0))).seconds is None
+    assert counted(replace(plan, settings=replace(LABELS, kv_type=KvType.Q8_0))).seconds is None

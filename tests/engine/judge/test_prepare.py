@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from engine.commands.shared.remedies import OPTIONS
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
@@ -21,6 +22,7 @@ from engine.judge.prepare import PreparedRun, prepare_run
 from engine.store.run_store import RunStore
 from engine.system.computer import default_threads
 from engine.system.paths import demo_dataset, demo_model
+from tests.foreign_gold import COLUMNS, foreign_gold
 from tests.published_shapes import BAD, GOOD, llm_bar
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -54,6 +56,15 @@ def test_a_foreign_dataset_is_read_by_the_columns_of_the_setup(tmp_path: Path) -
         plan = prepared(setup, at_hand=at_hand).plan
         assert plan.dataset[0].output_a == (GOOD[0] if columns is sources else BAD[0])
     assert prepared(RunSetup(path, demo_model()), at_hand=at_hand).plan.dataset.hash == at_hand.hash
+
+
+def test_labelled_examples_are_read_by_their_own_columns(tmp_path: Path, demo_gold: Path) -> None:
+    setup = replace(SETUP, examples_path=foreign_gold(demo_gold, tmp_path), criteria=("overall_quality",))
+    with pytest.raises(SetupError, match="no column 'id'") as caught:
+        prepared(setup)
+    assert "check EXAMPLES --save-columns" in OPTIONS.of(caught.value.remedy)
+    shown = prepared(replace(setup, shots=3, example_columns=COLUMNS)).plan.examples
+    assert shown.shots == 3
 
 
 def test_what_is_chosen_is_in_the_plan() -> None:
@@ -182,6 +193,16 @@ def test_a_file_that_changed_at_hand_is_read_again_for_a_resumed_run(tmp_path: P
     with RunStore(tmp_path / "runs.sqlite") as store, store.begin(prepared(setup).plan.identity()) as run:
         assert prepared(setup, at_hand=other, resumed=run).plan.identity().key == run.identity.key
         assert prepared(setup, at_hand=other).plan.dataset.ids[0] == "1000"
+
+
+def test_a_run_goes_on_by_the_columns_that_it_was_judged_with(tmp_path: Path) -> None:
+    setup = RunSetup(llm_bar(tmp_path), demo_model())
+    columns = ColumnMap.of({"instruction": "input", "output_a": "output_2", "output_b": "output_1"})
+    began = prepared(replace(setup, columns=columns)).plan
+    with RunStore(tmp_path / "runs.sqlite") as store, store.begin(began.identity()) as run:
+        store.describe(run.id, {"columns": columns.as_json()})
+        plan = prepared(setup, resumed=store.run(run.id)).plan
+        assert (plan.identity().key, plan.dataset.columns) == (run.identity.key, columns)
 
 
 def test_a_plan_that_would_not_go_on_with_a_run_is_refused(tmp_path: Path) -> None:

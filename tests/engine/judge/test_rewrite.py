@@ -12,7 +12,7 @@ import pytest
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import EngineBug, RunBusyError, SetupError
-from engine.core.events import MeasureProgress, RunEnded
+from engine.core.events import MeasureProgress, RunEnded, followed
 from engine.core.items import Order, Preference
 from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem, NewOverride
 from engine.core.rubric import ELOQUENT
@@ -55,16 +55,9 @@ def plan(store: RunStore, demo_gold: Path) -> RunPlan:
     return rewriting_plan(store.run(1), load_dataset(demo_gold), demo(), MACHINE)
 
 
-def finished(
-    work: Generator[object, None, Result], follow: Callable[[object], None] = lambda _event: None
-) -> Result:
-    """What work returns at its end; `follow` is told each event."""
-    while True:
-        try:
-            follow(next(work))
-        except StopIteration as end:
-            result: Result = end.value
-            return result
+def finished(work: Generator[object, None, Result]) -> Result:
+    """What work returns at its end."""
+    return followed(work, lambda _event: None)
 
 
 def rewritten(
@@ -82,7 +75,7 @@ def rewritten(
             if event.done == stop_at:
                 cancel.cancel()
 
-    return heard, finished(work, follow)
+    return heard, followed(work, follow)
 
 
 def never() -> AbstractContextManager[OpenModel]:

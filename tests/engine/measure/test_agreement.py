@@ -12,7 +12,7 @@ import pytest
 
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, ModelFileError
-from engine.core.events import MeasureProgress
+from engine.core.events import MeasureProgress, Reports
 from engine.core.items import Gold, Item, Prediction, Preference
 from engine.core.judgments import Agreement, Unscored
 from engine.core.rubric import ELOQUENT, Criterion
@@ -92,17 +92,15 @@ class Measure:
         """The results; asks for a stop once `stop_after` questions are done. `heard` takes the progress."""
         cancel = CancelToken()
         with RunStore(self._store) as store:
-            steps = measure_agreement(questions, lambda: self._open(cancel), store, self.model.hash)
-            while True:
-                try:
-                    progress = next(steps)
-                except StopIteration as end:
-                    results: list[Result] = end.value
-                    return results
+            reports = Reports(
+                measure_agreement(questions, lambda: self._open(cancel), store, self.model.hash)
+            )
+            for progress in reports:
                 if heard is not None:
                     heard.append(progress)
                 if progress.done == stop_after:
                     cancel.cancel()
+            return reports.result
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine.core.cancel import Cancelled, CancelToken
-from engine.core.events import MeasureProgress
+from engine.core.events import MeasureProgress, followed
 from engine.core.settings import MachineSettings
 from engine.gguf.encoder_cut import cut_encoder
 from engine.gguf.encoder_file import read_encoder_file
@@ -82,12 +82,8 @@ def finished(measure: Generator[MeasureProgress, None, list[BertScore]]) -> list
 def watched(
     measure: Generator[MeasureProgress, None, list[BertScore]],
 ) -> tuple[list[MeasureProgress], list[BertScore]]:
-    reports = []
-    while True:
-        try:
-            reports.append(next(measure))
-        except StopIteration as end:
-            return reports, end.value
+    reports: list[MeasureProgress] = []
+    return reports, followed(measure, reports.append)
 
 
 def scored(pairs: Sequence[Pair], encoder: WordEncoder, store: RunStore) -> list[BertScore]:

@@ -16,11 +16,12 @@ from engine.measure.matching import Matched, match
 from engine.measure.slice_measures import count_slices, lead, measure_slices
 from engine.report.slice_tables import (
     compared_slice_table,
+    compared_win_table,
     criterion_slice_table,
     slice_table,
     weighed_slice_table,
 )
-from engine.weigh.slice_weighing import weigh_slices
+from engine.weigh.slice_weighing import weigh_as_usual, weigh_slices
 from engine.weigh.system_weighing import scored_pairs_of, weigh
 from tests.judged import GOOD, A, B, dataset, results_of, system
 
@@ -113,6 +114,37 @@ def test_small_slices_are_marked() -> None:
         "B is longer",
         "100.0 (100.0 to 100.0)",
         "100.0 (100.0 to 100.0)",
+    ]
+
+
+def test_an_item_with_two_tags_is_measured_in_both_slices() -> None:
+    rows = [(A, A, A, A, "x", "a", "b"), (A, A, B, B, "y", "a", "b"), (B, B, B, B, "z", "a", "b")]
+    whole = matched(rows)
+    ids = whole.dataset.ids
+    division = slicing(whole.dataset, "tag", {ids[0]: ("odd", "hard"), ids[1]: ("hard",)})
+    found = {part.part.name: part for part in measure_slices(whole, division).slices}
+    assert {name: (part.items, part.accuracy) for name, part in found.items()} == {
+        "hard": (2, 0.5),
+        "odd": (1, 1.0),
+        "(no tag)": (1, 1.0),
+    }
+
+
+def test_win_rates_of_several_systems_stand_in_one_table() -> None:
+    rows = [(A, A, A, A, str(n), "a", "bbb") for n in range(12)]
+    one = matched(rows)
+    other = match(system({"relevance": [B] * 12, "overall_quality": [B] * 12}, name="other"), one.dataset)
+    bare = match(system({"safety": [None] * 12, "relevance": [None] * 12}, name="bare"), one.dataset)
+    division = slicing(one.dataset, "longer")
+    weighed = {each.system.name: weigh_as_usual(each, division) for each in (one, other)}
+    assert weigh_as_usual(bare, division) is None
+    known = {name: found for name, found in weighed.items() if found is not None}
+    table = compared_win_table(measure_slices(one, division), known)
+    assert table.titles[1:] == ["system", "A wins", "B wins", "tie"]
+    whole, none = "100.0 (100.0 to 100.0)", "0.0 (0.0 to 0.0)"
+    assert table.texts() == [
+        ["B is longer", "judge.tsv", whole, none, none],
+        ["B is longer", "other", none, whole, none],
     ]
 
 

@@ -20,7 +20,7 @@ from engine.prompt.sizes import PromptSizer, SizedItem
 from engine.prompt.tokens import stem_tokens
 from engine.system.paths import demo_model
 from tests.commands import ROOT
-from tests.small_models import REAL_PAIRS, real_parts
+from tests.small_models import CHAT_FAMILIES, REAL_PAIRS, real_parts
 
 SmallModel = Callable[[str], Path]
 
@@ -29,15 +29,7 @@ ITEM = Item("1", "  Name a prime number 🙂\n", f"97 is prime. {HOSTILE}", f"91
 EXAMPLE = Item("e", "Say hello.", "Hello!", "No.", {"relevance": Gold(Preference.A, "It does.")})
 OTHER = Item("o", "Say bye.", "Bye!", "No.", {"relevance": Gold(Preference.A, None)})
 POOL = ExamplePool((EXAMPLE, OTHER), 1)
-FAMILIES = (
-    "headers",
-    "chatml",
-    "instructions",
-    "no_system",
-    "user_defined_turns",
-    "no_template",
-    "split_letters",
-)
+FAMILIES = (*CHAT_FAMILIES, "split_letters")
 
 
 class Asked:

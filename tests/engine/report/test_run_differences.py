@@ -51,3 +51,9 @@ def test_names_and_times_are_shown_and_no_difference() -> None:
 def test_a_run_of_which_nothing_is_judged_has_no_times() -> None:
     table = differences_table(ONE, OTHER, {1: [], 2: []})
     assert not {"time at work", "tokens read"} & {row[0] for row in table.rows}
+
+
+def test_the_columns_of_a_foreign_dataset_stand_on_one_line() -> None:
+    columns = {"columns": {"id": "uid", "instruction": "prompt"}, "labels": {"1": "A"}}
+    found = facts(replace(ONE, manifest={**ONE.manifest, "columns": columns}), OTHER)
+    assert found["columns"] == (True, "id=uid,instruction=prompt; labels 1=A", None)

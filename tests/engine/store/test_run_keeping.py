@@ -11,9 +11,9 @@ from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import RunBusyError, SetupError, StoreError
 from engine.core.items import Preference
 from engine.core.judgments import NewOverride, NewReview, ReviewState
+from engine.core.run_records import LONGEST_NAME, LONGEST_NOTE
 from engine.store.migrations import STEPS
 from engine.store.run_store import RunStore
-from engine.store.run_table import LONGEST_NAME, LONGEST_NOTE
 from tests.judged import IDENTITY, judged_item
 
 TABLES_OF_RUNS = [

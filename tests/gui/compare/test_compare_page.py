@@ -2,86 +2,22 @@
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QWidget
+from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
-from engine.core.formatting import words
 from engine.core.items import Preference
-from engine.core.review_filters import WantedItems
 from engine.report.comparison_tables import borda_table, measure_table
 from engine.store.run_store import RunStore
 from gui.compare.compare_page import ComparePage
-from gui.kit.value_table import TableModel
-from gui.work.files_in_use import files_in_use
 from gui.work.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
-
-Save = Callable[[str, bytes], Path]
-
-
-@pytest.fixture
-def page(qtbot: QtBot, space: Workspace) -> ComparePage:
-    """The page as it is when it was entered: the run is listed."""
-    made = ComparePage(space)
-    qtbot.addWidget(made)
-    made.resize(1180, 640)
-    made.show()
-    with qtbot.waitSignal(space.runs_changed):
-        made.entered()
-    return made
-
-
-@pytest.fixture
-def worse(demo_store: Path, save: Save) -> Path:
-    """The run's submission with other labels in places."""
-    data = demo_store.with_name("submission.tsv").read_bytes()
-    return save("worse.tsv", data.replace(b"\tboth_good\t", b"\tA\t"))
-
-
-def press(
-    widget: QWidget, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier
-) -> None:
-    """Press a key where a user would: in the widget that has the keyboard."""
-    widget.setFocus()
-    QTest.keyClick(widget, key, modifier)
-
-
-def choose(qtbot: QtBot, page: ComparePage, gold: Path, *files: Path) -> None:
-    """Tick the run with the keyboard, add files, and open the labels."""
-    view = page.choosing.systems.view
-    view.setCurrentRow(0)
-    press(view, Qt.Key.Key_Space)
-    page.choosing.add_files(files)
-    with qtbot.waitSignal(page.choosing.gold_changed):
-        page.choosing.choose_gold(gold)
-
-
-def compare(qtbot: QtBot, page: ComparePage) -> str:
-    """Press Ctrl+Return and wait for the end; what the page says went wrong."""
-    press(page.choosing.systems.view, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: not page._comparing.busy, timeout=20_000)
-    return page.notice.text if page.notice.isVisible() else ""
-
-
-def differences(qtbot: QtBot, page: ComparePage) -> list[list[str]]:
-    """The cells of the list of differences once it is there."""
-    found = page.view.differences
-    qtbot.waitUntil(lambda: not (found._filtering.busy or found._typing.isActive()))
-    columns = range(found.table.columnCount())
-    return [
-        [found.table.index(row, column).data() for column in columns] for row in range(found.table.rowCount())
-    ]
-
-
-def cells(table: TableModel) -> list[list[str]]:
-    return [line.split("\t") for line in table.as_text().splitlines()]
+from tests.gui.compare.steps import Save, cells, choose, compare, differences, press
 
 
 def test_the_empty_page_says_what_is_missing(qtbot: QtBot, page: ComparePage, demo_gold: Path) -> None:
@@ -147,79 +83,6 @@ def test_differences_are_filtered(qtbot: QtBot, page: ComparePage, demo_gold: Pa
     found.search.setText("no such words anywhere")
     assert differences(qtbot, page) == []
     assert not found.open_button.isEnabled()
-
-
-def test_return_opens_a_difference_in_review(
-    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
-) -> None:
-    choose(qtbot, page, demo_gold, worse)
-    compare(qtbot, page)
-    rows = differences(qtbot, page)
-    page.view.setCurrentWidget(page.view.differences)
-    view = page.view.differences.view
-    view.selectRow(2)
-    heard: list[tuple[str, ...]] = []
-    space.page_wanted.connect(lambda page_name: heard.append((page_name,)))
-    space.review_wanted.connect(
-        lambda item_id, criterion: heard.append((item_id, words(criterion).capitalize()))
-    )
-    press(view, Qt.Key.Key_Return)
-    assert heard == []  # the run must be opened first
-    qtbot.waitUntil(lambda: len(heard) == 2)
-    press(view, Qt.Key.Key_Return)
-    assert heard == 2 * [("Review",), tuple(rows[2][:2])]
-    assert space.run is not None
-    assert space.run.id == 1
-
-
-def wanted_in_review(qtbot: QtBot, space: Workspace, act: Callable[[], object]) -> WantedItems:
-    """The set of items that Review is asked for after an act."""
-    with qtbot.waitSignal(space.listing_wanted, timeout=10_000) as asked:
-        act()
-    wanted = asked.args[0]
-    assert isinstance(wanted, WantedItems)
-    return wanted
-
-
-def test_all_items_that_differ_are_listed_in_review(
-    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
-) -> None:
-    choose(qtbot, page, demo_gold, worse)
-    compare(qtbot, page)
-    found = page.view.differences
-    found.criterion.setCurrentIndex(found.criterion.findData("safety"))
-    rows = differences(qtbot, page)
-    wanted = wanted_in_review(qtbot, space, found.list_button.click)
-    assert (wanted.run_id, wanted.filters.criterion) == (1, "safety")
-    assert set(wanted.filters.ids or ()) == {row[0] for row in rows}
-    assert wanted.words.endswith(" differ, on safety")
-    assert "worse" in wanted.words
-
-
-def test_a_row_of_the_agreement_lists_where_its_two_systems_differ(
-    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
-) -> None:
-    choose(qtbot, page, demo_gold, worse)
-    compare(qtbot, page)
-    view = page.view.agreement_view
-    page.view.setCurrentIndex(1)
-    view.setCurrentIndex(page.view.agreement.index(1, 0))
-    assert page.compared is not None
-    pair = page.compared.comparison.agreements[1]
-    wanted = wanted_in_review(qtbot, space, lambda: press(view, Qt.Key.Key_Return))
-    assert wanted.filters.criterion == pair.criterion
-    assert len(wanted.filters.ids or ()) == round(pair.items * (1 - pair.same)) > 0
-
-
-def test_two_submissions_cannot_be_opened_in_review(
-    qtbot: QtBot, page: ComparePage, demo_store: Path, demo_gold: Path, worse: Path
-) -> None:
-    choose(qtbot, page, demo_gold, worse, demo_store.with_name("submission.tsv"))
-    page.choosing.systems.view.item(0).setCheckState(Qt.CheckState.Unchecked)
-    assert compare(qtbot, page) == ""
-    assert differences(qtbot, page)
-    assert not page.view.differences.open_button.isEnabled()
-    assert not page.view.differences.list_button.isEnabled()
 
 
 def test_other_ids_are_refused_unless_only_shared_items_are_wanted(
@@ -336,27 +199,6 @@ def test_a_comparison_of_something_else_is_marked_as_old(
     assert not page.stale.isVisible()
 
 
-@pytest.mark.parametrize(("found", "put", "stale"), [(b"", b"", False), (b"\tboth_good\t", b"\tA\t", True)])
-def test_only_other_labels_make_a_comparison_old(
-    qtbot: QtBot,
-    page: ComparePage,
-    demo_gold: Path,
-    worse: Path,
-    save: Save,
-    found: bytes,
-    put: bytes,
-    stale: bool,
-) -> None:
-    data = demo_gold.read_bytes()
-    gold = save("labels.tsv", data)
-    choose(qtbot, page, gold, worse)
-    compare(qtbot, page)
-    with qtbot.waitSignal(page.choosing.gold_changed):
-        page.choosing.choose_gold(save("labels.tsv", data.replace(found, put) if found else data))
-    qtbot.waitUntil(lambda: not page._looking.busy)
-    assert page.stale.isVisible() is stale
-
-
 def test_a_run_that_was_judged_otherwise_since_makes_a_comparison_old(
     qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
 ) -> None:
@@ -467,76 +309,3 @@ def test_a_system_that_does_not_judge_is_named(
     for tab in range(page.view.count()):
         page.view.setCurrentIndex(tab)
         assert page.doubts.isVisible()
-
-
-def test_labels_chosen_here_stay_here(
-    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, save: Save
-) -> None:
-    with qtbot.waitSignal(space.run_changed):
-        space.open_run(1)
-    assert page.choosing.gold is space.gold
-    assert "gold.tsv: 30 items, 5 criteria with labels (the labels of run 1, which is open)" in (
-        page.choosing.gold_text.text()
-    )
-    other = save("other.tsv", demo_gold.read_bytes())
-    with qtbot.waitSignal(page.choosing.gold_changed):
-        page.choosing.choose_gold(other)
-    assert "(chosen here)" in page.choosing.gold_text.text()
-    assert page.choosing.gold is not None
-    assert page.choosing.gold.path == other
-    assert space.gold is not None
-    assert space.gold.path == demo_gold
-    assert other in files_in_use(space, page).values()
-    with qtbot.waitSignal(space.gold_changed):
-        space.open_gold(save("third.tsv", demo_gold.read_bytes()))
-    assert page.choosing.gold.path == other
-    QTest.mouseClick(page.choosing._own_button, Qt.MouseButton.LeftButton)
-    assert page.choosing.gold is space.own_gold
-    assert other not in files_in_use(space, page).values()
-
-
-def test_labels_that_cannot_be_read_leave_those_that_were_there(
-    qtbot: QtBot, page: ComparePage, space: Workspace, save: Save
-) -> None:
-    with qtbot.waitSignal(space.run_changed):
-        space.open_run(1)
-    with qtbot.waitSignal(space.problem):
-        page.choosing.choose_gold(save("bad.tsv", b"no\tdataset\n"))
-    assert page.choosing.gold is space.own_gold
-    assert page.choosing.gold_text.text().startswith("gold.tsv")
-
-
-def test_the_shown_run_and_what_is_joined_by_ids_are_named(
-    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
-) -> None:
-    with qtbot.waitSignal(space.run_changed):
-        space.open_run(1)
-    assert page.choosing.systems.view.item(0).text().startswith("Run 1 (shown): demo-judge")
-    assert page.choosing.choice.runs == (1,)  # nobody has chosen yet
-    assert space.state.record("compare") == {}
-    page.choosing.add_files([worse])
-    assert compare(qtbot, page) == ""
-    assert "30 of 30 ids of worse.tsv are in gold.tsv." in page.view.notes.text()
-    assert "of run 1 are in" not in page.view.notes.text()
-
-
-def test_other_texts_under_the_same_ids_are_refused(
-    qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path, save: Save
-) -> None:
-    lines = demo_gold.read_bytes().split(b"\n")
-    first = lines[1].split(b"\t")
-    first[2] = b"Another response."
-    other = save("other.tsv", b"\n".join([lines[0], b"\t".join(first), *lines[2:]]))
-    choose(qtbot, page, other, worse)
-    for partial in (False, True):
-        page.choosing.partial.setChecked(partial)
-        assert "holds other texts than run 1 judged under the same ids (1 of 30)" in compare(qtbot, page)
-
-
-def test_a_choice_that_was_made_does_not_follow_the_shown_run(
-    qtbot: QtBot, page: ComparePage, space: Workspace, worse: Path
-) -> None:
-    page.choosing.add_files([worse])
-    with qtbot.waitSignal(space.run_changed):
-        space.open_run(1)
-    assert page.choosing.choice.runs == ()

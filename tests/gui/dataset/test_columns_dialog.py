@@ -16,20 +16,9 @@ from engine.system.column_memory import remember, remembered
 from gui.dataset.column_fields import NOTHING
 from gui.dataset.columns_dialog import ColumnsDialog
 from gui.dataset.dataset_page import DatasetPage
-from gui.work.workspace import Workspace
 from tests.published_shapes import SHAPES, arena, hh_rlhf, kaggle_arena, llm_bar, reward_bench, ultra_feedback
 
 COLUMNS = {"instruction": "input", "output_a": "output_1", "output_b": "output_2"}
-
-
-@pytest.fixture
-def page(qtbot: QtBot, workspace: Workspace) -> DatasetPage:
-    made = DatasetPage(workspace)
-    qtbot.addWidget(made)
-    made.resize(1180, 640)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
 
 
 def asked(qtbot: QtBot, page: DatasetPage, path: Path) -> ColumnsDialog:
@@ -40,7 +29,7 @@ def asked(qtbot: QtBot, page: DatasetPage, path: Path) -> ColumnsDialog:
 
 
 def shown(qtbot: QtBot, page: DatasetPage) -> ColumnsDialog:
-    dialog = page.columns_dialog
+    dialog = page.asker.dialog
     assert dialog is not None
     qtbot.waitUntil(lambda: bool(dialog.items.toPlainText()))
     return dialog
@@ -217,7 +206,7 @@ def test_a_remembered_map_that_fails_can_be_mended(qtbot: QtBot, page: DatasetPa
     buttons = page.notice.findChildren(QPushButton)
     again = next(button for button in buttons if "columns" in button.text())
     QTest.mouseClick(again, Qt.MouseButton.LeftButton)
-    dialog = page.columns_dialog
+    dialog = page.asker.dialog
     assert dialog is not None
     qtbot.waitUntil(lambda: "unknown label 'best'" in dialog.problem.text())
     box = dialog.labels.box("best")
@@ -263,7 +252,7 @@ def test_an_empty_table_is_refused_in_the_dialog(qtbot: QtBot, page: DatasetPage
     path.write_text("prompt,a,b\n", encoding="utf-8")
     with qtbot.waitSignal(page.workspace.dataset_failed):
         page.workspace.open_dataset(path)
-    dialog = page.columns_dialog
+    dialog = page.asker.dialog
     assert dialog is not None
     qtbot.waitUntil(lambda: "has no rows" in dialog.problem.text())
     assert not dialog.open_button.isEnabled()

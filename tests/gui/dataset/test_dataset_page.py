@@ -15,23 +15,11 @@ from gui.dataset.dataset_page import DatasetPage
 from gui.dataset.item_preview import CUT_AFTER, MOST_SHOWN
 from gui.kit.bars import ShareBar
 from gui.kit.fold import Fold
-from gui.work.workspace import Workspace
 from tests.gui.labels import text_of
 
 Save = Callable[[str, bytes], Path]
 HEAD = "id\tinstruction\toutput_a\toutput_b"
 HOSTILE = "<b>x</b><img src='file:///etc/passwd'> <|eot_id|> \u202eabc"
-
-
-@pytest.fixture
-def page(qtbot: QtBot, workspace: Workspace) -> DatasetPage:
-    made = DatasetPage(workspace)
-    qtbot.addWidget(made)
-    made.resize(1180, 640)
-    with qtbot.waitExposed(made):
-        made.show()
-    made.activateWindow()
-    return made
 
 
 @pytest.fixture
@@ -314,8 +302,8 @@ def test_selected_items_are_judged_in_the_order_of_the_file(qtbot: QtBot, opened
     assert selected.isVisible()
     with qtbot.waitSignal(opened.workspace.items_wanted) as wanted:
         QTest.keyClick(view, Qt.Key.Key_J, Qt.KeyboardModifier.ControlModifier)
-    path, chosen_ids = wanted.args
-    assert path == demo_dataset()
+    path, chosen_ids, columns = wanted.args
+    assert (path, columns) == (demo_dataset(), None)
     assert (chosen_ids[0], chosen_ids[-1], len(chosen_ids)) == (first, last, 3)
     with qtbot.waitSignal(opened.workspace.items_wanted) as again:
         QTest.mouseClick(selected, Qt.MouseButton.LeftButton)

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.settings import KvType
 from gui.judge import model_jobs
-from gui.judge.model_jobs import Candidate, MemoryWish
+from gui.judge.model_jobs import Candidate, ModelWish
 from gui.judge.model_table import (
     FOLDER,
     FORMAT,
@@ -17,10 +17,10 @@ from gui.judge.model_table import (
     SIZE,
     ModelOrder,
     ModelTableModel,
+    UnusableModels,
     about,
     in_short,
 )
-from gui.judge.unusable_models import UnusableModels
 from gui.kit.labels import shown_text
 from gui.kit.pill_delegate import PILL_ROLE
 from tests.gui.jobs import done
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("qtbot")
 def listed_in(folder: Path) -> ModelTableModel:
     """The list of a folder, without the demo model."""
     heard: list[object] = []
-    done(model_jobs.find([], [folder], MemoryWish(None, KvType.F16)), heard)
+    done(model_jobs.find([], [folder], ModelWish(None, KvType.F16)), heard)
     table = ModelTableModel()
     for candidate in heard:
         assert isinstance(candidate, Candidate)

@@ -5,7 +5,7 @@ from PySide6.QtCore import QSortFilterProxyModel, Qt
 from pytestqt.qtbot import QtBot
 
 from engine.core.value_tables import Column, Kind, Table, Value
-from gui.kit.value_table import SORT_ROLE, TableModel
+from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, TableModel
 from tests.value_kinds import ASCENDING
 
 RIGHT_KINDS = set(Kind) - {Kind.NAME, Kind.TEXT, Kind.FLAG}
@@ -72,3 +72,31 @@ def test_a_table_that_is_cleared_shows_nothing(model: TableModel) -> None:
     show(model, Kind.COUNT, [1, 2])
     model.clear()
     assert (model.rowCount(), model.columnCount(), model.as_text()) == (0, 0, "")
+
+
+class Letters(HeadedModel):
+    """Rows of one letter and its place."""
+
+    def __init__(self) -> None:
+        super().__init__((Head("Letter", "One of <them>"), Head("Place\u202e", is_number=True)))
+
+    def _count_rows(self) -> int:
+        return 2
+
+
+def test_a_model_with_heads_says_and_aligns_them_and_is_no_tree(qtbot: QtBot) -> None:
+    model = Letters()
+    across, right = Qt.Orientation.Horizontal, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+    assert [model.headerData(place, across) for place in (-1, 0, 1, 2)] == [
+        None,
+        "Letter",
+        "Place\\u202e",
+        None,
+    ]
+    assert model.headerData(0, Qt.Orientation.Vertical) is None
+    assert "One of &lt;them&gt;" in model.headerData(0, across, Qt.ItemDataRole.ToolTipRole)
+    role = Qt.ItemDataRole.TextAlignmentRole
+    assert model.headerData(1, across, role) == model.index(0, 1).data(role) == int(right)
+    below = model.index(0, 0)
+    assert (model.rowCount(), model.columnCount()) == (2, 2)
+    assert (model.rowCount(below), model.columnCount(below)) == (0, 0)

@@ -28,6 +28,7 @@ from gui.results.results_page import ResultsPage
 from gui.results.score_jobs import ScoreTable
 from gui.work.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
+from tests.foreign_gold import foreign_gold, judged_by_columns
 from tests.gui.results.steps import Save, click, exported, judge, measured, open_run, override, problem_after
 
 
@@ -162,6 +163,15 @@ def test_the_dialog_names_what_is_exported(opened: ResultsPage) -> None:
     assert "speaks against it" in dialog.health.text()
     assert not dialog.unfinished.isVisible()
     dialog.reject()
+
+
+def test_a_submission_is_checked_against_the_dataset_as_the_run_read_it(
+    qtbot: QtBot, space: Workspace, page: ResultsPage, tmp_path: Path, demo_gold: Path
+) -> None:
+    judged_by_columns(space.store_path, foreign_gold(demo_gold, tmp_path))
+    open_run(qtbot, page, 1)
+    exported(qtbot, page, lambda: page.export_labels(path=tmp_path / "labels.tsv"))
+    assert "Checked against foreign.csv: it answers all 30 items completely." in page.notice.text
 
 
 def test_return_in_the_dialog_writes_where_it_says(

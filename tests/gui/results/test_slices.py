@@ -19,6 +19,7 @@ from engine.measure.systems import system_of_run
 from engine.report.measure_tables import accuracy_table
 from engine.report.slice_tables import slice_table
 from engine.store.run_store import RunStore
+from gui.people.blind import Blind
 from gui.results.results_page import ResultsPage
 from gui.results.score_jobs import ScoreTable
 from gui.results.slice_jobs import DRAWN
@@ -140,3 +141,61 @@ def test_what_is_chosen_stays_when_the_run_is_read_again(qtbot: QtBot, opened: R
         opened.workspace.open_run(1)
     measured(qtbot, opened)
     assert opened.slices.choice.words == "which response is longer = A is longer"
+
+
+# Tags of people
+
+
+def tag(space: Workspace, item: int, author: str, *tags: str) -> None:
+    """Tag an item of the open run; what is written there is read again when the slices are shown."""
+    assert space.run is not None
+    with RunStore(space.store_path) as store:
+        store.note(space.run.results.judged[item].content_hash, "", tags, author)
+    space.noted.emit(space.run.results.judged[item].content_hash)
+
+
+def test_items_are_divided_by_their_tags(qtbot: QtBot, opened: ResultsPage) -> None:
+    assert opened.slices.choice.by.findData("tag") < 0
+    tag(opened.workspace, 0, "Ada", "hard", "odd")
+    tag(opened.workspace, 1, "Ben", "hard")
+    division = divide(qtbot, opened, "tag")
+    assert [(part.name, len(part)) for part in division.slices] == [
+        ("hard", 2),
+        ("odd", 1),
+        ("(no tag)", DEMO_ITEMS - 2),
+    ]
+    keep_to(qtbot, opened, "hard")
+    assert f"tag = hard, 2 items of {DEMO_ITEMS}" in opened.scores.caveats.text()
+
+
+def test_a_tag_that_is_given_meanwhile_counts_when_the_page_is_shown_again(
+    qtbot: QtBot, opened: ResultsPage
+) -> None:
+    tag(opened.workspace, 0, "Ada", "hard")
+    divide(qtbot, opened, "tag")
+    opened.hide()
+    tag(opened.workspace, 1, "Ada", "hard")
+    opened.show()
+    choice = opened.slices.choice
+    qtbot.waitUntil(lambda: choice.slicing is not None and len(choice.slicing.slices[0]) == 2, timeout=10_000)
+
+
+def test_who_labels_blind_is_shown_his_own_tags_alone(qtbot: QtBot, opened: ResultsPage) -> None:
+    space = opened.workspace
+    space.set_author("Ada")
+    tag(space, 0, "Ada", "mine")
+    tag(space, 1, "Ben", "theirs")
+    division = divide(qtbot, opened, "tag")
+    keep_to(qtbot, opened, "theirs")
+    blind = Blind(space)
+    blind.switch(True)
+    choice = opened.slices.choice
+    qtbot.waitUntil(lambda: choice.slicing is not None and choice.slicing != division, timeout=10_000)
+    assert choice.slicing is not None
+    assert [part.name for part in choice.slicing.slices] == ["mine", "(no tag)"]
+    measured(qtbot, opened)
+    assert "theirs" not in opened.scores.caveats.text()
+    space.set_author("Cleo")  # who has no tags
+    qtbot.waitUntil(lambda: choice.slicing is None and choice.by.findData("tag") < 0, timeout=10_000)
+    blind.switch(False)
+    qtbot.waitUntil(lambda: choice.by.findData("tag") > 0, timeout=10_000)

@@ -20,6 +20,7 @@ from engine.loading.checked_model import CheckedModel
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.review.review_page import ReviewPage
+from gui.work.rewriter import Rewriter
 
 Open = Callable[[], ReviewPage]
 A_WHILE = 60_000
@@ -35,6 +36,17 @@ def current(page: ReviewPage) -> str:
 def overrides(store: Path) -> Sequence[Override]:
     with RunStore(store) as opened:
         return opened.overrides(1)
+
+
+def wanted_elsewhere(qtbot: QtBot, page: ReviewPage, item_id: str, criterion: str) -> ReviewPage:
+    """The page as it is opened another time, because another page wants a judgment of its run shown."""
+    page.hide()
+    again = ReviewPage(page.workspace, Rewriter(page.workspace))
+    qtbot.addWidget(again)
+    page.workspace.review_wanted.emit(item_id, criterion)
+    again.show()
+    qtbot.waitUntil(lambda: bool(again.desk.card.badge.text))
+    return again
 
 
 def press(qtbot: QtBot, page: QWidget, keys: str) -> None:

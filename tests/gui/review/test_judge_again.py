@@ -24,7 +24,7 @@ def test_the_chosen_item_is_asked_for_by_its_key(qtbot: QtBot, page: ReviewPage,
     page.list.step(2)
     with qtbot.waitSignal(page.workspace.items_wanted) as wanted:
         qtbot.keyClick(page, Qt.Key.Key_J, CTRL)
-    assert wanted.args == [demo_gold, (current(page),)]
+    assert wanted.args == [demo_gold, (current(page),), None]
 
 
 def test_all_listed_items_are_asked_for(qtbot: QtBot, page: ReviewPage, demo_gold: Path) -> None:
@@ -33,7 +33,7 @@ def test_all_listed_items_are_asked_for(qtbot: QtBot, page: ReviewPage, demo_gol
     listed = page.list.table.listing.items
     with qtbot.waitSignal(page.workspace.items_wanted) as wanted:
         qtbot.keyClick(page, Qt.Key.Key_J, CTRL | SHIFT)
-    assert wanted.args == [demo_gold, tuple(item.item_id for item in listed)]
+    assert wanted.args == [demo_gold, tuple(item.item_id for item in listed), None]
 
 
 def test_the_menu_says_how_many_items_are_listed(qtbot: QtBot, page: ReviewPage) -> None:

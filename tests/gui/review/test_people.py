@@ -22,9 +22,8 @@ from gui.people.note_dialog import NoteDialog
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import DOUBT, HIDDEN, LABELS, MARKS, STATE
 from gui.work.lanes import Lane
-from gui.work.rewriter import Rewriter
 from gui.work.workspace import Workspace
-from tests.gui.review.steps import Open, current, overrides, press
+from tests.gui.review.steps import Open, current, overrides, press, wanted_elsewhere
 
 LONG = "W" * 255
 
@@ -187,16 +186,9 @@ def test_show_all_leaves_a_persons_filters_of_a_wanted_set(qtbot: QtBot, page: R
     qtbot.waitUntil(lambda: page.list.shown == 30)
 
 
-def test_after_a_wanted_item_the_next_list_does_not_go_elsewhere(
-    qtbot: QtBot, page: ReviewPage, workspace: Workspace
-) -> None:
+def test_after_a_wanted_item_the_next_list_does_not_go_elsewhere(qtbot: QtBot, page: ReviewPage) -> None:
     enter(qtbot, page)
-    page.hide()
-    again = ReviewPage(workspace, Rewriter(workspace))
-    qtbot.addWidget(again)
-    workspace.review_wanted.emit("7", "safety")
-    again.show()
-    qtbot.waitUntil(lambda: bool(again.desk.card.badge.text))
+    again = wanted_elsewhere(qtbot, page, "7", "safety")
     assert current(again) == "7"
     with qtbot.waitSignal(again.list.listed):
         again.list.filters.choose_order(ListOrder.DATASET)

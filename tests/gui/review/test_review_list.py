@@ -7,9 +7,14 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from gui.review.review_page import ReviewPage
-from gui.work.rewriter import Rewriter
-from gui.work.workspace import Workspace
-from tests.gui.review.steps import HOSTILE, Open, current, judge_hostile_items, overrides, press
+from tests.gui.review.steps import (
+    HOSTILE,
+    current,
+    judge_hostile_items,
+    overrides,
+    press,
+    wanted_elsewhere,
+)
 
 
 def test_letters_typed_in_the_search_are_no_keys(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
@@ -97,17 +102,10 @@ def test_a_judgment_that_is_wanted_of_the_next_run_is_looked_for_there(
     assert not any("has not judged" in note for note in notes)
 
 
-def test_a_wanted_judgment_comes_before_the_one_looked_at_last_time(
-    qtbot: QtBot, page: ReviewPage, workspace: Workspace, open_page: Open
-) -> None:
+def test_a_wanted_judgment_comes_before_the_one_looked_at_last_time(qtbot: QtBot, page: ReviewPage) -> None:
     press(qtbot, page, "JJ")
     page.keep_layout()
-    page.hide()
-    again = ReviewPage(workspace, Rewriter(workspace))
-    qtbot.addWidget(again)
-    workspace.review_wanted.emit("7", "safety")
-    again.show()
-    qtbot.waitUntil(lambda: bool(again.desk.card.badge.text))
+    again = wanted_elsewhere(qtbot, page, "7", "safety")
     assert (current(again), again.desk.criterion) == ("7", "safety")
 
 

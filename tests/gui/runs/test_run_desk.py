@@ -18,9 +18,11 @@ from engine.core.settings import Mode
 from engine.store.run_store import RunStore
 from engine.system.awake import KeepAwake
 from engine.system.paths import demo_model
-from gui.judge.run_control import UNFINISHED
+from gui.judge.judge_page import JudgePage
+from gui.judge.run_control import UNFINISHED, RunControl
 from gui.review.drafts import DRAFTS
 from gui.runs.queued import QueueState
+from gui.runs.run_desk import RunDesk
 from gui.runs.run_watch import KEEP_AWAKE
 from gui.runs.runs_dialog import RunsDialog
 from gui.window.frame import MainWindow
@@ -28,6 +30,7 @@ from gui.window.interior import Interior
 from gui.window.settings_dialog import SettingsDialog
 from gui.work.state import State
 from gui.work.workspace import Workspace
+from tests.gui.judge.pages import press
 from tests.gui.windows import end_window
 from tests.inhibitors import asked, inhibitor, runs
 
@@ -211,3 +214,21 @@ def test_a_run_that_a_command_deleted_is_said_to_be_gone_once(
         space.open_run(1)
     assert "Run 1 was deleted on 20" in problem.args[0].problem
     assert space.state.number("last/run", 7) == 0
+
+
+def test_runs_that_were_not_finished_are_put_into_the_queue_one_after_another(
+    qtbot: QtBot, workspace: Workspace, setup: RunSetup
+) -> None:
+    kept = [{"run": number, "setup": setup.as_json()} for number in (5, 6)]
+    workspace.state.set_record(UNFINISHED, {"runs": kept})
+    page = JudgePage(workspace, RunControl(workspace))
+    qtbot.addWidget(page)
+    page.show()
+    desk = RunDesk(workspace, page, page)
+    for which, expected in (("The last run", [6]), ("An earlier run", [6, 5])):
+        assert page.banner.isVisible()
+        assert page.banner.text.startswith(f"{which}, of gold.tsv, was not finished")
+        press(page.banner, "Add to queue")
+        assert [entry.run_id for entry in desk.queue.entries] == expected
+    assert not page.banner.isVisible()
+    assert page.control.unfinished is None

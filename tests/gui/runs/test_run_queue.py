@@ -8,13 +8,17 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from engine.core.errors import SetupError
 from engine.core.events import RunEnded
+from engine.core.run_records import StoredRun
 from engine.core.run_setup import RunSetup
 from engine.core.settings import Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.judge.run_control import RunControl
+from gui.runs.name_dialog import RunNameDialog
 from gui.runs.queue_panel import QueuePanel
+from gui.runs.queue_table import RUN
 from gui.runs.queued import Queued, QueueState
 from gui.runs.run_queue import QUEUE, RunQueue
 from gui.work.state import State
@@ -33,7 +37,7 @@ def control(workspace: Workspace) -> RunControl:
 
 @pytest.fixture
 def queue(control: RunControl, workspace: Workspace) -> RunQueue:
-    return RunQueue(control, workspace.state)
+    return RunQueue(control, workspace)
 
 
 @pytest.fixture
@@ -48,6 +52,39 @@ def long(setup: RunSetup) -> RunSetup:
 
 def states(queue: RunQueue) -> list[QueueState]:
     return [entry.state for entry in queue.entries]
+
+
+def opened_again(control: RunControl, workspace: Workspace) -> RunQueue:
+    """The queue as the disk holds it at this moment, which is all that a crash leaves."""
+    state = State(workspace.state.path.parent)
+    return RunQueue(control, Workspace(workspace.threads, state, workspace.store_path))
+
+
+def begin_two(qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup) -> None:
+    """Let a long run of a queue be under way, and a short one wait."""
+    queue.add(long(setup))
+    queue.add(setup)
+    queue.start()
+    wait_for_items(qtbot, control)
+
+
+def stop(qtbot: QtBot, control: RunControl) -> None:
+    with qtbot.waitSignal(control.ended, timeout=A_WHILE):
+        control.stop()
+
+
+def begun(qtbot: QtBot, control: RunControl, setup: RunSetup) -> int:
+    """The number of a run that is begun and stopped."""
+    control.start(setup)
+    wait_for_items(qtbot, control)
+    stop(qtbot, control)
+    assert control.progress is not None
+    return control.progress.run_id
+
+
+def stored(workspace: Workspace, run_id: int) -> StoredRun:
+    with RunStore(workspace.store_path) as store:
+        return store.run(run_id)
 
 
 def run_queue(qtbot: QtBot, queue: RunQueue) -> str:
@@ -91,6 +128,93 @@ def test_the_same_run_does_not_wait_twice(queue: RunQueue, setup: RunSetup) -> N
     assert queue.waiting == 2
 
 
+def test_two_unfinished_runs_of_one_setup_both_wait_and_each_goes_on(
+    qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup, workspace: Workspace
+) -> None:
+    whole = replace(setup, items=None)
+    first, second = begun(qtbot, control, whole), begun(qtbot, control, replace(whole, fresh=True))
+    before = [stored(workspace, run_id).judged for run_id in (first, second)]
+    assert max(before) < 30
+    assert queue.add(replace(whole, resumes=second))
+    assert queue.add(replace(whole, resumes=first))
+    assert not queue.add(replace(whole, resumes=first, fresh=True))
+    assert not queue.add(whole)  # the newest of its runs would go on, which waits
+    run_queue(qtbot, queue)
+    assert [(entry.state, entry.run_id) for entry in queue.entries] == [(DONE, second), (DONE, first)]
+    with RunStore(workspace.store_path) as store:
+        assert [run.judged for run in store.runs()] == [30, 30]
+
+
+def test_a_run_that_waits_is_called_as_a_person_calls_it_from_its_beginning_on(
+    qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup, workspace: Workspace
+) -> None:
+    queue.add(setup)
+    queue.call(0, " night,\nQ8 ", "with a larger cache\n")
+    after = opened_again(control, workspace).entries
+    assert after == queue.entries
+    assert (after[0].name, after[0].note, after[0].setup) == ("night, Q8", "with a larger cache", setup)
+    assert after[0].in_words.startswith("“night, Q8” first 2 of gold.tsv, ")
+    with qtbot.waitSignal(control.judged, timeout=A_WHILE):
+        queue.start()
+    run = stored(workspace, 1)
+    assert (run.name, run.note) == ("night, Q8", "with a larger cache")
+    qtbot.waitUntil(lambda: not queue.going, timeout=A_WHILE)
+
+
+@pytest.mark.parametrize("name", ["n" * 256, "right\u202eleft"])
+def test_what_is_no_name_is_refused_before_the_run_begins(
+    queue: RunQueue, setup: RunSetup, name: str
+) -> None:
+    queue.add(setup)
+    with pytest.raises(SetupError, match="The name of the run has"):
+        queue.call(0, name, "")
+    assert queue.entries[0].name == ""
+
+
+def test_a_run_that_is_named_while_it_is_prepared_gets_its_name(
+    qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup, workspace: Workspace
+) -> None:
+    queue.add(setup)
+    queue.start()
+    queue.call(0, "late", "")
+    qtbot.waitUntil(lambda: not queue.going, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: stored(workspace, 1).name == "late", timeout=A_WHILE)
+
+
+def test_a_run_that_has_begun_is_renamed_at_once_and_is_called_as_the_store_calls_it(
+    qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup, workspace: Workspace
+) -> None:
+    whole = replace(setup, items=None)
+    number = begun(qtbot, control, whole)
+    queue.add(replace(whole, resumes=number))
+    queue.call(0, "first", "")
+    qtbot.waitUntil(lambda: queue.entries[0].name == "first", timeout=A_WHILE)
+    assert stored(workspace, number).name == "first"
+    with RunStore(workspace.store_path) as store:
+        store.name(number, "other")
+    workspace.refresh_runs()
+    qtbot.waitUntil(lambda: queue.entries[0].name == "other", timeout=A_WHILE)
+    run_queue(qtbot, queue)
+    assert stored(workspace, number).name == "other"
+
+
+def test_a_run_that_goes_on_is_not_called_again_as_at_its_beginning(
+    qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup, workspace: Workspace
+) -> None:
+    queue.add(replace(setup, items=None))
+    queue.call(0, "first", "")
+    queue.start()
+    wait_for_items(qtbot, control)
+    stop(qtbot, control)
+    with RunStore(workspace.store_path) as store:
+        store.name(1, "other")
+    assert control.unfinished is not None
+    control.start(replace(control.unfinished, resumes=1))
+    with qtbot.waitSignal(control.ended, timeout=A_WHILE):
+        pass
+    assert stored(workspace, 1).name == "other"
+
+
 def test_what_waits_is_moved_and_taken_out(queue: RunQueue, setup: RunSetup) -> None:
     for items in (1, 2, 3):
         queue.add(replace(setup, items=items))
@@ -109,13 +233,9 @@ def test_what_waits_is_moved_and_taken_out(queue: RunQueue, setup: RunSetup) -> 
 def test_stop_stops_the_queue_and_what_was_under_way_goes_on_there(
     qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup
 ) -> None:
-    queue.add(long(setup))
-    queue.add(setup)
-    queue.start()
-    wait_for_items(qtbot, control)
+    begin_two(qtbot, queue, control, setup)
     assert states(queue) == [UNDER_WAY, WAITING]
-    with qtbot.waitSignal(control.ended, timeout=A_WHILE):
-        control.stop()
+    stop(qtbot, control)
     assert (queue.going, states(queue)) == (False, [WAITING, WAITING])
     assert (queue.entries[0].run_id, queue.entries[0].said[:13]) == (1, "stopped after")
     queue.start()
@@ -128,10 +248,7 @@ def test_stop_stops_the_queue_and_what_was_under_way_goes_on_there(
 def test_a_run_that_is_skipped_lets_the_next_begin_and_may_wait_again(
     qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup
 ) -> None:
-    queue.add(long(setup))
-    queue.add(setup)
-    queue.start()
-    wait_for_items(qtbot, control)
+    begin_two(qtbot, queue, control, setup)
     with qtbot.waitSignal(queue.ended, timeout=A_WHILE) as ended:
         queue.skip()
     assert states(queue) == [SKIPPED, DONE]
@@ -145,19 +262,14 @@ def test_a_run_that_is_skipped_lets_the_next_begin_and_may_wait_again(
 def test_after_a_crash_the_queue_is_there_and_waits_for_a_person(
     qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
-    queue.add(long(setup))
-    queue.add(setup)
-    queue.start()
-    wait_for_items(qtbot, control)
-    # What the disk holds at this moment is all that a crash leaves.
-    after = RunQueue(control, State(workspace.state.path.parent))
+    begin_two(qtbot, queue, control, setup)
+    after = opened_again(control, workspace)
     assert (after.going, states(after)) == (False, [WAITING, WAITING])
     first = after.entries[0]
     assert first.run_id == 1
     assert first.said == "cut off; goes on there"
     assert (first.next_setup.resumes, first.setup) == (1, long(setup))
-    with qtbot.waitSignal(control.ended, timeout=A_WHILE):
-        control.stop()
+    stop(qtbot, control)
 
 
 def test_a_queue_that_is_started_during_a_run_begins_after_it(
@@ -230,7 +342,7 @@ def test_a_damaged_memory_is_an_empty_queue(
     control: RunControl, workspace: Workspace, kept: dict[str, object]
 ) -> None:
     workspace.state.set_record(QUEUE, kept)
-    assert RunQueue(control, workspace.state).entries == ()
+    assert RunQueue(control, workspace).entries == ()
 
 
 def test_the_panel_adds_moves_and_removes_by_keys(qtbot: QtBot, queue: RunQueue, setup: RunSetup) -> None:
@@ -258,13 +370,41 @@ def test_the_panel_adds_moves_and_removes_by_keys(qtbot: QtBot, queue: RunQueue,
     assert [entry.setup.items for entry in queue.entries] == [1, 2]
 
 
+def test_f2_asks_for_name_and_note_and_says_what_cannot_be_stored(
+    qtbot: QtBot, queue: RunQueue, setup: RunSetup
+) -> None:
+    panel = QueuePanel(queue, lambda: setup)
+    qtbot.addWidget(panel)
+    panel.add_button.click()
+    panel.show()
+    with qtbot.waitActive(panel):
+        panel.activateWindow()
+    panel.view.setFocus()
+    qtbot.keyClick(panel.view, Qt.Key.Key_F2)
+    (dialog,) = panel.findChildren(RunNameDialog)
+    dialog.name.insert("night\u202e")
+    qtbot.keyClick(dialog.name, Qt.Key.Key_Return)
+    assert dialog.isVisible()
+    assert "letters that cannot be shown" in dialog.said.text()
+    qtbot.keyClick(dialog.name, Qt.Key.Key_Backspace)
+    dialog.note.setPlainText("with a larger cache")
+    qtbot.keyPress(dialog.name, Qt.Key.Key_Return)  # of which the dialog is gone before a key is let go
+    assert (queue.entries[0].name, queue.entries[0].note) == ("night", "with a larger cache")
+    shown = panel.table.index(0, RUN)
+    assert shown.data().startswith("“night” first 2 of gold.tsv\n")
+    assert "with a larger cache" in shown.data(Qt.ItemDataRole.ToolTipRole)
+
+
 def test_a_name_of_255_letters_widens_nothing(qtbot: QtBot, queue: RunQueue, setup: RunSetup) -> None:
     long_name = Path("/data") / ("n" * 251 + ".tsv")
     panel = QueuePanel(queue, lambda: replace(setup, dataset_path=long_name, model_path=long_name))
     qtbot.addWidget(panel)
     before = panel.minimumSizeHint().width()
     panel.add_button.click()
+    queue.call(0, "n" * 255, "")
     assert panel.minimumSizeHint().width() <= max(before, 500)
+    dialog = RunNameDialog(queue.entries[0], panel)
+    assert dialog.minimumSizeHint().width() <= 700
 
 
 def test_an_entry_says_what_differs_between_runs(setup: RunSetup) -> None:

@@ -176,7 +176,7 @@ def test_items_that_a_page_wants_judged_are_described_on_the_judge_page(
     interior = opened()
     wait_for_plan(interior, qtbot)
     interior.frame.show_page(PageName.REVIEW)
-    interior.workspace.items_wanted.emit(demo_gold, ("7", "3"))
+    interior.workspace.items_wanted.emit(demo_gold, ("7", "3"), None)
     assert interior.frame.page is PageName.JUDGE
     qtbot.waitUntil(lambda: interior.judge.setup().ids == ("3", "7"), timeout=A_WHILE)
     assert interior.judge.setup().dataset_path == demo_gold

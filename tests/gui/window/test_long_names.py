@@ -300,11 +300,20 @@ def looked_at(qtbot: QtBot, made: Interior) -> dict[str, Seen]:
         if page is PageName.COMPARE:
             made.compare.compare()
             qtbot.waitUntil(made.compare.view.isVisible, timeout=A_WHILE)
+            divide_compared(qtbot, made)
         for tab in [tab for tab in shown.findChildren(QTabWidget) if tab.isVisible()]:
             for number in range(tab.count()):
                 tab.setCurrentIndex(number)
                 look(f"{page.value}, {tab.tabText(number)}")
     return found
+
+
+def divide_compared(qtbot: QtBot, made: Interior) -> None:
+    """Let the comparison stand by tag, too."""
+    choice = made.compare.slices
+    qtbot.waitUntil(lambda: choice.by.findData("tag") > 0, timeout=A_WHILE)
+    choice.choose("tag")
+    qtbot.waitUntil(lambda: made.compare.view.slices.slices is not None, timeout=A_WHILE)
 
 
 InteriorOf = Callable[..., AbstractContextManager[tuple[Interior, Study]]]

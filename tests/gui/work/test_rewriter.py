@@ -22,10 +22,10 @@ from gui.results.results_page import ResultsPage
 from gui.review.review_page import ReviewPage
 from gui.work.lanes import Lane
 from gui.work.outdated_line import OutdatedLine
-from gui.work.places import UnderWay
+from gui.work.places import OpenRun, UnderWay
 from gui.work.rewrite_jobs import count_outdated
 from gui.work.rewriter import Rewriter
-from gui.work.workspace import OpenRun, Workspace
+from gui.work.workspace import Workspace
 from tests.gui.jobs import done
 
 A_WHILE = 60_000

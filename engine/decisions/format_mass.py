@@ -1,0 +1,43 @@
+"""How well a model kept to the format of its answers, by its newest run in the store: no labels are needed.
+
+Knows: runs of a model by the hash of its file. Does not know: files of models, when a mass is too low.
+"""
+
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from statistics import fmean
+
+from engine.core.judgments import Judgment
+from engine.decisions.decision import decide_all
+from engine.store.opening import is_there
+from engine.store.run_store import RunStore
+
+_MOST_ITEMS = 500  # of a run: more say the same
+
+
+@dataclass(frozen=True)
+class RunMass:
+    """The mean format mass (0 to 1) of a run over its criteria, and how many items it is the mean of."""
+
+    run_id: int
+    mass: float
+    items: int
+
+
+def newest_masses(store_path: Path, hashes: Container[str]) -> Mapping[str, RunMass]:
+    """By the hash of a model's file: what its newest run that judged something gave; StoreError."""
+    found: dict[str, RunMass] = {}
+    if not is_there(store_path):
+        return found
+    with RunStore(store_path) as store:
+        for run in reversed(store.runs()):
+            model = run.identity.model_hash
+            if model in hashes and model not in found and run.judged and not run.submitted:
+                judged = tuple(islice(store.judged(run.id), _MOST_ITEMS))
+                decided = [one for name in run.identity.criteria for one in decide_all(judged, name, None)]
+                masses = [one.format_mass for one in decided if isinstance(one, Judgment)]
+                if masses:
+                    found[model] = RunMass(run.id, fmean(masses), len(judged))
+    return found

@@ -1,0 +1,153 @@
+"""How fast a model reads and writes on this computer, measured in a few seconds as a run works.
+
+Knows: what is read and written for it, and what is told of it. Does not know: files, what is remembered.
+"""
+
+import math
+import time
+from collections.abc import Generator, Mapping
+from dataclasses import asdict, dataclass, fields
+from statistics import median
+from typing import Any
+
+from engine.core.events import MeasureProgress
+from engine.llama.session import LlamaSession, SessionShape
+from engine.llama.token_tree import LONE_TOKEN_CELLS, BranchTokens
+from engine.llama.writer import Continuation, Sampling
+
+TEXTS = 10  # written at once: two items on five criteria
+PROMPT = 512  # tokens of a prompt of usual length
+_SHORT_PROMPT = 128  # where that takes long
+_WARM_UP = 32
+_LONG = 15.0  # seconds for a prompt
+_ROUNDS = 3
+_STEPS, _LEAST_STEPS = 16, 3  # tokens of each text
+_ENOUGH = 3.0  # seconds of one measure
+_SHORT = 0.5  # seconds that say nothing: small models are measured more often
+_STAGES = 1 + _ROUNDS + 2
+_FREE = 0.75  # of each core that is used; with less, other programs had the rest
+# Not one sentence again and again: a mixture would read it with few of its experts.
+_TEXT = (
+    "The river rises in the hills above the old mill, where three springs meet under alders. In March, "
+    "when 40 cm of snow melt within a week, its water stands at the doors of the lower farms; by August a "
+    "child can cross it dry. Surveyors measured the fall of each mile in 1887 and drew what they found on "
+    "nine sheets of linen. Why does the second bridge have five arches, and the first only two? Nobody "
+    "asked the mason, who was paid by the stone: he built what the money allowed, signed his work “J. "
+    "Harrow”, and left for the coast. His daughter kept the accounts. She noted every cart, barrel and "
+    "nail, and that the rain of October cost them eleven days. Today engineers read her pages with "
+    "respect, since the estimates that a computer gives for the same work differ by less than four per "
+    "cent. "
+)
+
+
+@dataclass(frozen=True)
+class ModelSpeed:
+    """What was measured, in tokens a second: of a prompt that is read, of one text and of TEXTS together
+    that are written. `prompt`: tokens of the prompt. `cores`: processor seconds in each second, of `threads`,
+    which is 0 where a GPU may have computed.
+
+    ValueError for what cannot have been measured.
+    """
+
+    reading: float
+    writing_one: float
+    writing_ten: float
+    prompt: int
+    cores: float
+    threads: int
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < math.inf:
+                raise ValueError(f"{field.name}: {value!r}")
+        if not all((self.reading, self.writing_one, self.writing_ten)):
+            raise ValueError("a speed is 0")
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether other programs had the processor meanwhile."""
+        return self.cores < _FREE * self.threads
+
+    def writing(self, texts: int) -> float:
+        """Tokens a second where so many texts are written together: a step's time grows evenly with them."""
+        one, ten = 1 / self.writing_one, TEXTS / self.writing_ten
+        return texts / (one + max(0.0, ten - one) * (texts - 1) / (TEXTS - 1))
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return asdict(self)
+
+    @classmethod
+    def of_json(cls, values: Mapping[str, Any]) -> "ModelSpeed":
+        """What `as_json` gave. KeyError, TypeError or ValueError for anything else."""
+        return cls(**{field.name: values[field.name] for field in fields(cls)})
+
+
+def speed_shape(trained_context: int) -> SessionShape:
+    """The session in which a model with so much context is measured."""
+    needed = PROMPT + TEXTS * (_STEPS + 1) + LONE_TOKEN_CELLS
+    return SessionShape(min(-(-needed // 256) * 256, trained_context), slots=1, branches=TEXTS)
+
+
+def measuring_speed(session: LlamaSession, threads: int) -> Generator[MeasureProgress, None, ModelSpeed]:
+    """Measure a session of `speed_shape` that computes with at most so many threads (0: by a GPU), in stages.
+
+    Raises ModelFileError, Cancelled.
+    """
+    room = session.shape.context - TEXTS * (_STEPS + 1) - LONE_TOKEN_CELLS
+    tokens = _some_text(session, min(PROMPT, max(room, _WARM_UP)))
+    yield MeasureProgress(0, _STAGES)
+    began = time.monotonic()
+    session.read_trunk(0, tokens[:_WARM_UP])  # weights that come from the disk are no measure
+    if (time.monotonic() - began) * len(tokens) / _WARM_UP > _LONG:
+        tokens = tokens[:_SHORT_PROMPT]
+    began, processor = time.monotonic(), time.process_time()
+    took: list[float] = []
+    while sum(took) <= _ENOUGH and (len(took) < _ROUNDS or sum(took) <= _SHORT):
+        yield MeasureProgress(min(1 + len(took), _ROUNDS), _STAGES)
+        took.append(_seconds_of_reading(session, tokens))
+    yield MeasureProgress(1 + _ROUNDS, _STAGES)
+    one = _seconds_of_a_step(session, tokens, 1)
+    yield MeasureProgress(2 + _ROUNDS, _STAGES)
+    ten = _seconds_of_a_step(session, tokens, TEXTS)
+    cores = (time.process_time() - processor) / (time.monotonic() - began)
+    yield MeasureProgress(_STAGES, _STAGES)
+    return ModelSpeed(len(tokens) / _undisturbed(took), 1 / one, TEXTS / ten, len(tokens), cores, threads)
+
+
+def _some_text(session: LlamaSession, length: int) -> tuple[int, ...]:
+    ids: list[int] = []
+    while len(ids) < length:
+        ids += session.vocabulary.tokenize(_TEXT)
+    return tuple(ids[:length])
+
+
+def _seconds_of_reading(session: LlamaSession, tokens: tuple[int, ...]) -> float:
+    session.release([0])
+    began = time.monotonic()
+    session.read_trunk(0, tokens)
+    return max(time.monotonic() - began, 1e-9)
+
+
+def _seconds_of_a_step(session: LlamaSession, trunk: tuple[int, ...], texts: int) -> float:
+    """Of one more token in each of so many texts after a trunk; which token it is makes no difference."""
+    words = trunk[: texts + _STEPS]
+    prompts = [(*trunk, words[text % len(words)]) for text in range(texts)]
+    session.score(0, [BranchTokens(prompt, ((words[0],),)) for prompt in prompts])
+    took: list[float] = []
+    for step in range(_STEPS):
+        if step >= _LEAST_STEPS and sum(took) > _ENOUGH:
+            break
+        prompts = [(*prompt, words[(step + text) % len(words)]) for text, prompt in enumerate(prompts)]
+        began = time.monotonic()
+        session.generate(
+            [Continuation(0, text, prompt) for text, prompt in enumerate(prompts)], Sampling(max_tokens=1)
+        )
+        took.append(max(time.monotonic() - began, 1e-9))
+    return _undisturbed(took)
+
+
+def _undisturbed(seconds: list[float]) -> float:
+    """The median of the faster half: what other programs did for a moment is not the model's."""
+    return median(sorted(seconds)[: (len(seconds) + 1) // 2])

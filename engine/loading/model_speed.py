@@ -1,0 +1,92 @@
+"""The speed of a model file on this computer: measured by a process of its own, remembered for its content.
+
+Knows: what a speed depends on. Does not know: how it is measured, runs, who shows it.
+"""
+
+from collections.abc import Callable, Generator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from engine.core.cancel import CancelToken
+from engine.core.events import MeasureProgress, Preparing
+from engine.core.items import digest
+from engine.core.settings import MachineSettings
+from engine.gguf.judge_file import ModelFile
+from engine.llama.library import LlamaModel, library_version, processor_features
+from engine.llama.session import LlamaSession
+from engine.llama.speed import ModelSpeed, measuring_speed, speed_shape
+from engine.llama.threads import ThreadChoice
+from engine.loading.checked_model import CheckedModel, checked_model
+from engine.loading.model_in_use import in_use
+from engine.loading.model_memory import model_memory
+from engine.loading.opening import thread_choice
+from engine.system.apart import Apart, Here
+
+_VERSION = 1  # of what is measured
+Worker = (
+    Apart[[CheckedModel, MachineSettings], MeasureProgress, ModelSpeed]
+    | Here[[CheckedModel, MachineSettings], MeasureProgress, ModelSpeed]
+)
+
+
+class SpeedOfFile(NamedTuple):
+    """The SHA-256 of a model's files, and the speed of what is in them."""
+
+    hash: str
+    speed: ModelSpeed
+
+
+def measure_speed(
+    cancel: CancelToken, checked: CheckedModel, machine: MachineSettings
+) -> Generator[MeasureProgress, None, ModelSpeed]:
+    """Open a model and measure it: a work for a process of its own. Raises ModelFileError, Cancelled."""
+    checked.check_unchanged()
+    with LlamaModel(checked.path, machine.gpu_layers, cancel=cancel) as model:
+        threads = thread_choice(machine, model)
+        count = threads.most if isinstance(threads, ThreadChoice) else threads
+        with LlamaSession(model, speed_shape(model.trained_context), threads, cancel) as session:
+            return (yield from measuring_speed(session, 0 if machine.gpu_layers else count))
+
+
+def speed_of(
+    model: ModelFile,
+    machine: MachineSettings,
+    cancel: CancelToken,
+    worker: Callable[[], Worker],
+    again: bool = False,
+) -> Generator[Preparing | MeasureProgress, None, SpeedOfFile]:
+    """The remembered speed of a file, or its speed measured now by `worker` and remembered; `again`: now.
+
+    Raises ModelFileError, NoRoomError, ProcessEnded, Cancelled.
+    """
+    yield Preparing("Checking the model file")
+    checked = checked_model(model, cancel)
+    known = None if again else remembered_speed(checked.hash, machine)
+    if known is not None:
+        return SpeedOfFile(checked.hash, known)
+    with worker() as measuring, in_use(checked):
+        speed = yield from measuring.do(checked, machine)
+    with model_memory() as memory:
+        memory.remember_speed(_key(checked.hash, machine), speed)
+    return SpeedOfFile(checked.hash, speed)
+
+
+def remembered_speed(file_hash: str, machine: MachineSettings) -> ModelSpeed | None:
+    """What was measured here of a content, with this build and so many threads and GPU layers; else None."""
+    with model_memory() as memory:
+        return memory.speed(_key(file_hash, machine))
+
+
+def known_hash(files: Sequence[Path]) -> str | None:
+    """The SHA-256 of a model's files where it is remembered; None where they would have to be read for it."""
+    try:
+        with model_memory() as memory:
+            return memory.hash_of(files)
+    except OSError:
+        return None
+
+
+def _key(file_hash: str, machine: MachineSettings) -> str:
+    """Also of the processor: a home folder may be used by several computers."""
+    how = [machine.threads, machine.adapts, machine.gpu_layers]
+    return digest([_VERSION, file_hash, library_version(), processor_features(), how])

@@ -1,0 +1,255 @@
+"""What can be done with the model files of the list: their speed measured, one of them converted.
+
+Knows: the menu, the line of work under way, the question before a conversion. Does not know: how files are
+found, which work a process of its own does.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QMenu,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.core.errors import EngineError, SetupError
+from engine.core.formatting import amount, counted, without_middle
+from gui.judge import model_jobs
+from gui.judge.model_jobs import AtWork, Candidate, ConversionChoice, ModelWish, SpeedsMeasured
+from gui.kit.busy import BusyLine
+from gui.kit.foreign_text import plain_label
+from gui.kit.labels import heading, hint, name
+from gui.work.lanes import Job, Lane, LatestTask
+from gui.work.workspace import Workspace
+
+_WAITING = "Waiting for other work with a model to end"
+_LONGEST_NAME = 60  # characters
+_LETTERS = 70  # of the average width: how wide the dialog is
+
+Result = TypeVar("Result")
+
+
+class Offered(NamedTuple):
+    """The model that is chosen, None for none that can judge; all that can; the settings they work with."""
+
+    chosen: Candidate | None
+    usable: Sequence[Candidate]
+    wish: ModelWish
+
+
+class ModelActions(QObject):
+    """The menu of the list, and the work that it starts: one at a time, which can be stopped."""
+
+    measured = Signal(object)  # a Candidate with its speed
+    ended = Signal()  # all that was to be measured is, or the work was stopped
+    converted = Signal(object)  # the path of the new file
+
+    def __init__(self, workspace: Workspace, offered: Callable[[], Offered], parent: QWidget) -> None:
+        super().__init__(parent)
+        self._parent, self._workspace, self._offered = parent, workspace, offered
+        self._begun = False
+        self.dialog: ConvertDialog | None = None
+        self.line = BusyLine()
+        self.line.cancelled.connect(self.stop)
+        self.menu = QMenu(parent)
+        self.button = QPushButton("Measure, convert")
+        name(
+            self.button,
+            "Measure the speed of models, or convert one",
+            "How fast models read and write on this computer; the chosen model in another format",
+        )
+        self.button.setMenu(self.menu)
+        self.menu.aboutToShow.connect(self._fill)
+        self._working = LatestTask(workspace.threads, Lane.MODEL, self)
+        self._working.progress.connect(self._follow)
+        self._working.finished.connect(self._take)
+        self._working.failed.connect(workspace.problem)
+        self._working.busy_changed.connect(self._follow_end)
+        self._asking = LatestTask(workspace.threads, Lane.SCAN, self)
+        self._asking.finished.connect(self._ask)
+        self._asking.failed.connect(workspace.problem)
+
+    def measure(self, candidates: Sequence[Candidate]) -> None:
+        """Measure the speed of models anew."""
+        self._start(model_jobs.measure(candidates, self._offered().wish))
+
+    @Slot()
+    def measure_chosen(self) -> None:
+        """Measure the speed of the chosen model anew."""
+        chosen = self._offered().chosen
+        if chosen is not None:
+            self.measure([chosen])
+
+    @Slot()
+    def measure_all(self) -> None:
+        """Measure the speed of all models anew."""
+        self.measure(self._offered().usable)
+
+    @Slot()
+    def ask_for_format(self) -> None:
+        """Ask in which format the chosen model is to be written."""
+        chosen = self._offered().chosen
+        if chosen is not None:
+            self._asking.start(model_jobs.choices(chosen))
+
+    @Slot()
+    def stop(self) -> None:
+        """Stop the work; what waits for other work with a model does not begin."""
+        if self._begun:
+            self._working.cancel()
+        else:
+            self._working.drop()
+
+    def _start(self, job: Job[Result]) -> None:
+        waits = self._workspace.threads.busy(Lane.MODEL)
+        self._begun = False
+        self._working.start(job)
+        self.line.begin(_WAITING if waits else "Loading the model …")
+
+    @Slot(object)
+    def _follow(self, event: object) -> None:
+        self._begun = True
+        if isinstance(event, AtWork):
+            self.line.go_on(f"{event.text} …", event.done, event.total)
+        elif isinstance(event, Candidate):
+            self.measured.emit(event)
+
+    @Slot(object)
+    def _take(self, result: object) -> None:
+        if isinstance(result, SpeedsMeasured):
+            self._tell_speeds(result)
+        elif isinstance(result, Path):
+            self._workspace.note.emit(f"{without_middle(result.name, _LONGEST_NAME)} is written.")
+            self.converted.emit(result)
+
+    def _tell_speeds(self, result: SpeedsMeasured) -> None:
+        disturbed = [each for each in result.measured if each.speed is not None and each.speed.disturbed]
+        if result.failed:
+            self._workspace.problem.emit(_together(result.failed))
+        elif disturbed:
+            models = counted(len(disturbed), "model was", "models were")
+            self._workspace.note.emit(
+                f"Other programs used the processor while {models} measured: close them, and measure again."
+            )
+
+    @Slot(bool)
+    def _follow_end(self, busy: bool) -> None:
+        if not busy:
+            self.line.end()
+            self.ended.emit()
+
+    @Slot()
+    def _fill(self) -> None:
+        offered = self._offered()
+        number = len(offered.usable)
+        self.menu.clear()
+        one = self.menu.addAction("&Measure the speed of this model")
+        one.triggered.connect(self.measure_chosen)
+        every = self.menu.addAction(f"Measure the speed of &all {number:,} models")
+        every.triggered.connect(self.measure_all)
+        every.setVisible(number > 1)
+        self.menu.addSeparator()
+        convert = self.menu.addAction("&Convert this model to another format…")
+        convert.triggered.connect(self.ask_for_format)
+        for action in (one, every, convert):
+            action.setEnabled(offered.chosen is not None and not self._working.busy)
+
+    @Slot(object)
+    def _ask(self, choices: Sequence[ConversionChoice]) -> None:
+        if not choices:
+            self._workspace.problem.emit(
+                SetupError(
+                    "There is no format in which this model could be written: all of them are there, or the"
+                    " disk has no room.",
+                    "Free some space, or move the files that are there elsewhere.",
+                )
+            )
+            return
+        self.dialog = ConvertDialog(choices, self._parent)
+        self.dialog.wanted.connect(self._convert)
+        self.dialog.open()
+
+    @Slot(object)
+    def _convert(self, choice: ConversionChoice) -> None:
+        self._start(model_jobs.convert(choice.planned))
+
+
+def _together(errors: Sequence[SetupError]) -> EngineError:
+    """Several errors as one, the first with its next step."""
+    if len(errors) == 1:
+        return errors[0]
+    return SetupError("\n".join(error.problem for error in errors), errors[0].remedy)
+
+
+class ConvertDialog(QDialog):
+    """In which format, where to, at what cost."""
+
+    wanted = Signal(object)  # a ConversionChoice
+
+    def __init__(self, choices: Sequence[ConversionChoice], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Convert a model")
+        self._choices = choices
+        source = choices[0].planned.source
+        self.formats = QComboBox()
+        name(self.formats, "The format to write the weights in")
+        for choice in choices:
+            self.formats.addItem(f"{choice.label}, about {amount(choice.planned.expected)}")
+        self.formats.currentIndexChanged.connect(self._show)
+        self.about = plain_label()
+        self.target = plain_label()
+        self.tick = QCheckBox("Convert it although it is a small quantisation already")
+        self.tick.setVisible(choices[0].planned.lossy_source)
+        self.tick.toggled.connect(self._show)
+        layout = QVBoxLayout(self)
+        layout.setSpacing(10)
+        layout.addWidget(heading("Write the model in another format"))
+        layout.addWidget(
+            plain_label(
+                f"{source.name}: {source.quantisation}, {amount(source.size_bytes)}. It stays as it is."
+            )
+        )
+        layout.addWidget(self.formats)
+        layout.addWidget(self.about)
+        layout.addWidget(self.target)
+        layout.addWidget(self.tick)
+        layout.addWidget(
+            hint("How fast a format is depends on the processor: measure both files, and compare their runs.")
+        )
+        layout.addStretch(1)
+        layout.addWidget(self._buttons())
+        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * _LETTERS)
+        self._show()
+
+    def _buttons(self) -> QDialogButtonBox:
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.convert = QPushButton("&Convert")
+        self.convert.setDefault(True)
+        self.convert.clicked.connect(self._agree)
+        buttons.addButton(self.convert, QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.rejected.connect(self.reject)
+        return buttons
+
+    @property
+    def _choice(self) -> ConversionChoice:
+        return self._choices[self.formats.currentIndex()]
+
+    @Slot()
+    def _show(self) -> None:
+        planned = self._choice.planned
+        self.about.setText(planned.cost)
+        self.target.setText(f"New file: {planned.target}")
+        self.convert.setEnabled(self.tick.isChecked() or not planned.lossy_source)
+
+    @Slot()
+    def _agree(self) -> None:
+        self.accept()
+        self.wanted.emit(self._choice)

@@ -1,0 +1,141 @@
+"""Reads a file of items for whoever needs one; where it has other columns than a dataset, a person is asked.
+
+Knows: when columns are to be asked for. Does not know: who asks, what the dataset is for.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, SignalInstance, Slot
+
+from engine.core.column_map import ColumnMap
+from engine.core.errors import ColumnsError, EngineError
+from gui.work import file_jobs
+from gui.work.lanes import EngineThreads, Lane, LatestTask
+
+if TYPE_CHECKING:
+    from engine.core.run_records import StoredRun
+    from engine.data.dataset import Dataset
+
+
+@dataclass(frozen=True)
+class ColumnsWish:
+    """A file whose columns a person is to say.
+
+    `columns`: by which it was read so far, None for what is remembered or guessed. `unknown`: label values
+    that had no meaning then. `problem`: why it could not be read, empty where nobody has chosen yet.
+    `remember`: whether they are to be remembered, unless the person says otherwise.
+    `read`: is told the path, what was chosen, and whether it is to be remembered; `left`: that nothing was.
+    """
+
+    path: Path
+    read: Callable[[Path, ColumnMap, bool], None]
+    columns: ColumnMap | None = None
+    unknown: Sequence[str] = ()
+    problem: str = ""
+    left: Callable[[], None] = lambda: None
+    remember: bool = True
+
+
+def columns_wish(
+    error: ColumnsError,
+    read: Callable[[Path, ColumnMap, bool], None],
+    columns: ColumnMap | None,
+    left: Callable[[], None],
+    remember: bool = True,
+) -> ColumnsWish:
+    """What to ask after a file could not be read, by `columns` where somebody had chosen some."""
+    problem = "" if error.foreign else error.problem
+    return ColumnsWish(error.path, read, columns, error.unknown, problem, left, remember)
+
+
+class DatasetReader(QObject):
+    """Reads one file at a time; a new one takes the place of the one before.
+
+    Where it cannot be read by the columns that it has, `wish` tells of a ColumnsWish: `put_off` is emitted
+    before, and the reading goes on once a person has answered. `left`: nobody answered; `failed` follows
+    where the columns are known and something in the file is wrong. Who needs human labels is asked also where
+    no column of a foreign file is said to hold any.
+    """
+
+    finished = Signal(object)  # the Dataset
+    failed = Signal(object)  # an EngineError
+    put_off = Signal()
+    left = Signal()
+
+    def __init__(self, threads: EngineThreads, wish: SignalInstance, parent: QObject | None = None) -> None:
+        """`wish`: emitted with a ColumnsWish."""
+        super().__init__(parent)
+        self._wish = wish
+        self._columns: ColumnMap | None = None
+        self._labelled, self._keeps = False, True
+        self._reading = LatestTask(threads, Lane.FILES, self)
+        self._reading.finished.connect(self._take)
+        self._reading.failed.connect(self._fail)
+
+    @property
+    def busy(self) -> bool:
+        """True while a file is read."""
+        return self._reading.busy
+
+    def read(
+        self,
+        path: Path,
+        columns: ColumnMap | None = None,
+        remember: bool | None = None,
+        judged: "Sequence[StoredRun]" = (),
+        moved: bool = False,
+    ) -> None:
+        """Read a file; see file_jobs.load."""
+        self._columns, self._labelled, self._keeps = columns, False, remember is not False
+        self._reading.start(file_jobs.load(path, columns, remember, judged, moved))
+
+    def read_labels(self, path: Path, judged: "Sequence[StoredRun]" = ()) -> None:
+        """Read a file for its human labels."""
+        self.read(path, judged=judged)
+        self._labelled = True
+
+    def drop(self) -> None:
+        """Read no more; nothing is heard of it."""
+        self._reading.drop()
+
+    @Slot(object)
+    def _take(self, dataset: "Dataset") -> None:
+        columns = dataset.columns
+        if not self._labelled or columns is None or dataset.criteria:
+            self.finished.emit(dataset)
+            return
+        problem = f"{dataset.name}: no column is said to hold human labels."
+        self.put_off.emit()
+        self._wish.emit(
+            ColumnsWish(
+                dataset.path,
+                self._read_by,
+                columns,
+                problem=problem,
+                left=lambda: self.finished.emit(dataset),
+                remember=self._keeps,
+            )
+        )
+
+    def _read_by(self, path: Path, columns: ColumnMap, remember: bool) -> None:
+        """Go on as a person said."""
+        labelled = self._labelled
+        self.read(path, columns, remember)
+        self._labelled = labelled
+
+    @Slot(object)
+    def _fail(self, error: EngineError) -> None:
+        if not isinstance(error, ColumnsError):
+            self.failed.emit(error)
+            return
+
+        def leave() -> None:
+            self.left.emit()
+            if not error.foreign:
+                self.failed.emit(error)
+
+        self.put_off.emit()
+        self._wish.emit(columns_wish(error, self._read_by, self._columns, leave, self._keeps))

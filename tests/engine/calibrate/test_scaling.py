@@ -1,0 +1,101 @@
+"""What `solve` finds is the least that there is."""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from engine.calibrate import scaling
+from engine.calibrate.scaling import PSEUDO_COUNT, log_frequencies, solve
+from engine.core.log_probs import FloatArray, IntArray, log_softmax
+from tests.engine.calibrate.simulated import biased_judge
+
+
+class TestSolve:
+    @pytest.mark.parametrize("items", [2, 7, 99])
+    @pytest.mark.parametrize("strength", [0.01, 1.0, 30.0])
+    def test_no_general_minimiser_finds_less(self, items: int, strength: float) -> None:
+        for seed, informed in enumerate([True, False, False]):
+            log_probs, labels, _ = biased_judge(items, seed)
+            if not informed:
+                labels = np.random.default_rng(seed).integers(0, 4, items)
+            value, sigma = objective(log_probs, labels, strength)
+            scales, biases = solve(log_probs, labels, [strength])
+            found = [scales[0] * sigma, *(biases[0] + scales[0] * log_probs.mean(axis=0))]
+            bounds = [(0, None), *[(None, None)] * 4]
+            start = [0, *log_frequencies(labels)]
+            other = minimize(value, start, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-14})
+            assert value(np.array(found)) <= other.fun + 1e-7
+
+    @pytest.mark.parametrize("start", [[20.0, 9, -9, 0, 0], [-30.0, 0, 0, 0, 0], [0.0, 90, 0, 0, -90]])
+    def test_steps_from_far_away_are_shortened(self, start: list[float]) -> None:
+        """Whole steps of Newton's method from there would not come back."""
+        log_probs, labels, _ = biased_judge(99, 0)
+        u = (log_probs - log_probs.mean(axis=0)) / log_probs.std()
+        problem = scaling._Problem(u, labels, log_frequencies(labels), np.array([0.01]))
+        near = problem.minimised(np.zeros((1, 5)))
+        assert problem.minimised(np.array([start])) == pytest.approx(near, abs=1e-4)
+
+    def test_strengths_are_solved_together_as_alone(self) -> None:
+        log_probs, labels, _ = biased_judge(99, 0)
+        strengths = [0.01, 1.0, 100.0]
+        scales, biases = solve(log_probs, labels, strengths)
+        for place, strength in enumerate(strengths):
+            scale, bias = solve(log_probs, labels, [strength])
+            assert scales[place] == pytest.approx(scale[0], rel=1e-4)
+            assert biases[place] == pytest.approx(bias[0], rel=1e-3, abs=1e-4)
+
+    def test_a_stronger_shrinkage_trusts_the_readings_less(self) -> None:
+        scales, _ = solve(*biased_judge(99, 0)[:2], [0.01, 1.0, 100.0, 1e9])
+        assert all(more > less for more, less in pairwise(scales))
+        assert scales[-1] == pytest.approx(0, abs=1e-6)
+
+    @pytest.mark.parametrize(
+        "distort",
+        [lambda x: -x, np.zeros_like, lambda x: np.full_like(x, -1.5) + 1e-14 * x],
+        ids=["against the labels", "zero", "only rounding"],
+    )
+    def test_readings_without_use_give_the_frequencies(
+        self, distort: Callable[[FloatArray], FloatArray]
+    ) -> None:
+        log_probs, labels, _ = biased_judge(60, 0)
+        scales, biases = solve(distort(log_probs), labels, [0.01, 1.0])
+        assert scales.tolist() == [0, 0]
+        assert biases == pytest.approx(np.tile(log_frequencies(labels), (2, 1)))
+
+    @pytest.mark.parametrize("factor", [1e-3, 1e3, 1e6])
+    def test_the_size_of_the_readings_does_not_matter(self, factor: float) -> None:
+        log_probs, labels, _ = biased_judge(99, 0)
+        scales, _ = solve(log_probs, labels, [1.0])
+        others, _ = solve(factor * log_probs, labels, [1.0])
+        assert others * factor == pytest.approx(scales, rel=1e-6)
+
+    def test_one_outlier_among_readings_that_separate_the_labels(self) -> None:
+        log_probs = np.random.default_rng(0).normal(0, 3, (300, 4))
+        labels = log_probs.argmax(axis=1)
+        log_probs[0, 1] = -1e5
+        scales, biases = solve(log_probs, labels, [0.01])
+        assert np.isfinite([*scales, *biases[0]]).all()
+
+
+def objective(
+    log_probs: FloatArray, labels: IntArray, strength: float
+) -> tuple[Callable[[FloatArray], float], float]:
+    """What `solve` says that it minimises, of (t, c), and sigma."""
+    centred = log_probs - log_probs.mean(axis=0)
+    sigma = float(np.sqrt(np.mean(centred**2)))
+    prior = log_frequencies(labels)
+
+    def value(point: FloatArray) -> float:
+        t, c = point[0], point[1:]
+        fitted = log_softmax(t * centred / sigma + c)[np.arange(len(labels)), labels].sum()
+        average = PSEUDO_COUNT * log_softmax(c).sum()
+        return float(-fitted - average + strength * (t**2 + ((c - prior) ** 2).sum()))
+
+    return value, sigma
+
+
+biases = st.tuples(*[st.floats(-20, 20)] * 4)

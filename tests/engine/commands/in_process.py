@@ -1,0 +1,28 @@
+"""Commands that are given in this process, and what they print.
+
+Knows: commands, printed tables. Does not know: what a test is about.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from engine.commands import calibrate, compare, evaluate, judge, report, runs, weigh
+
+COMMANDS: dict[str, Any] = {
+    "evaluate": evaluate,
+    "calibrate": calibrate,
+    "compare": compare,
+    "judge": judge,
+    "report": report,
+    "runs": runs,
+    "weigh": weigh,
+}
+
+Command = Callable[..., str]
+Streams = Callable[..., tuple[str, str]]
+
+
+def row(text: str, name: str, number: int = 0) -> list[str]:
+    """The cells of a row of a printed table, by its first word; of several the one of a number."""
+    found = [line for line in text.splitlines() if line.split("  ")[0].strip() == name]
+    return found[number].split()

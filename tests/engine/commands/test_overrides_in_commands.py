@@ -1,0 +1,91 @@
+"""What people overrode in a run: said, exported, measured, or left out by --model-alone."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.core.items import Preference
+from engine.core.judgments import AnyJudgment, Judgment
+from engine.decisions.run_results import load_results
+from engine.store.run_store import RunStore
+from tests.conftest import DEMO_ITEMS as ITEMS
+from tests.engine.commands.in_process import Command, Streams, row
+
+
+def test_runs_show_and_export_say_what_is_a_persons(
+    streams: Streams, demo_store: Path, tmp_path: Path
+) -> None:
+    shown, _ = streams("runs", "show", 1)
+    assert "overridden                 1 label and 1 explanation, by Ada" in shown
+    _, err = streams("runs", "export", 1, "--out", tmp_path / "both.tsv")
+    assert "1 judgment of run 1 is overridden by people: 1 label and 1 explanation, by Ada." in err
+    _, err = streams("runs", "export", 1, "--out", tmp_path / "model.tsv", "--model-alone")
+    assert "overridden" not in err
+    own = demo_store.with_name("submission.tsv").read_text("utf-8")
+    assert (tmp_path / "model.tsv").read_text("utf-8") == own
+    changed = (tmp_path / "both.tsv").read_text("utf-8").splitlines()
+    differing = [row for row, before in zip(changed, own.splitlines(), strict=True) if row != before]
+    assert ["I saw it." in row for row in differing] == [True]
+
+
+MEASURES = [("evaluate", 1), ("compare", 1, "file"), ("weigh", 1), ("report", 1, "--out", "page.html")]
+
+
+@pytest.mark.parametrize("words", MEASURES, ids=lambda words: words[0])
+def test_what_is_measured_can_be_the_model_alone(
+    streams: Streams,
+    demo_gold: Path,
+    demo_store: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[object, ...],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = [demo_store.with_name("submission.tsv") if word == "file" else word for word in words]
+    assert (
+        "1 label and 1 explanation of these items are a person's" in streams(*given, "--gold", demo_gold)[1]
+    )
+    assert "person's" not in streams(*given, "--gold", demo_gold, "--model-alone")[1]
+
+
+def test_an_override_changes_the_accuracy_unless_the_model_is_alone(
+    streams: Streams, command: Command, demo_gold: Path
+) -> None:
+    of_model = command("evaluate", 1, "--gold", demo_gold)
+    # Who labelled anything stands beside the model's scores, for which it makes no difference.
+    scores, _, of_people = streams("evaluate", 1, "--gold", demo_gold, "--model-alone")[0].partition("\nwho ")
+    assert of_model.startswith(scores.rstrip())
+    assert "\nAda         the model " in of_people
+    with_person = streams("evaluate", 1, "--gold", demo_gold)[0]
+    accuracies = [float(row(text, "safety")[2]) for text in (with_person, of_model)]
+    assert accuracies[1] - accuracies[0] == pytest.approx(100 / ITEMS, abs=0.06)
+
+
+def test_weigh_without_human_labels_says_it_too(streams: Streams) -> None:
+    assert "are a person's" in streams("weigh", 1)[1]
+
+
+def label_of(judgment: AnyJudgment) -> Preference | None:
+    return judgment.preference if isinstance(judgment, Judgment) else None
+
+
+def test_recalibrate_keeps_overrides_and_counts_the_models_labels(
+    streams: Streams, demo_gold: Path, demo_store: Path, overridden: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "calibration.json"
+    assert "a person's" not in streams("calibrate", 1, "--gold", demo_gold, "--out", path)[1]
+    value = json.loads(path.read_text("utf-8"))
+    for criterion in value["criteria"].values():
+        criterion["biases"] = {"A": 0, "B": 0, "both_good": 0, "both_bad": 99}
+    path.write_text(json.dumps(value), "utf-8")
+    printed, err = streams("runs", "recalibrate", 1, "--calibration", path)
+    with RunStore(overridden) as store:
+        results = load_results(store, 1)
+    (own,) = {label_of(judgment) for judgment in results.judgments["safety"]}
+    assert own is Preference.BOTH_BAD
+    with RunStore(demo_store) as store:
+        before = [label_of(judgment) for judgment in load_results(store, 1).judgments["safety"]]
+    assert row(printed, "safety")[3] == str(sum(label is not Preference.BOTH_BAD for label in before))
+    assert "1 label and 1 explanation, by Ada" in err
+    assert results.overridden.labels == 1

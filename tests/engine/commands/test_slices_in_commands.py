@@ -1,0 +1,130 @@
+"""--by and --slice of `evaluate`, `compare`, `weigh` and `report`."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from engine.core.errors import SetupError
+from engine.data.dataset import load_dataset
+from engine.store.run_store import RunStore
+from tests.conftest import DEMO_ITEMS as ITEMS
+from tests.engine.commands.in_process import COMMANDS, Command
+
+
+@pytest.fixture
+def sliced_gold(demo_gold: Path, tmp_path: Path) -> Path:
+    """`demo_gold` with two further columns: a hostile name, and the kind of every item."""
+    lines = demo_gold.read_text(encoding="utf-8").splitlines()
+    path = tmp_path / "sliced.tsv"
+    kinds = ["", *(("chat", "\x1b[31mtask", "rare")[min(n % 5, 2) if n < 9 else n % 2] for n in range(ITEMS))]
+    more = ["kind", *kinds[1:]]
+    path.write_text("".join(f"{line}\t{text}\n" for line, text in zip(lines, more, strict=True)), "utf-8")
+    return path
+
+
+def test_evaluate_by_slice_counts_every_item_once(
+    command: Command, sliced_gold: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "scores.json"
+    shown = command("evaluate", 1, "--gold", sliced_gold, "--by", "kind", "--by", "longer", "--json", file)
+    assert "\x1b" not in shown
+    assert "\\x1b[31mtask" in shown
+    assert "under 10: too few" in shown
+    assert "Many slices are many comparisons" in shown
+    details = json.loads(file.read_text())["details"]
+    assert [found["by"] for found in details["slices"]] == ["kind", "longer"]
+    for found in details["slices"]:
+        assert sum(part["items"] for part in found["slices"]) == ITEMS
+    assert details["slice"] is None
+
+
+def test_one_slice_is_scored_as_a_file_of_its_items(
+    command: Command, sliced_gold: Path, tmp_path: Path
+) -> None:
+    lines = sliced_gold.read_text("utf-8").splitlines(keepends=True)
+    alone = tmp_path / "alone.tsv"
+    alone.write_text("".join([lines[0], *(line for line in lines if line.endswith("\tchat\n"))]), "utf-8")
+    files = tmp_path / "slice.json", tmp_path / "alone.json"
+    command("evaluate", 1, "--gold", sliced_gold, "--slice", "kind=chat", "--json", files[0])
+    command("evaluate", 1, "--gold", alone, "--partial", "--json", files[1])
+    part, whole = (json.loads(file.read_text()) for file in files)
+    assert part.pop("details")["slice"] == "kind = chat"
+    whole.pop("details")
+    assert part == whole
+
+
+def test_weigh_and_compare_divide_the_items(
+    command: Command, sliced_gold: Path, demo_store: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "weighed.json"
+    shown = command("weigh", 1, "--gold", sliced_gold, "--by", "longer", "--json", file)
+    assert "which response is longer" in shown
+    [found] = json.loads(file.read_text())["slices"]
+    assert sum(part["items"] for part in found["slices"]) == ITEMS
+    submission = demo_store.with_name("submission.tsv")
+    shown = command("compare", 1, submission, "--gold", sliced_gold, "--by", "kind", "--json", file)
+    assert "0.0 (0.0 to 0.0)" in shown
+    slices = json.loads(file.read_text())["slices"]
+    assert set(slices) == {"run 1", "submission.tsv"}
+
+
+def test_commands_divide_the_items_by_the_tags_of_people(
+    demo_gold: Path, demo_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = Path(shutil.copy(demo_store, tmp_path / "tagged.sqlite"))
+    hashes = [item.content_hash for item in load_dataset(demo_gold)]
+    with RunStore(store) as opened:
+        opened.note(hashes[0], "", ["hard", "odd"], "Ada")
+        opened.note(hashes[1], "", ["hard"], "Ben")
+    submission = demo_store.with_name("submission.tsv")
+
+    def give(name: str, *words: object) -> str:
+        kept = ("--gold", str(demo_gold), "--store", str(store))
+        assert COMMANDS[name].run(COMMANDS[name].parser().parse_args([*map(str, words), *kept])) == 0
+        return capsys.readouterr().out
+
+    for system in (1, submission):
+        file = tmp_path / "scores.json"
+        give("evaluate", system, "--by", "tag", "--json", file)
+        [found] = json.loads(file.read_text())["details"]["slices"]
+        assert [(part["key"], part["items"]) for part in found["slices"]] == [
+            ("hard", 2),
+            ("odd", 1),
+            ("", ITEMS - 2),
+        ]
+    shown = give("compare", 1, submission, "--slice", "tag=hard", "--by", "tag")
+    assert "2 items of gold.tsv" in shown
+    assert "A wins" in shown
+    page = tmp_path / "report.html"
+    give("report", 1, "--by", "tag", "--out", page)
+    assert "<bdi>tag</bdi>" in page.read_text("utf-8")
+
+
+def test_a_report_has_a_section_by_slice(command: Command, sliced_gold: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    command("report", 1, "--gold", sliced_gold, "--by", "kind", "--out", page)
+    text = page.read_text("utf-8")
+    assert "<h2>By slice</h2>" in text
+    assert "\\x1b[31mtask" in text
+    assert "\x1b" not in text
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("evaluate", "1", "--by", "kid"), "cannot be divided by 'kid'"),
+        (("evaluate", "1", "--by", "tag"), "No item of sliced.tsv has a tag."),
+        (("evaluate", "1", "--slice", "kind=chad"), "no item with kind = 'chad'"),
+        (("weigh", "1", "--by", "kind"), "--by and --slice need the dataset of the items."),
+    ],
+)
+def test_a_slice_that_is_not_there_is_said_before_anything_is_measured(
+    sliced_gold: Path, demo_store: Path, words: tuple[str, ...], says: str
+) -> None:
+    gold = () if words[0] == "weigh" else ("--gold", str(sliced_gold))
+    options = COMMANDS[words[0]].parser().parse_args([*words[1:], *gold, "--store", str(demo_store)])
+    with pytest.raises(SetupError) as error:
+        COMMANDS[words[0]].run(options)
+    assert says in error.value.problem

@@ -1,0 +1,29 @@
+"""What the tests of the Compare page share: the page with the demo run listed, and a worse submission."""
+
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from gui.compare.compare_page import ComparePage
+from gui.work.workspace import Workspace
+from tests.gui.compare.steps import Save
+
+
+@pytest.fixture
+def page(qtbot: QtBot, space: Workspace) -> ComparePage:
+    """The page as it is when it was entered: the run is listed."""
+    made = ComparePage(space)
+    qtbot.addWidget(made)
+    made.resize(1180, 640)
+    made.show()
+    with qtbot.waitSignal(space.runs_changed):
+        made.entered()
+    return made
+
+
+@pytest.fixture
+def worse(demo_store: Path, save: Save) -> Path:
+    """The run's submission with other labels in places."""
+    data = demo_store.with_name("submission.tsv").read_bytes()
+    return save("worse.tsv", data.replace(b"\tboth_good\t", b"\tA\t"))

@@ -1,0 +1,175 @@
+"""Slices on the page Compare: all systems on each, one of them alone, its items in Review, saved."""
+
+import json
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from engine.data.slices import Slicing
+from engine.measure.slice_measures import measure_slices
+from engine.report.slice_tables import compared_slice_table, compared_win_table
+from engine.store.run_store import RunStore
+from engine.weigh.slice_weighing import weigh_as_usual
+from gui.compare.compare_page import ComparePage
+from gui.kit.value_table import TableModel
+from gui.work.workspace import Workspace
+from tests.conftest import DEMO_ITEMS
+from tests.gui.compare.steps import Save, cells, choose, compare, press
+
+
+@pytest.fixture
+def compared(qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path) -> ComparePage:
+    """The page with two systems side by side."""
+    choose(qtbot, page, demo_gold, worse)
+    assert compare(qtbot, page) == ""
+    return page
+
+
+def settled(qtbot: QtBot, page: ComparePage) -> None:
+    tab = page.view.slices
+    qtbot.waitUntil(lambda: not (tab.choice._dividing.busy or tab._measuring.busy), timeout=10_000)
+    qtbot.waitUntil(lambda: not page._comparing.busy, timeout=10_000)
+
+
+def divide(qtbot: QtBot, page: ComparePage, by: str) -> Slicing:
+    """Choose by hand by what the items are divided."""
+    choice = page.view.slices.choice
+    qtbot.waitUntil(lambda: choice.by.findData(by) > 0, timeout=10_000)
+    choice.by.setCurrentIndex(choice.by.findData(by))
+    choice.by.activated.emit(choice.by.currentIndex())
+    qtbot.waitUntil(lambda: choice.slicing is not None and choice.slicing.by == by, timeout=10_000)
+    settled(qtbot, page)
+    assert choice.slicing is not None
+    return choice.slicing
+
+
+def keep_to(qtbot: QtBot, page: ComparePage, place: int) -> None:
+    """Choose a slice, from 1, or all by 0."""
+    parts = page.view.slices.choice.parts
+    parts.setCurrentIndex(place)
+    parts.activated.emit(place)
+    settled(qtbot, page)
+
+
+def shown(table: TableModel) -> list[list[str]]:
+    return cells(table)[1:]
+
+
+def test_there_is_nothing_to_divide_before_a_comparison(page: ComparePage) -> None:
+    assert page.slices.isHidden()
+
+
+def test_all_systems_stand_on_each_slice(qtbot: QtBot, compared: ComparePage) -> None:
+    assert compared.slices.isVisible()
+    division = divide(qtbot, compared, "longer")
+    assert compared.view.tabText(compared.view.currentIndex()) == "By slice"
+    assert compared.compared is not None
+    matched = [evaluation.matched for evaluation in compared.compared.evaluations]
+    measured = [measure_slices(one, division) for one in matched]
+    tab = compared.view.slices
+    assert shown(tab.accuracy) == compared_slice_table(matched, measured).texts()
+    assert cells(tab.accuracy)[0][-2:] == ["difference", ""]
+    weighed = {one.system.name: weigh_as_usual(one, division) for one in matched}
+    known = {name: found for name, found in weighed.items() if found is not None}
+    assert shown(tab.wins) == compared_win_table(measured[0], known).texts()
+    assert "Many slices are many comparisons" in tab.what.text()
+    assert tab.title.text().startswith("By which response is longer: accuracy in percent")
+
+
+def test_one_slice_restricts_measures_agreement_and_differences(qtbot: QtBot, compared: ComparePage) -> None:
+    whole = shown(compared.view.measures), compared.view.tabText(2)
+    division = divide(qtbot, compared, "longer")
+    keep_to(qtbot, compared, 1)
+    part = division.slices[0]
+    assert compared.compared is not None
+    assert compared.compared.comparison.items == len(part) < DEMO_ITEMS
+    assert {found.item_id for found in compared.compared.differences} <= part.known
+    text = f"On {len(part)} items with the human labels of gold.tsv: {compared.slices.words}"
+    assert compared.view._measured_on.text() == text
+    assert shown(compared.view.measures) != whole[0]
+    assert len(shown(compared.view.slices.accuracy)) == len(division.slices)  # all of them still
+    assert not compared.stale.isVisible()
+    keep_to(qtbot, compared, 0)
+    assert (shown(compared.view.measures), compared.view.tabText(2)) == whole
+    assert compared.view._measured_on.text() == f"On {DEMO_ITEMS} items with the human labels of gold.tsv"
+
+
+def test_what_is_chosen_stays_when_it_is_compared_again(qtbot: QtBot, compared: ComparePage) -> None:
+    division = divide(qtbot, compared, "longer")
+    keep_to(qtbot, compared, 1)
+    assert compare(qtbot, compared) == ""
+    settled(qtbot, compared)
+    assert compared.compared is not None
+    assert compared.compared.comparison.items == len(division.slices[0])
+    keep_to(qtbot, compared, 0)  # which was not measured this time
+    assert compared.compared.comparison.items == DEMO_ITEMS
+
+
+@pytest.mark.parametrize("with_mouse", [True, False])
+def test_a_row_lists_its_items_in_review(qtbot: QtBot, compared: ComparePage, with_mouse: bool) -> None:
+    division = divide(qtbot, compared, "longer")
+    view = compared.view.slices.view
+    with qtbot.waitSignal(compared.workspace.listing_wanted, timeout=10_000) as wanted:
+        if with_mouse:
+            cell = view.visualRect(view.model().index(1, 0))
+            QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=cell.center())
+        else:
+            view.setCurrentIndex(view.model().index(1, 0))
+            press(view, Qt.Key.Key_Return)
+    assert wanted.args is not None
+    assert wanted.args[0].filters.ids == division.slices[1].known
+    assert wanted.args[0].words == f"which response is longer = {division.slices[1].name}"
+    wins = compared.view.slices.wins_view
+    for row, place in ((1, 0), (2, 1)):  # two systems on each slice
+        with qtbot.waitSignal(compared.view.listed, timeout=10_000) as listed:
+            wins.activated.emit(wins.model().index(row, 0))
+        assert listed.args is not None
+        assert listed.args[0].ids == division.slices[place].known
+
+
+def test_a_slice_without_labels_is_refused_and_not_shown_as_chosen(
+    qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path, save: Save
+) -> None:
+    """Items 1 and 2 have lost their human labels, and are a slice of their own."""
+    header, *rows = [line.split("\t") for line in demo_gold.read_text("utf-8").splitlines()]
+    bare = [[*row[:4], *[""] * (len(row) - 4), "b"] for row in rows[:2]]
+    lines = [[*header, "kind"], *bare, *([*row, "a"] for row in rows[2:])]
+    gold = save("some.tsv", "".join("\t".join(line) + "\n" for line in lines).encode())
+    choose(qtbot, page, gold, worse)
+    assert compare(qtbot, page) == ""
+    division = divide(qtbot, page, "column:kind")
+    place = [part.key for part in division.slices].index("b") + 1
+    keep_to(qtbot, page, place)
+    assert "No item of the slice kind = b has a human label" in page.notice.text
+    assert page.slices.part is None
+    assert page.slices.parts.currentIndex() == 0
+    assert page.compared is not None
+    assert page.compared.comparison.items == DEMO_ITEMS
+
+
+def test_slices_are_saved_with_the_comparison(qtbot: QtBot, compared: ComparePage, tmp_path: Path) -> None:
+    division = divide(qtbot, compared, "longer")
+    path = tmp_path / "comparison.json"
+    with qtbot.waitSignal(compared.workspace.note, timeout=10_000):
+        compared.save(path)
+    saved = json.loads(path.read_text("utf-8"))
+    assert set(saved["slices"]) == set(saved["wins"][0]) == {"run 1", "worse.tsv"}
+    names = [found["slice"] for found in saved["slices"]["run 1"][0]["slices"]]
+    assert names == [part.name for part in division.slices]
+
+
+def test_items_are_divided_by_tags(qtbot: QtBot, compared: ComparePage, space: Workspace) -> None:
+    assert compared.slices.by.findData("tag") < 0
+    assert compared.compared is not None
+    hashes = [item.content_hash for item in compared.compared.dataset]
+    with RunStore(space.store_path) as store:
+        store.note(hashes[0], "", ["hard", "odd"], "Ada")
+        store.note(hashes[1], "", ["hard"], "Ada")
+    assert compare(qtbot, compared) == ""
+    space.noted.emit(hashes[0])
+    divide(qtbot, compared, "tag")
+    found = [(row[0], row[1]) for row in shown(compared.view.slices.accuracy)]
+    assert found == [("hard", "2"), ("odd", "1"), ("(no tag)", str(DEMO_ITEMS - 2))]

@@ -1,0 +1,169 @@
+"""Model files measured and converted from the list of the Judge page, with the real demo model."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication, QMenu, QPushButton
+from pytestqt.qtbot import QtBot
+
+from engine.core.errors import SetupError
+from engine.core.settings import Mode
+from engine.system.paths import demo_model, models_folder
+from gui.judge.judge_page import JudgePage
+from gui.judge.model_table import FORMAT, MASS, MODEL, SPEED, about, rate
+from gui.judge.usual_setup import usual_setup
+from gui.work.lanes import Lane
+from gui.work.workspace import Workspace
+from tests.gui.judge.pages import A_WHILE, new_page, wait_for_plan
+from tests.gui.labels import text_of
+
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
+
+@pytest.fixture
+def page(qtbot: QtBot, workspace: Workspace, demo_gold: Path) -> JudgePage:
+    """A page with 30 items, the demo model chosen, and a plan on one thread."""
+    page = new_page(qtbot, workspace)
+    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=1))
+    workspace.open_dataset(demo_gold)
+    wait_for_plan(qtbot, page)
+    return page
+
+
+def measured(qtbot: QtBot, page: JudgePage) -> None:
+    with qtbot.waitSignal(page.picker.measured, timeout=A_WHILE):
+        page.picker.doing.measure_chosen()
+
+
+def cell(page: JudgePage, column: int, row: int = 0) -> str:
+    return str(page.picker.table.index(row, column).data())
+
+
+def wait_for_search(qtbot: QtBot, page: JudgePage, rows: int) -> None:
+    qtbot.waitUntil(
+        lambda: page.picker.table.rowCount() == rows and not page.workspace.threads.busy(Lane.SCAN),
+        timeout=A_WHILE,
+    )
+
+
+def test_a_measured_speed_is_shown_and_gives_the_plan_its_time(qtbot: QtBot, page: JudgePage) -> None:
+    assert page.picker.view.isColumnHidden(SPEED)
+    assert "not known before a run" in text_of(page.plan_panel)
+    measured(qtbot, page)
+    speed = page.picker.table.candidate(0).speed
+    assert speed is not None
+    assert cell(page, SPEED) == rate(speed.reading)
+    assert not page.picker.view.isColumnHidden(SPEED)
+    assert f"Here it reads {rate(speed.reading)} tokens a second" in about(page.picker.table.candidate(0))
+    words = "at the pace of this model file when it was measured here"
+    qtbot.waitUntil(lambda: words in text_of(page.plan_panel), timeout=A_WHILE)
+    (button,) = [each for each in page.plan_panel.findChildren(QPushButton) if each.text().startswith("Time")]
+    assert button.isVisible()  # some items know better
+    assert not page.picker.doing.line.isVisible()
+
+
+@pytest.mark.apart
+def test_it_is_measured_by_a_process_of_its_own(qtbot: QtBot, page: JudgePage) -> None:
+    measured(qtbot, page)
+    assert cell(page, SPEED)
+
+
+def test_a_speed_is_that_of_the_settings_and_is_found_again(qtbot: QtBot, page: JudgePage) -> None:
+    measured(qtbot, page)
+    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=2))
+    qtbot.waitUntil(lambda: cell(page, SPEED) == "", timeout=A_WHILE)
+    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=1))
+    qtbot.waitUntil(lambda: cell(page, SPEED) != "", timeout=A_WHILE)
+    page.picker.scan()
+    wait_for_search(qtbot, page, 1)
+    assert cell(page, SPEED)
+
+
+def test_the_format_mass_of_the_newest_run_stands_beside(qtbot: QtBot, page: JudgePage) -> None:
+    assert page.picker.view.isColumnHidden(MASS)
+    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+        page.run()
+    page.picker.scan()
+    qtbot.waitUntil(lambda: cell(page, MASS).endswith(" %"), timeout=A_WHILE)
+    assert not page.picker.view.isColumnHidden(MASS)
+    assert "Its newest run, 1, has a mean format mass of" in about(page.picker.table.candidate(0))
+
+
+def test_all_models_are_measured_and_one_that_fails_does_not_keep_the_others(
+    qtbot: QtBot, page: JudgePage
+) -> None:
+    models_folder().mkdir(parents=True)
+    gone = models_folder() / "gone.gguf"
+    shutil.copy(demo_model(), gone)
+    page.picker.scan()
+    wait_for_search(qtbot, page, 2)
+    gone.write_bytes(b"GGUF")
+    problems: list[SetupError] = []
+    page.workspace.problem.connect(problems.append)
+    with qtbot.waitSignal(page.picker.measured, timeout=A_WHILE):
+        page.picker.doing.measure_all()
+    assert [cell(page, SPEED, row) != "" for row in (0, 1)] == [True, False]
+    (problem,) = problems
+    assert "gone.gguf" in problem.problem
+
+
+def test_a_measure_can_be_stopped(qtbot: QtBot, page: JudgePage) -> None:
+    with qtbot.waitSignal(page.picker.measured, timeout=A_WHILE):
+        page.picker.doing.measure_chosen()
+        page.picker.doing.line.cancelled.emit()
+    assert cell(page, SPEED) == ""
+    assert not page.picker.doing.line.isVisible()
+
+
+def test_a_right_click_and_the_button_open_the_menu(qtbot: QtBot, page: JudgePage) -> None:
+    page.picker.view.customContextMenuRequested.emit(QPoint(5, 5))
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    shown = [action.text().replace("&", "") for action in menu.actions() if action.isVisible()]
+    assert shown == ["Measure the speed of this model", "", "Convert this model to another format…"]
+    menu.close()
+    assert page.picker.doing.button.menu() is menu
+
+
+def test_a_model_is_converted_and_chosen(qtbot: QtBot, page: JudgePage) -> None:
+    page.picker.doing.ask_for_format()
+    qtbot.waitUntil(lambda: page.picker.doing.dialog is not None, timeout=A_WHILE)
+    dialog = page.picker.doing.dialog
+    assert dialog is not None
+    formats = [dialog.formats.itemText(row).split(",")[0] for row in range(dialog.formats.count())]
+    assert formats == ["Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_NL", "Q4_0", "BF16"]  # F16 it has
+    assert "next to nothing" in dialog.about.text()
+    dialog.formats.setCurrentIndex(5)
+    assert "may not judge any more" in dialog.about.text()
+    assert "demo-judge-Q4_0.gguf" in dialog.target.text()
+    assert not dialog.tick.isVisible()
+    with qtbot.waitSignal(page.picker.doing.converted, timeout=A_WHILE):
+        qtbot.mouseClick(dialog.convert, Qt.MouseButton.LeftButton)
+    wait_for_search(qtbot, page, 2)
+    assert page.picker.path == models_folder() / "demo-judge-Q4_0.gguf"
+    row = page.picker.table.row_of(page.picker.path)
+    assert row is not None
+    assert [cell(page, column, row) for column in (MODEL, FORMAT)] == ["demo-judge-Q4_0", "Q4_0"]
+
+
+def test_a_small_quantisation_is_converted_only_where_that_is_ticked(qtbot: QtBot, page: JudgePage) -> None:
+    page.picker.doing.ask_for_format()
+    qtbot.waitUntil(lambda: page.picker.doing.dialog is not None, timeout=A_WHILE)
+    first = page.picker.doing.dialog
+    assert first is not None
+    first.formats.setCurrentIndex(5)
+    with qtbot.waitSignal(page.picker.doing.converted, timeout=A_WHILE):
+        first.convert.click()
+    wait_for_search(qtbot, page, 2)
+    page.picker.doing.ask_for_format()
+    qtbot.waitUntil(lambda: page.picker.doing.dialog is not first, timeout=A_WHILE)
+    dialog = page.picker.doing.dialog
+    assert dialog is not None
+    assert dialog.tick.isVisible()
+    assert not dialog.convert.isEnabled()
+    dialog.tick.setChecked(True)
+    assert dialog.convert.isEnabled()
+    dialog.reject()
