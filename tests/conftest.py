@@ -44,13 +44,6 @@ def collected() -> Iterator[None]:
         gc.collect(1)
 
 
-@pytest.fixture(autouse=True, scope="module")
-def all_collected() -> Iterator[None]:
-    """What has lived through several tests is, too."""
-    yield
-    gc.collect()
-
-
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """Real data beside the checkout (or where TIEBREAK_TEST_DATA points); skips where it is absent."""

@@ -1,5 +1,6 @@
 """What the tests of the window share: Qt without a screen, a workspace with threads that end."""
 
+import gc
 import os
 import shutil
 from collections.abc import Iterator
@@ -13,6 +14,13 @@ from pytestqt.qtbot import QtBot
 from gui.work.lanes import EngineThreads
 from gui.work.state import State
 from gui.work.workspace import Workspace
+
+
+@pytest.fixture(autouse=True, scope="module")
+def windows_collected() -> Iterator[None]:
+    """What is left of windows that have lived through several tests is cleared away, too."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture

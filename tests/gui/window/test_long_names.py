@@ -266,12 +266,12 @@ class Seen:
 def settle(qtbot: QtBot, root: QWidget) -> None:
     """Wait until nothing moves any more."""
     before: object = None
-    for _ in range(30):
+    for _ in range(45):
         now = (scrolled_sideways(root), [(type(part), part.geometry()) for part in parts(root)])
         if now == before and not any(isinstance(part, BusyLine) for part in parts(root)):
             return
         before = now
-        qtbot.wait(150)
+        qtbot.wait(100)
 
 
 def looked_at(qtbot: QtBot, made: Interior) -> dict[str, Seen]:
@@ -280,7 +280,7 @@ def looked_at(qtbot: QtBot, made: Interior) -> dict[str, Seen]:
     found: dict[str, Seen] = {}
 
     def look(place: str) -> None:
-        qtbot.wait(200)
+        qtbot.wait(120)
         for fold in frame.findChildren(Fold):
             if fold.isVisible():
                 fold.set_open(True)
