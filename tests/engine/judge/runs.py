@@ -5,14 +5,19 @@ Knows: runs and stores. Does not know: what a test is about.
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from engine.core.cancel import CancelToken
-from engine.core.events import ItemJudged, RunEnded, RunEvent
+from engine.core.events import ItemJudged, RunEnded, RunEvent, TokensEvaluated, followed
 from engine.core.judgments import JudgedItem
-from engine.core.settings import JudgeSettings
+from engine.core.rubric import ELOQUENT
+from engine.core.settings import JudgeSettings, MachineSettings
+from engine.data.dataset import Dataset
+from engine.judge.forecast import Forecast, forecast
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.run import run_judging
+from engine.loading.checked_model import CheckedModel
 from engine.store.run_store import RunStore
 from tests.commands import ROOT
 
@@ -30,6 +35,34 @@ def judged_by(plan: RunPlan, store_path: Path) -> list[JudgedItem]:
         assert isinstance(ended, RunEnded)
         assert not ended.stopped
         return [without_time(item) for item in store.judged(ended.run_id)]
+
+
+def plan_with(path: Path, dataset: Dataset, settings: JudgeSettings) -> RunPlan:
+    """A plan for the model in a file, which is not tried, on one thread."""
+    state = path.stat()
+    model = CheckedModel(path, path.stem, path.stem, state.st_size, state.st_mtime_ns)
+    return RunPlan(dataset, ELOQUENT, settings, MachineSettings(1, 0), model)
+
+
+def judged_until(plan: RunPlan, store_path: Path, most: int | None = None) -> tuple[list[JudgedItem], int]:
+    """Judge a plan, to its end or until `most` items more are judged; what is stored, and the tokens that
+    were evaluated now.
+    """
+    cancel, done, tokens = CancelToken(), 0, 0
+    with RunStore(store_path) as store:
+        for event in run_judging(plan, store, partial(open_model, plan, cancel)):
+            done += isinstance(event, ItemJudged)
+            tokens += event.tokens if isinstance(event, TokensEvaluated) else 0
+            if done == most:
+                cancel.cancel()
+            if isinstance(event, RunEnded):
+                return list(store.judged(event.run_id)), tokens
+    raise AssertionError("a run ends with RunEnded")
+
+
+def counted(plan: RunPlan, store: Path | None = None, fresh: bool = False) -> Forecast:
+    """What a plan is forecast to take."""
+    return followed(forecast(plan, store, CancelToken(), fresh), lambda _event: None)
 
 
 def without_time(item: JudgedItem) -> JudgedItem:

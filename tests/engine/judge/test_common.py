@@ -2,24 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from engine.core.cancel import CancelToken
-from engine.core.events import ItemJudged, RunEnded, TokensEvaluated, followed
 from engine.core.items import Order
 from engine.core.judgments import JudgedItem
-from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings, MachineSettings, Mode
+from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
-from engine.judge.forecast import Forecast, forecast
-from engine.judge.plan import RunPlan, open_model
-from engine.judge.run import run_judging
-from engine.loading.checked_model import CheckedModel
-from engine.store.run_store import RunStore
+from engine.judge.plan import RunPlan
 from tests.commands import ROOT
+from tests.engine.judge.runs import counted, judged_until, plan_with
 
 LABELS = JudgeSettings(mode=Mode.LABELS, context=8192)
 EXPLAIN = JudgeSettings(context=8192, max_explanation_tokens=4)
@@ -50,33 +43,12 @@ def plan_of(small_model: Callable[[str], Path], dataset_of: Callable[[Sequence[i
     def plan_of(
         settings: JudgeSettings, family: str = "headers", places: Sequence[int] = range(len(SAME))
     ) -> RunPlan:
-        path = small_model(family)
-        state = path.stat()
-        model = CheckedModel(path, family, family, state.st_size, state.st_mtime_ns)
-        return RunPlan(dataset_of(places), ELOQUENT, settings, MachineSettings(1, 0), model)
+        return plan_with(small_model(family), dataset_of(places), settings)
 
     return plan_of
 
 
 PlanOf = Callable[..., RunPlan]
-
-
-def judged(plan: RunPlan, store_path: Path, most: int | None = None) -> tuple[list[JudgedItem], int]:
-    """Judge a plan, to its end or until `most` items more are stored; what is stored, tokens read now."""
-    cancel, tokens, done = CancelToken(), 0, 0
-    with RunStore(store_path) as store:
-        for event in run_judging(plan, store, partial(open_model, plan, cancel)):
-            tokens += event.tokens if isinstance(event, TokensEvaluated) else 0
-            done += isinstance(event, ItemJudged)
-            if done == most:
-                cancel.cancel()
-            if isinstance(event, RunEnded):
-                return list(store.judged(event.run_id)), tokens
-    raise AssertionError("a run ends with RunEnded")
-
-
-def counted(plan: RunPlan, store: Path | None = None) -> Forecast:
-    return followed(forecast(plan, store, CancelToken()), lambda _event: None)
 
 
 def alike(one: list[JudgedItem], other: list[JudgedItem]) -> bool:
@@ -102,15 +74,15 @@ def test_a_plan_counts_what_is_read_and_a_resumed_run_is_the_unbroken_one(
     plan_of: PlanOf, tmp_path: Path, settings: JudgeSettings, family: str
 ) -> None:
     plan = plan_of(settings, family)
-    unbroken, tokens = judged(plan, tmp_path / "unbroken.sqlite")
+    unbroken, tokens = judged_until(plan, tmp_path / "unbroken.sqlite")
     written = sum(item.tokens_generated for item in unbroken)
     assert tokens - written - counted(plan).tokens_to_read in range(len(SAME))  # shared out in whole tokens
     broken = tmp_path / "broken.sqlite"
     for _ in range(2):
-        judged(plan, broken, most=2)
+        judged_until(plan, broken, most=2)
     left = counted(plan, broken)
     assert 0 < left.judged < len(SAME)
-    resumed, tokens = judged(plan, broken)
+    resumed, tokens = judged_until(plan, broken)
     written = sum(item.tokens_generated for item in resumed[left.judged :])
     assert tokens - written - left.tokens_left_to_read in range(len(SAME))
     assert alike(resumed, unbroken)

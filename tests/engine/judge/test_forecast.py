@@ -9,23 +9,21 @@ import pytest
 
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import ModelFileError, SetupError
-from engine.core.events import ItemJudged, MeasureProgress, RunEnded, TokensEvaluated, followed
+from engine.core.events import MeasureProgress
 from engine.core.items import Order
-from engine.core.judgments import JudgedItem
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, KvType, MachineSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
-from engine.judge.forecast import USUAL_TEXT, Forecast, Rate, forecast, time_some_items
+from engine.judge.forecast import USUAL_TEXT, Rate, forecast, time_some_items
 from engine.judge.plan import RunPlan, open_model
-from engine.judge.run import run_judging
 from engine.llama.speed import ModelSpeed
-from engine.loading.checked_model import CheckedModel
 from engine.loading.model_memory import model_memory
 from engine.loading.model_speed import _key
 from engine.prompt.examples import ExamplePool, choose_examples
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.commands import ROOT
+from tests.engine.judge.runs import counted, judged_until, plan_with
 
 SmallModel = Callable[[str], Path]
 
@@ -38,35 +36,14 @@ TIGHT = JudgeSettings(mode=Mode.LABELS, context=1800)
 
 
 def plan_of(settings: JudgeSettings, path: Path | None = None, dataset: Dataset = DEMO) -> RunPlan:
-    path = path or demo_model()
-    state = path.stat()
-    model = CheckedModel(path, path.stem, path.stem, state.st_size, state.st_mtime_ns)
-    return RunPlan(dataset, ELOQUENT, settings, MachineSettings(1, 0), model)
-
-
-def counted(plan: RunPlan, store: Path | None = None, fresh: bool = False) -> Forecast:
-    return followed(forecast(plan, store, CancelToken(), fresh), lambda _event: None)
-
-
-def judged(plan: RunPlan, store_path: Path, most: int | None = None) -> tuple[list[JudgedItem], int]:
-    """Judge a plan, all of it or until `most` items are; its items, and the tokens evaluated now."""
-    cancel, done, tokens = CancelToken(), 0, 0
-    with RunStore(store_path) as store:
-        for event in run_judging(plan, store, partial(open_model, plan, cancel)):
-            done += isinstance(event, ItemJudged)
-            tokens += event.tokens if isinstance(event, TokensEvaluated) else 0
-            if done == most:
-                cancel.cancel()
-            if isinstance(event, RunEnded):
-                return list(store.judged(event.run_id)), tokens
-    raise AssertionError("a run ends with RunEnded")
+    return plan_with(path or demo_model(), dataset, settings)
 
 
 @pytest.fixture(scope="module")
 def explained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store whose run 1 is the demo, judged and explained."""
     path = tmp_path_factory.mktemp("explained") / "runs.sqlite"
-    judged(plan_of(EXPLAIN), path)
+    judged_until(plan_of(EXPLAIN), path)
     return path
 
 
@@ -74,7 +51,7 @@ def explained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store whose run 1 are two items of the demo, judged."""
     path = tmp_path_factory.mktemp("labelled") / "runs.sqlite"
-    judged(plan_of(LABELS, dataset=DEMO.head(2)), path)
+    judged_until(plan_of(LABELS, dataset=DEMO.head(2)), path)
     return path
 
 
@@ -94,7 +71,7 @@ def test_a_run_reads_as_many_tokens_as_were_forecast(
     small_model: SmallModel, tmp_path: Path, family: str | None, settings: JudgeSettings
 ) -> None:
     plan = plan_of(settings, small_model(family) if family else None, DEMO.head(3))
-    _, tokens = judged(plan, tmp_path / "runs.sqlite")
+    _, tokens = judged_until(plan, tmp_path / "runs.sqlite")
     with RunStore(tmp_path / "runs.sqlite") as store:
         written = sum(each.tokens_generated for each in store.efforts(1))
     now = counted(plan)
@@ -107,7 +84,7 @@ def test_a_run_reads_as_many_tokens_as_were_forecast(
 
 def test_examples_that_an_item_leaves_out_are_counted(tmp_path: Path) -> None:
     plan = replace(plan_of(replace(LABELS, context=2048)), examples=choose_examples(DEMO, ELOQUENT, 2))
-    _, tokens = judged(plan, tmp_path / "runs.sqlite")
+    _, tokens = judged_until(plan, tmp_path / "runs.sqlite")
     assert counted(plan).tokens_to_read == tokens
     assert plan.examples != ExamplePool()
 
@@ -126,7 +103,7 @@ def test_what_is_said_to_be_too_long_is_what_a_run_leaves_unscored(
     small_model: SmallModel, tmp_path: Path
 ) -> None:
     plan = plan_of(TIGHT, small_model("headers"), SAMPLE)
-    items, tokens = judged(plan, tmp_path / "runs.sqlite")
+    items, tokens = judged_until(plan, tmp_path / "runs.sqlite")
     now = counted(plan)
     assert now.too_long == tuple(item.item_id for item in items if item.unscored)
     assert 0 < len(now.too_long) < 5
@@ -138,7 +115,7 @@ def test_what_will_be_shortened_is_counted_as_a_full_context(small_model: SmallM
     plan = plan_of(TIGHT, small_model("headers"), SAMPLE)
     shortening = replace(plan, settings=replace(TIGHT, shorten=True))
     now = counted(shortening)
-    items, tokens = judged(shortening, tmp_path / "runs.sqlite")
+    items, tokens = judged_until(shortening, tmp_path / "runs.sqlite")
     assert now.too_long == ()
     assert now.shortened == counted(plan).too_long
     assert set(now.shortened) == {item.item_id for item in items if item.shortening or item.unscored}
@@ -163,7 +140,7 @@ def test_no_context_fits_all_where_the_model_was_trained_with_less(small_model: 
 
 def test_a_stopped_run_is_known_with_what_is_left_of_it(tmp_path: Path) -> None:
     store, plan = tmp_path / "runs.sqlite", plan_of(LABELS)
-    first, _ = judged(plan, store, most=2)
+    first, _ = judged_until(plan, store, most=2)
     now, anew = counted(plan, store), counted(plan, store, fresh=True)
     assert (now.judged, now.run_id) == (len(first), 1)
     assert 2 <= len(first) < 6
@@ -171,7 +148,7 @@ def test_a_stopped_run_is_known_with_what_is_left_of_it(tmp_path: Path) -> None:
     assert now.seconds is not None
     assert anew.seconds is not None
     assert 0 < now.seconds < anew.seconds
-    _, tokens = judged(plan, store)
+    _, tokens = judged_until(plan, store)
     assert now.tokens_left_to_read == tokens
 
 

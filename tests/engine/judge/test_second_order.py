@@ -1,6 +1,6 @@
 """Runs that read the second order only where the first leaves a label in doubt, with the real demo model."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -9,22 +9,22 @@ import numpy as np
 import pytest
 
 from engine.core.cancel import CancelToken
-from engine.core.events import ItemJudged, LabelsRead, MeasureProgress, RunEnded, TokensEvaluated
+from engine.core.events import LabelsRead
 from engine.core.items import Order
 from engine.core.judgments import JudgedItem
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings, MachineSettings, Mode
+from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.second_order import leaves_open, orders_read
 from engine.gguf.judge_file import read_model_file
-from engine.judge.forecast import Forecast, forecast
 from engine.judge.order_tokens import order_tokens
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.run import run_judging
-from engine.loading.checked_model import CheckedModel, checked_model
+from engine.loading.checked_model import checked_model
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.commands import ROOT
+from tests.engine.judge.runs import counted, judged_until, plan_with, without_time
 from tests.judged import with_texts
 
 SmallModel = Callable[[str], Path]
@@ -39,32 +39,13 @@ KINDS = pytest.mark.parametrize("settings", [LABELS, EXPLAIN], ids=["labels", "e
 
 
 def plan_of(settings: JudgeSettings, path: Path | None = None, dataset: Dataset = SEVEN) -> RunPlan:
-    path = path or demo_model()
-    state = path.stat()
-    model = CheckedModel(path, path.stem, path.stem, state.st_size, state.st_mtime_ns)
-    return RunPlan(dataset, ELOQUENT, settings, MachineSettings(1, 0), model)
+    return plan_with(path or demo_model(), dataset, settings)
 
 
 def judged(plan: RunPlan, store_path: Path, most: int | None = None) -> tuple[list[JudgedItem], int]:
-    """Judge a plan, all of it or until `most` items are; its items without times, and the tokens read now."""
-    cancel, done, tokens = CancelToken(), 0, 0
-    with RunStore(store_path) as store:
-        for event in run_judging(plan, store, partial(open_model, plan, cancel)):
-            done += isinstance(event, ItemJudged)
-            tokens += event.tokens if isinstance(event, TokensEvaluated) else 0
-            if done == most:
-                cancel.cancel()
-            if isinstance(event, RunEnded):
-                return [replace(item, seconds=0.0) for item in store.judged(event.run_id)], tokens
-    raise AssertionError("a run ends with RunEnded")
-
-
-def finished(work: Generator[MeasureProgress, None, Forecast]) -> Forecast:
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
+    """The same, without times."""
+    items, tokens = judged_until(plan, store_path, most)
+    return [without_time(item) for item in items], tokens
 
 
 def without_tokens(items: list[JudgedItem]) -> list[JudgedItem]:
@@ -178,13 +159,13 @@ def test_a_plan_counts_both_orders_of_every_item_where_no_run_tells(
     tmp_path: Path, settings: JudgeSettings
 ) -> None:
     plan = plan_of(replace(settings, second_order_below=1.0))
-    counted = finished(forecast(plan, None, CancelToken()))
-    assert counted.second is not None
-    assert (counted.second.share, counted.second.run_id) == (1.0, None)
+    now = counted(plan)
+    assert now.second is not None
+    assert (now.second.share, now.second.run_id) == (1.0, None)
     _, tokens = judged(plan, tmp_path / "runs.sqlite")
     with RunStore(tmp_path / "runs.sqlite") as store:
         written = sum(each.tokens_generated for each in store.efforts(1))
-    assert tokens - written - counted.tokens_to_read in range(settings.items_at_once)
+    assert tokens - written - now.tokens_to_read in range(settings.items_at_once)
 
 
 def test_a_plan_counts_as_many_second_orders_as_a_run_in_both_tells(tmp_path: Path) -> None:
@@ -192,19 +173,19 @@ def test_a_plan_counts_as_many_second_orders_as_a_run_in_both_tells(tmp_path: Pa
     both = plan_of(replace(LABELS, second_order_below=None), dataset=DEMO)
     items, all_tokens = judged(both, store)
     plan = plan_of(LABELS, dataset=DEMO)
-    counted = finished(forecast(plan, store, CancelToken()))
-    assert counted.second is not None
-    assert counted.second.run_id == 1
+    now = counted(plan, store)
+    assert now.second is not None
+    assert now.second.run_id == 1
     in_doubt = sum(
         leaves_open([r for own in item.readings.values() for r in own if r.order is Order.AB], BELOW)
         for item in items
     )
-    assert counted.second.share == pytest.approx(in_doubt / len(items), abs=0.05)
+    assert now.second.share == pytest.approx(in_doubt / len(items), abs=0.05)
     _, tokens = judged(plan, store)
-    assert counted.tokens_to_read == pytest.approx(tokens, rel=0.05)
+    assert now.tokens_to_read == pytest.approx(tokens, rel=0.05)
     assert tokens < 0.8 * all_tokens
     # A run with this margin tells better than one in both orders.
-    again = finished(forecast(plan, store, CancelToken(), fresh=True))
+    again = counted(plan, store, fresh=True)
     assert again.second is not None
     assert again.second.run_id == 2
 
