@@ -35,6 +35,7 @@ COMMANDS = {
     "weigh": "decide a run, a submission or scored comparisons by weighted criteria",
     "compare": "set runs and submissions side by side against human labels",
     "report": "write an HTML report of a run against human labels",
+    "cluster": "judge with several computers: certificates, a scheduler, workers",
     "selftest": "try whether each part of the program works on this computer",
 }
 

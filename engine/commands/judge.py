@@ -9,6 +9,14 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from engine.cluster.cluster_run import ClusterRun
+from engine.commands.shared.cluster import (
+    add_cluster,
+    cluster_of,
+    device_of_cluster,
+    judged_by_cluster,
+    show_cluster_forecast,
+)
 from engine.commands.shared.column_arguments import add_columns, columns_of, keep_columns
 from engine.commands.shared.console import (
     INCOMPLETE,
@@ -39,11 +47,12 @@ from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent, followe
 from engine.core.formatting import counted
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup
-from engine.core.settings import DEFAULT_CONTEXT, JudgeSettings, KvType, Mode
+from engine.core.settings import CPU, DEFAULT_CONTEXT, JudgeSettings, KvType, Mode
 from engine.decisions.health import run_health
 from engine.decisions.run_results import load_results
 from engine.decisions.second_order import read_in_words
 from engine.judge.on_device import judging_by
+from engine.judge.plan import RunPlan
 from engine.judge.prepare import PreparedRun, prepare_run
 from engine.judge.work import judge_plan
 from engine.measure.accuracy import run_accuracy
@@ -73,6 +82,7 @@ def parser() -> argparse.ArgumentParser:
     _add_judging(arguments.add_argument_group("judging"))
     _add_explaining(arguments.add_argument_group("explanations"))
     _add_machine(arguments.add_argument_group("computer"))
+    add_cluster(arguments.add_argument_group("other computers"))
     run_store = arguments.add_argument_group("run store")
     add_store(run_store, "runs")
     run_store.add_argument("--name", metavar="NAME", help="a name for the run, which lists show")
@@ -151,10 +161,14 @@ def run(options: argparse.Namespace) -> int:
         raise SetupError("--out is missing: a run ends with a submission.", "Name its file: --out FILE.tsv")
     ids = ids_file(options)
     model = model_file(options.model)
+    over = cluster_of(options)
     if options.plan:
         with interruptible() as cancel:
-            made = _prepared(options, model, cancel)
+            made = _prepared(options, model, over, cancel)
             part = _part_in_words(made)
+            if over is not None:
+                kept = {"store": options.store, "fresh": options.fresh}
+                return show_cluster_forecast(made.plan, part, over, cancel, **kept)
             return show_forecast(made.plan, part, options.store, options.fresh, cancel)
     read = {"dataset": options.dataset, "model": model, "run store": options.store}
     if options.examples:
@@ -166,19 +180,35 @@ def run(options: argparse.Namespace) -> int:
     check_outputs(options, read)
     bar = RunProgressBar()
     with interruptible(bar.loss_of_a_stop) as cancel:
-        made = _prepared(options, model, cancel)
-        # The driver of a GPU may end the process that uses it.
-        worker = partial(Apart if made.plan.machine.device else Here, judge_plan, cancel)
-        events = judging_by(worker(), worker, made.plan, options.store, fresh=options.fresh)
+        made = _prepared(options, model, over, cancel)
+        events = _judged(made.plan, options, over, cancel)
         ended = _follow(events, bar, KeepAwake(options.keep_awake))
         with RunStore(options.store) as store:
             return _report(ended, made, store, options)
 
 
-def _prepared(options: argparse.Namespace, model: Path, cancel: CancelToken) -> PreparedRun:
+def _judged(
+    plan: RunPlan, options: argparse.Namespace, over: ClusterRun | None, cancel: CancelToken
+) -> Iterable[RunEvent]:
+    """The run, judged here or by other computers."""
+    if over is not None:
+        return judged_by_cluster(plan, options.store, over, cancel, options.fresh)
+    # The driver of a GPU may end the process that uses it.
+    worker = partial(Apart if plan.machine.device else Here, judge_plan, cancel)
+    return judging_by(worker(), worker, plan, options.store, fresh=options.fresh)
+
+
+def _prepared(
+    options: argparse.Namespace, model: Path, over: ClusterRun | None, cancel: CancelToken
+) -> PreparedRun:
     setup, orders = _setup(options, model)
+    if over is not None:
+        setup = replace(setup, device=CPU)  # of this computer, which judges nothing
+        device = device_of_cluster(over, cancel)
     dataset, ids = chosen_ids(options, setup.dataset_path, cancel)
     made = followed(prepare_run(replace(setup, ids=ids), cancel, dataset), _tell_notices)
+    if over is not None:
+        made = replace(made, plan=replace(made.plan, began_on=device))
     orders.check_fits(made.plan.identity())
     if dataset is None:
         keep_columns(options, made.plan.dataset)

@@ -183,8 +183,31 @@ class DeviceLeft:
         return f"{failed} The processor goes on with this run; what was judged is kept."
 
 
+@dataclass(frozen=True)
+class ClusterUnderWay:
+    """Who judges a run on other computers now; about once a second.
+
+    `workers`: those that judge or could; `items`: those that are handed out. `seconds_left`: until the run
+    ends, None as long as that cannot be known.
+    """
+
+    workers: int
+    items: int
+    seconds_left: float | None
+
+
+@dataclass(frozen=True)
+class ClusterNews:
+    """Something that a person should know of the workers of a run, in a sentence or two."""
+
+    said: str
+
+
 JudgeEvent = TokensEvaluated | GroupUnderWay | LabelsRead | Drafted
-RunEvent = RunStarted | ModelOpened | JudgeEvent | ItemJudged | HealthSeen | DeviceLeft | RunEnded
+ClusterEvent = ClusterUnderWay | ClusterNews
+RunEvent = (
+    RunStarted | ModelOpened | JudgeEvent | ItemJudged | HealthSeen | DeviceLeft | ClusterEvent | RunEnded
+)
 
 
 class Reports(Generic[Event, Result]):

@@ -34,6 +34,8 @@ class Step(Enum):
     """What is done in another way by commands and in the window. The value: what it is, plainly."""
 
     ALLOW_SMALL_SOURCE = "Convert the model's original in F16, BF16 or Q8_0, or allow a small source."
+    ALLOW_MIXED_BUILDS = "Install the same llama-cpp-python everywhere, or allow mixed builds."
+    ALLOW_PLAIN_TCP = "Make certificates and use an encrypted connection, or allow a plain one."
     CALIBRATE = "Calibrate a run of this judge."
     CALIBRATE_AGAIN = "Make it again by calibrating a run."
     CHOOSE_ANSWERED_DATASET = "Choose the dataset that it answers."
@@ -44,10 +46,15 @@ class Step(Enum):
     DELETE_DECISIONS = "Export the runs first, or delete them together with what people decided."
     EXPORT_RUN = "export the run's submission and use that"
     FIND_DATASET = "open it where it is now"
+    INSTALL_CLUSTER = "Install what it needs: requirements-cluster.txt."
+    MAKE_CERTIFICATES = "Make certificates, or put their folder where it is looked for."
     MAP_COLUMNS = "Say which column is which"
     MAP_EXAMPLES = "Say which column of the examples is which"
     MOVE_STORE = "Keep the run store in a folder where you may write."
+    NAME_WORKER_MODEL = "Put the file there among the models, or start that worker with it."
     RESUME = "Go on with the run"
+    START_SCHEDULER = "Start the scheduler again; then go on with the run."
+    START_WORKERS = "Start workers with the address of this scheduler."
     USE_OTHER_STORE = "Use another file for the run store."
 
 

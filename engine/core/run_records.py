@@ -23,6 +23,10 @@ DEVICE = "device"
 """In the settings of a run: what computed beside the processor, by its key; else missing."""
 DEVICE_LEFT = "device_left"
 """In the manifest of a run: why its device was left for the processor, and after how many items."""
+CLUSTER = "cluster"
+"""In the manifest of a run: the kinds of computers that judged it, and which items each of them judged."""
+OVER_CLUSTER = "over_a_cluster"
+"""In the manifest of a session of a run: that other computers judged, so that no threads are named."""
 CONTINUED = "continued_with"
 """In the manifest of a run: how its later sessions worked, where that is another way than the first."""
 CHOSEN = "chosen_items"
@@ -157,7 +161,11 @@ class StoredRun:
     def searched_text(self) -> str:
         """All by which it is found: number, name, note, model, dataset, settings, how it was made."""
         identity = self.identity
-        made = {**identity.settings_in_short, **self.manifest}
+        made = {
+            **identity.settings_in_short,
+            **self.manifest,
+            CLUSTER: self.manifest_in_short.get(CLUSTER, ""),
+        }
         facts = (f"{words(key)} {value_in_words(value)}" for key, value in made.items() if value != "")
         named = (f"run {self.id}", self.name, self.note, identity.model_name, str(identity.model_path))
         what = (str(identity.dataset_path), identity.kind, *map(words, identity.criteria))
@@ -189,12 +197,22 @@ def _in_short(made: Any) -> Any:
         return list(map(_in_short, made))
     if not isinstance(made, Mapping):
         return made
-    words = {}
+    words: dict[str, Any] = {}
+    if CLUSTER in made:
+        words[CLUSTER] = [kind_in_words(kind) for kind in made[CLUSTER]]
     if made.get(THREADS_ADAPT):
         words["threads"] = f"{made.get('threads')} at most, as the computer was free"
     if columns := ColumnMap.of_json(made.get(COLUMNS)):
         words[COLUMNS] = columns.in_words
     return {name: value for name, value in {**made, **words}.items() if name != THREADS_ADAPT}
+
+
+def kind_in_words(kind: Mapping[str, Any]) -> str:
+    """A kind of computers in the manifest of a run, and how many items it judged: never their places."""
+    facts = (str(value) for name, value in kind.items() if name != "judged" and value)
+    places = [part.split("-") for part in str(kind.get("judged", "")).split(",") if part]
+    items = sum(int(place[-1]) - int(place[0]) + 1 for place in places)
+    return f"{counted(items, 'item', 'items')} by {', '.join(facts)}"
 
 
 def what_is_joined(run: StoredRun) -> str:

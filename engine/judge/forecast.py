@@ -25,6 +25,7 @@ from engine.judge.plan import RunPlan, check_context, worked_alike
 from engine.judge.run import make_item_judge
 from engine.judge.second_share import SecondShare, second_share
 from engine.llama.model import LlamaModel
+from engine.llama.speed import ModelSpeed
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.model_speed import remembered_speed
 from engine.loading.opening import OpenModelFactory
@@ -235,11 +236,14 @@ def _stored_rate(plan: RunPlan, store: RunStore, runs: Iterable[StoredRun]) -> R
 def file_rate(plan: RunPlan) -> Rate | None:
     """The rate of a plan's model file, where it was measured with as many threads and GPU layers."""
     speed = remembered_speed(plan.model.hash, plan.machine) if plan.settings.kv_type is KvType.F16 else None
-    if speed is None:
-        return None
-    if not plan.settings.explains:
+    return None if speed is None else rate_of_speed(speed, plan.settings, len(plan.rubric.criteria))
+
+
+def rate_of_speed(speed: ModelSpeed, settings: JudgeSettings, criteria: int) -> Rate:
+    """The rate of a run by the speed of its model file, wherever that was measured."""
+    if not settings.explains:
         return Rate(1 / speed.reading, 0, of_file=True)
-    writing = speed.writing(len(plan.rubric.criteria) * plan.settings.items_at_once)
+    writing = speed.writing(criteria * settings.items_at_once)
     return Rate(1 / speed.reading, USUAL_TEXT, speed.reading / writing, of_file=True)
 
 

@@ -18,6 +18,7 @@ from engine.core.remedies import Remedy, Setting
 from engine.core.rubric import Rubric
 from engine.core.run_records import (
     CHOSEN,
+    CLUSTER,
     COLUMNS,
     CONTINUED,
     DEVICE,
@@ -230,7 +231,7 @@ def check_same_format(run: StoredRun, template: ChatTemplate) -> None:
     """SetupError where a run began with another chat format than its model has now."""
     sessions = (run.manifest, *run.manifest.get(CONTINUED, []))
     began = next((session[_FORMAT] for session in sessions if _FORMAT in session), None)
-    if began is not None and began != _format_hash(template):
+    if began is not None and began != format_hash(template):
         raise SetupError(
             f"Run {run.id} cannot go on: its prompts were in another chat format than those of"
             f" {run.identity.model_name} are now.",
@@ -239,21 +240,24 @@ def check_same_format(run: StoredRun, template: ChatTemplate) -> None:
         )
 
 
-def _format_hash(template: ChatTemplate) -> str:
+def format_hash(template: ChatTemplate) -> str:
+    """Which chat format the prompts of a run are in."""
     return digest([template.frame.pieces, template.frame.slots])
 
 
-def session_manifest(plan: RunPlan, template: ChatTemplate) -> Mapping[str, Any]:
-    """How a run was made, beyond what identifies it."""
+def session_manifest(
+    plan: RunPlan, template: ChatTemplate, worked: Mapping[str, Any] | None = None
+) -> Mapping[str, Any]:
+    """How a run was made, beyond what identifies it. `worked`: how, where not as this computer does."""
     columns = plan.dataset.columns
     return {
         "llama_cpp": library_version(),
-        _FORMAT: _format_hash(template),
+        _FORMAT: format_hash(template),
         "chat_template_note": template.frame.note,
         "replies_begin": template.frame.pieces[-2],
         "system_message_merged": template.merges_system,
         "model_bytes": plan.model.size_bytes,
-        **machine_manifest(plan.machine),
+        **(machine_manifest(plan.machine) if worked is None else worked),
         **({COLUMNS: columns.as_json()} if columns is not None else {}),
     }
 
@@ -262,7 +266,7 @@ def continued_manifest(before: Mapping[str, Any], now: Mapping[str, Any]) -> Map
     """The manifest of a run with one more session: what differs from the first is kept beside it."""
     if not before:
         return now
-    beside = (CONTINUED, REWRITTEN, DEVICE_LEFT)
+    beside = (CONTINUED, REWRITTEN, DEVICE_LEFT, CLUSTER)
     first = {name: value for name, value in before.items() if name not in beside}
     later = list(before.get(CONTINUED, []))
     return before if now in (first, *later) else {**before, CONTINUED: [*later, now]}

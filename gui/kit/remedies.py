@@ -26,6 +26,8 @@ IN_THE_WINDOW = Wording(
         Step.ALLOW_SMALL_SOURCE: (
             "Convert the model's original in F16, BF16 or Q8_0, or tick that this source will do."
         ),
+        Step.ALLOW_MIXED_BUILDS: Step.ALLOW_MIXED_BUILDS.value,
+        Step.ALLOW_PLAIN_TCP: Step.ALLOW_PLAIN_TCP.value,
         Step.CALIBRATE: "Calibrate a run of this judge on the Results page, under “Calibration”.",
         Step.CALIBRATE_AGAIN: "Make it again on the Results page, under “Calibration”.",
         Step.CHOOSE_ANSWERED_DATASET: "Open it with the dataset that it answers: File > Open dataset first.",
@@ -39,13 +41,18 @@ IN_THE_WINDOW = Wording(
         Step.DELETE_DECISIONS: "Export the runs first, or tick that what people decided goes with them.",
         Step.EXPORT_RUN: "export the run's submission on the Results page and compare that",
         Step.FIND_DATASET: "open it on the Dataset page",
+        Step.INSTALL_CLUSTER: Step.INSTALL_CLUSTER.value,
+        Step.MAKE_CERTIFICATES: Step.MAKE_CERTIFICATES.value,
         Step.MAP_COLUMNS: "Open it with File > Open dataset, and say there which column is which",
         Step.MAP_EXAMPLES: "Choose the labelled examples again, and say which of their columns is which",
         Step.MOVE_STORE: (
             "See that you may write in its folder, or let TIEBREAK_HOME name another folder; then start"
             " Tiebreak again."
         ),
+        Step.NAME_WORKER_MODEL: Step.NAME_WORKER_MODEL.value,
         Step.RESUME: "Resume the run on the Judge page",
+        Step.START_SCHEDULER: Step.START_SCHEDULER.value,
+        Step.START_WORKERS: Step.START_WORKERS.value,
         Step.USE_OTHER_STORE: (
             "Move it away, or let TIEBREAK_HOME name another folder; then start Tiebreak again."
         ),

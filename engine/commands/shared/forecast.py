@@ -23,6 +23,17 @@ def show_forecast(plan: RunPlan, part: str, store: Path, fresh: bool, cancel: Ca
     Where neither the store nor a measure of its file knows a rate of this model, some items are judged for
     one and dropped.
     """
+    counted = show_counted(plan, part, store, fresh, cancel)
+    if counted.seconds is None and len(counted.too_long) < counted.items:
+        tell("No run in the store tells the speed of this model: judging some items for it ...")
+        with (Apart if plan.machine.device else Here)(time_plan, cancel) as worker:
+            counted = counted.with_rate(followed(worker.do(plan), lambda _event: None))
+    print(f"\n{_time(counted)}")
+    return DONE
+
+
+def show_counted(plan: RunPlan, part: str, store: Path, fresh: bool, cancel: CancelToken) -> Forecast:
+    """Count what a plan will take and print it, without the time."""
     counted = show_measure("Counting", forecast(plan, store, cancel, fresh))
     if counted.template_note:
         tell(counted.template_note)
@@ -30,12 +41,7 @@ def show_forecast(plan: RunPlan, part: str, store: Path, fresh: bool, cancel: Ca
     facts = _facts(counted)
     width = max(map(len, facts))
     print("\n".join(f"{name.ljust(width)}  {printable(value)}" for name, value in facts.items()))
-    if counted.seconds is None and len(counted.too_long) < counted.items:
-        tell("No run in the store tells the speed of this model: judging some items for it ...")
-        with (Apart if plan.machine.device else Here)(time_plan, cancel) as worker:
-            counted = counted.with_rate(followed(worker.do(plan), lambda _event: None))
-    print(f"\n{_time(counted)}")
-    return DONE
+    return counted
 
 
 def _facts(counted: Forecast) -> dict[str, str]:

@@ -16,13 +16,14 @@ def add_computer(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def add_device(group: argparse._ArgumentGroup) -> None:
-    """--device and --gpu-layers."""
+def add_device(group: argparse._ArgumentGroup, usual: str = "") -> None:
+    """--device and --gpu-layers. `usual`: what computes where nothing is said, if not the best known."""
+    usual = usual or "the faster, where `models devices` has tried this model, else the processor"
     group.add_argument(
         "--device",
         metavar="NAME",
         help="what computes: cpu, or a GPU by its name or a part of it, as `models devices` lists them"
-        " (the faster, where `models devices` has tried this model, else the processor)",
+        f" ({usual})",
     )
     group.add_argument(
         "--gpu-layers",

@@ -14,6 +14,8 @@ from tqdm import tqdm
 from engine.commands.shared.console import printable, raw_stderr, tell
 from engine.commands.shared.run_outputs import health_lines
 from engine.core.events import (
+    ClusterNews,
+    ClusterUnderWay,
     DeviceLeft,
     GroupUnderWay,
     HealthSeen,
@@ -27,7 +29,7 @@ from engine.core.events import (
     TokensEvaluated,
     followed,
 )
-from engine.core.formatting import clipped, duration
+from engine.core.formatting import clipped, counted, duration
 from engine.core.health import Health
 
 _BAR = "{n_fmt}/{total_fmt} items |{bar:24}| {elapsed} elapsed{postfix}"
@@ -80,6 +82,7 @@ class RunProgressBar:
         self._spans: deque[tuple[float, int]] = deque()
         self._tokens = 0
         self._group: GroupUnderWay | None = None
+        self._cluster: ClusterUnderWay | None = None
         self._told = 0.0
         self._warned = False
 
@@ -92,6 +95,8 @@ class RunProgressBar:
 
     def loss_of_a_stop(self) -> str:
         """What a stop would lose and when it would lose nothing; empty for hardly anything."""
+        if self._cluster is not None:
+            return _stops_after_workers(self._cluster)
         if self._group is None:
             return ""
         group = self._group.after(time.monotonic() - self._told)
@@ -109,13 +114,23 @@ class RunProgressBar:
             self._group, self._told = event, time.monotonic()
         elif isinstance(event, HealthSeen):
             self._warn(event.health)
-        elif isinstance(event, DeviceLeft):
-            tell(printable(event.in_words))
+        elif isinstance(event, ClusterUnderWay):
+            self._cluster = event
+            self._count(0)
+        elif isinstance(event, DeviceLeft | ClusterNews):
+            self._say(event.in_words if isinstance(event, DeviceLeft) else event.said)
         elif isinstance(event, ItemJudged):
             self._group = None
             self._unscored += len(event.judged.unscored)
             if self._bar is not None:
                 self._bar.update()
+
+    def _say(self, text: str) -> None:
+        """Above the bar, where there is one."""
+        if self._bar is None:
+            tell(printable(text))
+        else:
+            self._bar.write(printable(text), file=sys.stderr)
 
     def _greet(self, event: RunStarted) -> None:
         self._items, self._judged = event.items, event.judged
@@ -153,6 +168,8 @@ class RunProgressBar:
 
     def _how_far(self) -> list[str]:
         """The time that is left, and what is judged now, as far as they are known."""
+        if self._cluster is not None:
+            return _workers(self._cluster)
         group = self._group
         if group is None:
             return []
@@ -164,6 +181,20 @@ class RunProgressBar:
 
     def _missing(self) -> list[str]:
         return [f"{self._unscored} unscored"] if self._unscored else []
+
+
+def _workers(cluster: ClusterUnderWay) -> list[str]:
+    """Who judges now, and the time that is left."""
+    left = cluster.seconds_left
+    known = [] if left is None else [f"about {duration(left)} left"]
+    return [*known, counted(cluster.workers, "worker", "workers")]
+
+
+def _stops_after_workers(cluster: ClusterUnderWay) -> str:
+    """That the run stops after what workers judge now."""
+    if not cluster.items:
+        return ""
+    return f"The run stops after what {counted(cluster.workers, 'worker judges', 'workers judge')} now."
 
 
 def _stops_after(group: GroupUnderWay) -> str:

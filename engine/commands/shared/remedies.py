@@ -38,6 +38,14 @@ OPTIONS = Wording(
         Step.ALLOW_SMALL_SOURCE: (
             "Convert the model's original in F16, BF16 or Q8_0, or this one all the same: --lossy-source"
         ),
+        Step.ALLOW_MIXED_BUILDS: (
+            "Install the same llama-cpp-python everywhere, or judge by different ones all the same:"
+            " --mixed-builds"
+        ),
+        Step.ALLOW_PLAIN_TCP: (
+            f"Make certificates ({program()} cluster certificates) and write tls:// in place of tcp://. On a"
+            " network where you trust every computer and every person: --plain-tcp"
+        ),
         Step.CALIBRATE: f"Calibrate a run of this judge: {program()} calibrate RUN --gold LABELLED-DATASET",
         Step.CALIBRATE_AGAIN: "Make it again with the command calibrate.",
         Step.CHOOSE_ANSWERED_DATASET: "Name the dataset that it answers with --dataset.",
@@ -54,13 +62,27 @@ OPTIONS = Wording(
         ),
         Step.EXPORT_RUN: "write the run's submission with `runs export` and use that",
         Step.FIND_DATASET: "name its file with --dataset",
+        Step.INSTALL_CLUSTER: ("Install what it needs: python -m pip install -r requirements-cluster.txt"),
+        Step.MAKE_CERTIFICATES: (
+            f"Make them with {program()} cluster certificates, once for all computers, and copy the folder to"
+            " each; name it with --certificates where it lies elsewhere."
+        ),
         Step.MAP_COLUMNS: "Say which column is which",
         Step.MAP_EXAMPLES: (
             f"Have the columns of the examples remembered first, by {program()} check EXAMPLES --save-columns"
             " and what follows"
         ),
         Step.MOVE_STORE: "Name a file for the run store in a folder where you may write (--store).",
+        Step.NAME_WORKER_MODEL: (
+            "Put the file there among the models, or name it where that worker is started: cluster worker"
+            " ADDRESS --model FILE"
+        ),
         Step.RESUME: "Go on with the same judge command",
+        Step.START_SCHEDULER: (
+            f"Start it with {program()} cluster scheduler, or check the address. The same judge command goes"
+            " on from what is kept."
+        ),
+        Step.START_WORKERS: f"Start some, on any computer: {program()} cluster worker ADDRESS",
         Step.USE_OTHER_STORE: "Name another file for the run store (--store).",
     },
     setting_value="{0} {1}",

@@ -1,0 +1,162 @@
+"""The certificates of a cluster: one folder, the same on every computer of it.
+
+One certificate serves all: whoever has its key belongs to the cluster. The key of the authority that signed
+it is never written, so nobody can sign another; to take a computer out, make new ones for the others.
+
+Knows: the three files, how they are made, who may read them. Does not know: Dask, addresses.
+"""
+
+import os
+import stat
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.core.errors import SetupError
+from engine.core.remedies import Remedy, Step
+from engine.system.files import write_whole
+from engine.system.paths import data_folder
+
+if TYPE_CHECKING:
+    from cryptography import x509
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+_YEARS = 5
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class CertificateFiles:
+    """The files in a folder: the authority's certificate, the cluster's, and its private key."""
+
+    folder: Path
+
+    @property
+    def authority(self) -> Path:
+        """Who signed."""
+        return self.folder / "authority.pem"
+
+    @property
+    def certificate(self) -> Path:
+        """What is shown."""
+        return self.folder / "certificate.pem"
+
+    @property
+    def key(self) -> Path:
+        """What is shown to nobody."""
+        return self.folder / "key.pem"
+
+    @property
+    def all(self) -> tuple[Path, ...]:
+        """All three."""
+        return self.authority, self.certificate, self.key
+
+
+def usual_folder() -> Path:
+    """Where certificates are looked for where no folder is named."""
+    return data_folder() / "cluster"
+
+
+def certificate_files(folder: Path) -> CertificateFiles:
+    """The certificates in a folder. SetupError where one is missing or others may read the key."""
+    files = CertificateFiles(folder)
+    for path in files.all:
+        if not path.is_file():
+            raise SetupError(
+                f"{path} is missing: an encrypted connection needs certificates.",
+                Remedy(Step.MAKE_CERTIFICATES),
+            )
+    if sys.platform != "win32" and files.key.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise SetupError(
+            f"{files.key}: others on this computer may read this private key, and could run programs on the"
+            " whole cluster with it.",
+            f"Let nobody but you read it: chmod 600 {files.key}",
+        )
+    return files
+
+
+def make_certificates(folder: Path) -> CertificateFiles:
+    """Write new certificates into a folder, which is made where it is missing.
+
+    SetupError where it holds some: computers that have these would be shut out.
+    """
+    files = CertificateFiles(folder)
+    if there := [path for path in files.all if path.exists()]:
+        raise SetupError(
+            f"{there[0]} is there already: with new certificates, computers that have these are shut out.",
+            "Delete the three files first, or name another folder.",
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    authority, certificate, key = _made()
+    write_whole(files.authority, authority)
+    write_whole(files.certificate, certificate)
+    _write_secret(files.key, key)
+    return files
+
+
+def _write_secret(path: Path, data: bytes) -> None:
+    """A file that nobody else may read, not for a moment."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+
+
+def _made() -> tuple[bytes, bytes, bytes]:
+    """An authority's certificate, one that it signed, and the key of that one, as PEM."""
+    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - may be missing
+    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
+
+    signer, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
+    authority = _certificate("Tiebreak cluster authority", signer, signer, authority=True)
+    own = _certificate("Tiebreak cluster", key, signer, authority=False)
+    pem = serialization.Encoding.PEM
+    secret = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    return authority.public_bytes(pem), own.public_bytes(pem), secret
+
+
+def _certificate(
+    name: str, key: "ec.EllipticCurvePrivateKey", signer: "ec.EllipticCurvePrivateKey", authority: bool
+) -> "x509.Certificate":
+    from cryptography import x509  # noqa: PLC0415 - may be missing
+    from cryptography.hazmat.primitives import hashes  # noqa: PLC0415
+    from cryptography.x509.oid import NameOID  # noqa: PLC0415
+
+    now = datetime.now(UTC)
+    issuer = name if authority else "Tiebreak cluster authority"
+    identifier = x509.SubjectKeyIdentifier.from_public_key(signer.public_key())
+    built = (
+        x509.CertificateBuilder()
+        .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]))
+        .issuer_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, issuer)]))
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - _DAY)  # clocks differ
+        .not_valid_after(now + _YEARS * 365 * _DAY)
+        .add_extension(
+            x509.BasicConstraints(ca=authority, path_length=0 if authority else None), critical=True
+        )
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .add_extension(
+            x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(identifier), critical=False
+        )
+        .add_extension(_usage(authority), critical=True)
+    )
+    return built.sign(signer, hashes.SHA256())
+
+
+def _usage(authority: bool) -> "x509.KeyUsage":
+    from cryptography import x509  # noqa: PLC0415 - may be missing
+
+    return x509.KeyUsage(
+        digital_signature=not authority,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=authority,
+        crl_sign=authority,
+        encipher_only=False,
+        decipher_only=False,
+    )

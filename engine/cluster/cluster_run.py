@@ -1,0 +1,238 @@
+"""A run judged by the workers of a cluster: planned and stored here, as one computer does it.
+
+The same groups, the same store, the same events. Groups come back in any order; each is stored in one
+transaction, by this process alone.
+
+Knows: plans, stores, what comes from workers. Does not know: Dask, sessions, windows.
+"""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Protocol
+
+from engine.cluster.answers import WrongAnswer
+from engine.cluster.facts import WorkerFacts, differences, facts_here, refused
+from engine.cluster.kinds import KindRecord
+from engine.cluster.near import nearly_tied
+from engine.cluster.patience import Patience
+from engine.cluster.work import ITEMS_OF_A_TASK, placed_items, tasks_of, work_of
+from engine.core.cancel import CancelToken
+from engine.core.errors import EngineBug, SetupError
+from engine.core.events import (
+    ClusterNews,
+    ClusterUnderWay,
+    ModelOpened,
+    RunEnded,
+    RunEvent,
+    RunStarted,
+    TokensEvaluated,
+)
+from engine.core.run_records import CLUSTER, OVER_CLUSTER, StoredRun
+from engine.judge.keeping import RunKeeper, missing_groups, settled
+from engine.judge.plan import (
+    RunPlan,
+    check_context,
+    check_same_format,
+    continued_manifest,
+    format_hash,
+    session_manifest,
+)
+from engine.llama.model import LlamaModel
+from engine.llama.vocabulary import Vocabulary
+from engine.loading.templates import chat_template
+from engine.prompt.chat_template import ChatTemplate
+from engine.store.run_store import RunStore
+
+if TYPE_CHECKING:
+    from engine.cluster.hands import Answered, Connection, Told
+
+_WAIT = 0.2  # seconds between two looks whether to stop
+
+
+@dataclass(frozen=True)
+class ClusterRun:
+    """How a run is judged over a cluster. `items`: about as many a worker is given at a time."""
+
+    connection: "Connection"
+    items: int = ITEMS_OF_A_TASK
+    mixed_builds: bool = False
+    patience: Patience = field(default_factory=Patience)
+
+
+class _Handing(Protocol):
+    told: "SimpleQueue[Told]"
+
+
+def run_over_cluster(
+    plan: RunPlan,
+    store: RunStore,
+    over: ClusterRun,
+    cancel: CancelToken,
+    *,
+    fresh: bool = False,
+) -> Generator[RunEvent, None, RunEnded]:
+    """Have workers judge what the store does not hold yet; the last event is RunEnded, which is returned too.
+
+    The run is the one that `run_judging` would make or go on with. Raises StoreError, RunBusyError,
+    ModelFileError, SetupError where the scheduler is lost or no worker can judge: what came back is kept.
+    """
+    with store.begin(plan.identity(), fresh) as run:
+        plan = settled(plan, store, run)
+        judged = store.positions(run.id)
+        groups = missing_groups(plan, judged)
+        yield RunStarted(run.id, len(plan.dataset), len(judged))
+        if groups:
+            template = _template(plan, cancel)
+            check_same_format(run, template)
+            yield ModelOpened(template.frame.note)
+            yield from _Judging(plan, store, run, template, over).judge(groups, cancel)
+        count = len(store.positions(run.id))
+        ended = RunEnded(run.id, len(plan.dataset), count, count < len(plan.dataset))
+        yield ended
+    return ended
+
+
+def _template(plan: RunPlan, cancel: CancelToken) -> ChatTemplate:
+    """The chat format of a plan's model, which is not opened here."""
+    plan.model.check_unchanged()
+    with LlamaModel(plan.model.path, vocabulary_only=True, cancel=cancel) as model:
+        check_context(plan, model)
+        return chat_template(model.chat_template, Vocabulary(model), cancel)
+
+
+class _Judging:
+    """The part of a run in which workers judge."""
+
+    def __init__(
+        self, plan: RunPlan, store: RunStore, run: StoredRun, template: ChatTemplate, over: ClusterRun
+    ) -> None:
+        self._plan = plan
+        self._store = store
+        self._run = run
+        self._over = over
+        self._template = format_hash(template)
+        session = session_manifest(plan, template, {OVER_CLUSTER: True})
+        self._manifest = continued_manifest(run.manifest, session)
+        self._kinds = KindRecord(run.manifest.get(CLUSTER, ()))
+        self._keeper = RunKeeper(plan, store, run.id)
+        self._missing: set[int] = set()
+
+    def judge(self, groups: Sequence[range], cancel: CancelToken) -> Iterator[RunEvent]:
+        """Judge groups, until they are stored or it is asked to stop."""
+        self._missing = {group.start for group in groups}
+        self._store.describe(self._run.id, self._manifest)
+        yield from self._keeper.begin()
+        with self._hands(groups, cancel) as hands:
+            yield from self._taken(hands, cancel)
+        yield from self._keeper.end()
+        yield from self._told_of_kinds()
+
+    def _hands(self, groups: Sequence[range], cancel: CancelToken) -> AbstractContextManager[_Handing]:
+        module = import_module("engine.cluster.hands")  # Dask is there now, and for this alone
+        orders = module.Orders(
+            work=work_of(self._plan),
+            template=self._template,
+            tasks=tasks_of(groups, self._over.items),
+            items_of=partial(placed_items, self._plan),
+            refused=partial(self._refused, facts_here(self._plan.machine)),
+            patience=self._over.patience,
+        )
+        return _stopping(partial(module.Hands, self._over.connection, orders), cancel)
+
+    def _refused(self, own: WorkerFacts, worker: WorkerFacts) -> SetupError | None:
+        if error := refused(worker, own, self._over.mixed_builds):
+            return error
+        if (worker.device or None) != self._plan.device:
+            has, wanted = worker.device or "the processor", self._plan.device or "the processor"
+            return SetupError(
+                f"{worker.computer} computes with {has}, this run with {wanted}.",
+                "Start it with the same device.",
+            )
+        return None
+
+    def _taken(self, hands: _Handing, cancel: CancelToken) -> Iterator[RunEvent]:
+        """What the workers bring, stored and told."""
+        module = import_module("engine.cluster.hands")
+        while True:
+            try:
+                told = hands.told.get(timeout=_WAIT)
+            except Empty:
+                continue
+            if isinstance(told, module.Answered):
+                yield from self._kept(told)
+            elif isinstance(told, module.UnderWay):
+                yield ClusterUnderWay(told.workers, told.items, told.seconds_left)
+            elif isinstance(told, module.Said):
+                yield ClusterNews(told.text)
+            elif isinstance(told, module.Over):
+                if told.error is not None and not cancel.requested:
+                    raise _as_known(told.error)
+                return
+
+    def _kept(self, answered: "Answered") -> Iterator[RunEvent]:
+        """Store the groups of a task that are not stored yet."""
+        groups = [group for group in answered.groups if group[0].position in self._missing]
+        # Before the items: what is killed between the two is judged again, and then said of another.
+        self._kinds.add(answered.facts.kind, [item.position for group in groups for item in group])
+        self._manifest = {**self._manifest, CLUSTER: self._kinds.as_json()}
+        self._store.describe(self._run.id, self._manifest)
+        for group in groups:
+            self._missing.discard(group[0].position)
+            yield TokensEvaluated(sum(item.tokens_read + item.tokens_generated for item in group))
+            yield from self._keeper.keep(group)
+
+    def _told_of_kinds(self) -> Iterator[ClusterNews]:
+        """Where computers of several kinds judged: that the last digits can differ, and for how many labels
+        that can matter.
+        """
+        if not (differ := differences(self._kinds.kinds)):
+            return
+        near, labels = nearly_tied(self._store.judged(self._run.id), self._plan)
+        yield ClusterNews(
+            f"The computers that judged this run differ in {differ}, so the last digits of its probabilities"
+            f" can differ from those of another run. {near:,} of {labels:,} labels are so close to another"
+            " one that this could decide them."
+        )
+
+
+@contextmanager
+def _stopping(
+    make: Callable[[CancelToken], AbstractContextManager[_Handing]], cancel: CancelToken
+) -> Iterator[_Handing]:
+    """Hands that end with whoever takes from them, and stop as the run is asked to."""
+    own = _Either(cancel)
+    with make(own) as hands:
+        yield hands
+
+
+class _Either(CancelToken):
+    """Set by itself or by another token, which it leaves as it is."""
+
+    def __init__(self, other: CancelToken) -> None:
+        super().__init__()
+        self._other = other
+
+    @property
+    def ending(self) -> bool:
+        """True once either is asked to end."""
+        return super().ending or self._other.ending
+
+    @property
+    def requested(self) -> bool:
+        """True once either is set."""
+        return super().requested or self._other.requested
+
+
+def _as_known(error: BaseException) -> BaseException:
+    """An error as the program knows it."""
+    if isinstance(error, SetupError):
+        return error
+    if isinstance(error, WrongAnswer):
+        return SetupError(f"A worker answered with {error}.", "See that it runs the same program.")
+    made = EngineBug(f"the connection to the cluster broke down: {error!r}")
+    made.__cause__ = error
+    return made

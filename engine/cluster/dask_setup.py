@@ -1,0 +1,78 @@
+"""Dask as this program uses it: quiet, without diagnostics, its connections encrypted where they leave.
+
+Knows: Dask's settings. Does not know: what is sent.
+"""
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import dask
+
+from engine.cluster.addresses import ClusterAddress
+from engine.cluster.certificates import certificate_files
+
+if TYPE_CHECKING:
+    from distributed.security import Security
+
+SILENT_SECONDS = 60
+"""A worker that was not heard of for so long is given up by the scheduler."""
+CONNECT_SECONDS = 10
+"""How long a connection may take until it is said that nobody answers."""
+
+_LOGGERS = ("distributed", "distributed.client", "distributed.gc", "tornado", "tornado.application", "bokeh")
+
+
+def set_up_dask() -> None:
+    """Settings for this process and the workers that it starts; a person's own settings of Dask stay below.
+
+    Texts could come into its logs with a failed call: nothing is logged. Nothing that a worker holds is
+    written to a disk.
+    """
+    dask.config.set(
+        {
+            "distributed.scheduler.worker-ttl": f"{SILENT_SECONDS}s",
+            "distributed.scheduler.work-stealing": False,  # each worker is given its own tasks
+            "distributed.scheduler.active-memory-manager.start": False,
+            "distributed.scheduler.http.routes": [],
+            "distributed.worker.http.routes": [],
+            "distributed.scheduler.preload": [],
+            "distributed.worker.preload": [],
+            "distributed.nanny.preload": [],
+            "distributed.worker.profile.enabled": False,
+            "distributed.worker.memory.target": False,
+            "distributed.worker.memory.spill": False,
+            "distributed.worker.memory.pause": False,
+            "distributed.worker.memory.terminate": False,
+            "distributed.admin.low-level-log-length": 100,
+            "distributed.admin.tick.limit": "1h",
+            "distributed.comm.timeouts.connect": f"{CONNECT_SECONDS}s",
+            "distributed.comm.timeouts.tcp": f"{SILENT_SECONDS}s",
+            "distributed.comm.retry.count": 0,
+            "distributed.comm.tls.min-version": 1.3,
+        }
+    )
+    import distributed  # noqa: PLC0415 - it takes its settings, and sets its loggers, as it is imported
+
+    assert distributed.__version__
+    be_quiet()
+
+
+def be_quiet() -> None:
+    """Let nothing be logged by Dask in this process."""
+    for name in _LOGGERS:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
+def security_for(address: ClusterAddress, certificates: Path) -> "Security | None":
+    """What makes the connections of a cluster; None for plain ones. SetupError without certificates."""
+    if not address.encrypted:
+        return None
+    from distributed.security import Security  # noqa: PLC0415
+
+    files = certificate_files(certificates)
+    own = {"cert": str(files.certificate), "key": str(files.key)}
+    roles = {
+        f"tls_{role}_{part}": path for role in ("client", "scheduler", "worker") for part, path in own.items()
+    }
+    return Security(tls_ca_file=str(files.authority), require_encryption=True, **roles)

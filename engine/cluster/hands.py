@@ -1,0 +1,355 @@
+"""The asking end of a cluster: hands tasks to workers, takes their answers, and sees who is lost or late.
+
+It lives on a thread of its own and tells what happens through a queue. Dask brings tasks to workers and tells
+which of these are alive; who is given what is decided here, because a worker must have the run's model open,
+and because it must be known who has what for how long.
+
+Knows: Dask's client. Does not know: stores, what is done with answers.
+"""
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from distributed import Client
+
+from engine.cluster import worker_plugin
+from engine.cluster.addresses import ClusterAddress
+from engine.cluster.answers import WrongAnswer, judged_group, said_in
+from engine.cluster.dask_setup import CONNECT_SECONDS, security_for
+from engine.cluster.facts import WorkerFacts, facts_of
+from engine.cluster.ledger import IN_HAND, Hand, Ledger
+from engine.cluster.patience import Patience
+from engine.cluster.work import JudgeWork, PlacedItem, Task
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.formatting import duration
+from engine.core.judgments import JudgedItem
+from engine.core.remedies import Remedy, Step
+
+_SECONDS_BETWEEN_LOOKS = 0.5
+_ANSWER_SECONDS = 120.0  # to say what it is: a busy computer may take long to import
+
+
+@dataclass(frozen=True)
+class Said:
+    """Something that a person should know."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A task came back: its groups in order, and who judged them."""
+
+    task: Task
+    groups: tuple[tuple[JudgedItem, ...], ...]
+    facts: WorkerFacts
+
+
+@dataclass(frozen=True)
+class UnderWay:
+    """How it stands, about once a second."""
+
+    workers: int
+    items: int
+    seconds_left: float | None
+
+
+@dataclass(frozen=True)
+class Over:
+    """The last of all. `error`: why it ended before its work; None also where it was asked to stop."""
+
+    error: BaseException | None
+
+
+Told = Said | Answered | UnderWay | Over
+
+
+@dataclass(frozen=True)
+class Connection:
+    """How a scheduler is reached."""
+
+    address: ClusterAddress
+    certificates: Path
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What is to be judged, and by whom. `items_of`: what travels with a task. `refused`: why a worker cannot
+    take part; None where it can.
+    """
+
+    work: JudgeWork
+    template: str
+    tasks: list[Task]
+    items_of: Callable[[Task], list[list[PlacedItem]]]
+    refused: Callable[[WorkerFacts], SetupError | None]
+    patience: Patience = field(default_factory=Patience)
+
+
+def connect(connection: Connection) -> Any:
+    """A client of a scheduler, to be used in `async with`."""
+    return Client(
+        str(connection.address),
+        asynchronous=True,
+        security=security_for(connection.address, connection.certificates),
+        timeout=CONNECT_SECONDS,
+        set_as_default=False,
+        heartbeat_interval="2s",
+    )
+
+
+def no_scheduler(address: ClusterAddress, how: str) -> SetupError:
+    """That a scheduler does not answer."""
+    return SetupError(f"{address}: {how}. What was judged is kept.", Remedy(Step.START_SCHEDULER))
+
+
+async def described(client: Any, worker: str) -> WorkerFacts:
+    """What a worker says of itself. Raises SetupError, WrongAnswer."""
+    data = await asyncio.wait_for(
+        client.submit(worker_plugin.describe, **_only(worker, f"describe-{uuid4().hex}")), _ANSWER_SECONDS
+    )
+    try:
+        return facts_of(said_in(data))
+    except WrongAnswer:
+        raise
+    except ValueError as error:
+        raise WrongAnswer(str(error)) from error
+
+
+def _only(worker: str, key: str) -> dict[str, Any]:
+    return {"workers": [worker], "allow_other_workers": False, "pure": False, "key": f"tiebreak-{key}"}
+
+
+class Hands:
+    """Hands tasks out until all are done, `cancel` is set, or something ends it.
+
+    `told`: what happens, in order; the last is Over.
+    """
+
+    def __init__(self, connection: Connection, orders: Orders, cancel: CancelToken) -> None:
+        self.told: queue.SimpleQueue[Told] = queue.SimpleQueue()
+        self._connection = connection
+        self._orders = orders
+        self._cancel = cancel
+        self._ledger = Ledger(orders.tasks, orders.patience)
+        self._workers: dict[str, asyncio.Task[None]] = {}
+        self._useless: set[str] = set()
+        self._ready: set[str] = set()
+        self._numbers = count()
+        self._letting_go: set[asyncio.Future[None]] = set()
+        self._run = uuid4().hex[:12]
+        self._failed: asyncio.Future[None]
+        self._changed: asyncio.Event
+        self._thread = threading.Thread(target=self._serve, name="cluster", daemon=True)
+
+    def __enter__(self) -> "Hands":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._cancel.cancel()
+        self._thread.join()
+
+    def _serve(self) -> None:
+        try:
+            asyncio.run(self._main())
+        except BaseException as error:  # whatever it is, the other thread must hear of it
+            self.told.put(Over(error))
+        else:
+            self.told.put(Over(None))
+
+    async def _main(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._failed, self._changed = loop.create_future(), asyncio.Event()
+        address = self._connection.address
+        try:
+            client = await connect(self._connection)
+        except (OSError, TimeoutError) as error:
+            raise no_scheduler(address, "no scheduler answers there") from error
+        try:
+            await self._look_after(client)
+        finally:
+            for serving in self._workers.values():
+                serving.cancel()
+            await asyncio.gather(*self._workers.values(), return_exceptions=True)
+            with suppress(OSError, TimeoutError, asyncio.CancelledError):
+                await asyncio.wait_for(client.close(timeout=2), 5)
+
+    async def _look_after(self, client: Any) -> None:
+        """Until all is done: see which workers there are, who is late, whether it shall stop."""
+        loop = asyncio.get_running_loop()
+        heard = served = loop.time()
+        ending = False
+        while not self._ledger.done and not self._cancel.requested:
+            now = loop.time()
+            there = await self._addresses(client)
+            if there is not None:
+                heard = now
+                self._meet(client, there)
+            elif now - heard > self._orders.patience.scheduler:
+                raise no_scheduler(self._connection.address, "the scheduler is gone")
+            served = now if self._workers.keys() - self._useless else served
+            if now - served > self._orders.patience.no_worker:
+                raise SetupError("No worker is left that can judge this run.", Remedy(Step.START_WORKERS))
+            if self._cancel.ending and not ending:
+                ending = True
+                self._ledger.stop()
+            for hand in self._ledger.late():
+                self._say_late(hand)
+            ledger = self._ledger
+            self.told.put(UnderWay(len(self._ready), ledger.items_in_hand, ledger.seconds_left))
+            self._changed.set()
+            await asyncio.wait([self._failed], timeout=_SECONDS_BETWEEN_LOOKS)
+            if self._failed.done():
+                self._failed.result()
+
+    async def _addresses(self, client: Any) -> set[str] | None:
+        """The workers that the scheduler knows; None where it does not answer."""
+        if client.status != "running":
+            return None
+        try:
+            return set(await asyncio.wait_for(client.nthreads(), self._orders.patience.scheduler))
+        except (OSError, TimeoutError, asyncio.CancelledError):
+            if asyncio.current_task().cancelling():  # type: ignore[union-attr]
+                raise
+            return None
+
+    def _meet(self, client: Any, there: set[str]) -> None:
+        """Begin with workers that are new; end with those that are lost."""
+        for worker in self._workers.keys() - there:
+            self._workers.pop(worker).cancel()
+            self._useless.discard(worker)
+            for hand in list(self._ledger.hands.pop(worker, [])):
+                hand.drop()
+                self._ledger.put_back(hand)
+        for worker in there - self._workers.keys():
+            self._workers[worker] = asyncio.create_task(
+                self._guarded(worker, self._serve_worker(client, worker))
+            )
+
+    async def _guarded(self, worker: str, work: Coroutine[Any, Any, None]) -> None:
+        """What goes wrong with a worker ends it for this run; what is no worker's fault ends the run."""
+        try:
+            await work
+        except (SetupError, WrongAnswer) as error:
+            self._useless.add(worker)
+            problem = error.problem if isinstance(error, SetupError) else f"it answers with {error}"
+            remedy = f" {error.remedy}" if isinstance(error, SetupError) else ""
+            self.told.put(Said(f"Worker {worker} is not used: {problem}{remedy}"))
+        except (OSError, TimeoutError) as error:
+            self._useless.add(worker)
+            self.told.put(Said(f"Worker {worker} is not used: it does not answer ({type(error).__name__})."))
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:
+            if not self._failed.done():
+                self._failed.set_exception(error)
+        finally:
+            self._ready.discard(worker)
+
+    async def _serve_worker(self, client: Any, worker: str) -> None:
+        """Make a worker ready, then keep its hands full."""
+        facts = await described(client, worker)
+        if error := self._orders.refused(facts):
+            raise error
+        await self._prepare(client, worker)
+        self._ready.add(worker)
+        slots = [asyncio.create_task(self._slot(client, worker, facts)) for _ in range(IN_HAND)]
+        try:
+            await asyncio.gather(*slots)
+        finally:
+            for slot in slots:
+                slot.cancel()
+            await asyncio.gather(*slots, return_exceptions=True)
+            for hand in list(self._ledger.hands.pop(worker, [])):
+                self._ledger.put_back(hand)
+
+    async def _prepare(self, client: Any, worker: str) -> None:
+        """Have the model opened, which may take minutes. Raises SetupError, WrongAnswer."""
+        key = f"prepare-{self._run}-{next(self._numbers)}"
+        said = said_in(await client.submit(worker_plugin.prepare, self._orders.work, **_only(worker, key)))
+        if not isinstance(said, dict) or said.get("template") != self._orders.template:
+            raise WrongAnswer("prompts in another chat format")
+
+    async def _slot(self, client: Any, worker: str, facts: WorkerFacts) -> None:
+        while not self._ledger.done:
+            hand = self._ledger.take(worker)
+            if hand is None:
+                self._changed.clear()
+                await self._changed.wait()
+                continue
+            await self._hand_over(client, hand, facts)
+            self._changed.set()
+
+    async def _hand_over(self, client: Any, hand: Hand, facts: WorkerFacts) -> None:
+        """Give a task to a worker and take its answer, or put it back."""
+        groups = self._orders.items_of(hand.task)
+        key = f"judge-{self._run}-{hand.task.number}-{next(self._numbers)}"
+        future = client.submit(worker_plugin.judge, self._orders.work.key, groups, **_only(hand.worker, key))
+        hand.give_up = lambda: self._let_go(future)
+        try:
+            data = await future
+            said = said_in(data)
+            if said == worker_plugin.NOT_PREPARED:
+                self._ledger.put_back(hand)
+                await self._prepare(client, hand.worker)
+                return
+            if said == worker_plugin.NOT_WANTED:
+                raise asyncio.CancelledError
+            if not isinstance(said, list) or len(said) != len(groups):
+                raise WrongAnswer("another number of groups")
+            judged = [
+                tuple(judged_group(own, asked, self._orders.work.rubric, self._orders.work.settings))
+                for own, asked in zip(said, groups, strict=True)
+            ]
+        except asyncio.CancelledError:
+            # Taken back, or lost with its worker or the scheduler; or all of this ends.
+            if asyncio.current_task().cancelling():  # type: ignore[union-attr]
+                raise
+            if not hand.let_go:
+                self._ledger.put_back(hand)
+                await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+            return
+        except (SetupError, WrongAnswer):
+            if not self._ledger.put_back(hand, fault=True):
+                self._failed.set_exception(
+                    SetupError(
+                        f"Several workers could not judge {hand.task.in_words}.",
+                        "Judge these items on this computer to see why; what was judged is kept.",
+                    )
+                )
+            raise
+        finally:
+            future.release()
+        seconds = sum(item.seconds for group in judged for item in group)
+        if self._ledger.finish(hand, seconds):
+            self.told.put(Answered(hand.task, tuple(judged), facts))
+
+    def _let_go(self, future: Any) -> None:
+        """Tell the scheduler that nobody waits for a task any more; it may be gone itself."""
+
+        async def cancel() -> None:
+            with suppress(Exception):
+                await future.cancel()
+
+        letting_go = asyncio.ensure_future(cancel())
+        self._letting_go.add(letting_go)
+        letting_go.add_done_callback(self._letting_go.discard)
+
+    def _say_late(self, hand: Hand) -> None:
+        waited = asyncio.get_running_loop().time() - (hand.began or 0)
+        self.told.put(
+            Said(
+                f"Worker {hand.worker} has said nothing of {hand.task.in_words} for {duration(waited)}:"
+                " others are given them, and it gets nothing more until it answers."
+            )
+        )

@@ -1,0 +1,197 @@
+"""Which task of a run is to do, in whose hands, or done; and how fast each worker is.
+
+A task may be in several hands: where one is late or lost, others get it too, and the first answer counts.
+
+Knows: tasks, hands, times. Does not know: Dask, answers, the store.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from engine.cluster.patience import Patience
+from engine.cluster.work import Task
+
+IN_HAND = 2
+"""Tasks of a worker at a time: while it does one, the next is there already."""
+MOST_TRIES = 4
+"""Faults of workers with a task, lost ones aside, after which it is the task's."""
+
+
+@dataclass(eq=False)
+class Hand:
+    """A task that a worker was given. `began`: when nothing was before it, None while something is.
+
+    `let_go`: that nobody waits for it any more; `give_up`: called then.
+    """
+
+    task: Task
+    worker: str
+    began: float | None = None
+    late: bool = False
+    let_go: bool = False
+    give_up: Callable[[], None] | None = None
+
+    def drop(self) -> None:
+        """Wait for it no longer."""
+        self.let_go = True
+        if self.give_up is not None:
+            self.give_up()
+
+
+@dataclass
+class _Pace:
+    """What a worker has done: items, seconds at work with them."""
+
+    items: int = 0
+    seconds: float = 0.0
+
+
+class Ledger:
+    """Belongs to one thread."""
+
+    def __init__(
+        self, tasks: Sequence[Task], patience: Patience, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._pending = deque(tasks)
+        self._left = {task.number for task in tasks}
+        self._items_left = sum(task.items for task in tasks)
+        self._patience = patience
+        self._clock = clock
+        self._faults: dict[int, int] = {}
+        self._paces: dict[str, _Pace] = {}
+        self.hands: dict[str, list[Hand]] = {}
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is to do, nor in hands."""
+        return not self._left
+
+    @property
+    def items_in_hand(self) -> int:
+        """Items that were given to workers and are not done."""
+        tasks = {hand.task.number: hand.task for hands in self.hands.values() for hand in hands}
+        return sum(task.items for number, task in tasks.items() if number in self._left)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Until all is done, by the workers that have something in hand; None where no speed is known."""
+        at_work = (self._seconds_per_item(worker) for worker, hands in self.hands.items() if hands)
+        speed = sum(1 / each for each in at_work if each)
+        return self._items_left / speed if speed else None
+
+    def take(self, worker: str) -> Hand | None:
+        """The next task for a worker: one to do, else one that waits behind another; None for neither."""
+        own = self.hands.setdefault(worker, [])
+        if len(own) >= IN_HAND or (own and own[0].late):
+            return None
+        task = self._next({hand.task.number for hand in own}) or (None if own else self._waiting(worker))
+        if task is None:
+            return None
+        hand = Hand(task, worker, None if own else self._clock())
+        own.append(hand)
+        return hand
+
+    def _next(self, held: set[int]) -> Task | None:
+        """The first task that is to do and that the worker has not in hand."""
+        put_back: list[Task] = []
+        found = None
+        while self._pending and found is None:
+            task = self._pending.popleft()
+            if task.number in held:
+                put_back.append(task)
+            elif task.number in self._left:
+                found = task
+        self._pending.extendleft(reversed(put_back))
+        return found
+
+    def _waiting(self, worker: str) -> Task | None:
+        """A task taken out of the hands of another worker, which has not begun it."""
+        waiting = [hand for hands in self.hands.values() for hand in hands[1:] if hand.worker != worker]
+        if not waiting:
+            return None
+        hand = max(waiting, key=lambda each: self._seconds_per_item(each.worker) or 0.0)
+        self.release(hand)
+        hand.drop()
+        return hand.task
+
+    def release(self, hand: Hand) -> None:
+        """Take a task out of a worker's hands; what comes next there begins now."""
+        own = self.hands.get(hand.worker, [])
+        if hand in own:
+            own.remove(hand)
+            if own and own[0].began is None:
+                own[0].began = self._clock()
+
+    def finish(self, hand: Hand, seconds: float) -> bool:
+        """A task was answered, after so many seconds at work; whether it is the first answer."""
+        self.release(hand)
+        pace = self._paces.setdefault(hand.worker, _Pace())
+        pace.items += hand.task.items
+        pace.seconds += seconds
+        if hand.task.number not in self._left:
+            return False
+        self._left.remove(hand.task.number)
+        self._items_left -= hand.task.items
+        for hands in list(self.hands.values()):
+            for other in [each for each in hands if each.task.number == hand.task.number]:
+                self.release(other)
+                other.drop()
+        return True
+
+    def put_back(self, hand: Hand, fault: bool = False) -> bool:
+        """A task comes back undone, by a `fault` of the worker or because that was lost; whether it may be
+        tried again.
+        """
+        self.release(hand)
+        number = hand.task.number
+        if fault:
+            self._faults[number] = self._faults.get(number, 0) + 1
+        self._again(hand.task)
+        return self._faults.get(number, 0) < MOST_TRIES
+
+    def _again(self, task: Task) -> None:
+        held = any(each.task.number == task.number for hands in self.hands.values() for each in hands)
+        if task.number in self._left and not held and task not in self._pending:
+            self._pending.appendleft(task)
+
+    def late(self) -> list[Hand]:
+        """Hands that have just become late; their tasks are to do again, for others."""
+        now, found = self._clock(), []
+        for hands in self.hands.values():
+            for hand in hands[:1]:
+                if hand.late or hand.began is None:
+                    continue
+                if now - hand.began > self._patience.limit(hand.task.items, self._usual(hand.worker)):
+                    hand.late = True
+                    found.append(hand)
+        for hand in found:
+            if hand.task.number in self._left:
+                self._pending.appendleft(hand.task)
+            for behind in self.hands[hand.worker][1:]:
+                self.release(behind)
+                behind.drop()
+                self._again(behind.task)
+        return found
+
+    def stop(self) -> None:
+        """Hand out nothing more, and take back what no worker has begun."""
+        self._pending.clear()
+        for hands in self.hands.values():
+            for hand in hands[1:]:
+                self.release(hand)
+                hand.drop()
+        self._left = {hand.task.number for hands in self.hands.values() for hand in hands} & self._left
+
+    def _seconds_per_item(self, worker: str) -> float | None:
+        pace = self._paces.get(worker)
+        return pace.seconds / pace.items if pace and pace.items and pace.seconds > 0 else None
+
+    def _usual(self, worker: str) -> float | None:
+        """A worker's own seconds for an item; while it has done none, those of the slowest, twice."""
+        own = self._seconds_per_item(worker)
+        if own is not None:
+            return own
+        others = [each for each in map(self._seconds_per_item, self._paces) if each]
+        return 2 * max(others) if others else None

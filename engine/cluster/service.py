@@ -1,0 +1,154 @@
+"""A scheduler or a worker, in this process, until it is asked to stop.
+
+Neither has Dask's web pages: no port is open but those that its own computers talk by.
+
+Knows: Dask's scheduler, nanny and worker. Does not know: what is judged.
+"""
+
+import asyncio
+import logging
+import signal
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from distributed import Nanny, Scheduler, Worker
+
+from engine.cluster.addresses import ClusterAddress, is_this_computer
+from engine.cluster.dask_setup import CONNECT_SECONDS, security_for
+from engine.cluster.worker_model import WorkerOptions
+from engine.cluster.worker_plugin import JudgingPlugin
+from engine.core.errors import SetupError
+from engine.system.paths import cache_folder
+
+_SECONDS_BETWEEN_TRIES = 3.0
+_CLOSING_SECONDS = 10.0
+
+Tell = Callable[[str], None]
+
+
+class PlainScheduler(Scheduler):  # type: ignore[misc]
+    """Dask's scheduler without its web pages."""
+
+    def start_http_server(self, *_args: Any, **_options: Any) -> None:
+        """Open no further port."""
+
+
+class PlainWorker(Worker):  # type: ignore[misc]
+    """Dask's worker without its web pages."""
+
+    def start_http_server(self, *_args: Any, **_options: Any) -> None:
+        """Open no further port."""
+
+
+def run_scheduler(address: ClusterAddress, certificates: Path, file: Path | None, tell: Tell) -> None:
+    """Be a scheduler at an address, until a signal asks to stop; `file`: where it writes that address.
+
+    SetupError where it cannot listen there.
+    """
+    security = security_for(address, certificates)
+
+    async def serve(stopped: asyncio.Event) -> None:
+        scheduler = PlainScheduler(
+            host=address.host.strip("[]"),
+            port=address.port,
+            protocol=address.protocol,
+            security=security,
+            scheduler_file=str(file) if file else None,
+            dashboard=False,
+        )
+        try:
+            await scheduler
+        except (OSError, ValueError) as error:
+            raise SetupError(
+                f"A scheduler cannot listen at {address}: {error}.",
+                "Stop what listens there, or name another port.",
+            ) from error
+        tell(f"The scheduler is at {scheduler.address}")
+        await stopped.wait()
+        await scheduler.close()
+
+    _until_stopped(serve)
+
+
+def run_worker(address: ClusterAddress, certificates: Path, options: WorkerOptions, tell: Tell) -> None:
+    """Be a worker of a scheduler, until a signal asks to stop; waits for the scheduler while it is away."""
+    security = security_for(address, certificates)
+
+    async def serve(stopped: asyncio.Event) -> None:
+        told = ""
+        while not stopped.is_set():
+            try:
+                async with _worker(address, security, options) as nanny:
+                    tell(f"Working for {address}")
+                    told = ""
+                    await _first_of(stopped.wait(), nanny.finished())
+                said = f"The scheduler at {address} is gone."
+            except (OSError, TimeoutError, RuntimeError) as error:
+                said = f"{address}: {_in_short(error)}"
+            if not stopped.is_set():
+                if said != told:
+                    tell(f"{said} Trying again every {_SECONDS_BETWEEN_TRIES:.0f} s.")
+                    told = said
+                await _first_of(stopped.wait(), asyncio.sleep(_SECONDS_BETWEEN_TRIES))
+
+    _until_stopped(serve)
+
+
+@asynccontextmanager
+async def _worker(address: ClusterAddress, security: Any, options: WorkerOptions) -> AsyncIterator[Any]:
+    """A nanny with its worker: one that a driver or a signal ends is started again."""
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(
+        dir=cache_folder(), prefix="cluster-", ignore_cleanup_errors=True
+    ) as folder:
+        nanny = Nanny(
+            str(address),
+            nthreads=1,  # of Dask: a session belongs to its thread, and llama.cpp has threads of its own
+            host="127.0.0.1" if is_this_computer(address.host) else None,
+            security=security,
+            worker_class=PlainWorker,
+            plugins=(JudgingPlugin(options),),
+            local_directory=folder,
+            memory_limit=None,  # a mapped model would count as the worker's own
+            dashboard=False,
+            death_timeout=CONNECT_SECONDS,
+            silence_logs=logging.CRITICAL + 1,
+        )
+        try:
+            await asyncio.wait_for(nanny, 6 * CONNECT_SECONDS)
+            yield nanny
+        finally:
+            with suppress(TimeoutError, OSError, RuntimeError):
+                await asyncio.wait_for(nanny.close(), _CLOSING_SECONDS)
+
+
+def _in_short(error: BaseException) -> str:
+    """An error of Dask in a clause: those of connections quote each other over several lines."""
+    return str(error).splitlines()[0].strip()[:200].rstrip(".") + "." if str(error) else "no answer."
+
+
+async def _first_of(*waiting: Awaitable[Any]) -> None:
+    tasks = [asyncio.ensure_future(each) for each in waiting]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+def _until_stopped(serve: Callable[[asyncio.Event], Awaitable[None]]) -> None:
+    """Serve on a loop of its own; an event tells of the first signal to end."""
+
+    async def main() -> None:
+        stopped = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        if sys.platform != "win32":
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(number, stopped.set)
+        await serve(stopped)
+
+    asyncio.run(main())

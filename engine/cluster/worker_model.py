@@ -1,0 +1,183 @@
+"""The model of a run on a worker: found by its content, opened once, and asked group after group.
+
+All of it belongs to one thread, the one that first prepares it.
+
+Knows: model folders, sessions, ItemJudge. Does not know: Dask, the whole dataset, stores.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from engine.cluster.work import JudgeWork, PlacedItem
+from engine.core.cancel import CancelToken
+from engine.core.errors import ModelFileError
+from engine.core.events import followed
+from engine.core.formatting import amount
+from engine.core.judgments import JudgedItem
+from engine.core.remedies import Remedy, Step
+from engine.core.settings import Device, MachineSettings
+from engine.gguf.finder import model_places, usual_folders
+from engine.gguf.judge_file import ModelFile, read_model_file
+from engine.gguf.memory import check_memory
+from engine.judge.item_judge import ItemJudge
+from engine.judge.plan import format_hash, session_shape
+from engine.llama.speed import ModelSpeed
+from engine.loading.checked_model import CheckedModel, checked_model
+from engine.loading.model_speed import measure_speed, speed_of
+from engine.loading.opening import OpenModel, machine_on, open_session
+from engine.system.apart import Apart, Here
+
+
+@dataclass(frozen=True)
+class WorkerOptions:
+    """How a worker was started. `models`: a file or folders in place of the usual folders, where any.
+
+    `threads`, `device`, `gpu_layers`: what computes, as commands take it; no `device`: the processor alone.
+    """
+
+    models: tuple[Path, ...] = ()
+    threads: int | None = None
+    device: Device | None = None
+    gpu_layers: int | None = None
+
+    def machine(self, model: ModelFile) -> MachineSettings:
+        """How this computer works with a model."""
+        return machine_on(self.device, self.threads, self.gpu_layers, model)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """That a model is open. `template`: which chat format its prompts are in."""
+
+    template: str
+
+
+class ModelOnWorker:
+    """Opens the model of one run at a time. `cancel`: ends whatever it is at, for good."""
+
+    def __init__(self, options: WorkerOptions, cancel: CancelToken) -> None:
+        self._options = options
+        self._cancel = cancel
+        self._work: JudgeWork | None = None
+        self._found: tuple[ModelFile, CheckedModel] | None = None
+        self._held = ExitStack()
+        self._judge: ItemJudge | None = None
+        self._series: set[int] = set()
+
+    def prepare(self, work: JudgeWork) -> Prepared:
+        """Open the model of a run, unless it is open; closes that of another run.
+
+        ModelFileError where it is not on this computer, does not fit or cannot be used; Cancelled.
+        """
+        if self._work is None or self._work.key != work.key:
+            self.close()
+            self._work = work
+        return Prepared(format_hash(self._opened(work).template))
+
+    def knows(self, key: str) -> bool:
+        """Whether the run with this key was prepared last."""
+        return self._work is not None and self._work.key == key
+
+    def judge(
+        self, groups: Sequence[Sequence[PlacedItem]], wanted: Callable[[], bool]
+    ) -> list[list[JudgedItem]] | None:
+        """Judge groups of the prepared run, one after the other; None once nobody wants them any more.
+
+        `wanted` is asked several times a second. Raises ModelFileError, DeviceFailed, Cancelled.
+        """
+        if self._work is None:
+            raise ValueError("nothing is prepared")
+        self._opened(self._work)
+        assert self._judge is not None
+        self._series.clear()
+        self._series.update(each.position for group in groups for each in group if each.in_series)
+        judged = []
+        for group in groups:
+            placed = [(each.position, each.item) for each in group]
+            try:
+                judged.append(followed(self._judge.judge(placed), partial(_stop_unless, wanted)))
+            except _NotWanted:
+                self._drop()  # in the middle of a group: what its cache holds is not known
+                return None
+        return judged
+
+    def speed(self, work: JudgeWork) -> ModelSpeed:
+        """The speed of the model of a run here: remembered, or measured now. Raises what `prepare` raises."""
+        model, _ = self._file(work)
+        self._drop()  # it would have the memory, and the threads
+        worker = partial(Apart if self._options.device else Here, measure_speed, self._cancel)
+        measuring = speed_of(model, self._options.machine(model), self._cancel, worker)
+        return followed(measuring, lambda _event: None).speed
+
+    def close(self) -> None:
+        """Close what is open."""
+        self._drop()
+        self._work = self._found = None
+
+    def _drop(self) -> None:
+        """Close the session; it is opened again for the next group."""
+        self._judge = None
+        self._held.close()
+
+    def _opened(self, work: JudgeWork) -> OpenModel:
+        if self._judge is None:
+            model, checked = self._file(work)
+            check_memory(model, work.settings.context, kv_type=work.settings.kv_type)
+            shape = partial(session_shape, work.settings, len(work.rubric.criteria), checked)
+            opening = open_session(checked, self._options.machine(model), shape, self._cancel)
+            self._open = self._held.enter_context(opening)
+            self._judge = ItemJudge(
+                self._open.session,
+                self._open.template,
+                work.rubric,
+                work.settings,
+                work.examples,
+                calibration=work.calibration,
+                series=self._series,
+            )
+        return self._open
+
+    def _file(self, work: JudgeWork) -> tuple[ModelFile, CheckedModel]:
+        if self._found is None or self._found[1].hash != work.model_hash:
+            self._found = found_by_content(work, self._options.models, self._cancel)
+        return self._found
+
+
+class _NotWanted(Exception):
+    """Nobody waits for what is judged now."""
+
+
+def _stop_unless(wanted: Callable[[], bool], _event: object) -> None:
+    if not wanted():
+        raise _NotWanted
+
+
+def found_by_content(
+    work: JudgeWork, models: Sequence[Path], cancel: CancelToken
+) -> tuple[ModelFile, CheckedModel]:
+    """The model with the content that a run asks for, tried. Only files of its size are read whole.
+
+    ModelFileError where there is none among `models`, or in the usual folders where these are none.
+    """
+    for path in _places(models):
+        with suppress(ModelFileError):  # another one may be sound
+            model = read_model_file(path)
+            if model.size_bytes == work.model_bytes:
+                checked = checked_model(model, cancel)
+                if checked.hash == work.model_hash:
+                    return model, checked
+    raise ModelFileError(
+        f"There is no model with the content of {work.model_name} ({amount(work.model_bytes)}, SHA-256"
+        f" {work.model_hash[:12]}…).",
+        Remedy(Step.NAME_WORKER_MODEL),
+    )
+
+
+def _places(models: Sequence[Path]) -> Iterator[Path]:
+    """The files to look at, those that were named first."""
+    folders = [path for path in models if path.is_dir()] if models else usual_folders()
+    yield from (path for path in models if not path.is_dir())
+    yield from (place.path for place in model_places(folders))

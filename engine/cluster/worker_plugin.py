@@ -1,0 +1,136 @@
+"""What Dask calls on a worker: a plugin that owns the model, and the tasks that ask it.
+
+Each task answers with bytes of JSON, whatever happens.
+
+Knows: Dask's workers and tasks. Does not know: how a model is opened, who asks.
+"""
+
+import asyncio
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+from typing import Any, Protocol
+
+from distributed import Worker, WorkerPlugin, get_worker
+from distributed.core import Status
+
+from engine.cluster.answers import answer, item_json, refusal
+from engine.cluster.dask_setup import be_quiet
+from engine.cluster.facts import WorkerFacts, facts_here, facts_json
+from engine.cluster.work import JudgeWork, PlacedItem
+from engine.cluster.worker_model import ModelOnWorker, Prepared, WorkerOptions
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import SetupError
+from engine.core.judgments import JudgedItem
+from engine.llama.speed import ModelSpeed
+from engine.loading.opening import machine_settings
+
+PLUGIN = "tiebreak"
+NOT_PREPARED = "not prepared"
+NOT_WANTED = "not wanted"
+_PATIENCE = 5.0  # seconds for a model to be closed
+
+
+class Judging(Protocol):
+    """What a worker judges with; a simulation may stand in for a model."""
+
+    def prepare(self, work: JudgeWork) -> Prepared: ...  # noqa: D102
+    def knows(self, key: str) -> bool: ...  # noqa: D102
+    def judge(  # noqa: D102
+        self, groups: Sequence[Sequence[PlacedItem]], wanted: Callable[[], bool]
+    ) -> list[list[JudgedItem]] | None: ...
+    def speed(self, work: JudgeWork) -> ModelSpeed: ...  # noqa: D102
+    def close(self) -> None: ...  # noqa: D102
+
+
+class JudgingPlugin(WorkerPlugin):  # type: ignore[misc]
+    """Makes a worker one of Tiebreak. It travels to the worker's process before it is set up."""
+
+    name = PLUGIN
+
+    def __init__(self, options: WorkerOptions) -> None:
+        self.options = options
+        self.facts: WorkerFacts
+        self.model: Judging
+
+    def setup(self, worker: Worker) -> None:
+        """Called by Dask before the first task."""
+        be_quiet()
+        options = self.options
+        self.facts = facts_here(replace(machine_settings(options.threads), device=options.device))
+        self._cancel = CancelToken()
+        self.model = self.made_model(self._cancel)
+        self._worker = worker
+
+    def made_model(self, cancel: CancelToken) -> Judging:
+        """What judges."""
+        return ModelOnWorker(self.options, cancel)
+
+    async def teardown(self, worker: Worker) -> None:
+        """Called by Dask at the end: stops what is judged, and closes the model on its own thread."""
+        self._cancel.cancel()
+        with suppress(RuntimeError, TimeoutError):  # the thread is gone, or busy
+            closing = worker.executors["default"].submit(self.model.close)
+            await asyncio.wait_for(asyncio.wrap_future(closing), _PATIENCE)
+
+
+def describe() -> bytes:
+    """What this worker is."""
+    return _answered(lambda plugin: facts_json(plugin.facts))
+
+
+def prepare(work: JudgeWork) -> bytes:
+    """Open the model of a run."""
+    return _answered(lambda plugin: asdict(plugin.model.prepare(work)))
+
+
+def speed(work: JudgeWork) -> bytes:
+    """How fast the model of a run is here."""
+    return _answered(lambda plugin: asdict(plugin.model.speed(work)))
+
+
+def judge(key: str, groups: Sequence[Sequence[PlacedItem]]) -> bytes:
+    """Judge groups of the run with this key."""
+
+    def judged(plugin: JudgingPlugin) -> Any:
+        if not plugin.model.knows(key):
+            return NOT_PREPARED
+        found = plugin.model.judge(groups, _wanted())
+        return NOT_WANTED if found is None else [[item_json(item) for item in group] for group in found]
+
+    return _answered(judged)
+
+
+def _wanted() -> Callable[[], bool]:
+    """Whether somebody still waits for the task that is done now: else the scheduler has let go of it."""
+    worker = get_worker()
+    key = worker.get_current_task()
+
+    def wanted() -> bool:
+        task = worker.state.tasks.get(key)
+        return task is not None and task.state == "executing" and worker.status in _AT_WORK
+
+    return wanted
+
+
+_AT_WORK = (Status.running, Status.paused)
+
+
+def _answered(do: Callable[[JudgingPlugin], Any]) -> bytes:
+    """What is done here, as an answer. Nothing is raised: Dask would log it, with the texts."""
+    plugin = get_worker().plugins.get(PLUGIN)
+    if not isinstance(plugin, JudgingPlugin):
+        return refusal(
+            SetupError("It is a worker of Dask, and none of Tiebreak.", "Start it by Tiebreak's own command.")
+        )
+    try:
+        return answer(do(plugin))
+    except SetupError as error:
+        return refusal(error)
+    except Cancelled:
+        return answer(NOT_WANTED)
+    except Exception as error:  # a fault, which the asking computer tells
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{type(error).__name__} in {last.name}, line {last.lineno}"
+        return refusal(SetupError(f"A fault of Tiebreak on this worker: {where}.", "Report it."))

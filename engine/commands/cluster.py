@@ -1,0 +1,111 @@
+"""`cluster`: certificates, the scheduler and the workers of a cluster of computers that judge together.
+
+Knows: its arguments, what it prints. Does not know: Dask, which may not be installed.
+"""
+
+import argparse
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+from engine.cluster.addresses import PORT, address_of, scheduler_address
+from engine.cluster.certificates import make_certificates, usual_folder
+from engine.cluster.extra import need_cluster
+from engine.cluster.worker_model import WorkerOptions
+from engine.commands.shared.cluster_arguments import add_connection
+from engine.commands.shared.console import DONE, command_parser, interruptible, printable, tell
+from engine.commands.shared.machine_arguments import add_computer, add_device
+from engine.commands.shared.model_argument import MODEL_WORDS, model_file
+from engine.core.errors import SetupError
+from engine.loading.devices import wished_device
+from engine.loading.opening import machine_settings
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of `cluster`."""
+    arguments = command_parser(
+        "cluster",
+        "Judge with several computers: one is the scheduler, others are workers, and `judge --cluster` asks\n"
+        "them. Set-up, and what this means for security: docs/cluster.md.",
+    )
+    actions = arguments.add_subparsers(required=True, metavar="ACTION")
+    certificates = actions.add_parser("certificates", help="make what all computers of the cluster show")
+    certificates.add_argument("folder", type=Path, nargs="?", metavar="FOLDER", help=f"({usual_folder()})")
+    certificates.set_defaults(action=_certificates)
+    scheduler = actions.add_parser("scheduler", help="be what workers and askers connect to")
+    scheduler.add_argument(
+        "address",
+        nargs="?",
+        default=f"tls://0.0.0.0:{PORT}",
+        metavar="ADDRESS",
+        help="where to listen (%(default)s); 127.0.0.1 for this computer alone",
+    )
+    scheduler.add_argument("--scheduler-file", type=Path, metavar="FILE", help="where to write the address")
+    scheduler.set_defaults(action=_scheduler)
+    worker = actions.add_parser("worker", help="judge what the scheduler hands out")
+    worker.add_argument("address", metavar="ADDRESS", help="tls://HOST:PORT, or the scheduler file")
+    worker.add_argument(
+        "--model",
+        action="append",
+        default=[],
+        metavar="MODEL",
+        help=f"{MODEL_WORDS}, or a folder of models; may be repeated. Without: all models on this computer",
+    )
+    add_computer(worker.add_argument_group("computer"))
+    add_device(worker.add_argument_group("device"), "the processor")
+    worker.set_defaults(action=_worker)
+    for each in (scheduler, worker):
+        add_connection(each)
+    return arguments
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do one action; the exit code."""
+    need_cluster()
+    action: Callable[[argparse.Namespace], int] = options.action
+    return action(options)
+
+
+def _certificates(options: argparse.Namespace) -> int:
+    files = make_certificates(options.folder or usual_folder())
+    print(f"Certificates for your cluster are in {printable(str(files.folder))}")
+    print("Copy this folder to each computer of it, by a way that nobody can read (scp, a USB stick).")
+    print("Whoever has key.pem can run programs on all of them, and read what is judged.")
+    return DONE
+
+
+def _scheduler(options: argparse.Namespace) -> int:
+    address = address_of(options.address, options.plain_tcp)
+    if not address.encrypted:
+        tell("Not encrypted: everybody who can reach this port can run programs on all workers.")
+    _set_up()
+    service = import_module("engine.cluster.service")
+    service.run_scheduler(address, options.certificates, options.scheduler_file, tell)
+    return DONE
+
+
+def _worker(options: argparse.Namespace) -> int:
+    address = scheduler_address(options.address, options.plain_tcp)
+    machine_settings(options.threads)  # impossible numbers are refused at once
+    with interruptible() as cancel:
+        device = wished_device(options.device or "cpu", "", cancel)
+    models = tuple(_models(word).absolute() for word in options.model)
+    _set_up()
+    service = import_module("engine.cluster.service")
+    worker = WorkerOptions(models, options.threads, device, options.gpu_layers)
+    service.run_worker(address, options.certificates, worker, tell)
+    return DONE
+
+
+def _models(word: str) -> Path:
+    """A folder of models, or one file. SetupError where there is neither."""
+    if Path(word).is_dir():
+        return Path(word)
+    path = model_file(word)
+    if not path.is_file():
+        raise SetupError(f"{printable(word)}: there is no such file.", "Check the name.")
+    return path
+
+
+def _set_up() -> None:
+    import_module("engine.cluster.dask_setup").set_up_dask()

@@ -1,0 +1,128 @@
+"""`judge --cluster`: a run judged by other computers, and the plan of one.
+
+Knows: its arguments, what is said of workers. Does not know: connections, how a run is judged.
+"""
+
+import argparse
+from collections.abc import Generator
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+
+from engine.cluster.addresses import scheduler_address
+from engine.cluster.cluster_run import ClusterRun, run_over_cluster
+from engine.cluster.extra import need_cluster
+from engine.cluster.facts import WorkerFacts, device_of, differences, facts_here, refused
+from engine.cluster.work import ITEMS_OF_A_TASK, work_of
+from engine.commands.shared.cluster_arguments import add_connection
+from engine.commands.shared.console import DONE, table, tell
+from engine.commands.shared.forecast import show_counted
+from engine.commands.shared.remedies import OPTIONS
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.events import RunEnded, RunEvent
+from engine.core.formatting import duration
+from engine.judge.forecast import rate_of_speed
+from engine.judge.plan import RunPlan
+from engine.loading.opening import machine_settings
+from engine.store.run_store import RunStore
+
+
+def add_cluster(group: argparse._ArgumentGroup) -> None:
+    """--cluster and what belongs to it."""
+    group.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="judge with the workers of a scheduler: tls://HOST:8786, or its scheduler file (`cluster`)",
+    )
+    group.add_argument(
+        "--task-items",
+        type=int,
+        default=ITEMS_OF_A_TASK,
+        metavar="N",
+        help="items that a worker is given at a time (%(default)s)",
+    )
+    group.add_argument(
+        "--mixed-builds", action="store_true", help="take workers with other builds of llama.cpp, too"
+    )
+    add_connection(group)
+
+
+def cluster_of(options: argparse.Namespace) -> ClusterRun | None:
+    """The cluster that the arguments name; None without one. SetupError where they contradict each other."""
+    if options.cluster is None:
+        return None
+    for name, value in (("--threads", options.threads), ("--device", options.device)):
+        if value is not None:
+            raise SetupError(
+                f"{name} says how this computer works, and --cluster that others do.",
+                f"Say it where each worker is started: cluster worker ADDRESS {name} ...",
+            )
+    if options.task_items < 1:
+        raise SetupError(f"--task-items is {options.task_items}.", "Use 1 or more.")
+    need_cluster()
+    address = scheduler_address(options.cluster, options.plain_tcp)
+    import_module("engine.cluster.dask_setup").set_up_dask()
+    connection = import_module("engine.cluster.hands").Connection(address, options.certificates)
+    return ClusterRun(connection, options.task_items, options.mixed_builds)
+
+
+def device_of_cluster(over: ClusterRun, cancel: CancelToken) -> str | None:
+    """What the workers compute with beside their processors; tells which of them cannot take part.
+
+    SetupError where none can.
+    """
+    found = _surveyed(over, cancel)
+    return device_of([each for each in found if each is not None])
+
+
+def _surveyed(over: ClusterRun, cancel: CancelToken) -> list[WorkerFacts]:
+    module = import_module("engine.cluster.survey")
+    own = facts_here(machine_settings(None))
+    workers = module.survey(over.connection, lambda each: refused(each, own, over.mixed_builds), cancel)
+    if not any(worker.refused is None for worker in workers):
+        error = workers[0].refused
+        raise SetupError(f"Worker {workers[0].address} is not used: {error.problem}", error.remedy)
+    return [worker.facts for worker in workers if worker.refused is None]
+
+
+def judged_by_cluster(
+    plan: RunPlan, store_path: Path, over: ClusterRun, cancel: CancelToken, fresh: bool
+) -> Generator[RunEvent, None, RunEnded]:
+    """Have the workers judge a plan; raises what `run_over_cluster` raises."""
+    with RunStore(store_path) as store:
+        return (yield from run_over_cluster(plan, store, over, cancel, fresh=fresh))
+
+
+def show_cluster_forecast(
+    plan: RunPlan, part: str, over: ClusterRun, cancel: CancelToken, *, store: Path, fresh: bool
+) -> int:
+    """Count what a plan will take, ask the workers for their speeds, and print both; the exit code."""
+    counted = show_counted(plan, part, store, fresh, cancel)
+    if counted.judged == counted.items:
+        print("\nNothing is left to judge.")
+        return DONE
+    tell("Asking the workers how fast the model is there ...")
+    module = import_module("engine.cluster.survey")
+    own = facts_here(machine_settings(None))
+    check = partial(refused, own=own, mixed_builds=over.mixed_builds)
+    workers = module.survey(over.connection, check, cancel, work_of(plan))
+    rows, speeds, kinds = [], [], []
+    for worker in workers:
+        computer = worker.facts.computer if worker.facts else ""
+        if worker.speed is None:
+            why = f"{worker.refused.problem} {OPTIONS.of(worker.refused.remedy)}"
+            rows.append([computer, worker.address, "-", "-", f"not used: {why}"])
+            continue
+        rate = rate_of_speed(worker.speed, plan.settings, len(plan.rubric.criteria))
+        seconds = counted.with_rate(rate).seconds or 0.0
+        speeds.append(1 / max(seconds, 1e-9))
+        kinds.append(worker.facts.kind)
+        rows.append([computer, worker.address, f"{worker.speed.reading:,.0f}", duration(seconds), ""])
+    print(f"\n{table(('computer', 'worker', 'tokens/s read', 'alone', ''), rows, texts=(0, 1, 4))}")
+    if differ := differences(kinds):
+        print(f"\nThe workers differ in {differ}: the last digits of probabilities can differ.")
+    if not speeds:
+        raise SetupError("No worker can judge this run.", "See above why.")
+    print(f"\nTime: about {duration(1 / sum(speeds))}, if each worker goes as fast as when it was measured.")
+    return DONE

@@ -1,0 +1,79 @@
+"""What a run keeps and tells, whoever judges it: missing groups, what is stored, how healthy it is.
+
+Knows: plans, stores, which items are stored together. Does not know: sessions, who judges a group.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from engine.core.events import HealthSeen, ItemJudged
+from engine.core.judgments import AnyJudgment, CriterionCalibration, JudgedItem
+from engine.core.run_records import StoredRun
+from engine.core.settings import Mode
+from engine.decisions.calibration import calibration_of
+from engine.decisions.decision import decide_all
+from engine.decisions.health import LEAST_ITEMS, MOST_ITEMS, HealthWatch
+from engine.judge.plan import RunPlan
+from engine.store.run_store import RunStore
+
+
+def settled(plan: RunPlan, store: RunStore, run: StoredRun) -> RunPlan:
+    """Store what a plan says of its run beside items; the plan with the calibration that the run has then."""
+    if plan.name is not None:
+        store.name(run.id, plan.name)
+    if plan.note is not None:
+        store.note_run(run.id, plan.note)
+    if plan.calibration is not None:
+        store.calibrate(run.id, plan.calibration.as_json())
+    elif run.calibration is not None:
+        return replace(plan, calibration=calibration_of(run.calibration))
+    return plan
+
+
+def missing_groups(plan: RunPlan, judged: set[int]) -> list[range]:
+    """Groups of positions of which none is stored; a group is stored whole."""
+    size, items = plan.settings.items_at_once, len(plan.dataset)
+    groups = (range(start, min(start + size, items)) for start in range(0, items, size))
+    return [group for group in groups if group.start not in judged]
+
+
+class RunKeeper:
+    """Stores the groups of a run, and tells what is decided of them; the run is held meanwhile."""
+
+    def __init__(self, plan: RunPlan, store: RunStore, run_id: int) -> None:
+        self._plan = plan
+        self._store = store
+        self._run_id = run_id
+        self._watch = HealthWatch(plan.rubric.names, plan.settings.mode is Mode.EXPLAIN)
+
+    def begin(self) -> Iterator[HealthSeen]:
+        """Go on with what is stored already, also where it is in the archive: what goes on is looked for."""
+        self._store.restore([self._run_id])
+        stored = list(islice(self._store.judged(self._run_id), MOST_ITEMS))
+        for judgments in zip(*self._columns(stored), strict=True):
+            self._watch.add(judgments)
+        if self._watch.items >= LEAST_ITEMS:
+            yield HealthSeen(self._watch.health)
+
+    def keep(self, group: Sequence[JudgedItem]) -> Iterator[ItemJudged | HealthSeen]:
+        """Store a group; then its items with what is decided of them, by the calibration of the plan."""
+        self._store.add(self._run_id, group)
+        for item, *judgments in zip(group, *self._columns(group), strict=True):
+            yield ItemJudged(item, tuple(judgments))
+            self._watch.add(judgments)
+            if self._watch.items == LEAST_ITEMS:
+                yield HealthSeen(self._watch.health)
+
+    def end(self) -> Iterator[HealthSeen]:
+        """After the last group."""
+        if self._watch.items > LEAST_ITEMS:
+            yield HealthSeen(self._watch.health)
+
+    def _columns(self, judged: Sequence[JudgedItem]) -> list[tuple[AnyJudgment, ...]]:
+        """What is decided of items, a column for each criterion."""
+        return [decide_all(judged, name, self._calibrations.get(name)) for name in self._plan.rubric.names]
+
+    @property
+    def _calibrations(self) -> Mapping[str, CriterionCalibration]:
+        return self._plan.calibration.criteria if self._plan.calibration else {}
