@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from distributed import CancelledError as LetGo
 from distributed import Client
 
 from engine.cluster import worker_plugin
@@ -129,6 +130,12 @@ def _only(worker: str, key: str) -> dict[str, Any]:
     return {"workers": [worker], "allow_other_workers": False, "pure": False, "key": f"tiebreak-{key}"}
 
 
+def _is_ending() -> bool:
+    """Whether this very task is cancelled, and not what it waits for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
 class Hands:
     """Hands tasks out until all are done, `cancel` is set, or something ends it.
 
@@ -181,7 +188,7 @@ class Hands:
             for serving in self._workers.values():
                 serving.cancel()
             await asyncio.gather(*self._workers.values(), return_exceptions=True)
-            with suppress(OSError, TimeoutError, asyncio.CancelledError):
+            with suppress(OSError, TimeoutError, asyncio.CancelledError, LetGo):
                 await asyncio.wait_for(client.close(timeout=2), 5)
 
     async def _look_after(self, client: Any) -> None:
@@ -218,8 +225,8 @@ class Hands:
             return None
         try:
             return set(await asyncio.wait_for(client.nthreads(), self._orders.patience.scheduler))
-        except (OSError, TimeoutError, asyncio.CancelledError):
-            if asyncio.current_task().cancelling():  # type: ignore[union-attr]
+        except (OSError, TimeoutError, asyncio.CancelledError, LetGo):
+            if _is_ending():
                 raise
             return None
 
@@ -250,6 +257,8 @@ class Hands:
             self.told.put(Said(f"Worker {worker} is not used: it does not answer ({type(error).__name__})."))
         except asyncio.CancelledError:
             raise
+        except LetGo:
+            self._workers.pop(worker, None)  # the scheduler was away: if the worker is there again, anew
         except BaseException as error:
             if not self._failed.done():
                 self._failed.set_exception(error)
@@ -311,9 +320,9 @@ class Hands:
                 tuple(judged_group(own, asked, self._orders.work.rubric, self._orders.work.settings))
                 for own, asked in zip(said, groups, strict=True)
             ]
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, LetGo):
             # Taken back, or lost with its worker or the scheduler; or all of this ends.
-            if asyncio.current_task().cancelling():  # type: ignore[union-attr]
+            if _is_ending():
                 raise
             if not hand.let_go:
                 self._ledger.put_back(hand)

@@ -24,7 +24,7 @@ from engine.cluster.worker_plugin import JudgingPlugin
 from engine.core.errors import SetupError
 from engine.system.paths import cache_folder
 
-_SECONDS_BETWEEN_TRIES = 3.0
+_SECONDS_BETWEEN_TRIES = 2.0
 _CLOSING_SECONDS = 10.0
 
 Tell = Callable[[str], None]
@@ -82,6 +82,7 @@ def run_worker(address: ClusterAddress, certificates: Path, options: WorkerOptio
         told = ""
         while not stopped.is_set():
             try:
+                await _reached(address)
                 async with _worker(address, security, options) as nanny:
                     tell(f"Working for {address}")
                     told = ""
@@ -96,6 +97,13 @@ def run_worker(address: ClusterAddress, certificates: Path, options: WorkerOptio
                 await _first_of(stopped.wait(), asyncio.sleep(_SECONDS_BETWEEN_TRIES))
 
     _until_stopped(serve)
+
+
+async def _reached(address: ClusterAddress) -> None:
+    """Return once something listens there. Dask would wait ever longer between its tries. Raises OSError."""
+    opening = asyncio.open_connection(address.host.strip("[]"), address.port)
+    _, writer = await asyncio.wait_for(opening, CONNECT_SECONDS)
+    writer.close()
 
 
 @asynccontextmanager

@@ -20,7 +20,7 @@ from engine.core.remedies import Remedy, Step
 from engine.llama.speed import ModelSpeed
 
 _TICK = 0.2
-_WAIT_FOR_WORKERS = 15.0
+_WAIT_FOR_WORKERS = 30.0
 
 
 @dataclass(frozen=True)
