@@ -34,6 +34,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
         "engine.decisions": "core system data store",
         "engine.loading": "core system gguf llama prompt",
         "engine.judge": "core system data gguf llama store prompt decisions loading",
+        "engine.cluster": "core system gguf llama store prompt decisions loading judge",
         "engine.measure": "core data llama store prompt decisions loading",
         "engine.calibrate": "core decisions measure",
         "engine.weigh": "core data measure",
@@ -56,16 +57,30 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
 """For each package, from the lowest up, the packages beside it that it may import; none above, none else."""
 
 ENGINE = tuple(name for name in MAY_IMPORT if name.startswith("engine"))
-NOT_SELF_TESTED = ("engine.calibrate", "engine.weigh", "engine.prompt", "engine.review", "engine.report")
+NOT_SELF_TESTED = (
+    "engine.calibrate",
+    "engine.weigh",
+    "engine.prompt",
+    "engine.review",
+    "engine.report",
+    "engine.cluster",
+)
 
 ENGINE_FOR_THE_WINDOW = ("engine.core", "engine.system")
 """What the window may import of the engine before a job begins: it is light."""
 
+_OF_DASK = " ".join(
+    f"engine/cluster/{name}.py" for name in ("dask_setup", "hands", "service", "survey", "worker_plugin")
+)
 LIBRARIES = {
     "PySide6": "gui packaging/icons.py packaging/screenshots.py",
     "PySide6.QtCore.QThread": "gui/work/lanes.py",
     "PySide6.QtCore.QThreadPool": "gui/work/lanes.py",
+    "asyncio": "engine/cluster",
     "concurrent": "",
+    "cryptography": "engine/cluster/certificates.py",
+    "dask": "engine/cluster/dask_setup.py",
+    "distributed": _OF_DASK,
     "gguf": "engine/gguf/encoder_cut.py models/demo",
     "jinja2.sandbox": "engine/prompt/rendering.py",
     "llama_cpp": "engine/llama models/demo/check_export.py",
@@ -278,7 +293,7 @@ def levels(room: str) -> Mapping[str, int]:
     return level
 
 
-@pytest.mark.parametrize(("room", "most_things", "most_levels"), [("engine", 17, 9), ("gui", 14, 6)])
+@pytest.mark.parametrize(("room", "most_things", "most_levels"), [("engine", 18, 9), ("gui", 14, 6)])
 def test_a_room_has_few_things_on_few_levels(room: str, most_things: int, most_levels: int) -> None:
     found = levels(room)
     assert len(found) <= most_things
@@ -328,6 +343,20 @@ def test_the_window_opens_without_what_only_jobs_need() -> None:
 
 def test_judging_starts_without_what_only_measuring_needs() -> None:
     assert loaded_of(["matplotlib", "rouge_score", "scipy", "sklearn"], "engine.commands.judge") == "[]"
+
+
+def test_nobody_loads_dask_but_who_asks_for_a_cluster() -> None:
+    commands = ", ".join(f"engine.commands.{name}" for name in COMMANDS)
+    assert loaded_of(["dask", "distributed", "tornado", "cryptography"], f"gui.app, {commands}") == "[]"
+    imported = [
+        f"{path}: {used.name}"
+        for path in PROGRAM
+        if not lies_in(path, "engine/cluster")
+        for used in imports(path)
+        for name in _OF_DASK.split()
+        if not used.for_types and below(used.name, module_name(PurePosixPath(name)))
+    ]
+    assert not imported  # they import Dask as they are imported themselves
 
 
 def loaded_of(names: list[str], modules: str) -> str:

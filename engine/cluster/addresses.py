@@ -96,7 +96,10 @@ def _address_in(path: Path) -> str:
     try:
         if path.stat().st_size > _LARGEST_FILE:
             raise ValueError("too large")
-        return str(json.loads(path.read_bytes())["address"])
+        address = json.loads(path.read_bytes())["address"]
+        if not isinstance(address, str):
+            raise TypeError("no text")
+        return address
     except OSError as error:
         raise SetupError(
             f"{path.name}: the file cannot be read: {error.strerror or error}.", "Check its permissions."

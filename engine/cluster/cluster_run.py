@@ -48,7 +48,7 @@ from engine.prompt.chat_template import ChatTemplate
 from engine.store.run_store import RunStore
 
 if TYPE_CHECKING:
-    from engine.cluster.hands import Answered, Connection, Told
+    from engine.cluster.hands import Connection, TaskAnswered, Told
 
 _WAIT = 0.2  # seconds between two looks whether to stop
 
@@ -133,7 +133,7 @@ class _Judging:
 
     def _hands(self, groups: Sequence[range], cancel: CancelToken) -> AbstractContextManager[_Handing]:
         module = import_module("engine.cluster.hands")  # Dask is there now, and for this alone
-        orders = module.Orders(
+        orders = module.JudgeOrders(
             work=work_of(self._plan),
             template=self._template,
             tasks=tasks_of(groups, self._over.items),
@@ -162,18 +162,18 @@ class _Judging:
                 told = hands.told.get(timeout=_WAIT)
             except Empty:
                 continue
-            if isinstance(told, module.Answered):
+            if isinstance(told, module.TaskAnswered):
                 yield from self._kept(told)
-            elif isinstance(told, module.UnderWay):
+            elif isinstance(told, module.HandsUnderWay):
                 yield ClusterUnderWay(told.workers, told.items, told.seconds_left)
             elif isinstance(told, module.Said):
-                yield ClusterNews(told.text)
+                yield ClusterNews(told.text, told.remedy)
             elif isinstance(told, module.Over):
                 if told.error is not None and not cancel.requested:
                     raise _as_known(told.error)
                 return
 
-    def _kept(self, answered: "Answered") -> Iterator[RunEvent]:
+    def _kept(self, answered: "TaskAnswered") -> Iterator[RunEvent]:
         """Store the groups of a task that are not stored yet."""
         groups = [group for group in answered.groups if group[0].position in self._missing]
         # Before the items: what is killed between the two is judged again, and then said of another.

@@ -28,7 +28,7 @@ from engine.cluster.dask_setup import CONNECT_SECONDS, security_for
 from engine.cluster.facts import WorkerFacts, facts_of
 from engine.cluster.ledger import IN_HAND, Hand, Ledger
 from engine.cluster.patience import Patience
-from engine.cluster.work import JudgeWork, PlacedItem, Task
+from engine.cluster.work import ItemTask, JudgeWork, PlacedItem
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.formatting import duration
@@ -41,22 +41,23 @@ _ANSWER_SECONDS = 120.0  # to say what it is: a busy computer may take long to i
 
 @dataclass(frozen=True)
 class Said:
-    """Something that a person should know."""
+    """Something that a person should know. `remedy`: the next step, where any."""
 
     text: str
+    remedy: Remedy | None = None
 
 
 @dataclass(frozen=True)
-class Answered:
+class TaskAnswered:
     """A task came back: its groups in order, and who judged them."""
 
-    task: Task
+    task: ItemTask
     groups: tuple[tuple[JudgedItem, ...], ...]
     facts: WorkerFacts
 
 
 @dataclass(frozen=True)
-class UnderWay:
+class HandsUnderWay:
     """How it stands, about once a second."""
 
     workers: int
@@ -71,7 +72,7 @@ class Over:
     error: BaseException | None
 
 
-Told = Said | Answered | UnderWay | Over
+Told = Said | TaskAnswered | HandsUnderWay | Over
 
 
 @dataclass(frozen=True)
@@ -83,15 +84,15 @@ class Connection:
 
 
 @dataclass(frozen=True)
-class Orders:
+class JudgeOrders:
     """What is to be judged, and by whom. `items_of`: what travels with a task. `refused`: why a worker cannot
     take part; None where it can.
     """
 
     work: JudgeWork
     template: str
-    tasks: list[Task]
-    items_of: Callable[[Task], list[list[PlacedItem]]]
+    tasks: list[ItemTask]
+    items_of: Callable[[ItemTask], list[list[PlacedItem]]]
     refused: Callable[[WorkerFacts], SetupError | None]
     patience: Patience = field(default_factory=Patience)
 
@@ -142,7 +143,7 @@ class Hands:
     `told`: what happens, in order; the last is Over.
     """
 
-    def __init__(self, connection: Connection, orders: Orders, cancel: CancelToken) -> None:
+    def __init__(self, connection: Connection, orders: JudgeOrders, cancel: CancelToken) -> None:
         self.told: queue.SimpleQueue[Told] = queue.SimpleQueue()
         self._connection = connection
         self._orders = orders
@@ -213,7 +214,7 @@ class Hands:
             for hand in self._ledger.late():
                 self._say_late(hand)
             ledger = self._ledger
-            self.told.put(UnderWay(len(self._ready), ledger.items_in_hand, ledger.seconds_left))
+            self.told.put(HandsUnderWay(len(self._ready), ledger.items_in_hand, ledger.seconds_left))
             self._changed.set()
             await asyncio.wait([self._failed], timeout=_SECONDS_BETWEEN_LOOKS)
             if self._failed.done():
@@ -249,9 +250,10 @@ class Hands:
             await work
         except (SetupError, WrongAnswer) as error:
             self._useless.add(worker)
-            problem = error.problem if isinstance(error, SetupError) else f"it answers with {error}"
-            remedy = f" {error.remedy}" if isinstance(error, SetupError) else ""
-            self.told.put(Said(f"Worker {worker} is not used: {problem}{remedy}"))
+            if isinstance(error, SetupError):
+                self.told.put(Said(f"Worker {worker} is not used: {error.problem}", error.remedy))
+            else:
+                self.told.put(Said(f"Worker {worker} is not used: it answers with {error}."))
         except (OSError, TimeoutError) as error:
             self._useless.add(worker)
             self.told.put(Said(f"Worker {worker} is not used: it does not answer ({type(error).__name__})."))
@@ -341,7 +343,7 @@ class Hands:
             future.release()
         seconds = sum(item.seconds for group in judged for item in group)
         if self._ledger.finish(hand, seconds):
-            self.told.put(Answered(hand.task, tuple(judged), facts))
+            self.told.put(TaskAnswered(hand.task, tuple(judged), facts))
 
     def _let_go(self, future: Any) -> None:
         """Tell the scheduler that nobody waits for a task any more; it may be gone itself."""

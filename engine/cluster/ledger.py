@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from engine.cluster.patience import Patience
-from engine.cluster.work import Task
+from engine.cluster.work import ItemTask
 
 IN_HAND = 2
 """Tasks of a worker at a time: while it does one, the next is there already."""
@@ -26,7 +26,7 @@ class Hand:
     `let_go`: that nobody waits for it any more; `give_up`: called then.
     """
 
-    task: Task
+    task: ItemTask
     worker: str
     began: float | None = None
     late: bool = False
@@ -52,7 +52,7 @@ class Ledger:
     """Belongs to one thread."""
 
     def __init__(
-        self, tasks: Sequence[Task], patience: Patience, clock: Callable[[], float] = time.monotonic
+        self, tasks: Sequence[ItemTask], patience: Patience, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._pending = deque(tasks)
         self._left = {task.number for task in tasks}
@@ -93,9 +93,9 @@ class Ledger:
         own.append(hand)
         return hand
 
-    def _next(self, held: set[int]) -> Task | None:
+    def _next(self, held: set[int]) -> ItemTask | None:
         """The first task that is to do and that the worker has not in hand."""
-        put_back: list[Task] = []
+        put_back: list[ItemTask] = []
         found = None
         while self._pending and found is None:
             task = self._pending.popleft()
@@ -106,7 +106,7 @@ class Ledger:
         self._pending.extendleft(reversed(put_back))
         return found
 
-    def _waiting(self, worker: str) -> Task | None:
+    def _waiting(self, worker: str) -> ItemTask | None:
         """A task taken out of the hands of another worker, which has not begun it."""
         waiting = [hand for hands in self.hands.values() for hand in hands[1:] if hand.worker != worker]
         if not waiting:
@@ -151,7 +151,7 @@ class Ledger:
         self._again(hand.task)
         return self._faults.get(number, 0) < MOST_TRIES
 
-    def _again(self, task: Task) -> None:
+    def _again(self, task: ItemTask) -> None:
         held = any(each.task.number == task.number for hands in self.hands.values() for each in hands)
         if task.number in self._left and not held and task not in self._pending:
             self._pending.appendleft(task)

@@ -65,7 +65,7 @@ class PlacedItem:
 
 
 @dataclass(frozen=True)
-class Task:
+class ItemTask:
     """Groups of positions that one worker judges one after the other; each is stored by itself."""
 
     number: int
@@ -83,19 +83,19 @@ class Task:
         return f"item {first:,}" if first == last else f"items {first:,} to {last:,}"
 
 
-def tasks_of(groups: Sequence[range], items: int = ITEMS_OF_A_TASK) -> list[Task]:
+def tasks_of(groups: Sequence[range], items: int = ITEMS_OF_A_TASK) -> list[ItemTask]:
     """Groups in their order, as many together as have about so many items, at least one."""
-    tasks: list[Task] = []
+    tasks: list[ItemTask] = []
     own: list[range] = []
     for group in groups:
         if own and sum(map(len, own)) + len(group) > items:
-            tasks.append(Task(len(tasks), tuple(own)))
+            tasks.append(ItemTask(len(tasks), tuple(own)))
             own = []
         own.append(group)
-    return [*tasks, Task(len(tasks), tuple(own))] if own else tasks
+    return [*tasks, ItemTask(len(tasks), tuple(own))] if own else tasks
 
 
-def placed_items(plan: RunPlan, task: Task) -> list[list[PlacedItem]]:
+def placed_items(plan: RunPlan, task: ItemTask) -> list[list[PlacedItem]]:
     """What travels with a task: the items' ids and texts, without human labels."""
     return [
         [

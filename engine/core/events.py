@@ -11,6 +11,7 @@ from engine.core.formatting import duration
 from engine.core.health import Health
 from engine.core.items import Preference
 from engine.core.judgments import JudgedItem, Judgment, Unscored
+from engine.core.remedies import Remedy
 
 Event = TypeVar("Event")
 Result = TypeVar("Result")
@@ -198,9 +199,10 @@ class ClusterUnderWay:
 
 @dataclass(frozen=True)
 class ClusterNews:
-    """Something that a person should know of the workers of a run, in a sentence or two."""
+    """Something that a person should know of the workers of a run. `remedy`: the next step, where any."""
 
     said: str
+    remedy: Remedy | None = None
 
 
 JudgeEvent = TokensEvaluated | GroupUnderWay | LabelsRead | Drafted

@@ -12,6 +12,7 @@ from typing import NoReturn, TypeVar
 from tqdm import tqdm
 
 from engine.commands.shared.console import printable, raw_stderr, tell
+from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.run_outputs import health_lines
 from engine.core.events import (
     ClusterNews,
@@ -117,8 +118,10 @@ class RunProgressBar:
         elif isinstance(event, ClusterUnderWay):
             self._cluster = event
             self._count(0)
-        elif isinstance(event, DeviceLeft | ClusterNews):
-            self._say(event.in_words if isinstance(event, DeviceLeft) else event.said)
+        elif isinstance(event, ClusterNews):
+            self._say(event.said if event.remedy is None else f"{event.said} {OPTIONS.of(event.remedy)}")
+        elif isinstance(event, DeviceLeft):
+            self._say(event.in_words)
         elif isinstance(event, ItemJudged):
             self._group = None
             self._unscored += len(event.judged.unscored)

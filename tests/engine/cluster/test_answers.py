@@ -1,0 +1,128 @@
+"""What workers answer comes back exactly, and nothing else is believed."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from engine.cluster.answers import WrongAnswer, answer, item_json, judged_group, refusal, said_in
+from engine.cluster.work import PlacedItem
+from engine.core.errors import SetupError
+from engine.core.items import Item, Order, Preference
+from engine.core.judgments import Explanation, JudgedItem, Reading, Shortening
+from engine.core.remedies import Remedy, Step
+from engine.core.rubric import ELOQUENT
+from engine.core.settings import JudgeSettings
+
+ITEM = Item("7", "Why?", "so", "because")
+ASKED = [PlacedItem(3, ITEM, in_series=False)]
+SETTINGS = JudgeSettings(max_explanation_tokens=8)
+NAMES = ELOQUENT.names
+LOG_PROBS = (-0.1, -1 / 3, -1e-300, float("-inf"))
+JUDGED = JudgedItem(
+    position=3,
+    item_id="7",
+    content_hash=ITEM.content_hash,
+    readings=dict.fromkeys(NAMES[1:], (Reading(Order.BA, LOG_PROBS), Reading(Order.AB, LOG_PROBS))),
+    explanations={NAMES[1]: Explanation("Because é.", Preference.BOTH_GOOD, cut=True)},
+    unscored={NAMES[0]: "needs 9,000 tokens, the context holds 8,192"},
+    shortening=Shortening(5, 0),
+    seconds=0.1 + 0.2,
+    tokens_read=12,
+    tokens_generated=3,
+)
+
+
+def test_a_judged_item_comes_back_exactly() -> None:
+    said = said_in(answer([item_json(JUDGED)]))
+    assert judged_group(said, ASKED, ELOQUENT, SETTINGS) == [JUDGED]
+    assert list(judged_group(said, ASKED, ELOQUENT, SETTINGS)[0].readings) == list(JUDGED.readings)
+
+
+def change(name: str, value: object) -> Callable[[dict[str, Any]], None]:
+    return lambda said: said.update({name: value})
+
+
+def reading(value: object) -> Callable[[dict[str, Any]], None]:
+    return lambda said: said["readings"].update({NAMES[1]: value})
+
+
+def explanation(value: object) -> Callable[[dict[str, Any]], None]:
+    return lambda said: said["explanations"].update({NAMES[1]: value})
+
+
+GOOD = [0.0, -1.0, -2.0, -3.0]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        change("position", 4),
+        change("position", 3.0000001),
+        change("id", "8"),
+        change("content", "0" * 64),
+        change("readings", None),
+        change("readings", {}),
+        change("unscored", {"beauty": "none"}),
+        change("unscored", {NAMES[0]: "two\nlines"}),
+        change("unscored", {NAMES[0]: ""}),
+        change("unscored", {NAMES[0]: "x" * 2000}),
+        change("seconds", -1),
+        change("seconds", float("nan")),
+        change("seconds", "1"),
+        change("tokens", [1]),
+        change("tokens", [1, -1]),
+        change("tokens", [True, 1]),
+        change("shortening", [1, 2, 3]),
+        reading([]),
+        reading([["AB", GOOD]]),
+        reading([["AB", GOOD], ["BA", GOOD]]),
+        reading([["BA", GOOD], ["AB", [0.0, -1.0, -2.0]]]),
+        reading([["BA", GOOD], ["AB", [0.5, -1.0, -2.0, -3.0]]]),
+        reading([["BA", GOOD], ["AB", [0, -1, -2, -3]]]),
+        reading([["BA", GOOD], ["AB", ["0", "-1", "-2", "-3"]]]),
+        reading([["BA", GOOD], ["XY", GOOD]]),
+        explanation(["x", "A"]),
+        explanation(["x", "C", False]),
+        explanation(["two\tcells", "A", False]),
+        explanation(["nan", "A", False]),
+        explanation(["x" * 10_000, "A", False]),
+        explanation([5, "A", False]),
+    ],
+)
+def test_what_was_not_asked_is_not_believed(wrong: Callable[[dict[str, Any]], None]) -> None:
+    said: dict[str, Any] = json.loads(json.dumps(item_json(JUDGED)))
+    wrong(said)
+    with pytest.raises(WrongAnswer):
+        judged_group([said], ASKED, ELOQUENT, SETTINGS)
+
+
+def test_another_number_of_items_is_not_believed() -> None:
+    wrong: list[object] = [[], [item_json(JUDGED)] * 2, None, {}]
+    for said in wrong:
+        with pytest.raises(WrongAnswer):
+            judged_group(said, ASKED, ELOQUENT, SETTINGS)
+
+
+def test_one_order_is_believed_only_where_it_may_be_enough() -> None:
+    said = [item_json(replace(JUDGED, readings={name: JUDGED.readings[name][1:] for name in NAMES[1:]}))]
+    with pytest.raises(WrongAnswer):
+        judged_group(said, ASKED, ELOQUENT, SETTINGS)
+    assert judged_group(said, ASKED, ELOQUENT, replace(SETTINGS, second_order_below=0.5))
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\xff", b"[]", b"{}", b'{"refused": 5}', "text", None, b"[" * 100_000]
+)
+def test_what_is_no_answer_is_not_read(data: object) -> None:
+    with pytest.raises(WrongAnswer):
+        said_in(data)
+
+
+def test_a_refusal_is_an_error_for_the_person_who_asked() -> None:
+    refused = refusal(SetupError("No such model.", Remedy(Step.NAME_WORKER_MODEL)))
+    with pytest.raises(SetupError, match="No such model") as raised:
+        said_in(refused)
+    assert raised.value.remedy == Remedy(Step.NAME_WORKER_MODEL)
