@@ -2,16 +2,18 @@
 # make judge         set everything up, judge the demo dataset, write submission.tsv, print what it is worth
 # make model         bring SmolLM2-135M-Instruct, a small real model to try it with (needs the internet)
 # make test          set everything up, then ruff, mypy and pytest
+# make test-cluster  set up what several computers need, in an environment of its own, and run its tests
 # make bundle        make the application that needs no Python, and its archive, in dist/
 # make screenshots   draw the pictures of docs/ again
 # make clean         remove the virtual environments, the bundle and what tools left behind
 
 PYTHON ?= python3
 VENV := .venv
+CLUSTER := .venv-cluster
 BIN := $(VENV)/bin
 OUT ?= submission.tsv
 
-.PHONY: run judge model test bundle screenshots clean
+.PHONY: run judge model test test-cluster bundle screenshots clean
 
 # gui.screen says why no window can be opened, and ends with 2; of other faults main.py tells.
 run: $(VENV)/run-time
@@ -32,6 +34,9 @@ test: $(VENV)/run-time $(VENV)/development
 	$(BIN)/mypy
 	$(BIN)/pytest
 
+test-cluster: $(CLUSTER)/ready
+	$(CLUSTER)/bin/python -m pytest tests/cluster
+
 bundle:
 	sh packaging/system_packages.sh $(PYTHON)
 	$(PYTHON) packaging/build.py
@@ -50,5 +55,12 @@ $(VENV)/development: requirements-dev.txt $(VENV)/run-time
 	$(BIN)/python -m pip install --disable-pip-version-check -r requirements-dev.txt
 	touch $@
 
+$(CLUSTER)/ready: requirements-cluster.txt requirements-dev.txt requirements.txt packaging/system_packages.sh
+	sh packaging/system_packages.sh $(PYTHON)
+	$(PYTHON) -m venv $(CLUSTER)
+	$(CLUSTER)/bin/python -m pip install --disable-pip-version-check --quiet --upgrade pip
+	$(CLUSTER)/bin/python -m pip install --disable-pip-version-check -r requirements-dev.txt -r requirements-cluster.txt
+	touch $@
+
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(CLUSTER) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -11,7 +11,7 @@ from engine.core.judgments import JudgedItem, Judgment
 from engine.decisions.decision import decide_all
 from engine.judge.plan import RunPlan
 
-NEAR = 0.01
+NEAR = 0.15
 """In natural-log units, between the likeliest label and the next. Why this much: docs/cluster.md."""
 _AT_ONCE = 500
 

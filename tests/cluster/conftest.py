@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.cluster.certificates import make_certificates
+from tests.cluster.asking import judged
 from tests.cluster.running import LocalCluster, cluster_of_two
 
 collect_ignore_glob = [] if find_spec("distributed") and find_spec("cryptography") else ["test_*.py"]
@@ -23,3 +24,11 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, certificates: Path) -> Ite
     """An encrypted cluster with two workers, which nobody kills."""
     with cluster_of_two(tmp_path_factory.mktemp("cluster"), certificates) as cluster:
         yield cluster
+
+
+@pytest.fixture(scope="session")
+def alone(tmp_path_factory: pytest.TempPathFactory, shared_home: Path) -> Path:
+    """The folder of a demo run that one computer judged."""
+    folder = tmp_path_factory.mktemp("alone")
+    assert judged(folder, "--threads", 1).returncode == 0
+    return folder

@@ -4,7 +4,6 @@ Knows: how they are started, killed and stopped. Does not know: what a test is a
 """
 
 import contextlib
-import os
 import signal
 import socket
 import subprocess
@@ -18,7 +17,7 @@ from typing import Self
 
 import psutil
 
-from tests.commands import MAIN
+from tests.commands import MAIN, ROOT
 
 _READY_SECONDS = 60.0
 
@@ -93,15 +92,22 @@ class LocalCluster:
         for part in reversed(self.parts):
             part.stop()
 
-    def start(self, *arguments: str, **environment: str) -> Part:
+    def start(self, *arguments: str) -> Part:
         """Start `cluster` with these arguments."""
+        return self._start([str(MAIN), "cluster"], arguments)
+
+    def start_module(self, name: str, *arguments: str) -> Part:
+        """Start a module of the tests as a part of the cluster."""
+        return self._start(["-m", name], arguments)
+
+    def _start(self, what: list[str], arguments: tuple[str, ...]) -> Part:
         log = self.folder / f"part-{len(self.parts)}-{time.monotonic_ns()}.log"
         with log.open("wb") as file:
             process = subprocess.Popen(
-                [sys.executable, str(MAIN), "cluster", *arguments],
+                [sys.executable, *what, *arguments],
                 stdout=file,
                 stderr=subprocess.STDOUT,
-                env=os.environ | environment,
+                cwd=ROOT,
             )
         part = Part(arguments, log, process)
         self.parts.append(part)
