@@ -3,6 +3,7 @@
 Knows: Dask's settings. Does not know: what is sent.
 """
 
+import asyncio
 import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,6 +63,13 @@ def be_quiet() -> None:
     """Let nothing be logged by Dask in this process."""
     for name in _LOGGERS:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
+async def reached(address: ClusterAddress) -> None:
+    """Return where something listens. Dask would try for long, and ever more seldom. Raises OSError."""
+    opening = asyncio.open_connection(address.host.strip("[]"), address.port)
+    _, writer = await asyncio.wait_for(opening, CONNECT_SECONDS)
+    writer.close()
 
 
 def security_for(address: ClusterAddress, certificates: Path) -> "Security | None":

@@ -24,7 +24,7 @@ from distributed import Client
 from engine.cluster import worker_plugin
 from engine.cluster.addresses import ClusterAddress
 from engine.cluster.answers import WrongAnswer, judged_group, said_in
-from engine.cluster.dask_setup import CONNECT_SECONDS, security_for
+from engine.cluster.dask_setup import CONNECT_SECONDS, reached, security_for
 from engine.cluster.facts import WorkerFacts, facts_of
 from engine.cluster.ledger import IN_HAND, Hand, Ledger
 from engine.cluster.patience import Patience
@@ -97,9 +97,10 @@ class JudgeOrders:
     patience: Patience = field(default_factory=Patience)
 
 
-def connect(connection: Connection) -> Any:
-    """A client of a scheduler, to be used in `async with`."""
-    return Client(
+async def connect(connection: Connection) -> Any:
+    """A client of a scheduler, to be closed. OSError or TimeoutError where none answers."""
+    await reached(connection.address)
+    return await Client(
         str(connection.address),
         asynchronous=True,
         security=security_for(connection.address, connection.certificates),
@@ -150,7 +151,7 @@ class Hands:
         self._cancel = cancel
         self._ledger = Ledger(orders.tasks, orders.patience)
         self._workers: dict[str, asyncio.Task[None]] = {}
-        self._useless: set[str] = set()
+        self._useless: dict[str, SetupError] = {}
         self._ready: set[str] = set()
         self._numbers = count()
         self._letting_go: set[asyncio.Future[None]] = set()
@@ -205,9 +206,8 @@ class Hands:
                 self._meet(client, there)
             elif now - heard > self._orders.patience.scheduler:
                 raise no_scheduler(self._connection.address, "the scheduler is gone")
-            served = now if self._workers.keys() - self._useless else served
-            if now - served > self._orders.patience.no_worker:
-                raise SetupError("No worker is left that can judge this run.", Remedy(Step.START_WORKERS))
+            served = now if self._workers.keys() - self._useless.keys() else served
+            self._give_up(now - served)
             if self._cancel.ending and not ending:
                 ending = True
                 self._ledger.stop()
@@ -235,7 +235,7 @@ class Hands:
         """Begin with workers that are new; end with those that are lost."""
         for worker in self._workers.keys() - there:
             self._workers.pop(worker).cancel()
-            self._useless.discard(worker)
+            self._useless.pop(worker, None)
             for hand in list(self._ledger.hands.pop(worker, [])):
                 hand.drop()
                 self._ledger.put_back(hand)
@@ -249,14 +249,11 @@ class Hands:
         try:
             await work
         except (SetupError, WrongAnswer) as error:
-            self._useless.add(worker)
-            if isinstance(error, SetupError):
-                self.told.put(Said(f"Worker {worker} is not used: {error.problem}", error.remedy))
-            else:
-                self.told.put(Said(f"Worker {worker} is not used: it answers with {error}."))
-        except (OSError, TimeoutError) as error:
-            self._useless.add(worker)
-            self.told.put(Said(f"Worker {worker} is not used: it does not answer ({type(error).__name__})."))
+            if not isinstance(error, SetupError):
+                error = SetupError(f"It answers with {error}.", "Start it again.")
+            self._leave_out(worker, error)
+        except (OSError, TimeoutError):
+            self._leave_out(worker, SetupError("It does not answer.", "Start it again."))
         except asyncio.CancelledError:
             raise
         except LetGo:
@@ -266,6 +263,19 @@ class Hands:
                 self._failed.set_exception(error)
         finally:
             self._ready.discard(worker)
+
+    def _leave_out(self, worker: str, why: SetupError) -> None:
+        self._useless[worker] = why
+        self.told.put(Said(f"Worker {worker} is not used: {why.problem}", why.remedy))
+
+    def _give_up(self, unserved: float) -> None:
+        """End the run where so long no worker could judge: soon where all refuse, else one may come back."""
+        patience = self._orders.patience
+        if self._useless and unserved > patience.all_refuse:
+            worker, why = next(iter(self._useless.items()))
+            raise SetupError(f"No worker can judge this run. {worker}: {why.problem}", why.remedy)
+        if unserved > patience.no_worker:
+            raise SetupError("No worker is left that can judge this run.", Remedy(Step.START_WORKERS))
 
     async def _serve_worker(self, client: Any, worker: str) -> None:
         """Make a worker ready, then keep its hands full."""

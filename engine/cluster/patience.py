@@ -10,7 +10,7 @@ from dataclasses import dataclass
 class Patience:
     """In seconds. `times`: as many times as long as a task usually takes a worker, at least `least`;
     `first`: while nothing is known of its speed. `scheduler`: without a word of it. `no_worker`: without any
-    worker that could judge.
+    worker; `all_refuse`: with none but those that cannot judge.
     """
 
     times: float = 5.0
@@ -18,6 +18,7 @@ class Patience:
     first: float = 1800.0
     scheduler: float = 10.0
     no_worker: float = 600.0
+    all_refuse: float = 5.0
 
     def limit(self, items: int, seconds_per_item: float | None) -> float:
         """For a task of so many items."""

@@ -18,7 +18,7 @@ from typing import Any
 from distributed import Nanny, Scheduler, Worker
 
 from engine.cluster.addresses import ClusterAddress, is_this_computer
-from engine.cluster.dask_setup import CONNECT_SECONDS, security_for
+from engine.cluster.dask_setup import CONNECT_SECONDS, reached, security_for
 from engine.cluster.worker_model import WorkerOptions
 from engine.cluster.worker_plugin import JudgingPlugin
 from engine.core.errors import SetupError
@@ -82,7 +82,7 @@ def run_worker(address: ClusterAddress, certificates: Path, options: WorkerOptio
         told = ""
         while not stopped.is_set():
             try:
-                await _reached(address)
+                await reached(address)
                 async with _worker(address, security, options) as nanny:
                     tell(f"Working for {address}")
                     told = ""
@@ -97,13 +97,6 @@ def run_worker(address: ClusterAddress, certificates: Path, options: WorkerOptio
                 await _first_of(stopped.wait(), asyncio.sleep(_SECONDS_BETWEEN_TRIES))
 
     _until_stopped(serve)
-
-
-async def _reached(address: ClusterAddress) -> None:
-    """Return once something listens there. Dask would wait ever longer between its tries. Raises OSError."""
-    opening = asyncio.open_connection(address.host.strip("[]"), address.port)
-    _, writer = await asyncio.wait_for(opening, CONNECT_SECONDS)
-    writer.close()
 
 
 @asynccontextmanager

@@ -9,10 +9,8 @@ It needs requirements-cluster.txt. Knows: how a cluster is measured. Does not kn
 
 import asyncio
 import csv
-import json
 import os
 import random
-import re
 import subprocess
 import sys
 import tempfile
@@ -45,6 +43,7 @@ from engine.loading.opening import machine_settings
 from engine.loading.templates import chat_template
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
+from tests.cluster.asking import judge_arguments, over, what_counts
 from tests.cluster.running import LocalCluster, Part, cluster_of_two
 from tests.commands import ROOT, run, start
 
@@ -56,28 +55,28 @@ DEMO = ROOT / "examples" / "demo.tsv"
 
 def kills(folder: Path, number: int = 30, seed: int = 1, items: int = 240) -> None:
     """Kill workers, the asking command and the scheduler at random moments, and compare what comes out."""
-    chance = random.Random(seed)
     alone = folder / "alone"
     alone.mkdir()
-    assert run(*_judge(alone, items, "--threads", "1")).returncode == 0
-    killed, runs, certificates = dict.fromkeys(("worker", "watcher", "asker", "scheduler"), 0), 0, None
-    certificates = make_certificates(folder / "certificates").folder
-    with cluster_of_two(folder, certificates) as cluster:
-        while sum(killed.values()) < number:
-            runs += 1
-            own = folder / f"run-{runs}"
-            own.mkdir()
-            arguments = _judge(own, items, "--cluster", cluster.address, *cluster.connection)
-            while not _complete(_asked(cluster, arguments, number, killed, chance)):
-                pass
-            same = _what_counts(own) == _what_counts(alone)
-            print(f"run {runs}: {killed}, {'equal' if same else 'DIFFERENT'}", flush=True)
-            assert same
+    assert run(*judge_arguments(alone, "--threads", "1", items=items)).returncode == 0
+    with cluster_of_two(folder, make_certificates(folder / "certificates").folder) as cluster:
+        judge_and_kill(cluster, alone, folder, random.Random(seed), number, items)
 
 
-def _judge(folder: Path, items: int, *more: str) -> list[object]:
-    out = ["--out", folder / "out.tsv", "--json", folder / "out.json", "--store", folder / "runs.sqlite"]
-    return ["judge", DEMO, "--model", "demo", "--items", items, *out, *more]
+def judge_and_kill(
+    cluster: LocalCluster, alone: Path, folder: Path, chance: random.Random, number: int, items: int
+) -> None:
+    """Judge until so many were killed, and hold each run against that in `alone`."""
+    killed, runs = dict.fromkeys(("worker", "watcher", "asker", "scheduler"), 0), 0
+    while sum(killed.values()) < number:
+        runs += 1
+        own = folder / f"run-{runs}"
+        own.mkdir()
+        arguments = judge_arguments(own, *over(cluster), items=items)
+        while not _complete(_asked(cluster, arguments, number, killed, chance)):
+            pass
+        same = what_counts(own) == what_counts(alone)
+        print(f"run {runs}: {killed}, {'equal' if same else 'DIFFERENT'}", flush=True)
+        assert same
 
 
 def _asked(
@@ -120,13 +119,6 @@ def _complete(done: subprocess.CompletedProcess[str]) -> bool:
     return done.returncode == 0
 
 
-def _what_counts(folder: Path) -> tuple[bytes, str]:
-    made = json.loads((folder / "out.json").read_bytes())
-    made["run"] = {key: value for key, value in made["run"].items() if key not in ("created", "made_with")}
-    text = re.sub(r'"seconds": [0-9.e-]+', '"seconds": 0', json.dumps(made))
-    return (folder / "out.tsv").read_bytes(), text
-
-
 # Overhead
 
 
@@ -145,7 +137,7 @@ def _share_at_work(
     plan: RunPlan, cluster: LocalCluster, store_path: Path, task_items: int, workers: int
 ) -> tuple[float, float]:
     """From the first answer to the last: seconds at work with items, as a share of those of all workers."""
-    over = _over(cluster, task_items)
+    asked = _over(cluster, task_items)
     arrived: list[tuple[float, float]] = []
     with RunStore(store_path) as store:
 
@@ -153,7 +145,7 @@ def _share_at_work(
             if isinstance(event, ItemJudged):
                 arrived.append((time.monotonic(), event.judged.seconds))
 
-        followed(run_over_cluster(plan, store, over, CancelToken()), take)
+        followed(run_over_cluster(plan, store, asked, CancelToken()), take)
     # What each worker had judged when its first answers came counts from there on.
     first = workers * task_items
     wall = arrived[-1][0] - arrived[first - 1][0]

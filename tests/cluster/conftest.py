@@ -21,7 +21,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory, certificates: Path) -> Iterator[LocalCluster]:
-    """An encrypted cluster with two workers, which nobody kills."""
+    """An encrypted cluster with two workers. Who ends a part of it starts that again."""
     with cluster_of_two(tmp_path_factory.mktemp("cluster"), certificates) as cluster:
         yield cluster
 

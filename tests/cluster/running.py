@@ -118,6 +118,11 @@ class LocalCluster:
         self.parts.remove(part)
         return self.start(*part.arguments)
 
+    def stop(self, part: Part) -> None:
+        """Take a part out."""
+        part.stop()
+        self.parts.remove(part)
+
     def scheduler(self) -> Part:
         """The scheduler, once it listens."""
         part = self.start("scheduler", self.address, *self.connection)

@@ -89,8 +89,8 @@ def test_where_no_scheduler_is_it_is_said(tmp_path: Path) -> None:
 
 
 def test_a_real_vocabulary_judges_alike(tmp_path: Path, shared_data: Path, certificates: Path) -> None:
-    model = real_model(shared_data, "qwen2.5", tmp_path / "real.gguf")
-    options = ["--max-explanation-tokens", 8]
+    model = real_model(shared_data, "phi-3.5", tmp_path / "real.gguf")
+    options = ["--max-explanation-tokens", 4]
     for name in ("alone", "over"):
         (tmp_path / name).mkdir()
     with LocalCluster(tmp_path, certificates) as cluster:
