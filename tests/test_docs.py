@@ -35,6 +35,7 @@ ACTIONS = {
         *("add", "show", "export", "recalibrate", "rewrite"),
         *("find", "diff", "name", "note", "archive", "restore", "delete"),
     ),
+    "cluster": ("certificates", "scheduler", "worker"),
     "models": ("check", "cut", "convert", "devices", "speed"),
 }
 PLACEHOLDERS = {"COMMAND", "DATASET", "FILE"}
