@@ -100,7 +100,7 @@ def processor_features() -> str:
 
 
 @functools.cache
-def _special_layouts_work() -> bool:
+def special_layouts_work() -> bool:
     """Whether weights may be laid out anew for this processor's own instructions when a model is loaded.
 
     Not where llama.cpp uses the tiles of AMX: compiled by GCC 12 or older it configures them with memory that
@@ -125,7 +125,7 @@ class LlamaModel:
         params = llama_cpp.llama_model_default_params()
         params.n_gpu_layers = gpu_layers
         params.vocab_only = vocabulary_only
-        params.use_extra_bufts = _special_layouts_work()
+        params.use_extra_bufts = special_layouts_work()
         goes_on = llama_cpp.llama_progress_callback(lambda _share, _data: not cancel.requested)
         params.progress_callback = goes_on
         forget_errors()
