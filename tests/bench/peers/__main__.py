@@ -71,7 +71,7 @@ def main() -> int:
                 f"{len(placed)} items are too few: give --items {2 * options.items_at_once} or more."
             )
         with LlamaModel(options.model) as model:
-            for mode in [Mode.LABELS] if options.labels else [Mode.LABELS, Mode.EXPLAIN]:
+            for mode in [options.mode] if options.mode else list(Mode):
                 _compare(options, model, placed, mode)
     except (NotComparableError, SetupError) as error:
         print(f"{error}", file=sys.stderr)
@@ -103,7 +103,7 @@ def _options() -> argparse.Namespace:
         action="store_true",
         help="compare processor time, with one thread: where others use the computer",
     )
-    parser.add_argument("--labels", action="store_true", help="without explanations")
+    parser.add_argument("--mode", type=Mode, choices=list(Mode), help="this one alone")
     parser.add_argument("--fast", action="store_true", help="without the ways that read every prompt whole")
     options = parser.parse_args()
     if options.processor_time:
