@@ -14,7 +14,7 @@ from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import load_dataset
 from engine.judge.item_judge import Placed
-from engine.llama.library import LlamaModel
+from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.templates import chat_template
@@ -99,7 +99,7 @@ def test_llama_reads_the_same_and_agrees(
 
 
 def test_llama_cpp_itself_reads_and_writes_the_same(model_file: Path, asked: Sequence[AskedItem]) -> None:
-    with LlamaModel(model_file) as model, Bare(model, CONTEXT, 10, 1, time.perf_counter) as bare:
+    with LlamaModel(model_file) as model, Bare(model, session_shape(SETTINGS), 1, time.perf_counter) as bare:
         speed = bare.speed(asked)
     assert speed.read == sum(len(order[0].prompt) for item in asked for order in item.orders)
     assert speed.written == sum(text.tokens for item in asked for text in item.texts)

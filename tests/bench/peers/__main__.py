@@ -38,7 +38,7 @@ from engine.core.rubric import ELOQUENT
 from engine.core.settings import ITEMS_AT_ONCE, JudgeSettings, Mode
 from engine.data.dataset import load_dataset
 from engine.judge.item_judge import Placed
-from engine.llama.library import LlamaModel
+from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
 from engine.system.computer import default_threads
 from tests.bench.peers.asked import (
@@ -132,7 +132,7 @@ def _compare(options: argparse.Namespace, model: LlamaModel, placed: Sequence[Pl
         llama = open_llama(options.model, options.context, options.threads)
         stack.callback(llama.close)
         kept, separate = Python(llama, asked, True, clock), Python(llama, asked, False, clock)
-        bare = stack.enter_context(Bare(model, options.context, texts, options.threads, clock))
+        bare = stack.enter_context(Bare(model, session_shape(settings), options.threads, clock))
         served = _served(options, asked, texts, servers)
         ways: list[Way] = [ours, kept, *served, *([] if options.fast else [separate])]
         rounds = _rounds(options, asked, ways, bare)

@@ -14,8 +14,9 @@ from engine.core.log_probs import FloatArray
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings
 from engine.judge.item_judge import ItemJudge, Placed
-from engine.llama.library import LlamaModel
-from engine.llama.session import LlamaSession, SessionShape, Steps
+from engine.llama.context import SessionShape
+from engine.llama.model import LlamaModel
+from engine.llama.session import LlamaSession, Steps
 from engine.llama.token_tree import BranchTokens
 from engine.llama.writer import Continuation, Generated, Sampling, Writer
 from engine.loading.templates import chat_template

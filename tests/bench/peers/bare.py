@@ -13,8 +13,9 @@ from typing import Any
 import llama_cpp
 
 from engine.llama.batch import TokenBatch
-from engine.llama.library import LlamaModel, special_layouts_work
-from engine.llama.session import BATCH
+from engine.llama.context import BATCH, SessionShape, new_context
+from engine.llama.library import special_layouts_work
+from engine.llama.model import LlamaModel
 from engine.llama.token_tree import common_prefix
 from tests.bench.peers.asked import AskedItem, NotComparableError, Text
 from tests.bench.peers.ways import Clock
@@ -38,21 +39,11 @@ class OwnSpeed:
 
 
 class Bare:
-    """A context like that of a session, with room for so many texts. Close it before its model."""
+    """A context like that of a session. Close it before its model."""
 
-    def __init__(self, model: LlamaModel, context: int, texts: int, threads: int, clock: Clock) -> None:
+    def __init__(self, model: LlamaModel, shape: SessionShape, threads: int, clock: Clock) -> None:
         self._clock = clock
-        params = llama_cpp.llama_context_default_params()
-        params.n_ctx = context
-        params.n_batch = params.n_ubatch = BATCH
-        params.n_seq_max = texts + 1
-        params.n_threads = params.n_threads_batch = threads
-        params.kv_unified = True
-        self._context: Any = llama_cpp.llama_init_from_model(model.pointer, params)
-        if not self._context:
-            raise NotComparableError(
-                f"No room for a context of {context:,} tokens: give a smaller --context."
-            )
+        self._context: Any = new_context(model, shape, threads)
         self._memory = llama_cpp.llama_get_memory(self._context)
         self._batch = TokenBatch(BATCH)
 

@@ -18,12 +18,11 @@ from math import nan
 from pathlib import Path
 from typing import Any
 
-import llama_cpp
 import psutil
 
 from engine.core.rubric import ELOQUENT
-from engine.llama.library import special_layouts_work
-from engine.llama.session import BATCH
+from engine.llama.context import BATCH
+from engine.llama.library import library_folder, special_layouts_work
 from tests.bench.peers.asked import AskedItem, NotComparableError, Question
 from tests.bench.peers.ways import Clock, Work
 
@@ -64,7 +63,7 @@ class Server:
             found.bind(("127.0.0.1", 0))
             port = found.getsockname()[1]
         self._address = f"http://127.0.0.1:{port}"
-        folder = Path(llama_cpp.__file__).resolve().parent / "lib"
+        folder = library_folder()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
             [str(program), *_options(model, shape, threads, port)],
@@ -162,6 +161,7 @@ def _options(model: Path, shape: ServerShape, threads: int, port: int) -> list[s
         *("--host", "127.0.0.1", "--port", str(port), "--model", str(model), *shape.words),
         *("--threads", str(threads), "--threads-batch", str(threads), "--ubatch-size", str(BATCH)),
         *("--cache-ram", "0", "--no-cache-idle-slots", "--offline", "--no-ui", "--fit", "off"),
+        *("--device", "none"),
         *([] if special_layouts_work() else ["--no-repack"]),
     ]
 

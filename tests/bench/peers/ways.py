@@ -19,8 +19,10 @@ from engine.core.log_probs import log_softmax
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings
 from engine.judge.item_judge import ItemJudge, Placed
-from engine.llama.library import LlamaModel, special_layouts_work
-from engine.llama.session import BATCH, LlamaSession
+from engine.llama.context import BATCH
+from engine.llama.library import special_layouts_work
+from engine.llama.model import LlamaModel
+from engine.llama.session import LlamaSession
 from tests.bench.peers.asked import AskedItem, Question, groups, item_judge
 
 
