@@ -100,8 +100,8 @@ def test_llama_reads_the_same_and_agrees(
 
 def test_llama_cpp_itself_reads_and_writes_the_same(model_file: Path, asked: Sequence[AskedItem]) -> None:
     with LlamaModel(model_file) as model, Bare(model, session_shape(SETTINGS), 1, time.perf_counter) as bare:
-        speed = bare.speed(asked)
-    assert speed.read == sum(len(order[0].prompt) for item in asked for order in item.orders)
+        speed = bare.speed(asked, held=100)
+    assert speed.read == sum(len(order[0].prompt) - 100 for item in asked for order in item.orders)
     assert speed.written == sum(text.tokens for item in asked for text in item.texts)
     assert min(speed.reading, speed.writing) > 0
 

@@ -12,7 +12,8 @@ Explanations: this program writes as it does; what it wrote is counted, and the 
 for each text, whatever they are.
 
 "llama.cpp's own speed" is a plain loop of llama_decode over the same prompts, each by itself in batches of
-512, and over the same texts, as many in a batch as this program has.
+512 after the beginning that all share (a run reads it once), and over the same texts, as many in a batch as
+this program has.
 
 All compute with the same libraries, those of llama-cpp-python (the server takes them at its start, where it
 was built from the same sources), as many threads, and weights in the same layout: where this program leaves
@@ -40,6 +41,7 @@ from engine.data.dataset import load_dataset
 from engine.judge.item_judge import Placed
 from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
+from engine.llama.token_tree import common_prefix
 from engine.system.computer import default_threads
 from tests.bench.peers.asked import (
     AskedItem,
@@ -194,10 +196,11 @@ def _rounds(
         way.judge([len(asked) - 1])
     rounds = []
     together = groups(range(len(asked)), options.items_at_once)
+    held = common_prefix([order[0].prompt for item in asked for order in item.orders])
     for number, group in enumerate(together * options.rounds):
         first = number % len(ways)
         work = {way.name: way.judge(group) for way in [*ways[first:], *ways[:first]]}
-        own = bare.speed([asked[item] for item in group])
+        own = bare.speed([asked[item] for item in group], held)
         ours = work[ways[0].name]
         share = own.seconds_for(ours.read, ours.written) / ours.seconds
         rounds.append(Round(len(group), {way.name: work[way.name] for way in ways}, share))

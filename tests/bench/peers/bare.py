@@ -20,10 +20,12 @@ from engine.llama.token_tree import common_prefix
 from tests.bench.peers.asked import AskedItem, NotComparableError, Text
 from tests.bench.peers.ways import Clock
 
+_HELD = 1  # the sequence of what is read once
+
 
 @dataclass(frozen=True)
 class OwnSpeed:
-    """What llama.cpp itself takes. `read`: tokens of whole prompts, in `reading` seconds; `written` tokens in
+    """What llama.cpp itself takes. `read`: tokens of prompts, in `reading` seconds; `written` tokens in
     `writing` seconds, as many texts in a batch as this program has.
     """
 
@@ -47,17 +49,25 @@ class Bare:
         self._memory = llama_cpp.llama_get_memory(self._context)
         self._batch = TokenBatch(BATCH)
 
-    def speed(self, items: Sequence[AskedItem]) -> OwnSpeed:
-        """Of these items, which this program has in its cache together."""
+    def speed(self, items: Sequence[AskedItem], held: int = 0) -> OwnSpeed:
+        """Of these items, which this program has in its cache together.
+
+        `held`: tokens that all prompts begin with; they are read beforehand, as a run reads them once.
+        """
         prompts = [order[0].prompt for item in items for order in item.orders]
+        llama_cpp.llama_memory_clear(self._memory, False)
+        self._read(_HELD, prompts[0][:held], 0)
         started = self._clock()
         for prompt in prompts:
-            llama_cpp.llama_memory_clear(self._memory, False)
-            self._read(0, prompt, 0)
+            llama_cpp.llama_memory_seq_rm(self._memory, 0, -1, -1)
+            llama_cpp.llama_memory_seq_cp(self._memory, _HELD, 0, 0, held)
+            self._read(0, prompt[held:], held)
         reading = self._clock() - started
         texts = [text for item in items for text in item.texts]
         writing = self._write(items) if texts else 0.0
-        return OwnSpeed(sum(map(len, prompts)), reading, sum(text.tokens for text in texts), writing)
+        return OwnSpeed(
+            sum(map(len, prompts)) - held * len(prompts), reading, sum(text.tokens for text in texts), writing
+        )
 
     def _write(self, items: Sequence[AskedItem]) -> float:
         """Seconds for all texts together, after their prompts have been read."""
