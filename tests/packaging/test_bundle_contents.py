@@ -92,6 +92,8 @@ def test_what_the_program_uses_belongs(inside: str) -> None:
         r"numpy\_core\tests\data\recarray_from_file.fits",
         "sklearn/datasets/data/iris.csv",
         "llama_cpp/lib/cmake/llama/llama-config.cmake",
+        "vulkan-1.dll",
+        r"llama_cpp\lib\gpu\vulkan-1.dll",
     ],
 )
 def test_what_nothing_uses_stays_out(inside: str) -> None:
