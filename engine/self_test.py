@@ -17,7 +17,7 @@ import psutil
 from engine.core import VERSION
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import SetupError
-from engine.core.formatting import amount
+from engine.core.formatting import amount, listed
 from engine.core.items import Order
 from engine.core.judgments import JudgedItem, Judgment, Reading
 from engine.core.remedies import Remedy
@@ -30,8 +30,9 @@ from engine.gguf.judge_file import read_model_file
 from engine.gguf.memory import check_memory
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.run import run_judging
-from engine.llama.library import gpu_offload_supported, library_version, processor_features
+from engine.llama.library import library_version, processor_features
 from engine.loading.checked_model import TRIAL_COMMAND, checked_model
+from engine.loading.devices import found_devices
 from engine.loading.opening import machine_settings
 from engine.measure.accuracy import run_accuracy
 from engine.store.run_store import RunStore
@@ -87,7 +88,7 @@ def _checks(cancel: CancelToken) -> list[tuple[str, Callable[[], str]]]:
         ("run store", _store),
         ("memory", _memory),
         ("processor", _processor),
-        ("GPU", _gpu),
+        ("GPU", partial(_gpu, cancel)),
         ("demo model", _demo_model),
         ("trial in a child process", partial(_trial, cancel)),
         ("judging", partial(_judging, cancel)),
@@ -167,10 +168,9 @@ def _processor() -> str:
     return f"{default_threads()} physical cores; {found}"
 
 
-def _gpu() -> str:
-    if gpu_offload_supported():
-        return "llama.cpp is built with GPU support"
-    return "llama.cpp is built without GPU support: the processor does all the work"
+def _gpu(cancel: CancelToken) -> str:
+    found = [each.title for each in found_devices(cancel)]
+    return listed(found) if found else "llama.cpp finds none: the processor does all the work"
 
 
 def _demo_model() -> str:
@@ -202,7 +202,7 @@ def _judging(cancel: CancelToken) -> str:
         dataset=dataset,
         rubric=ELOQUENT,
         settings=JudgeSettings(context=_CONTEXT, max_explanation_tokens=24),
-        machine=machine_settings(threads=1, gpu_layers=None),
+        machine=machine_settings(threads=1),
         model=checked_model(read_model_file(demo_model()), cancel),
     )
     with _temporary_folder(data_folder()) as folder, RunStore(folder / "runs.sqlite") as store:

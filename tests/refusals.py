@@ -20,8 +20,10 @@ from engine.gguf.memory import check_memory
 from engine.judge.forecast import forecast, time_some_items
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.rewrite import rewriting_plan
-from engine.llama.library import LlamaModel, cannot_compute, library_version
-from engine.llama.session import _SMALLER, LlamaSession, SessionShape
+from engine.llama.context import SessionShape
+from engine.llama.library import library_version
+from engine.llama.model import LlamaModel, cannot_compute
+from engine.llama.session import _SMALLER, LlamaSession
 from engine.loading.checked_model import CheckedModel
 from engine.measure.matching import match
 from engine.measure.systems import open_system

@@ -94,7 +94,7 @@ MOST_MODULES = 18
 WRITTEN_WORLD = frozenset({"advice.py", "explanations.py", "facts.py", "topics.py", "wording.py"})
 """In models/demo: tables of sentences, an entry a line, which no limit of length holds."""
 
-CHILD = frozenset({"engine/loading/checked_model.py", "engine/loading/templates.py"})
+CHILD = frozenset(f"engine/loading/{name}.py" for name in ("checked_model", "devices", "templates"))
 """What starts this program again as a child process, by its command line."""
 
 
@@ -179,7 +179,7 @@ def allowed_packages(path: PurePosixPath) -> tuple[str, ...]:
     elif str(path) == "engine/self_test.py":
         allowed = [name for name in ENGINE if name not in NOT_SELF_TESTED]
     elif package == "engine.commands":
-        allowed = [*ENGINE, "engine.self_test", "engine.commands.shared"]
+        allowed = [*ENGINE, "engine.self_test", "engine.commands.shared", "engine.commands.model_files"]
     elif package == "gui":
         allowed = [*ENGINE_FOR_THE_WINDOW, *(["gui.window"] if path.name == "app.py" else [])]
     elif room == "models":

@@ -22,7 +22,7 @@ from engine.commands.shared.console import (
 from engine.commands.shared.example_arguments import add_examples, shots_of
 from engine.commands.shared.forecast import show_forecast
 from engine.commands.shared.id_argument import add_ids, chosen_ids, ids_file
-from engine.commands.shared.machine_arguments import add_computer
+from engine.commands.shared.machine_arguments import add_computer, add_device
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
 from engine.commands.shared.order_arguments import Orders, add_orders, orders_of
 from engine.commands.shared.progress import RunProgressBar
@@ -43,13 +43,14 @@ from engine.core.settings import DEFAULT_CONTEXT, JudgeSettings, KvType, Mode
 from engine.decisions.health import run_health
 from engine.decisions.run_results import load_results
 from engine.decisions.second_order import read_in_words
-from engine.judge.plan import open_model
+from engine.judge.on_device import judging_by
 from engine.judge.prepare import PreparedRun, prepare_run
-from engine.judge.run import run_judging
+from engine.judge.work import judge_plan
 from engine.measure.accuracy import run_accuracy
 from engine.measure.label_counts import count_run
 from engine.report.run_tables import run_accuracy_table
 from engine.store.run_store import RunStore
+from engine.system.apart import Apart, Here
 from engine.system.awake import Awake, KeepAwake, can_stay_awake
 
 
@@ -135,6 +136,7 @@ def _add_machine(group: argparse._ArgumentGroup) -> None:
         help="what the model's cache is kept in: f16 (default), or q8_0, which takes about half the memory",
     )
     add_computer(group)
+    add_device(group)
     group.add_argument(
         "--keep-awake",
         choices=[when.value for when in KeepAwake],
@@ -165,10 +167,11 @@ def run(options: argparse.Namespace) -> int:
     bar = RunProgressBar()
     with interruptible(bar.loss_of_a_stop) as cancel:
         made = _prepared(options, model, cancel)
+        # The driver of a GPU may end the process that uses it.
+        worker = partial(Apart if made.plan.machine.device else Here, judge_plan, cancel)
+        events = judging_by(worker(), worker, made.plan, options.store, fresh=options.fresh)
+        ended = _follow(events, bar, KeepAwake(options.keep_awake))
         with RunStore(options.store) as store:
-            opener = partial(open_model, made.plan, cancel)
-            events = run_judging(made.plan, store, opener, options.fresh, ending=lambda: cancel.ending)
-            ended = _follow(events, bar, KeepAwake(options.keep_awake))
             return _report(ended, made, store, options)
 
 
@@ -220,6 +223,7 @@ def _setup(options: argparse.Namespace, model: Path) -> tuple[RunSetup, Orders]:
         seed=options.seed,
         kv_type=KvType(options.kv_type),
         threads=options.threads,
+        device=options.device,
         gpu_layers=options.gpu_layers,
         fresh=options.fresh,
         columns=columns_of(options),

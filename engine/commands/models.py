@@ -8,6 +8,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from engine.commands.model_files.convert import convert_file
+from engine.commands.model_files.devices import list_devices, try_devices
+from engine.commands.model_files.speed import measure_files
 from engine.commands.shared.console import (
     DONE,
     add_store,
@@ -19,8 +22,6 @@ from engine.commands.shared.console import (
 )
 from engine.commands.shared.machine_arguments import add_computer
 from engine.commands.shared.model_argument import model_file
-from engine.commands.shared.model_convert import convert_file
-from engine.commands.shared.model_speed import measure_files
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
@@ -41,9 +42,10 @@ from engine.gguf.memory import check_memory, memory_fit, memory_needed
 from engine.gguf.precheck import precheck
 from engine.gguf.split import read_whole
 from engine.gguf.weight_formats import WeightFormat
-from engine.llama.library import LlamaModel
+from engine.llama.model import LlamaModel
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.checked_model import checked_encoder, checked_model
+from engine.loading.devices import devices_report
 from engine.loading.templates import chat_template
 from engine.loading.trial import trial_report
 from engine.prompt.rendering import rendering_report
@@ -52,7 +54,7 @@ from engine.system.computer import available_memory
 from engine.system.files import check_targets
 from engine.system.paths import program
 
-_CUT, _CONVERT, _SPEED, _RENDER = "cut", "convert", "speed", "render"
+_CUT, _CONVERT, _SPEED, _DEVICES, _RENDER = "cut", "convert", "speed", "devices", "render"
 _COLUMNS = ("model", "quantisation", "parameters", "size", "context", "memory", "fits", "from", "file")
 _TEXTS = ("model", "quantisation", "fits", "from", "file")
 _HOW_TO_CUT = "Write: models cut FILE.gguf --layers 17 --out SMALLER.gguf"
@@ -64,8 +66,8 @@ _OPTIONS = {
     "--lossy-source": (_CONVERT,),
     "--again": (_SPEED,),
     "--json": (_SPEED,),
-    "--threads": (_SPEED,),
-    "--gpu-layers": (_SPEED,),
+    "--threads": (_SPEED, _DEVICES),
+    "--device": (_DEVICES,),
 }
 """The options, and the actions that take each."""
 
@@ -76,6 +78,8 @@ models [FOLDER ...]   list the GGUF files in these folders, or where programs us
 models check FILE     see whether FILE is sound and can judge, or serve as encoder for BERTScore:
                       its header, then a trial; a part of its name will do
 models speed FILE ... measure how fast each reads and writes on this computer; it is remembered
+models devices [FILE] list the GPUs of this computer; with FILE, see which of them compute it rightly,
+                      and whether faster than the processor: `judge` then uses the fastest
 models convert FILE   write the model again with its weights in another format: --to q8_0
 models cut FILE       write a smaller encoder, of the layers alone that BERTScore computes with:
                       --layers 17 --out FILE for roberta-large"""
@@ -86,6 +90,7 @@ def parser() -> argparse.ArgumentParser:
     arguments = command_parser("models", _ABOUT)
     arguments.usage = (
         f"{program()} models [FOLDER ...] | models check FILE | models speed FILE ..."
+        " | models devices [FILE]"
         " | models convert FILE --to FORMAT | models cut FILE --layers N --out FILE"
     )
     arguments.add_argument("words", nargs="*", metavar="FOLDER")
@@ -105,8 +110,10 @@ def _add_options(arguments: argparse.ArgumentParser) -> None:
     speed = arguments.add_argument_group("models speed")
     speed.add_argument("--again", action="store_true", help="measure anew what is remembered")
     speed.add_argument("--json", type=Path, metavar="FILE", help="the same as JSON")
-    add_computer(speed)
     add_store(speed, "the runs whose format mass stands beside the speed")
+    computer = arguments.add_argument_group("models speed, models devices")
+    add_computer(computer)
+    computer.add_argument("--device", metavar="NAME", help="devices: try this one alone")
     convert = arguments.add_argument_group("models convert")
     formats = [kind.value for kind in WeightFormat]
     convert.add_argument("--to", choices=formats, metavar="FORMAT", help=f"one of {', '.join(formats)}")
@@ -126,6 +133,10 @@ def run(options: argparse.Namespace) -> int:
     if options.in_this_process and options.words == [_RENDER]:
         print(rendering_report(sys.stdin.read()))
         return DONE
+    return _act(action, files, options)
+
+
+def _act(action: str, files: list[str], options: argparse.Namespace) -> int:
     match action:
         case "cut":
             return _cut(files, options.layers, options.out)
@@ -135,6 +146,8 @@ def run(options: argparse.Namespace) -> int:
             if not files:
                 raise SetupError("models speed takes one file or more.", "Write: models speed FILE.gguf ...")
             return measure_files(files, options)
+        case "devices":
+            return _devices(files, options)
         case "check":
             return _check_one(files, options)
         case _:
@@ -158,6 +171,15 @@ def _check_one(files: list[str], options: argparse.Namespace) -> int:
         print(report)
         return code
     return _check(model_file(files[0]))
+
+
+def _devices(files: list[str], options: argparse.Namespace) -> int:
+    if options.in_this_process:
+        print(devices_report())
+        return DONE
+    if len(files) > 1:
+        raise SetupError("models devices takes one file at most.", "Write: models devices FILE.gguf")
+    return try_devices(files[0], options.device, options.threads) if files else list_devices()
 
 
 def _convert(files: list[str], options: argparse.Namespace) -> int:

@@ -153,7 +153,6 @@ def _setup(options: argparse.Namespace, dataset: Path, model: Path) -> RunSetup:
         context=options.context,
         kv_type=KvType(options.kv_type or usual.kv_type),
         threads=options.threads,
-        gpu_layers=options.gpu_layers,
     )
 
 

@@ -5,6 +5,7 @@
     │   ├── InputError        a file that was read is wrong; carries every problem found in it
     │   │   └── ColumnsError  ... which may be read by other columns
     │   ├── ProcessEnded      the process that did the work was ended, by a crash or from outside
+    │   ├── DeviceFailed      a GPU does not compute, or wrongly; the processor would
     │   ├── ModelFileError    a model file cannot be used
     │   │   └── NoRoomError   ... for want of memory at the moment
     │   └── StoreError        the run store cannot be read or written
@@ -17,7 +18,7 @@ Knows: words for people. Does not know: files, models, Qt.
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.core.remedies import Remedy
+from engine.core.remedies import Remedy, Setting
 
 MOST_PROBLEMS_SHOWN = 50
 
@@ -62,7 +63,26 @@ class InputError(SetupError):
 
 
 class ProcessEnded(SetupError):
-    """The process of its own that did the work was ended, by a crash or from outside; this one goes on."""
+    """The process of its own that did the work was ended; this one goes on.
+
+    `broke_down`: by itself, and not from outside.
+    """
+
+    def __init__(self, problem: str, remedy: Remedy | str, broke_down: bool = False) -> None:
+        super().__init__(problem, remedy)
+        self.broke_down = broke_down
+
+
+class DeviceFailed(SetupError):
+    """A device beside the processor cannot be used or gives no numbers; `reason`: why, as a clause."""
+
+    def __init__(self, device: str, reason: str) -> None:
+        super().__init__(f"{device}: {reason}.", Remedy(Setting.DEVICE.at("cpu"), " computes all the same."))
+        self.device = device
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.device, self.reason)
 
 
 class ColumnsError(InputError):

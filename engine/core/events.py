@@ -169,8 +169,22 @@ class MeasureProgress:
     total: int
 
 
+@dataclass(frozen=True)
+class DeviceLeft:
+    """A device failed in a run, which goes on by the processor. `reason`: why, as a clause."""
+
+    device: str
+    reason: str
+
+    @property
+    def in_words(self) -> str:
+        """What happened, and that nothing is lost."""
+        failed = f"{self.device} failed: {self.reason}."
+        return f"{failed} The processor goes on with this run; what was judged is kept."
+
+
 JudgeEvent = TokensEvaluated | GroupUnderWay | LabelsRead | Drafted
-RunEvent = RunStarted | ModelOpened | JudgeEvent | ItemJudged | HealthSeen | RunEnded
+RunEvent = RunStarted | ModelOpened | JudgeEvent | ItemJudged | HealthSeen | DeviceLeft | RunEnded
 
 
 class Reports(Generic[Event, Result]):

@@ -15,6 +15,7 @@ class Setting(Enum):
 
     COLUMNS = "columns"
     CONTEXT = "context"
+    DEVICE = "device"
     EXAMPLES = "labelled examples"
     EXPLANATION_TOKENS = "length of explanations"
     GPU_LAYERS = "GPU layers"

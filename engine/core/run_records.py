@@ -19,6 +19,10 @@ REWRITTEN = "rewritten"
 """In the manifest of a run: when explanations were written again, how many, and with what."""
 THREADS_ADAPT = "threads_adapt"
 """In the manifest of a run: that as many of its threads were used as the computer was free; else missing."""
+DEVICE = "device"
+"""In the settings of a run: what computed beside the processor, by its key; else missing."""
+DEVICE_LEFT = "device_left"
+"""In the manifest of a run: why its device was left for the processor, and after how many items."""
 CONTINUED = "continued_with"
 """In the manifest of a run: how its later sessions worked, where that is another way than the first."""
 CHOSEN = "chosen_items"
@@ -118,6 +122,11 @@ class StoredRun:
         sessions = (*reversed(self.manifest.get(CONTINUED, [])), self.manifest)
         maps = (ColumnMap.of_json(session.get(COLUMNS)) for session in sessions)
         return next(filter(None, maps), None)
+
+    @property
+    def device_left(self) -> bool:
+        """Whether its device failed, so that the processor goes on with it."""
+        return DEVICE_LEFT in self.manifest
 
     @property
     def manifest_in_short(self) -> Mapping[str, Any]:

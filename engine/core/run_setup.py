@@ -16,7 +16,7 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.rubric import ELOQUENT
 from engine.core.run_records import checked_name, checked_note, dataset_in_words
-from engine.core.settings import USUAL_SHOTS, JudgeSettings, KvType, Mode
+from engine.core.settings import CPU, USUAL_SHOTS, JudgeSettings, KvType, Mode
 
 _USUAL = JudgeSettings()
 _LARGEST = 2**31 - 1  # a remembered number above it is damaged
@@ -29,8 +29,10 @@ class RunSetup:
     """One run as it was asked for; None leaves the choice to the engine.
 
     `items`: the first so many, None for all. `ids`: the items with these ids in their place, in the order of
-    the file; empty where none are chosen. `gpu_layers`: None for all, where there is a GPU. `fresh`: a new
-    run, also where one could go on. `resumes`: the number of the run to go on with, None for what fits.
+    the file; empty where none are chosen. `device`: what computes, in a person's words: the name of a GPU or
+    a part of it, CPU for the processor alone, None for what a trial with the model proposed. `gpu_layers`:
+    how many of the model's are on it, None for as many as its memory holds. `fresh`: a new run, also where
+    one could go on. `resumes`: the number of the run to go on with, None for what fits.
     `second_order_below`: with both orders, as in JudgeSettings.
     `columns`: by which a foreign dataset is read, `example_columns`: by which the labelled examples are; None
     for what is remembered for it. `name`, `note`: what the run is called and noted from its beginning on;
@@ -56,6 +58,7 @@ class RunSetup:
     seed: int = _USUAL.seed
     kv_type: KvType = _USUAL.kv_type
     threads: int | None = None
+    device: str | None = None
     gpu_layers: int | None = None
     fresh: bool = False
     resumes: int | None = None
@@ -68,6 +71,8 @@ class RunSetup:
             checked_name(self.name)
         if self.note is not None:
             checked_note(self.note)
+        if self.device is not None:
+            checked_device(self.device)
 
     @property
     def dataset_in_words(self) -> str:
@@ -102,6 +107,7 @@ class RunSetup:
             seed=whole("seed", 0) or usual.seed,
             kv_type=_choice(KvType, values.get("kv_type"), usual.kv_type),
             threads=whole("threads", 1),
+            device=_text(values.get("device"), checked_device),
             gpu_layers=whole("gpu_layers", 0),
             fresh=_yes(values.get("fresh"), usual.fresh),
             resumes=whole("resumes", 1),
@@ -109,6 +115,13 @@ class RunSetup:
             name=_text(values.get("name"), checked_name),
             note=_text(values.get("note"), checked_note),
         )
+
+
+def checked_device(words: str) -> str:
+    """What a device is called by a person. SetupError for nothing."""
+    if not words.strip():
+        raise SetupError("The device has no name.", f"Name it, or use {CPU}.")
+    return words
 
 
 def orders_in_words(both: bool, below: float | None) -> str:
@@ -131,7 +144,7 @@ def _path(value: object) -> Path | None:
 
 
 def _text(value: object, check: Callable[[str], str]) -> str | None:
-    """A name or a note; of one that could not be stored nothing."""
+    """A name, a note, a device; of one that could not be stored nothing."""
     if not isinstance(value, str):
         return None
     with suppress(SetupError):

@@ -140,16 +140,69 @@ def settings_of(values: Mapping[str, Any]) -> JudgeSettings:
     return JudgeSettings(**known)
 
 
+CPU = "cpu"
+"""What a person says for: no device, the processor alone."""
+
+
+class DeviceKind(StrEnum):
+    """How a device is built in, by which one can guess what it is good for."""
+
+    GPU = "graphics card"
+    INTEGRATED = "integrated graphics"
+    OTHER = "other device"
+
+
+@dataclass(frozen=True)
+class Device:
+    """What llama.cpp can compute with beside the processor, as it was found on this computer.
+
+    `name`: llama.cpp's, which may be another one's after a restart: `Vulkan0`. `description`: its maker's.
+    `backend`: the part of llama.cpp that speaks to it: `Vulkan`. `memory`: bytes in all, 0 where that is not
+    told. `driver`: the version of its driver, empty where that is not told.
+    """
+
+    name: str
+    description: str
+    backend: str
+    kind: DeviceKind
+    memory: int = 0
+    driver: str = ""
+
+    @property
+    def key(self) -> str:
+        """What it is called in the identity of a run: `Vulkan: Intel(R) Iris(R) Xe Graphics`."""
+        return f"{self.backend}: {self.description}"
+
+    @property
+    def title(self) -> str:
+        """What it is called for people: `Intel(R) Iris(R) Xe Graphics (integrated graphics, Vulkan)`."""
+        return f"{self.description} ({self.kind.value}, {self.backend})"
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return asdict(self)
+
+    @classmethod
+    def of_json(cls, values: Mapping[str, Any]) -> "Device":
+        """What `as_json` gave. KeyError, TypeError or ValueError for anything else."""
+        texts = {name: values[name] for name in ("name", "description", "backend", "driver")}
+        if not all(isinstance(text, str) for text in texts.values()):
+            raise TypeError(f"{values!r} is no device")
+        return cls(**texts, kind=DeviceKind(values["kind"]), memory=int(values["memory"]))
+
+
 @dataclass(frozen=True)
 class MachineSettings:
-    """How the computer works: speed, and results by rounding only; not part of a run's identity.
+    """How the computer works: speed, and results by rounding only.
 
-    `adapts`: whether fewer than `threads` are used while other programs want the processor.
+    `adapts`: whether fewer than `threads` are used while other programs want the processor. `device`: what
+    computes, with so many of the model's layers on it; None for the processor alone.
     """
 
     threads: int
-    gpu_layers: int
+    gpu_layers: int = 0
     adapts: bool = False
+    device: Device | None = None
 
     def __post_init__(self) -> None:
         _at_least("number of threads", self.threads, 1)

@@ -36,6 +36,7 @@ class ModelFile:
     of KV cache in f16, for one token of context. `kv_types`: what the KV cache can be kept in.
     `vocabulary_size`: tokens. `experts`: how many a mixture has, and how many of them a token is read by; 0
     in others. `notice`: what a model made for this program has to say to its users, empty in others.
+    `layers`: how many a GPU could take some of.
     """
 
     path: Path
@@ -53,6 +54,7 @@ class ModelFile:
     title: str = ""
     more_files: tuple[Path, ...] = ()
     experts: tuple[int, int] = (0, 0)
+    layers: int = 0
 
     @property
     def size_in_words(self) -> str:
@@ -104,6 +106,7 @@ def describe(header: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
         title=values.title,
         more_files=more_files,
         experts=_experts(values),
+        layers=values.integer(values.key("block_count")) or 0,
     )
 
 

@@ -24,7 +24,7 @@ from engine.judge.item_judge import Placed
 from engine.judge.plan import RunPlan, check_context, worked_alike
 from engine.judge.run import make_item_judge
 from engine.judge.second_share import SecondShare, second_share
-from engine.llama.library import LlamaModel
+from engine.llama.model import LlamaModel
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.model_speed import remembered_speed
 from engine.loading.opening import OpenModelFactory

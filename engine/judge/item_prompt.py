@@ -22,8 +22,8 @@ from engine.core.settings import JudgeSettings, MachineSettings, settings_of
 from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.gguf.memory import check_memory
 from engine.judge.plan import asked_alike, check_same_format, session_shape
-from engine.judge.prepare import example_pool, judge_settings
-from engine.llama.library import LlamaModel
+from engine.judge.prepare import examples_of_setup, judge_settings
+from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
 from engine.llama.token_tree import PromptTokens
 from engine.llama.vocabulary import Vocabulary
@@ -93,15 +93,15 @@ def question_of_setup(setup: RunSetup, item: Item, cancel: CancelToken) -> ItemQ
         item=item,
         rubric=rubric,
         settings=judge_settings(setup, file),
-        machine=machine_settings(setup.threads, setup.gpu_layers),
+        machine=machine_settings(setup.threads),
         file=file,
         model=checked_model(file, cancel),
-        examples=_examples(setup, rubric, cancel),
+        examples=examples_of_setup(setup, rubric, cancel),
     )
 
 
 def question_of_run(run: StoredRun, setup: RunSetup, item: Item, cancel: CancelToken) -> ItemQuestion:
-    """An item as a stored run has asked it; threads, GPU layers and examples are those of a setup.
+    """An item as a stored run has asked it; threads and examples are those of a setup.
 
     Where something is no longer as it was in the run, a note says so. `run`: not an opened submission.
     SetupError, ModelFileError, InputError, Cancelled.
@@ -111,7 +111,7 @@ def question_of_run(run: StoredRun, setup: RunSetup, item: Item, cancel: CancelT
     file = read_model_file(identity.model_path)
     model = checked_model(file, cancel)
     shown = identity.settings.get("examples", "")
-    examples = _examples(setup, rubric, cancel) if shown else ExamplePool()
+    examples = examples_of_setup(setup, rubric, cancel) if shown else ExamplePool()
     notes = []
     if model.hash != identity.model_hash:
         notes.append(f"{file.path.name} is not the file that judged: it has another content now.")
@@ -127,19 +127,13 @@ def question_of_run(run: StoredRun, setup: RunSetup, item: Item, cancel: CancelT
         item=item,
         rubric=rubric,
         settings=settings_of(identity.settings),
-        machine=machine_settings(setup.threads, setup.gpu_layers),
+        machine=machine_settings(setup.threads),
         file=file,
         model=model,
         examples=examples,
         run=run,
         notes=tuple(notes),
     )
-
-
-def _examples(setup: RunSetup, rubric: Rubric, cancel: CancelToken) -> ExamplePool:
-    if setup.examples_path is None:
-        return ExamplePool()
-    return example_pool(setup.examples_path, setup.shots, rubric, cancel, setup.example_columns)
 
 
 def shown_prompts(

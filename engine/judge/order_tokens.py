@@ -15,7 +15,7 @@ from engine.core.run_records import StoredRun
 from engine.core.settings import settings_of
 from engine.data.dataset import Dataset
 from engine.gguf.judge_file import read_model_file
-from engine.llama.library import LlamaModel
+from engine.llama.model import LlamaModel
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.checked_model import checked_model
 from engine.loading.templates import chat_template

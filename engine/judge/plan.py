@@ -6,7 +6,7 @@ Knows: what can change a result. Does not know: the order of judging, SQL, windo
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ from engine.core.run_records import (
     CHOSEN,
     COLUMNS,
     CONTINUED,
+    DEVICE,
+    DEVICE_LEFT,
     REWRITTEN,
     THREADS_ADAPT,
     RunIdentity,
@@ -28,8 +30,9 @@ from engine.core.run_records import (
 from engine.core.settings import JudgeSettings, MachineSettings
 from engine.data.dataset import Dataset
 from engine.decisions.calibration import Calibration, judge_of_run
-from engine.llama.library import LlamaModel, library_version
-from engine.llama.session import SessionShape
+from engine.llama.context import SessionShape
+from engine.llama.library import library_version
+from engine.llama.model import LlamaModel
 from engine.loading.checked_model import CheckedModel
 from engine.loading.opening import OpenModel, open_session
 from engine.prompt.chat_template import ChatTemplate
@@ -37,6 +40,7 @@ from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import PROMPT_VERSION
 
 _FORMAT = "chat_format_hash"
+_DEVICE_USED, _DRIVER = "computed_on", "driver"
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,7 @@ class RunPlan:
 
     `dataset`: the items to judge. `chosen`: they are a choice out of their file, not its first ones.
     `name`, `note`: what people call the run and note of it when it begins or goes on; None changes nothing.
+    `began_on`: the key of the device that the run began on where another machine goes on with it, else None.
     """
 
     dataset: Dataset
@@ -57,10 +62,21 @@ class RunPlan:
     chosen: bool = False
     name: str | None = None
     note: str | None = None
+    began_on: str | None = None
 
     def __post_init__(self) -> None:
         if self.calibration is not None:
             self.calibration.check_fits(judge_of_run(self.identity()))
+
+    @property
+    def device(self) -> str | None:
+        """The key of the device whose run it is; None for the processor alone."""
+        return self.began_on or (self.machine.device.key if self.machine.device else None)
+
+    def by_processor(self) -> "RunPlan":
+        """The same run, gone on with by the processor alone."""
+        machine = replace(self.machine, device=None, gpu_layers=0)
+        return replace(self, machine=machine, began_on=self.device)
 
     def identity(self) -> RunIdentity:
         """What the store knows a run by: all that can change a result; no names, labels or threads."""
@@ -68,6 +84,8 @@ class RunPlan:
         if self.calibration is not None and self.settings.explains:
             # Readings do not depend on it; explanations are written for what is decided.
             settings["explained_with_calibration"] = self.calibration.hash
+        if self.device is not None:
+            settings[DEVICE] = self.device
         if self.chosen:
             # The hash alone could not find them again in their file.
             settings[CHOSEN] = self.dataset.ids
@@ -142,9 +160,9 @@ def _shape(plan: RunPlan, model: LlamaModel) -> SessionShape:
 
 
 def worked_alike(manifest: Mapping[str, Any], machine: MachineSettings) -> bool:
-    """Whether all sessions of a run used this many threads, adapted or not, and GPU layers."""
+    """Whether all sessions of a run used this many threads, adapted or not, and this device."""
     now = machine_manifest(machine)
-    names = {*now, THREADS_ADAPT}
+    names = {*now, THREADS_ADAPT, _DEVICE_USED, _DRIVER}
     sessions = (manifest, *manifest.get(CONTINUED, []))
     return all(session.get(name) == now.get(name) for session in sessions for name in names)
 
@@ -152,7 +170,10 @@ def worked_alike(manifest: Mapping[str, Any], machine: MachineSettings) -> bool:
 def machine_manifest(machine: MachineSettings) -> Mapping[str, Any]:
     """How the computer works, for the manifest of a run. Of threads that adapt: the most."""
     adapts = {THREADS_ADAPT: True} if machine.adapts else {}
-    return {"threads": machine.threads, **adapts, "gpu_layers": machine.gpu_layers}
+    made = {"threads": machine.threads, **adapts, "gpu_layers": machine.gpu_layers}
+    if machine.device is None:
+        return made
+    return {**made, _DEVICE_USED: machine.device.title, _DRIVER: machine.device.driver or "not told"}
 
 
 def check_resumed(plan: RunPlan, run: StoredRun) -> None:
@@ -183,6 +204,7 @@ def _other_files(plan: RunPlan, run: StoredRun) -> list[str]:
 
 
 _SETTING_WORDS = {
+    DEVICE: "the device that computes",
     "examples": "the labelled examples",
     "explained_with_calibration": "the calibration",
     "items_at_once": "the number of items at once",
@@ -240,6 +262,7 @@ def continued_manifest(before: Mapping[str, Any], now: Mapping[str, Any]) -> Map
     """The manifest of a run with one more session: what differs from the first is kept beside it."""
     if not before:
         return now
-    first = {name: value for name, value in before.items() if name not in (CONTINUED, REWRITTEN)}
+    beside = (CONTINUED, REWRITTEN, DEVICE_LEFT)
+    first = {name: value for name, value in before.items() if name not in beside}
     later = list(before.get(CONTINUED, []))
     return before if now in (first, *later) else {**before, CONTINUED: [*later, now]}

@@ -17,17 +17,25 @@ from engine.core.formatting import counted, listed
 from engine.core.items import Order
 from engine.core.remedies import Remedy, Step
 from engine.core.rubric import ELOQUENT, Rubric
-from engine.core.run_records import StoredRun
+from engine.core.run_records import DEVICE, StoredRun
 from engine.core.run_setup import RunSetup
-from engine.core.settings import ITEMS_AT_ONCE, JudgeSettings, Mode, default_context, settings_of
+from engine.core.settings import (
+    ITEMS_AT_ONCE,
+    JudgeSettings,
+    MachineSettings,
+    Mode,
+    default_context,
+    settings_of,
+)
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.pandas_ids import rewritten_ids
 from engine.decisions.calibration import load_calibration
 from engine.gguf.judge_file import NO_TEMPLATE, ModelFile, read_model_file
 from engine.gguf.memory import check_memory
 from engine.judge.plan import RunPlan, check_resumed
-from engine.loading.checked_model import checked_model
-from engine.loading.opening import machine_settings
+from engine.loading.checked_model import CheckedModel, checked_model
+from engine.loading.devices import found_devices, wished_device
+from engine.loading.opening import machine_on, machine_settings
 from engine.prompt.examples import ExamplePool, choose_examples
 
 
@@ -65,34 +73,65 @@ def prepare_run(
     """
     rubric = ELOQUENT.only(setup.criteria)
     model = read_model_file(setup.model_path)
-    settings = judge_settings(setup, model)
-    if resumed is not None:  # which may be older than the limit of sentences
-        limit = settings_of(resumed.identity.settings).max_explanation_sentences
-        settings = replace(settings, max_explanation_sentences=limit)
+    settings = _settings(setup, model, resumed)
     calibration = load_calibration(setup.calibration_path) if setup.calibration_path else None
     part = _part(setup, at_hand, resumed, cancel)
     notices = tuple(plan_notices(part.items, model, settings))
     yield FilesRead(model.name, model.notice, notices)
-    machine = machine_settings(setup.threads, setup.gpu_layers)
-    examples = ExamplePool()
-    if setup.examples_path is not None:
-        examples = example_pool(setup.examples_path, setup.shots, rubric, cancel, setup.example_columns)
+    machine_settings(setup.threads)  # impossible numbers are refused at once
+    examples = examples_of_setup(setup, rubric, cancel)
     yield Preparing("Checking the model file")
+    checked = checked_model(model, cancel)
+    machine, began_on = _machine(setup, model, checked, resumed, cancel)
     plan = RunPlan(
         dataset=part.items,
         rubric=rubric,
         settings=settings,
         machine=machine,
-        model=checked_model(model, cancel),
+        model=checked,
         examples=examples,
         calibration=calibration,
         chosen=part.chosen,
         name=setup.name,
         note=setup.note,
+        began_on=began_on,
     )
     if resumed is not None:
         check_resumed(plan, resumed)
     return PreparedRun(plan, model, notices, len(part.whole))
+
+
+def examples_of_setup(setup: RunSetup, rubric: Rubric, cancel: CancelToken) -> ExamplePool:
+    """The labelled examples of a setup; raises what `example_pool` raises."""
+    if setup.examples_path is None:
+        return ExamplePool()
+    return example_pool(setup.examples_path, setup.shots, rubric, cancel, setup.example_columns)
+
+
+def _settings(setup: RunSetup, model: ModelFile, resumed: StoredRun | None) -> JudgeSettings:
+    settings = judge_settings(setup, model)
+    if resumed is None:
+        return settings
+    # It may be older than the limit of sentences.
+    limit = settings_of(resumed.identity.settings).max_explanation_sentences
+    return replace(settings, max_explanation_sentences=limit)
+
+
+def _machine(
+    setup: RunSetup, model: ModelFile, checked: CheckedModel, resumed: StoredRun | None, cancel: CancelToken
+) -> tuple[MachineSettings, str | None]:
+    """What a run computes with, and what it began with where that is another device.
+
+    A run goes on with the device that it began with; by the processor where that is not there any more.
+    """
+    threads, layers = setup.threads, setup.gpu_layers
+    began_on = resumed.identity.settings.get(DEVICE) if resumed is not None else None
+    if resumed is not None and (began_on is None or resumed.device_left):
+        return machine_settings(threads), began_on
+    if resumed is not None:
+        there = next((each for each in found_devices(cancel) if each.key == began_on), None)
+        return machine_on(there, threads, layers, model), began_on
+    return machine_on(wished_device(setup.device, checked.hash, cancel), threads, layers, model), None
 
 
 def judge_settings(setup: RunSetup, model: ModelFile) -> JudgeSettings:

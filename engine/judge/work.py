@@ -13,6 +13,7 @@ from pathlib import Path
 from engine.core.cancel import CancelToken
 from engine.core.events import MeasureProgress, Reports, RunEnded, RunEvent, TokensEvaluated
 from engine.judge.forecast import Rate, time_some_items
+from engine.judge.on_device import settled_machine
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.rewrite import Rewritten, rewrite_explanations
 from engine.judge.run import run_judging
@@ -28,6 +29,7 @@ def judge_plan(
 
     The events of tokens come at most ten times a second.
     """
+    plan = settled_machine(plan, store_path, fresh, resumes)
     with RunStore(store_path) as store:
         events = run_judging(
             plan,

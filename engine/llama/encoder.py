@@ -17,7 +17,8 @@ from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, ModelFileError, NoRoomError
 from engine.core.remedies import Remedy
 from engine.llama.batch import TokenBatch
-from engine.llama.library import LlamaModel, cannot_compute, forget_errors, last_errors
+from engine.llama.library import forget_errors, last_errors
+from engine.llama.model import LlamaModel, cannot_compute
 from engine.llama.threads import ThreadChoice
 from engine.llama.vocabulary import Vocabulary
 

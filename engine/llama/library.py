@@ -1,6 +1,6 @@
-"""llama.cpp itself: started once, its log kept, its processor features named, a model file opened and closed.
+"""llama.cpp itself: started once, its log kept, its processor features named.
 
-Knows: llama_cpp's model handles. Does not know: contexts, prompts, judging.
+Knows: llama_cpp's libraries and log. Does not know: models, contexts, GPUs.
 """
 
 import ctypes
@@ -11,21 +11,18 @@ import sys
 import threading
 from collections import deque
 from pathlib import Path
-from typing import Any
 
 import llama_cpp
 
-from engine.core.cancel import CancelToken
-from engine.core.errors import ModelFileError, NoRoomError
-from engine.core.remedies import Remedy
-from engine.system.paths import forget
+from engine.system.paths import forget, set_variable
 
 log = logging.getLogger(__name__)
 
 _ERROR = 4  # ggml_log_level
-_NO_MEMORY = -2  # llama_decode, llama_encode: a buffer could not be had
 _last_errors: deque[str] = deque(maxlen=8)
 _starting = threading.Lock()
+_started: list[bool] = []
+_NO_VULKAN = "GGML_DISABLE_VULKAN"  # for ggml: start none of it
 
 
 @llama_cpp.llama_log_callback  # type: ignore[untyped-decorator]
@@ -36,19 +33,34 @@ def _keep_log(level: int, text: bytes, _user_data: object) -> None:
     log.debug("%s", line)
 
 
-def start_library() -> None:
-    """Start llama.cpp's backends, once in a process, and send its log to `logging`. From any thread."""
+def start_library(gpu: bool = False) -> None:
+    """Start llama.cpp's backends, once in a process, and send its log to `logging`. From any thread.
+
+    `gpu`: also those of GPUs that a build of a person's own may have linked in; what is started without them
+    stays so.
+    """
     with _starting:
-        _start_once()
+        _start_once(gpu)
 
 
-@functools.cache
-def _start_once() -> None:
+def _start_once(gpu: bool) -> None:
+    if _started:
+        return
     llama_cpp.llama_log_set(_keep_log, ctypes.c_void_p(0))
-    folder = Path(llama_cpp.__file__).resolve().parent / "lib"
+    if gpu:
+        forget(_NO_VULKAN)  # of the process that started this one
+    else:
+        set_variable(_NO_VULKAN, "1")
+    folder = library_folder()
     if any(folder.glob("*ggml-cpu-*")):
         _load_processor_variant(folder)
     llama_cpp.llama_backend_init()
+    _started.append(True)
+
+
+def library_folder() -> Path:
+    """Where llama.cpp's libraries lie."""
+    return Path(llama_cpp.llama_cpp._lib._name).resolve().parent
 
 
 def _load_processor_variant(folder: Path) -> None:
@@ -81,12 +93,6 @@ def library_version() -> str:
     return f"llama.cpp {build} (llama-cpp-python {llama_cpp.__version__})"
 
 
-def gpu_offload_supported() -> bool:
-    """True where llama.cpp was built with a GPU backend."""
-    start_library()
-    return bool(llama_cpp.llama_supports_gpu_offload())
-
-
 def processor_features() -> str:
     """The features in use, such as `CPU: SSE3, AVX, AVX2`; empty where llama.cpp names none.
 
@@ -100,103 +106,10 @@ def processor_features() -> str:
 
 
 @functools.cache
-def _special_layouts_work() -> bool:
+def special_layouts_work() -> bool:
     """Whether weights may be laid out anew for this processor's own instructions when a model is loaded.
 
     Not where llama.cpp uses the tiles of AMX: compiled by GCC 12 or older it configures them with memory that
     was never written, and the process ends at the first quantised weight.
     """
     return "AMX_INT8" not in processor_features()
-
-
-class LlamaModel:
-    """An open model file. Close it, or use it in a `with` block; its users must be closed before it."""
-
-    def __init__(
-        self,
-        path: Path,
-        gpu_layers: int = 0,
-        vocabulary_only: bool = False,
-        cancel: CancelToken | None = None,
-    ) -> None:
-        """Open a checked file. ModelFileError where llama.cpp refuses it, Cancelled where `cancel` is set."""
-        start_library()
-        cancel = cancel or CancelToken()
-        params = llama_cpp.llama_model_default_params()
-        params.n_gpu_layers = gpu_layers
-        params.vocab_only = vocabulary_only
-        params.use_extra_bufts = _special_layouts_work()
-        goes_on = llama_cpp.llama_progress_callback(lambda _share, _data: not cancel.requested)
-        params.progress_callback = goes_on
-        forget_errors()
-        self.path = path
-        self.pointer: Any = llama_cpp.llama_model_load_from_file(os.fsencode(path), params)
-        if not self.pointer:
-            cancel.raise_if_requested()
-            raise ModelFileError(
-                f"{path.name}: llama.cpp cannot load this model: {last_errors() or 'no reason given'}.",
-                "Download the file again, or choose another model.",
-            )
-
-    @property
-    def trained_context(self) -> int:
-        """Tokens of context that the model was trained with; also where only its vocabulary is open."""
-        # llama.cpp gives 0 for a vocabulary alone, but keeps the file's header.
-        loaded = int(llama_cpp.llama_model_n_ctx_train(self.pointer))
-        architecture = self._header_text("general.architecture")
-        return loaded or int(self._header_text(f"{architecture}.context_length") or 0)
-
-    @property
-    def weight_bytes(self) -> int:
-        """The size of all tensors, in bytes; of a vocabulary alone 0."""
-        return int(llama_cpp.llama_model_size(self.pointer))
-
-    @property
-    def keeps_state(self) -> bool:
-        """True for recurrent and hybrid models: their memory cannot be cut back to a prefix."""
-        return bool(
-            llama_cpp.llama_model_is_recurrent(self.pointer) or llama_cpp.llama_model_is_hybrid(self.pointer)
-        )
-
-    @property
-    def chat_template(self) -> str | None:
-        """The model's own Jinja template, None where it has none."""
-        text = llama_cpp.llama_model_chat_template(self.pointer, None)
-        return text.decode("utf-8", "replace") if text else None
-
-    def _header_text(self, key: str) -> str:
-        """A value of the file's header, its first 63 bytes; empty where there is none."""
-        room = ctypes.create_string_buffer(64)
-        llama_cpp.llama_model_meta_val_str(self.pointer, key.encode(), room, len(room))
-        return room.value.decode("utf-8", "replace")
-
-    def close(self) -> None:
-        """Give the memory back. May be called twice."""
-        if self.pointer:
-            llama_cpp.llama_model_free(self.pointer)
-            self.pointer = None
-
-    def __enter__(self) -> "LlamaModel":
-        return self
-
-    def __exit__(self, *_exc: object) -> None:
-        self.close()
-
-
-def cannot_compute(model: LlamaModel, code: int, smaller: Remedy) -> ModelFileError:
-    """What to raise where llama.cpp does not compute with a model that it has loaded; `code`: its answer.
-
-    `smaller`: what takes less memory. NoRoomError where that is wanted.
-    """
-    reason = last_errors() or "no reason given"
-    if code == _NO_MEMORY:
-        return NoRoomError(
-            f"{model.path.name}: llama.cpp has no memory left to compute with this model: {reason}"
-            f" (code {code}).",
-            smaller,
-        )
-    return ModelFileError(
-        f"{model.path.name}: llama.cpp cannot compute with this model: {reason} (code {code}).",
-        "It is damaged, or of a kind that this version cannot run: download the file again, or choose another"
-        " model.",
-    )

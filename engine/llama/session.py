@@ -24,49 +24,25 @@ import llama_cpp
 import numpy as np
 
 from engine.core.cancel import Cancelled, CancelToken
-from engine.core.errors import EngineBug, ModelFileError, NoRoomError
+from engine.core.errors import DeviceFailed, EngineBug
 from engine.core.events import followed
 from engine.core.log_probs import FloatArray, Logits, log_softmax
 from engine.core.remedies import Remedy, Setting
-from engine.core.settings import KvType
 from engine.llama.batch import Entry, TokenBatch, batches
-from engine.llama.library import LlamaModel, cannot_compute, forget_errors, last_errors
+from engine.llama.context import SessionShape, new_context
+from engine.llama.library import forget_errors, last_errors
+from engine.llama.model import LlamaModel, cannot_compute
 from engine.llama.threads import ThreadChoice
 from engine.llama.token_tree import BranchTokens, usable_prefix
 from engine.llama.vocabulary import Vocabulary
 from engine.llama.writer import Continuation, Generated, Sampling, Writer
 
-BATCH = 512  # tokens in one call; small enough that a GPU, which cannot be interrupted, answers Stop soon
 _STEM = 0
 _COMMON = 1
 _NO_ROOM_LEFT = 1
 _ABORTED = 2
 _ALL = -1
-_GGML_TYPES = {KvType.F16: llama_cpp.GGML_TYPE_F16, KvType.Q8_0: llama_cpp.GGML_TYPE_Q8_0}
-_CACHE_WORDS = ("cache type", "V cache")  # in llama.cpp's reasons against a kind of cache
-_SMALLER = Remedy(
-    "Use a smaller ", Setting.CONTEXT, " or fewer ", Setting.GPU_LAYERS, ", or close other programs."
-)
-
-
-@dataclass(frozen=True)
-class SessionShape:
-    """How large a session is: `context` tokens in all, `slots` items at once, `branches` questions each.
-
-    `kv_type`: what its cache is kept in.
-    """
-
-    context: int
-    slots: int
-    branches: int
-    kv_type: KvType = KvType.F16
-
-    @property
-    def sequences(self) -> int:
-        """The stem, what trunks have in common, each slot's trunk and branches, one to try long labels in,
-        one for a token's company.
-        """
-        return 4 + self.slots * (1 + self.branches)
+_SMALLER = Remedy("Use a smaller ", Setting.CONTEXT, ", or close other programs.")
 
 
 @dataclass(frozen=True)
@@ -89,10 +65,9 @@ class LlamaSession:
     def __init__(
         self, model: LlamaModel, shape: SessionShape, threads: int | ThreadChoice, cancel: CancelToken
     ) -> None:
-        """Make room for `shape`. NoRoomError where there is none.
+        """Make room for `shape`; raises what `new_context` raises.
 
         `threads`: so many for each batch, or as many as there are cores for at the moment.
-        ModelFileError where the model's cache cannot be kept in the wanted type.
         """
         self._owner = threading.get_ident()
         self._cancel = cancel
@@ -103,9 +78,7 @@ class LlamaSession:
         self.tokens_generated = 0
         self._threads = threads if isinstance(threads, ThreadChoice) else None
         count = threads.count if isinstance(threads, ThreadChoice) else threads
-        self._context: Any = llama_cpp.llama_init_from_model(model.pointer, self._params(count))
-        if not self._context:
-            raise _refusal(model, shape)
+        self._context: Any = new_context(model, shape, count)
         self._memory = llama_cpp.llama_get_memory(self._context)
         # llama.cpp keeps only the pointer: the callback lives as long as the session.
         self._abort = llama_cpp.ggml_abort_callback(lambda _data: cancel.requested)
@@ -114,20 +87,6 @@ class LlamaSession:
         self._batch_size = int(llama_cpp.llama_n_batch(self._context))
         self._batch = TokenBatch(self._batch_size)
         self._held: dict[int, list[int]] = {}
-
-    def _params(self, threads: int) -> Any:
-        params = llama_cpp.llama_context_default_params()
-        params.n_ctx = self.shape.context
-        params.n_batch = params.n_ubatch = BATCH
-        params.n_seq_max = self.shape.sequences
-        # Logits are wanted of few tokens; the default makes room for those of a whole batch.
-        params.n_outputs_max = min(BATCH, max(self.shape.sequences, 16))
-        params.n_threads = params.n_threads_batch = threads
-        params.kv_unified = True
-        # Flash attention, which a q8_0 cache needs, stays at llama.cpp's own choice: on wherever it can be.
-        params.type_k = params.type_v = _GGML_TYPES[self.shape.kv_type]
-        params.no_perf = True
-        return params
 
     @property
     def keeps_state(self) -> bool:
@@ -372,23 +331,12 @@ class LlamaSession:
     def _logits(self, place: int) -> Logits:
         """Those after a token of the last batch, where llama.cpp keeps them: until the next batch."""
         row = llama_cpp.llama_get_logits_ith(self._context, place)
-        return np.ctypeslib.as_array(row, shape=(self.vocabulary.size,))
+        scores = np.ctypeslib.as_array(row, shape=(self.vocabulary.size,))
+        if self._model.device is not None and np.isnan(scores.max()):
+            raise DeviceFailed(self._model.device.title, "what it computes are no numbers")
+        return scores
 
 
 def at_once(steps: Steps[Result]) -> Result:
     """What comes of all steps."""
     return followed(steps, lambda _writers: None)
-
-
-def _refusal(model: LlamaModel, shape: SessionShape) -> ModelFileError:
-    """Why llama.cpp made no context."""
-    reason = last_errors() or "it gives no reason"
-    if shape.kv_type is not KvType.F16 and any(words in reason for words in _CACHE_WORDS):
-        return ModelFileError(
-            f"{model.path.name}: this model cannot keep its cache in {shape.kv_type.value} ({reason}).",
-            Remedy("Use f16 (", Setting.KV_TYPE.at("f16"), ")."),
-        )
-    return NoRoomError(
-        f"{model.path.name}: llama.cpp makes no room for a context of {shape.context:,} tokens ({reason}).",
-        Remedy("Use a smaller ", Setting.CONTEXT, ", or close other programs."),
-    )

@@ -11,7 +11,8 @@ from statistics import median
 from typing import Any
 
 from engine.core.events import MeasureProgress
-from engine.llama.session import LlamaSession, SessionShape
+from engine.llama.context import SessionShape
+from engine.llama.session import LlamaSession
 from engine.llama.token_tree import LONE_TOKEN_CELLS, BranchTokens
 from engine.llama.writer import Continuation, Sampling
 
@@ -96,7 +97,7 @@ def measuring_speed(session: LlamaSession, threads: int) -> Generator[MeasurePro
     Raises ModelFileError, Cancelled.
     """
     room = session.shape.context - TEXTS * (_STEPS + 1) - LONE_TOKEN_CELLS
-    tokens = _some_text(session, min(PROMPT, max(room, _WARM_UP)))
+    tokens = some_text(session, min(PROMPT, max(room, _WARM_UP)))
     yield MeasureProgress(0, _STAGES)
     began = time.monotonic()
     session.read_trunk(0, tokens[:_WARM_UP])  # weights that come from the disk are no measure
@@ -116,7 +117,8 @@ def measuring_speed(session: LlamaSession, threads: int) -> Generator[MeasurePro
     return ModelSpeed(len(tokens) / _undisturbed(took), 1 / one, TEXTS / ten, len(tokens), cores, threads)
 
 
-def _some_text(session: LlamaSession, length: int) -> tuple[int, ...]:
+def some_text(session: LlamaSession, length: int) -> tuple[int, ...]:
+    """So many tokens of a text that says different things."""
     ids: list[int] = []
     while len(ids) < length:
         ids += session.vocabulary.tokenize(_TEXT)

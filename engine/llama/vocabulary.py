@@ -10,7 +10,7 @@ from functools import cached_property
 import llama_cpp
 
 from engine.core.errors import ModelFileError
-from engine.llama.library import LlamaModel
+from engine.llama.model import LlamaModel
 
 _NO_TOKEN = -1
 

@@ -1,4 +1,4 @@
-"""What is remembered of model files: hashes, contents that a build of llama.cpp ran well, frames, speeds.
+"""What is remembered of model files: hashes, contents that ran well, frames, speeds, trials of devices.
 
 It only saves time: where it cannot be read or written, everything is done again. What was found bad is not
 kept: the reason may have been the computer's, and trying again costs seconds.
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from engine.llama.device_trial import DeviceTrial
 from engine.llama.library import library_version
 from engine.llama.speed import ModelSpeed
 from engine.prompt.frame import Frame
@@ -22,6 +23,7 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS good (hash TEXT, build TEXT, PRIMARY KEY (hash, build))",
     "CREATE TABLE IF NOT EXISTS frame (key TEXT PRIMARY KEY, frame TEXT)",
     "CREATE TABLE IF NOT EXISTS speed (key TEXT PRIMARY KEY, speed TEXT)",
+    "CREATE TABLE IF NOT EXISTS devices (key TEXT PRIMARY KEY, trial TEXT)",
 )
 
 
@@ -79,6 +81,17 @@ class ModelMemory:
     def remember_speed(self, key: str, speed: ModelSpeed) -> None:
         """Keep what was measured, in place of what was before."""
         self._write("INSERT OR REPLACE INTO speed VALUES (?, ?)", (key, json.dumps(speed.as_json())))
+
+    def devices(self, key: str) -> DeviceTrial | None:
+        """What a trial of this computer's devices found; `key` says all that it depends on but drivers."""
+        text = self._first("SELECT trial FROM devices WHERE key = ?", (key,))
+        with suppress(ValueError, KeyError, TypeError):
+            return DeviceTrial.of_json(json.loads(text)) if text else None
+        return None
+
+    def remember_devices(self, key: str, trial: DeviceTrial) -> None:
+        """Keep what a trial found, in place of what was before."""
+        self._write("INSERT OR REPLACE INTO devices VALUES (?, ?)", (key, json.dumps(trial.as_json())))
 
     @staticmethod
     def _key(files: Sequence[Path]) -> tuple[str, int, int]:

@@ -12,14 +12,14 @@ from engine.core.events import MeasureProgress, Preparing
 from engine.core.items import digest
 from engine.core.settings import MachineSettings
 from engine.gguf.judge_file import ModelFile
-from engine.llama.library import LlamaModel, library_version, processor_features
+from engine.llama.library import library_version, processor_features
+from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
 from engine.llama.speed import ModelSpeed, measuring_speed, speed_shape
-from engine.llama.threads import ThreadChoice
 from engine.loading.checked_model import CheckedModel, checked_model
 from engine.loading.model_in_use import in_use
 from engine.loading.model_memory import model_memory
-from engine.loading.opening import thread_choice
+from engine.loading.opening import most_threads, thread_choice
 from engine.system.apart import Apart, Here
 
 _VERSION = 1  # of what is measured
@@ -41,11 +41,10 @@ def measure_speed(
 ) -> Generator[MeasureProgress, None, ModelSpeed]:
     """Open a model and measure it: a work for a process of its own. Raises ModelFileError, Cancelled."""
     checked.check_unchanged()
-    with LlamaModel(checked.path, machine.gpu_layers, cancel=cancel) as model:
+    with LlamaModel(checked.path, machine.device, machine.gpu_layers, cancel=cancel) as model:
         threads = thread_choice(machine, model)
-        count = threads.most if isinstance(threads, ThreadChoice) else threads
         with LlamaSession(model, speed_shape(model.trained_context), threads, cancel) as session:
-            return (yield from measuring_speed(session, 0 if machine.gpu_layers else count))
+            return (yield from measuring_speed(session, 0 if machine.device else most_threads(threads)))
 
 
 def speed_of(
@@ -66,13 +65,18 @@ def speed_of(
         return SpeedOfFile(checked.hash, known)
     with worker() as measuring, in_use(checked):
         speed = yield from measuring.do(checked, machine)
-    with model_memory() as memory:
-        memory.remember_speed(_key(checked.hash, machine), speed)
+    remember_speed(checked.hash, machine, speed)
     return SpeedOfFile(checked.hash, speed)
 
 
+def remember_speed(file_hash: str, machine: MachineSettings, speed: ModelSpeed) -> None:
+    """Keep what was measured of a content, in place of what was before."""
+    with model_memory() as memory:
+        memory.remember_speed(_key(file_hash, machine), speed)
+
+
 def remembered_speed(file_hash: str, machine: MachineSettings) -> ModelSpeed | None:
-    """What was measured here of a content, with this build and so many threads and GPU layers; else None."""
+    """What was measured here of a content, with this build, so many threads and this device; else None."""
     with model_memory() as memory:
         return memory.speed(_key(file_hash, machine))
 
@@ -88,5 +92,7 @@ def known_hash(files: Sequence[Path]) -> str | None:
 
 def _key(file_hash: str, machine: MachineSettings) -> str:
     """Also of the processor: a home folder may be used by several computers."""
-    how = [machine.threads, machine.adapts, machine.gpu_layers]
+    device = machine.device
+    on_device = [machine.gpu_layers, device.key, device.driver] if device else [0]
+    how = [machine.threads, machine.adapts, *on_device]
     return digest([_VERSION, file_hash, library_version(), processor_features(), how])

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 
 from engine.core.cancel import CancelToken
 from engine.core.items import digest
-from engine.core.settings import MachineSettings
+from engine.core.settings import Device, DeviceKind, MachineSettings
+from engine.gguf.judge_file import ModelFile
+from engine.llama.context import SessionShape
 from engine.llama.encoder import LlamaEncoder
-from engine.llama.library import LlamaModel, gpu_offload_supported, library_version
-from engine.llama.session import LlamaSession, SessionShape
+from engine.llama.library import library_version
+from engine.llama.model import LlamaModel
+from engine.llama.session import LlamaSession
 from engine.llama.threads import ThreadChoice
 from engine.loading.checked_model import CheckedModel
 from engine.loading.templates import chat_template
@@ -21,6 +24,7 @@ from engine.prompt.chat_template import ChatTemplate
 from engine.system.computer import default_threads
 
 _ALL_LAYERS = 999
+_OF_MEMORY = 0.85  # of a graphics card's memory for the model's file; the cache and the screen need some
 _SMALL_MODEL = 16 << 20  # of so few bytes: threads would wait for each other longer than they work
 
 
@@ -45,17 +49,45 @@ def open_encoder(
         yield encoder
 
 
-def machine_settings(threads: int | None, gpu_layers: int | None) -> MachineSettings:
-    """How the computer works; None: its physical cores, and all layers on the GPU where there is one.
+def machine_settings(threads: int | None) -> MachineSettings:
+    """How the processor works; None: its physical cores, as many of them as other programs leave free.
 
-    Without a GPU as many of these cores as other programs leave free: threads that wait for a GPU take little
-    time of any core, and would seem to have none. SetupError for impossible numbers.
+    SetupError for impossible numbers.
     """
-    if gpu_layers is None:
-        gpu_layers = _ALL_LAYERS if gpu_offload_supported() else 0
     if threads is None:
-        return MachineSettings(default_threads(), gpu_layers, adapts=gpu_layers == 0)
-    return MachineSettings(threads, gpu_layers)
+        return MachineSettings(default_threads(), adapts=True)
+    return MachineSettings(threads)
+
+
+def machine_on(
+    device: Device | None, threads: int | None, gpu_layers: int | None, model: ModelFile
+) -> MachineSettings:
+    """How the computer works with a model where a device computes, too; None: the processor alone.
+
+    `gpu_layers`: how many layers of the model are on the device; None for as many as its memory holds.
+    SetupError for impossible numbers.
+    """
+    if device is None:
+        return machine_settings(threads)
+    # Threads that wait for a device take little time of any core, and would seem to have none.
+    return MachineSettings(
+        threads or default_threads(),
+        gpu_layers=_layers_on(device, model) if gpu_layers is None else gpu_layers,
+        device=device,
+    )
+
+
+def _layers_on(device: Device, model: ModelFile) -> int:
+    """All, but of a model that is larger than a graphics card's own memory its share."""
+    room = _OF_MEMORY * device.memory
+    if device.kind is not DeviceKind.GPU or not device.memory or model.size_bytes <= room:
+        return _ALL_LAYERS
+    return int(model.layers * room / model.size_bytes)
+
+
+def most_threads(threads: int | ThreadChoice) -> int:
+    """Those that a session computes with at most."""
+    return threads.most if isinstance(threads, ThreadChoice) else threads
 
 
 def thread_choice(machine: MachineSettings, model: LlamaModel) -> int | ThreadChoice:
@@ -85,11 +117,12 @@ def open_session(
 ) -> Iterator[OpenModel]:
     """A model, loaded, with a session as large as `shape` makes it for this model.
 
-    Raises ModelFileError where the file cannot be used or has changed, Cancelled where `cancel` is set.
+    Raises ModelFileError where the file cannot be used or has changed, DeviceFailed where the device cannot,
+    Cancelled where `cancel` is set.
     """
     checked.check_unchanged()
     with (
-        LlamaModel(checked.path, machine.gpu_layers, cancel=cancel) as model,
+        LlamaModel(checked.path, machine.device, machine.gpu_layers, cancel=cancel) as model,
         LlamaSession(model, shape(model), thread_choice(machine, model), cancel) as session,
     ):
         yield OpenModel(session, chat_template(model.chat_template, session.vocabulary, cancel))

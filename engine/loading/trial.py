@@ -13,9 +13,10 @@ from engine.core.errors import ModelFileError, NoRoomError, SetupError
 from engine.core.items import Item, Order
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import SMALLEST_CONTEXT
+from engine.llama.context import SessionShape
 from engine.llama.encoder import LONGEST, LlamaEncoder
-from engine.llama.library import LlamaModel
-from engine.llama.session import LlamaSession, SessionShape
+from engine.llama.model import LlamaModel
+from engine.llama.session import LlamaSession
 from engine.llama.writer import Continuation, Sampling
 from engine.loading.templates import chat_template
 from engine.prompt.examples import ExamplePool

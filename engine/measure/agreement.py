@@ -23,8 +23,9 @@ from engine.core.judgments import Agreement, Unscored
 from engine.core.rubric import Criterion
 from engine.core.settings import MachineSettings, default_context
 from engine.decisions.decision import NOT_FINITE
-from engine.llama.library import LlamaModel, library_version
-from engine.llama.session import SessionShape
+from engine.llama.context import SessionShape
+from engine.llama.library import library_version
+from engine.llama.model import LlamaModel
 from engine.llama.token_tree import LONE_TOKEN_CELLS, PromptTokens, common_prefix
 from engine.loading.checked_model import CheckedModel
 from engine.loading.opening import OpenModel, OpenModelFactory, open_session

@@ -196,8 +196,9 @@ def _end(code: int) -> EngineError:
     if code in CRASHES:
         return ProcessEnded(
             f"The process that works with the model broke down ({code_words(code)}).",
-            "What was done until then is kept. Go on with it; if it breaks down again, choose no GPU layers,"
-            " a smaller context or another model.",
+            "What was done until then is kept. Go on with it; if it breaks down again, choose a smaller"
+            " context or another model.",
+            broke_down=True,
         )
     if code < 0:
         reason = ", most likely for want of memory" if code_words(code) == "SIGKILL" else ""

@@ -82,6 +82,11 @@ def forget(name: str) -> None:
     os.environ.pop(name, None)
 
 
+def set_variable(name: str, value: str) -> None:
+    """Set a variable of this process's environment, also for the libraries in it."""
+    os.environ[name] = value
+
+
 def keep_caches_together() -> None:
     """Let matplotlib keep its list of fonts in our cache folder, not in a folder of its own."""
     os.environ["MPLCONFIGDIR"] = str(cache_folder() / "matplotlib")

@@ -128,10 +128,10 @@ def fits(candidates: Sequence[Candidate], wish: ModelWish) -> Job[list[Candidate
 def gpu_supported() -> Job[bool]:
     """True where llama.cpp can use a GPU."""
 
-    def work(_control: JobControl) -> bool:
-        from engine.llama.library import gpu_offload_supported
+    def work(control: JobControl) -> bool:
+        from engine.loading.devices import found_devices
 
-        return gpu_offload_supported()
+        return bool(found_devices(control.cancel))
 
     return work
 
@@ -170,7 +170,7 @@ def _speed(file_hash: str, wish: ModelWish) -> "ModelSpeed | None":
 
     if not file_hash:
         return None  # and llama.cpp need not be loaded
-    return remembered_speed(file_hash, machine_settings(wish.threads, wish.gpu_layers))
+    return remembered_speed(file_hash, machine_settings(wish.threads))
 
 
 def _with_runs(candidates: Sequence[Candidate], wish: ModelWish) -> Iterator[Candidate]:
@@ -215,7 +215,7 @@ def measure(candidates: Sequence[Candidate], wish: ModelWish) -> Job[SpeedsMeasu
     def work(control: JobControl) -> SpeedsMeasured:
         from engine.loading.opening import machine_settings
 
-        machine = machine_settings(wish.threads, wish.gpu_layers)
+        machine = machine_settings(wish.threads)
         measured, failed = [], []
         for number, candidate in enumerate(candidates, start=1):
             which = f" ({number:,} of {len(candidates):,})" if len(candidates) > 1 else ""

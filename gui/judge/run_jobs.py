@@ -4,6 +4,7 @@ Knows: the steps from a setup to a plan, and to the last item. Does not know: wi
 """
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -121,15 +122,16 @@ def judge(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[R
 
     def work(control: JobControl) -> RunEnded:
         control.report(_READING)
+        from engine.judge.on_device import judging_by
         from engine.judge.work import judge_plan
-        from engine.loading.model_in_use import in_use
 
         with worker(judge_plan, control) as judging:
             made = _prepared(setup, at_hand, control, _resumed(setup, store_path)).plan
             control.report(Preparing("Loading the model"))
-            with in_use(made.model):
-                going = judging.do(made, store_path, setup.fresh, setup.resumes)
-                return followed(going, control.report)
+            another = partial(worker, judge_plan, control)
+            fresh, resumes = setup.fresh, setup.resumes
+            going = judging_by(judging, another, made, store_path, fresh=fresh, resumes=resumes)
+            return followed(going, control.report)
 
     return work
 

@@ -10,6 +10,7 @@ FIELDS = {
     Setting.CONTEXT: "Context",
     Setting.EXAMPLES: "Labelled examples",
     Setting.EXPLANATION_TOKENS: "Longest explanation",
+    Setting.DEVICE: "Compute on",
     Setting.GPU_LAYERS: "GPU layers",
     Setting.KV_TYPE: "KV cache",
     Setting.LABELS: "Label values",

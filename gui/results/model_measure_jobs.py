@@ -91,7 +91,7 @@ def _bertscore(scores: Scores, path: Path, store_path: Path, control: JobControl
     control.report(Measuring(f"Trying {described.name} …"))
     with worker(score_texts, control) as scorer:
         encoder = checked_encoder(described, control.cancel)
-        score = partial(scorer.do, encoder, machine_settings(None, None), store_path)
+        score = partial(scorer.do, encoder, machine_settings(None), store_path)
         with in_use(encoder):
             found = _followed("BERTScore", measure_bertscore(evaluation.matched, score), control)
     model_scores = {name: ModelScores(bertscores=column) for name, column in found.items()}
@@ -114,7 +114,7 @@ def _agreement(scores: Scores, path: Path, store_path: Path, control: JobControl
     control.report(Measuring(f"Trying {described.name} …"))
     with worker(ask_questions, control) as asker:
         model = checked_model(described, control.cancel)
-        ask = partial(asker.do, model, machine_settings(None, None), store_path)
+        ask = partial(asker.do, model, machine_settings(None), store_path)
         with in_use(model):
             found = _followed("Agreement", measure_agreements(evaluation.matched, ask), control)
     model_scores = {name: ModelScores(agreements=column) for name, column in found.items()}

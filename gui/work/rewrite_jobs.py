@@ -32,12 +32,10 @@ def count_outdated(results: "RunResults") -> Job[int]:
     return work
 
 
-def rewrite(
-    store_path: Path, run_id: int, dataset: "Dataset", threads: int | None, gpu_layers: int | None
-) -> "Job[Rewritten]":
+def rewrite(store_path: Path, run_id: int, dataset: "Dataset", threads: int | None) -> "Job[Rewritten]":
     """Write again what is out of date in a run, by the model that it names; reports MeasureProgress.
 
-    `dataset`: with the items that the run judged. `threads`, `gpu_layers`: None for the usual. A stop keeps
+    `dataset`: with the items that the run judged. `threads`: None for the usual. A stop keeps
     what was written. SetupError where the dataset, the model's file, the questions or the examples are not
     those of the run: one that was shown examples can only be written again by the command. RunBusyError.
     """
@@ -53,7 +51,7 @@ def rewrite(
             with RunStore(store_path) as store:
                 run = store.run(run_id)
             model = _model(run.identity, control.cancel)
-            plan = rewriting_plan(run, dataset, model, machine_settings(threads, gpu_layers))
+            plan = rewriting_plan(run, dataset, model, machine_settings(threads))
             with in_use(model):
                 return followed(writer.do(plan, store_path, run_id), control.report)
 

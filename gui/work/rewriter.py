@@ -77,7 +77,7 @@ class Rewriter(QObject):
             return
         self._run_id, self.progress = run.id, None
         store_path = self._workspace.store_path
-        self._writing.start(rewrite_jobs.rewrite(store_path, run.id, run.dataset, None, None))
+        self._writing.start(rewrite_jobs.rewrite(store_path, run.id, run.dataset, None))
 
     def cancel(self) -> None:
         """Stop; what was written is kept."""

@@ -22,7 +22,7 @@ import torch
 from engine.core.cancel import CancelToken
 from engine.core.items import Order
 from engine.core.rubric import ELOQUENT
-from engine.llama.library import LlamaModel
+from engine.llama.model import LlamaModel
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.templates import chat_template
 from engine.prompt.judge_prompt import build_prompt

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from engine.core.cancel import CancelToken
 from engine.core.items import PREFERENCES, Item, Order
 from engine.core.rubric import ELOQUENT
-from engine.llama.library import LlamaModel
+from engine.llama.model import LlamaModel
 from engine.llama.token_tree import PromptTokens
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.templates import chat_template

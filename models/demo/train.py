@@ -28,7 +28,7 @@ from torch.utils.data import DataLoader, IterableDataset
 
 from engine.core.items import Order
 from engine.core.rubric import ELOQUENT
-from engine.llama.library import LlamaModel
+from engine.llama.model import LlamaModel
 from engine.prompt.judge_prompt import build_prompt, explanation_reply
 from models.demo.explanations import explain
 from models.demo.export import write_judge, write_vocabulary

@@ -47,7 +47,7 @@ from engine.data.dataset import load_dataset
 from engine.gguf.encoder_cut import cut_encoder
 from engine.gguf.encoder_file import EncoderFile, read_encoder_file
 from engine.llama.encoder import LlamaEncoder
-from engine.llama.library import LlamaModel
+from engine.llama.model import LlamaModel
 from engine.measure.bertscore import bert_scores
 from engine.measure.explanation_measures import explained_pairs
 from engine.measure.matching import match

@@ -23,8 +23,9 @@ from engine.core.items import PREFERENCES, Item, Order, Preference
 from engine.core.log_probs import FloatArray, log_softmax
 from engine.core.rubric import ELOQUENT, Criterion
 from engine.data.dataset import load_dataset
-from engine.llama.library import LlamaModel
-from engine.llama.session import LlamaSession, SessionShape
+from engine.llama.context import SessionShape
+from engine.llama.model import LlamaModel
+from engine.llama.session import LlamaSession
 from engine.llama.token_tree import BranchTokens, common_prefix
 from engine.loading.templates import chat_template
 from engine.prompt.chat_template import ChatTemplate

@@ -16,8 +16,9 @@ from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import load_dataset
 from engine.judge.item_judge import ItemJudge, Placed
-from engine.llama.library import LlamaModel
-from engine.llama.session import LlamaSession, SessionShape
+from engine.llama.context import SessionShape
+from engine.llama.model import LlamaModel
+from engine.llama.session import LlamaSession
 from engine.loading.templates import chat_template
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import build_prompt

@@ -8,7 +8,7 @@ from engine.decisions.run_results import load_results
 from engine.gguf.header import read_header
 from engine.gguf.judge_file import read_model_file
 from engine.gguf.values import HeaderValues
-from engine.llama.library import LlamaModel
+from engine.llama.model import LlamaModel
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.templates import chat_template
 from engine.prompt.judge_prompt import PROMPT_VERSION

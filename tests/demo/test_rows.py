@@ -10,7 +10,7 @@ import pytest
 from engine.core.cancel import CancelToken
 from engine.core.items import PREFERENCES, Order
 from engine.core.rubric import ELOQUENT
-from engine.llama.library import LlamaModel
+from engine.llama.model import LlamaModel
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.templates import chat_template
 from engine.prompt.chat_template import ChatTemplate

@@ -28,8 +28,9 @@ from engine.decisions.sentences import repeats_a_sentence
 from engine.gguf.judge_file import read_model_file
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.run import run_judging
-from engine.llama.library import LlamaModel
-from engine.llama.session import LlamaSession, SessionShape
+from engine.llama.context import SessionShape
+from engine.llama.model import LlamaModel
+from engine.llama.session import LlamaSession
 from engine.llama.token_tree import BranchTokens
 from engine.loading.checked_model import checked_model
 from engine.loading.templates import chat_template

@@ -3,15 +3,17 @@
 Knows: how a forecast is printed.
 """
 
-from functools import partial
 from pathlib import Path
 
 from engine.commands.shared.console import DONE, printable, tell
 from engine.commands.shared.progress import show_measure
 from engine.core.cancel import CancelToken
+from engine.core.events import followed
 from engine.core.formatting import duration, listed, percent
-from engine.judge.forecast import Forecast, forecast, time_some_items
-from engine.judge.plan import RunPlan, open_model
+from engine.judge.forecast import Forecast, forecast
+from engine.judge.plan import RunPlan
+from engine.judge.work import time_plan
+from engine.system.apart import Apart, Here
 
 
 def show_forecast(plan: RunPlan, part: str, store: Path, fresh: bool, cancel: CancelToken) -> int:
@@ -30,7 +32,8 @@ def show_forecast(plan: RunPlan, part: str, store: Path, fresh: bool, cancel: Ca
     print("\n".join(f"{name.ljust(width)}  {printable(value)}" for name, value in facts.items()))
     if counted.seconds is None and len(counted.too_long) < counted.items:
         tell("No run in the store tells the speed of this model: judging some items for it ...")
-        counted = counted.with_rate(time_some_items(plan, partial(open_model, plan, cancel)))
+        with (Apart if plan.machine.device else Here)(time_plan, cancel) as worker:
+            counted = counted.with_rate(followed(worker.do(plan), lambda _event: None))
     print(f"\n{_time(counted)}")
     return DONE
 

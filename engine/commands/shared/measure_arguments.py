@@ -79,7 +79,7 @@ class ModelMeasures:
     def __init__(self, options: argparse.Namespace, cancel: CancelToken) -> None:
         self._cancel = cancel
         self._store = options.store
-        self._machine = machine_settings(options.threads, options.gpu_layers)
+        self._machine = machine_settings(options.threads)
         self._encoder: CheckedModel | None = None
         self._judge: CheckedModel | None = None
         if options.encoder:

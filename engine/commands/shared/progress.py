@@ -14,6 +14,7 @@ from tqdm import tqdm
 from engine.commands.shared.console import printable, raw_stderr, tell
 from engine.commands.shared.run_outputs import health_lines
 from engine.core.events import (
+    DeviceLeft,
     GroupUnderWay,
     HealthSeen,
     ItemJudged,
@@ -108,6 +109,8 @@ class RunProgressBar:
             self._group, self._told = event, time.monotonic()
         elif isinstance(event, HealthSeen):
             self._warn(event.health)
+        elif isinstance(event, DeviceLeft):
+            tell(printable(event.in_words))
         elif isinstance(event, ItemJudged):
             self._group = None
             self._unscored += len(event.judged.unscored)

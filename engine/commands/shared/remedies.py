@@ -26,6 +26,7 @@ OPTIONS = Wording(
         Setting.CONTEXT: "--context",
         Setting.EXAMPLES: "--examples",
         Setting.EXPLANATION_TOKENS: "--max-explanation-tokens",
+        Setting.DEVICE: "--device",
         Setting.GPU_LAYERS: "--gpu-layers",
         Setting.KV_TYPE: "--kv-type",
         Setting.LABELS: "--labels",

@@ -43,7 +43,7 @@ def _plan(run: StoredRun, options: argparse.Namespace, cancel: CancelToken) -> R
     dataset = dataset_of_run(run, options.dataset, cancel, columns_of(options))
     examples = examples_of(options, dataset.rubric.only(run.identity.criteria), cancel)
     model = _model(run, options.model, cancel)
-    machine = machine_settings(options.threads, options.gpu_layers)
+    machine = machine_settings(options.threads)
     return rewriting_plan(run, dataset, model, machine, examples)
 
 

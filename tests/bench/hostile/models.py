@@ -29,7 +29,7 @@ from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.run import run_judging
 from engine.llama.encoder import LlamaEncoder
-from engine.llama.library import LlamaModel
+from engine.llama.model import LlamaModel
 from engine.loading.checked_model import CheckedModel
 from engine.loading.trial import try_encoder, try_model
 from engine.store.run_store import RunStore

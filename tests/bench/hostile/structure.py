@@ -25,7 +25,7 @@ from random import Random
 
 from engine.core.items import Gold, Item, Order, Prediction, Preference
 from engine.core.rubric import ELOQUENT
-from engine.llama.library import LlamaModel
+from engine.llama.model import LlamaModel
 from engine.llama.vocabulary import Vocabulary
 from engine.prompt.agreement_prompt import answer_reply, build_agreement_prompt
 from engine.prompt.chat_template import ChatTemplate

@@ -25,7 +25,7 @@ import jinja2
 from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
 from engine.core.cancel import CancelToken
-from engine.llama.library import LlamaModel
+from engine.llama.model import LlamaModel
 from engine.llama.vocabulary import Vocabulary
 from engine.loading import templates as loading
 from engine.loading.model_memory import model_memory

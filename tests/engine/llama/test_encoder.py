@@ -11,7 +11,7 @@ import pytest
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, ModelFileError
 from engine.llama.encoder import LONGEST, LlamaEncoder
-from engine.llama.library import LlamaModel
+from engine.llama.model import LlamaModel
 from engine.llama.threads import ThreadChoice
 from tests.encoders.rewritten import FAMILIES, FOLDER, rewritten
 

@@ -16,8 +16,9 @@ from engine.core.items import Item, Order, Preference
 from engine.core.log_probs import FloatArray
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import KvType
-from engine.llama.library import LlamaModel, cannot_compute
-from engine.llama.session import _SMALLER, LlamaSession, SessionShape
+from engine.llama.context import SessionShape
+from engine.llama.model import LlamaModel, cannot_compute
+from engine.llama.session import _SMALLER, LlamaSession
 from engine.llama.token_tree import BranchTokens, PromptTokens
 from engine.llama.writer import Continuation, Sampling
 from engine.loading.templates import chat_template

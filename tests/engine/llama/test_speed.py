@@ -9,7 +9,7 @@ import pytest
 
 from engine.core.cancel import CancelToken
 from engine.core.events import MeasureProgress, followed
-from engine.llama.library import LlamaModel
+from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
 from engine.llama.speed import ModelSpeed, measuring_speed, speed_shape
 

@@ -12,8 +12,9 @@ from engine.core.items import Item, Order
 from engine.core.log_probs import FloatArray, Logits
 from engine.core.rubric import ELOQUENT
 from engine.llama.batch import batches
-from engine.llama.library import LlamaModel
-from engine.llama.session import LlamaSession, SessionShape
+from engine.llama.context import SessionShape
+from engine.llama.model import LlamaModel
+from engine.llama.session import LlamaSession
 from engine.llama.threads import ThreadChoice
 from engine.llama.token_tree import BranchTokens
 from engine.llama.writer import Continuation, Sampling
@@ -187,6 +188,5 @@ def test_no_token_is_left_over_where_equally_many_of_each_sequence_are_read_at_o
 
 
 def test_only_a_number_that_nobody_chose_adapts() -> None:
-    assert machine_settings(None, 0).adapts
-    assert not machine_settings(None, 1).adapts  # its threads wait for the GPU
-    assert not machine_settings(2, 0).adapts
+    assert machine_settings(None).adapts
+    assert not machine_settings(2).adapts

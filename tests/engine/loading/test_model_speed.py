@@ -10,7 +10,7 @@ import pytest
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import ModelFileError
 from engine.core.events import followed
-from engine.core.settings import MachineSettings
+from engine.core.settings import Device, DeviceKind, MachineSettings
 from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.llama.speed import ModelSpeed
 from engine.loading.model_speed import SpeedOfFile, known_hash, measure_speed, remembered_speed, speed_of
@@ -46,9 +46,10 @@ def test_a_speed_is_measured_apart_and_remembered(model: ModelFile) -> None:
     assert again == (file_hash, speed)
 
 
-def test_it_is_that_of_these_threads_and_layers_alone(model: ModelFile) -> None:
+def test_it_is_that_of_these_threads_and_this_device_alone(model: ModelFile) -> None:
     file_hash, _ = measured(model)
-    for other in (MachineSettings(2, 0), MachineSettings(1, 0, adapts=True), MachineSettings(1, 5)):
+    on_device = MachineSettings(1, 5, device=Device("Vulkan0", "A card", "Vulkan", DeviceKind.GPU))
+    for other in (MachineSettings(2, 0), MachineSettings(1, 0, adapts=True), on_device):
         assert remembered_speed(file_hash, other) is None
     assert remembered_speed("0" * 64, ONE) is None
 

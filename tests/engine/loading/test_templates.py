@@ -9,7 +9,7 @@ import pytest
 
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, NoRoomError
-from engine.llama.library import LlamaModel
+from engine.llama.model import LlamaModel
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.model_memory import model_memory
 from engine.loading.templates import chat_template

@@ -18,6 +18,8 @@ from engine.core.judgments import Agreement, Unscored
 from engine.core.rubric import ELOQUENT, Criterion
 from engine.core.settings import MachineSettings
 from engine.decisions.decision import NOT_FINITE
+from engine.llama import context
+from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
 from engine.llama.token_tree import LONE_TOKEN_CELLS, BranchTokens
 from engine.llama.vocabulary import Vocabulary
@@ -142,14 +144,14 @@ def logs(result: Result) -> Any:
 @pytest.fixture
 def exact_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     """A cache in 32 bits: what is left of a difference then is not rounding."""
-    params_of = LlamaSession._params
+    params_of = context._params
 
-    def params(session: LlamaSession, threads: int) -> Any:
-        params = params_of(session, threads)
+    def params(model: LlamaModel, shape: context.SessionShape, threads: int) -> Any:
+        params = params_of(model, shape, threads)
         params.type_k = params.type_v = params.flash_attn_type = 0
         return params
 
-    monkeypatch.setattr(LlamaSession, "_params", params)
+    monkeypatch.setattr(context, "_params", params)
 
 
 @pytest.fixture

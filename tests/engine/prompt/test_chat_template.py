@@ -11,7 +11,7 @@ import pytest
 from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
 from engine.core.cancel import CancelToken
-from engine.llama.library import LlamaModel
+from engine.llama.model import LlamaModel
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.templates import chat_template
 from engine.prompt.chat_template import ChatTemplate

@@ -29,7 +29,7 @@ def measure_files(words: Sequence[str], options: argparse.Namespace) -> int:
     One that cannot be measured is told, and the others are measured.
     """
     check_targets({"--json": options.json}, {})
-    machine = machine_settings(options.threads, options.gpu_layers)
+    machine = machine_settings(options.threads)
     found: list[MeasuredModel] = []
     with interruptible() as cancel:
         try:

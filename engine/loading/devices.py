@@ -1,0 +1,189 @@
+"""The devices of this computer beside the processor: looked for, tried with a model, and one chosen.
+
+All of it is done in child processes: some drivers hang, or end the process that asks them. What is found is
+remembered for the model, the build of llama.cpp and the processor; a device counts as tried as long as its
+driver is the same.
+
+Knows: the trial, what is remembered of it, what a person's choice means. Does not know: runs, who asks.
+"""
+
+import json
+from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from engine.core.cancel import CancelToken
+from engine.core.errors import DeviceFailed, ProcessEnded, SetupError
+from engine.core.events import MeasureProgress, Preparing
+from engine.core.formatting import listed
+from engine.core.items import digest
+from engine.core.log_probs import FloatArray
+from engine.core.remedies import Remedy, Setting
+from engine.core.settings import CPU, Device, MachineSettings
+from engine.gguf.judge_file import ModelFile
+from engine.llama.device_trial import DeviceFinding, DeviceTrial, compared, next_token_probabilities
+from engine.llama.devices import devices
+from engine.llama.library import library_version, processor_features
+from engine.llama.model import LlamaModel
+from engine.llama.session import LlamaSession
+from engine.llama.speed import ModelSpeed, measuring_speed, speed_shape
+from engine.loading.checked_model import CheckedModel, checked_model
+from engine.loading.model_in_use import in_use
+from engine.loading.model_memory import model_memory
+from engine.loading.model_speed import remember_speed
+from engine.loading.opening import machine_on, machine_settings, most_threads, thread_choice
+from engine.system.apart import Apart, Here
+from engine.system.child_process import run_child
+from engine.system.paths import self_command
+
+LIST_COMMAND = ("models", "--in-this-process", "devices")
+_LIST_SECONDS = 60.0  # a driver that wakes a graphics card takes some
+_VERSION = 1  # of the trial
+
+
+class Tried(NamedTuple):
+    """Probabilities of the next token at some places, and a speed: what one device or the processor gave."""
+
+    probabilities: FloatArray
+    speed: ModelSpeed
+
+
+Worker = (
+    Apart[[CheckedModel, MachineSettings], MeasureProgress, Tried]
+    | Here[[CheckedModel, MachineSettings], MeasureProgress, Tried]
+)
+
+
+def found_devices(cancel: CancelToken) -> list[Device]:
+    """All devices, looked for in a child process. SetupError where that breaks down, Cancelled."""
+    try:
+        code, printed = run_child([*self_command(), *LIST_COMMAND], cancel, seconds=_LIST_SECONDS)
+    except TimeoutError as error:
+        raise _no_list(f"took more than {_LIST_SECONDS:.0f} seconds") from error
+    with suppress(ValueError, KeyError, TypeError):
+        if code == 0:
+            return [Device.of_json(each) for each in json.loads(printed)]
+    raise _no_list(f"broke down (exit code {code})")
+
+
+def devices_report() -> str:
+    """All devices, looked for in this process, which a driver may end: one line of JSON for the parent."""
+    return json.dumps([each.as_json() for each in devices()])
+
+
+def _no_list(how: str) -> SetupError:
+    return SetupError(
+        f"Looking for a GPU {how}: a driver is at fault, most likely.",
+        Remedy("Update the driver, or compute without it: ", Setting.DEVICE.at(CPU), "."),
+    )
+
+
+def device_called(words: str, cancel: CancelToken) -> Device:
+    """The one device that words name: llama.cpp's name, or a part of what it is called.
+
+    SetupError where there is none of it, or several.
+    """
+    found = found_devices(cancel)
+    wanted = words.casefold()
+    meant = [each for each in found if wanted in (each.name.casefold(), each.key.casefold())]
+    meant = meant or [each for each in found if wanted in each.title.casefold()]
+    if len(meant) == 1:
+        return meant[0]
+    there = listed([f"{each.name}, {each.title}" for each in found]) if found else "none"
+    which = "Several devices are" if meant else "No device is"
+    raise SetupError(
+        f"{which} called {words!r}. On this computer, beside the processor: {there}.",
+        Remedy("Name one of them, or compute without: ", Setting.DEVICE.at(CPU), "."),
+    )
+
+
+def remembered_trial(file_hash: str) -> DeviceTrial | None:
+    """What was found with a model here, by this build; None where it was not tried."""
+    with model_memory() as memory:
+        return memory.devices(_key(file_hash))
+
+
+def proposed_device(file_hash: str, cancel: CancelToken) -> Device | None:
+    """The device that a trial found to be the fastest with a model, if it is still there with its driver.
+
+    None for the processor. GPU libraries are loaded by a child process, and only where there is one to find.
+    """
+    trial = remembered_trial(file_hash)
+    best = trial.best if trial else None
+    if best is None:
+        return None
+    with suppress(SetupError):  # what worked then does not now
+        there = [each for each in found_devices(cancel) if (each.key, each.driver) == (best.key, best.driver)]
+        return there[0] if there else None
+    return None
+
+
+def wished_device(wish: str | None, file_hash: str, cancel: CancelToken) -> Device | None:
+    """What a person's choice means for a model: words for a device, CPU, None for what a trial proposed.
+
+    None for the processor alone. SetupError where there is no such device.
+    """
+    if wish is None:
+        return proposed_device(file_hash, cancel)
+    return None if wish.strip().casefold() == CPU else device_called(wish.strip(), cancel)
+
+
+def try_device(
+    cancel: CancelToken, checked: CheckedModel, machine: MachineSettings
+) -> Generator[MeasureProgress, None, Tried]:
+    """Read a text and measure: a work for a process of its own, which a device may end.
+
+    Raises ModelFileError, DeviceFailed, Cancelled.
+    """
+    checked.check_unchanged()
+    with LlamaModel(checked.path, machine.device, machine.gpu_layers, cancel=cancel) as model:
+        shape, threads = speed_shape(model.trained_context), thread_choice(machine, model)
+        with LlamaSession(model, shape, threads, cancel) as session:
+            probabilities = next_token_probabilities(session)
+            speed = yield from measuring_speed(session, 0 if machine.device else most_threads(threads))
+    return Tried(probabilities, speed)
+
+
+def trying_devices(
+    model: ModelFile,
+    threads: int | None,
+    cancel: CancelToken,
+    worker: Callable[[], Worker],
+    tried: Sequence[Device],
+) -> Generator[Preparing | MeasureProgress, None, DeviceTrial]:
+    """Try devices with a model, each in a process of its own that `worker` starts, after the processor.
+
+    A device that fails is a finding. What is found is remembered. Raises ModelFileError, Cancelled.
+    """
+    yield Preparing("Checking the model file")
+    checked, machine = checked_model(model, cancel), machine_settings(threads)
+    yield Preparing("Trying the processor")
+    with worker() as working, in_use(checked):
+        processor = yield from working.do(checked, machine)
+    remember_speed(checked.hash, machine, processor.speed)
+    findings = []
+    for device in tried:
+        yield Preparing(f"Trying {device.title}")
+        on_device = machine_on(device, threads, None, model)
+        try:
+            with worker() as working, in_use(checked):
+                own = yield from working.do(checked, on_device)
+        except (DeviceFailed, ProcessEnded) as error:
+            findings.append(DeviceFinding(device, reason=_as_clause(error)))
+            continue
+        remember_speed(checked.hash, on_device, own.speed)
+        findings.append(compared(device, processor.probabilities, own.probabilities, own.speed))
+    trial = DeviceTrial(processor.speed, tuple(findings))
+    with model_memory() as memory:
+        memory.remember_devices(_key(checked.hash), trial)
+    return trial
+
+
+def _as_clause(error: DeviceFailed | ProcessEnded) -> str:
+    if isinstance(error, DeviceFailed):
+        return error.reason
+    return f"the process that worked with it broke down: {error.problem.rstrip('.')}"
+
+
+def _key(file_hash: str) -> str:
+    return digest([_VERSION, file_hash, library_version(), processor_features()])
