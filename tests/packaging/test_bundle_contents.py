@@ -92,6 +92,7 @@ def test_what_the_program_uses_belongs(inside: str) -> None:
         r"numpy\_core\tests\data\recarray_from_file.fits",
         "sklearn/datasets/data/iris.csv",
         "llama_cpp/lib/cmake/llama/llama-config.cmake",
+        "llama_cpp_python-0.3.36.dist-info/direct_url.json",
         "vulkan-1.dll",
         r"llama_cpp\lib\gpu\vulkan-1.dll",
     ],
