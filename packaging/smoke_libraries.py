@@ -15,44 +15,74 @@ from elf import needed_libraries
 from smoke_trial import PATIENCE, Trial
 
 _ENV = Path("/usr/bin/env")
+_TWO_ITEMS = ("--items", "2", "--fresh", "--out", "two.tsv")
+# llama.cpp leaves out processors that play a GPU, as Mesa's does, unless they are named. Older ones of these
+# cannot compute with 16 bits.
+_SOFTWARE_TOO = {
+    "GGML_VK_VISIBLE_DEVICES": "0",
+    "GGML_VK_DISABLE_F16": "1",
+    "GGML_VK_DISABLE_COOPMAT": "1",
+}
 _SYSTEM_FOLDERS = ("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/")
 
 
 def libraries_loaded(trial: Trial) -> str:
-    """The dynamic linker itself tells what it loads, while a library like ours lies in the current folder."""
+    """The dynamic linker itself tells what it loads, while a library like ours lies in the current folder.
+
+    Where no GPU was chosen, nothing that is for GPUs is loaded: no library of ours, no driver of the system.
+    """
     if sys.platform != "linux":
         return "not looked at: only Linux tells"
     library = next(iter(trial.place.outside(trial.folder).rglob("libggml-cpu-x64.so")))
     shutil.copy(library, trial.written("libggml-cpu-rogue.so"))
-    loaded = _loaded_by(trial, "selftest") | _loaded_by_the_window(trial)
+    loaded = _loaded_by(trial, "judge", "demo.tsv", "--model", "demo", *_TWO_ITEMS)
+    loaded |= _loaded_by(
+        trial, "report", "1", "--gold", "demo.tsv", "--out", "report.html", "--figures", "figures"
+    )
+    loaded |= _loaded_by_the_window(trial)
     ours = {path for path in loaded if path.startswith(str(trial.folder))}
     for part in ("libggml-cpu-", "libQt6XcbQpa"):
         assert any(part in path for path in ours), f"{part} was not loaded from the bundle"
-    foreign = _undocumented(trial, loaded - ours)
-    assert not foreign, f"loaded, but neither of the bundle nor documented: {foreign}"
-    return f"{len(ours)} from the bundle, {len(loaded - ours)} of the system, all documented"
-
-
-def processor_alone(trial: Trial) -> str:
-    """Where no GPU was chosen, nothing that is for GPUs is loaded to judge: no library of ours, no driver."""
-    if sys.platform != "linux":
-        return "not looked at: only Linux tells"
-    loaded = _loaded_by(
-        trial, "judge", "demo.tsv", "--model", "demo", "--items", "2", "--fresh", "--out", "two.tsv"
-    )
-    assert any("/libggml-cpu-" in path for path in loaded), f"it computes with none of {sorted(loaded)}"
-    for_gpus = [path for path in loaded if f"/{GPU_FOLDER}/" in path or is_for_gpus(Path(path).name)]
+    for_gpus = [path for path in loaded if _is_for_gpus(path)]
     assert not for_gpus, f"loaded, though no GPU was chosen: {for_gpus}"
-    ours = {path for path in loaded if path.startswith(str(trial.folder))}
     foreign = _undocumented(trial, loaded - ours)
     assert not foreign, f"loaded, but neither of the bundle nor documented: {foreign}"
-    there = [path.name for path in trial.place.outside(trial.folder).rglob(f"{GPU_FOLDER}/*")]
-    return f"{', '.join(there) or 'a library for GPUs'} is {'there and not loaded' if there else 'not there'}"
+    return f"{len(ours)} from the bundle, {len(loaded - ours)} of the system, all documented; none for a GPU"
 
 
-def _loaded_by(trial: Trial, *words: str) -> set[str]:
+def gpu_asked_for(trial: Trial) -> str:
+    """Where a GPU is asked for, its library is loaded if the system has what that needs; each is tried."""
+    words = ("models", "devices")
+    if sys.platform == "linux":
+        ours = [path.name for path in trial.place.outside(trial.folder).rglob(f"{GPU_FOLDER}/*")]
+        if not ours:
+            return "the bundle was made without a library for GPUs"
+        loaded = [path for path in _loaded_by(trial, *words, home=trial.gpu_home) if _is_for_gpus(path)]
+        if not _has_vulkan(trial):
+            assert not loaded, f"loaded without libvulkan.so.1: {loaded}"
+        else:
+            assert any(Path(path).name in ours for path in loaded), f"of {ours} none was loaded"
+    found = trial.run(*words, home=trial.gpu_home, variables=_SOFTWARE_TOO)
+    lacks = "" if _has_vulkan(trial) else "without libvulkan.so.1: "
+    if found.startswith("No GPU"):
+        return lacks + found.partition("\n")[0]
+    table = trial.run(*words, "demo", home=trial.gpu_home, variables=_SOFTWARE_TOO)
+    return "; ".join(re.sub(r"\s+", " ", line) for line in table.splitlines()[1:] if line.strip())
+
+
+def _has_vulkan(trial: Trial) -> bool:
+    folders = [trial.place.outside(Path(folder)) for folder in _SYSTEM_FOLDERS]
+    return any(next(folder.rglob("libvulkan.so.1"), None) for folder in folders if folder.is_dir())
+
+
+def _is_for_gpus(library: str) -> bool:
+    return f"/{GPU_FOLDER}/" in library or is_for_gpus(Path(library).name)
+
+
+def _loaded_by(trial: Trial, *words: str, home: Path | None = None) -> set[str]:
     """The libraries that a command loads, also in the processes that it starts."""
-    child = trial.start(*_tells_what_is_loaded(trial), str(trial.program), *words, executable=_ENV)
+    command = (*_tells_what_is_loaded(trial), str(trial.program), *words)
+    child = trial.start(*command, executable=_ENV, home=home)
     output, errors = child.communicate(timeout=PATIENCE)
     assert child.returncode == 0, (output + errors).decode()
     return _told(trial)
@@ -61,7 +91,7 @@ def _loaded_by(trial: Trial, *words: str) -> set[str]:
 def _loaded_by_the_window(trial: Trial) -> set[str]:
     words = (*_tells_what_is_loaded(trial), str(trial.window_program))
     with smoke_window.screen() as display:
-        program = trial.start(*words, executable=_ENV, home=trial.window_home, DISPLAY=display)
+        program = trial.start(*words, executable=_ENV, home=trial.window_home, variables={"DISPLAY": display})
         try:
             smoke_window.Window(display, program)
             time.sleep(5)  # its pages come

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import smoke_window
 from project import VERSION
-from smoke_libraries import libraries_loaded, processor_alone
+from smoke_libraries import gpu_asked_for, libraries_loaded
 from smoke_places import IS_ROOT
 from smoke_trial import PATIENCE, Trial
 
@@ -133,7 +133,7 @@ def _window(trial: Trial) -> str:
     assert not lacking, f"to try the window, install {', '.join(lacking)}"
     home, executable = trial.window_home, trial.window_program
     with smoke_window.screen() as display:
-        program = trial.start(executable=executable, home=home, DISPLAY=display)
+        program = trial.start(executable=executable, home=home, variables={"DISPLAY": display})
         try:
             window = smoke_window.Window(display, program)
             time.sleep(5)  # its pages fill
@@ -214,6 +214,6 @@ STEPS: tuple[tuple[str, Callable[[Trial], str]], ...] = (
     ("damaged models", _damaged_models),
     ("the window", _window),
     ("libraries loaded", libraries_loaded),
-    ("processor alone", processor_alone),
+    ("a GPU asked for", gpu_asked_for),
     ("nothing left elsewhere", _traces),
 )
