@@ -23,6 +23,7 @@ _SOFTWARE_TOO = {
     "GGML_VK_DISABLE_F16": "1",
     "GGML_VK_DISABLE_COOPMAT": "1",
 }
+_OF_THE_C_LIBRARY = "libnss_"  # what it asks for a user's name; which ones, the system's set-up says
 _SYSTEM_FOLDERS = ("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/")
 
 
@@ -67,7 +68,8 @@ def gpu_asked_for(trial: Trial) -> str:
     if found.startswith("No GPU"):
         return lacks + found.partition("\n")[0]
     table = trial.run(*words, "demo", home=trial.gpu_home, variables=_SOFTWARE_TOO)
-    return "; ".join(re.sub(r"\s+", " ", line) for line in table.splitlines()[1:] if line.strip())
+    rows, _, _ = table.partition("\n\n")
+    return "; ".join(re.sub(r"\s+", " ", row) for row in rows.splitlines()[1:])
 
 
 def _has_vulkan(trial: Trial) -> bool:
@@ -117,7 +119,8 @@ def _told(trial: Trial) -> set[str]:
 def _undocumented(trial: Trial, paths: set[str]) -> list[str]:
     """Of loaded libraries those that are neither documented ones of the system nor what these need."""
     system = {path for path in paths if path.startswith(_SYSTEM_FOLDERS)}
-    allowed = {name for name in (Path(path).name for path in system) if is_of_the_system(name)}
+    names = {Path(path).name for path in system}
+    allowed = {name for name in names if is_of_the_system(name) or name.startswith(_OF_THE_C_LIBRARY)}
     more = allowed
     while more:
         files = [Path(path) for path in system if Path(path).name in more]
