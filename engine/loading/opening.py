@@ -23,7 +23,6 @@ from engine.loading.templates import chat_template
 from engine.prompt.chat_template import ChatTemplate
 from engine.system.computer import default_threads
 
-_ALL_LAYERS = 999
 _OF_MEMORY = 0.85  # of a graphics card's memory for the model's file; the cache and the screen need some
 _SMALL_MODEL = 16 << 20  # of so few bytes: threads would wait for each other longer than they work
 
@@ -81,7 +80,7 @@ def _layers_on(device: Device, model: ModelFile) -> int:
     """All, but of a model that is larger than a graphics card's own memory its share."""
     room = _OF_MEMORY * device.memory
     if device.kind is not DeviceKind.GPU or not device.memory or model.size_bytes <= room:
-        return _ALL_LAYERS
+        return model.layers + 1  # llama.cpp counts what makes tokens of the last layer as one more
     return int(model.layers * room / model.size_bytes)
 
 
