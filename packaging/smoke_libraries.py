@@ -54,17 +54,18 @@ def libraries_loaded(trial: Trial) -> str:
 def gpu_asked_for(trial: Trial) -> str:
     """Where a GPU is asked for, its library is loaded if the system has what that needs; each is tried."""
     words = ("models", "devices")
+    lacks = ""
     if sys.platform == "linux":
         ours = [path.name for path in trial.place.outside(trial.folder).rglob(f"{GPU_FOLDER}/*")]
         if not ours:
             return "the bundle was made without a library for GPUs"
         loaded = [path for path in _loaded_by(trial, *words, home=trial.gpu_home) if _is_for_gpus(path)]
-        if not _has_vulkan(trial):
-            assert not loaded, f"loaded without libvulkan.so.1: {loaded}"
-        else:
+        if _has_vulkan(trial):
             assert any(Path(path).name in ours for path in loaded), f"of {ours} none was loaded"
+        else:
+            assert not loaded, f"loaded without libvulkan.so.1: {loaded}"
+            lacks = "without libvulkan.so.1: "
     found = trial.run(*words, home=trial.gpu_home, variables=_SOFTWARE_TOO)
-    lacks = "" if _has_vulkan(trial) else "without libvulkan.so.1: "
     if found.startswith("No GPU"):
         return lacks + found.partition("\n")[0]
     table = trial.run(*words, "demo", home=trial.gpu_home, variables=_SOFTWARE_TOO)
