@@ -14,6 +14,7 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.formatting import amount, counted, listed, short_name, value_in_words, words
 from engine.core.remedies import Remedy, Step
+from engine.core.settings import ALL_LAYERS
 
 REWRITTEN = "rewritten"
 """In the manifest of a run: when explanations were written again, how many, and with what."""
@@ -23,6 +24,18 @@ DEVICE = "device"
 """In the settings of a run: what computed beside the processor, by its key; else missing."""
 DEVICE_LEFT = "device_left"
 """In the manifest of a run: why its device was left for the processor, and after how many items."""
+COMPUTED_ON, DRIVER, GPU_LAYERS = "computed_on", "driver", "gpu_layers"
+"""In the manifest of a run: the device that computed and its driver, missing for the processor alone; how
+many layers of the model were on it.
+"""
+DEVICE_WORDS = {
+    DEVICE: "GPU of the run",
+    COMPUTED_ON: "computed on",
+    DRIVER: "driver of the GPU",
+    GPU_LAYERS: "GPU layers",
+    DEVICE_LEFT: "GPU left for the processor",
+}
+"""What is known of the device of a run, for people."""
 CONTINUED = "continued_with"
 """In the manifest of a run: how its later sessions worked, where that is another way than the first."""
 CHOSEN = "chosen_items"
@@ -192,6 +205,8 @@ def _in_short(made: Any) -> Any:
     words = {}
     if made.get(THREADS_ADAPT):
         words["threads"] = f"{made.get('threads')} at most, as the computer was free"
+    if made.get(GPU_LAYERS) == ALL_LAYERS:
+        words[GPU_LAYERS] = "all"
     if columns := ColumnMap.of_json(made.get(COLUMNS)):
         words[COLUMNS] = columns.in_words
     return {name: value for name, value in {**made, **words}.items() if name != THREADS_ADAPT}

@@ -142,6 +142,8 @@ def settings_of(values: Mapping[str, Any]) -> JudgeSettings:
 
 CPU = "cpu"
 """What a person says for: no device, the processor alone."""
+ALL_LAYERS = 999
+"""As many layers on a device as a model may have."""
 
 
 class DeviceKind(StrEnum):
@@ -177,6 +179,10 @@ class Device:
     def title(self) -> str:
         """What it is called for people: `Intel(R) Iris(R) Xe Graphics (integrated graphics, Vulkan)`."""
         return f"{self.description} ({self.kind.value}, {self.backend})"
+
+    def is_called(self, words: str) -> bool:
+        """Whether words are its whole name or key, small or capital."""
+        return words.casefold() in (self.name.casefold(), self.key.casefold())
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain values."""

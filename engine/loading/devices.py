@@ -85,7 +85,7 @@ def device_called(words: str, cancel: CancelToken) -> Device:
     """
     found = found_devices(cancel)
     wanted = words.casefold()
-    meant = [each for each in found if wanted in (each.name.casefold(), each.key.casefold())]
+    meant = [each for each in found if each.is_called(words)]
     meant = meant or [each for each in found if wanted in each.title.casefold()]
     if len(meant) == 1:
         return meant[0]

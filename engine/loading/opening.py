@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from engine.core.cancel import CancelToken
 from engine.core.items import digest
-from engine.core.settings import Device, DeviceKind, MachineSettings
+from engine.core.settings import ALL_LAYERS, Device, DeviceKind, MachineSettings
 from engine.gguf.judge_file import ModelFile
 from engine.llama.context import SessionShape
 from engine.llama.encoder import LlamaEncoder
@@ -23,7 +23,6 @@ from engine.loading.templates import chat_template
 from engine.prompt.chat_template import ChatTemplate
 from engine.system.computer import default_threads
 
-_ALL_LAYERS = 999
 _OF_MEMORY = 0.85  # of a graphics card's memory for the model's file; the cache and the screen need some
 _SMALL_MODEL = 16 << 20  # of so few bytes: threads would wait for each other longer than they work
 
@@ -81,7 +80,7 @@ def _layers_on(device: Device, model: ModelFile) -> int:
     """All, but of a model that is larger than a graphics card's own memory its share."""
     room = _OF_MEMORY * device.memory
     if device.kind is not DeviceKind.GPU or not device.memory or model.size_bytes <= room:
-        return _ALL_LAYERS
+        return ALL_LAYERS
     return int(model.layers * room / model.size_bytes)
 
 
