@@ -142,6 +142,13 @@ class StoredRun:
         return DEVICE_LEFT in self.manifest
 
     @property
+    def device_left_in_words(self) -> str:
+        """When its device failed, why, and what went on; empty where none did."""
+        left = self.manifest.get(DEVICE_LEFT)
+        rest = "did the rest" if self.complete else "goes on with it"
+        return f"A GPU failed in this run: {left}. The processor {rest}." if left else ""
+
+    @property
     def manifest_in_short(self) -> Mapping[str, Any]:
         """How it was made, for people: `threads: 8 at most, as the computer was free`."""
         return {name: _in_short(value) for name, value in _in_short(self.manifest).items()}

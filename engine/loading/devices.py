@@ -93,7 +93,11 @@ def device_called(words: str, cancel: CancelToken) -> Device:
     which = "Several devices are" if meant else "No device is"
     raise SetupError(
         f"{which} called {words!r}. On this computer, beside the processor: {there}.",
-        Remedy("Name one of them, or compute without: ", Setting.DEVICE.at(CPU), "."),
+        Remedy(
+            f"{'Name one of them, or let' if found else 'Let'} the processor compute: ",
+            Setting.DEVICE.at(CPU),
+            ".",
+        ),
     )
 
 
@@ -182,7 +186,7 @@ def trying_devices(
 def _as_clause(error: DeviceFailed | ProcessEnded) -> str:
     if isinstance(error, DeviceFailed):
         return error.reason
-    return f"the process that worked with it broke down: {error.problem.rstrip('.')}"
+    return error.as_clause
 
 
 def _key(file_hash: str) -> str:

@@ -270,7 +270,14 @@ class RunControl(QObject):
         self.judged.emit(event)
 
     def _take_start(self, event: RunStarted) -> None:
-        self._count = RunProgress(event.run_id, event.items, event.judged, judged_before=event.judged)
+        begun = self._count  # where a GPU failed, the processor begins once more
+        self._count = RunProgress(
+            event.run_id,
+            event.items,
+            event.judged,
+            judged_before=event.judged if begun is None else begun.judged_before,
+            unscored=0 if begun is None else begun.unscored,
+        )
         if event.judged < event.items and self._setup is not None:
             setup = replace(self._setup, fresh=False, name=None, note=None)  # the run has them, or others
             kept = {"run": event.run_id, "setup": setup.as_json()}

@@ -81,7 +81,8 @@ def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Pl
 
         prepared = _prepared(setup, at_hand, control)
         store = store_path if is_there(store_path) else None
-        going_on = None if setup.fresh else _run_of(prepared.plan, store)
+        run = None if setup.fresh else _run_of(prepared.plan, store)
+        going_on = None if run is not None and run.complete else run  # it may be judged again
         made = _settled(prepared.plan, going_on)
         counting = forecast(made, store, control.cancel, setup.fresh)
         counted = followed(counting, control.report)

@@ -143,7 +143,7 @@ class DeviceChoice(QWidget):
         self._begun = True
         if isinstance(event, Preparing):
             self._doing = event.what
-            self.line.go_on(f"{event.what} …")
+            self.line.go_on(f"{event.what} …", 0, 1)
         elif isinstance(event, MeasureProgress):
             self.line.go_on(f"{self._doing} …", event.done, event.total)
 
@@ -163,7 +163,6 @@ class DeviceChoice(QWidget):
 
     @Slot(bool)
     def _follow_busy(self, busy: bool) -> None:
-        self.button.setEnabled(not busy)
         self.outcome.setVisible(not busy)
         if not busy:
             self.line.end()
@@ -184,7 +183,7 @@ class DeviceChoice(QWidget):
         """Offer what there is; what is chosen and not there stays, and is named so."""
         self.field.blockSignals(True)
         self.field.clear()
-        self.field.addItem("Automatic (the fastest that was tried)", _AUTOMATIC)
+        self.field.addItem("Automatic", _AUTOMATIC)
         self.field.addItem("The processor alone (CPU)", CPU)
         for device in self.known:
             self.field.addItem(device_name(device), self._called(device))

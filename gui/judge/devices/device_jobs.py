@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from engine.core.errors import DeviceFailed, ProcessEnded, SetupError
 from engine.core.events import DeviceLeft, Preparing, followed
-from engine.core.run_records import DEVICE_LEFT
 from engine.core.run_setup import RunSetup
 from engine.core.settings import Device
 from gui.work.apart_jobs import worker
@@ -99,13 +98,12 @@ def try_devices(path: Path, threads: int | None) -> Job[DevicesTried]:
 def computing(setup: RunSetup, plan: "RunPlan", run: "StoredRun | None") -> Computing:
     """What computes the run of a plan, which goes on with `run` where that is there."""
     if run is not None and run.device_left:
-        left = f"This run has left its GPU ({run.manifest[DEVICE_LEFT]})"
-        return Computing(remark=f"{left}. The processor goes on with it.")
+        return Computing(remark=run.device_left_in_words)
     if plan.machine.device is not None:
         return Computing(plan.machine.device.title)
     if plan.began_on is not None:
         return Computing(
-            remark=f"This run was begun on a GPU that is not found now ({plan.began_on}). The processor goes"
+            remark=f"This run was begun on a GPU that is not found now: {plan.began_on}. The processor goes"
             " on with it."
         )
     trial = _trial(plan.model.hash) if setup.device is None else None
@@ -125,8 +123,7 @@ def blamed(device: Device | None) -> Iterator[None]:
     except ProcessEnded as error:
         if device is None or not error.broke_down:
             raise
-        reason = f"{error.problem[:1].lower()}{error.problem[1:].rstrip('.')}"
-        raise DeviceFailed(device.title, reason) from error
+        raise DeviceFailed(device.title, error.as_clause) from error
 
 
 def _trial(file_hash: str) -> "DeviceTrial | None":

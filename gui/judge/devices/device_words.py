@@ -18,14 +18,13 @@ if TYPE_CHECKING:
 _LONGEST_NAME = 80  # characters
 
 NOT_TRIED = (
-    "No GPU was tried with this model yet: the processor computes. Trying looks for GPUs, lets each of them"
-    " read what the processor reads, and says which is faster and whether they agree. It takes some seconds"
-    " for a small model, and minutes for a large one. Before that, nothing of a GPU's driver is loaded."
+    "No GPU was tried with this model: the processor computes. Trying lets each GPU read what the processor"
+    " reads, and says whether they agree and which is faster. Until then no driver of a GPU is loaded."
 )
 NONE_FOUND = (
-    "No GPU was found that Tiebreak can use on this computer. The processor does all the work; nothing else"
-    " changes. If there is one, see that its driver is installed: the bundles for Linux and Windows reach it"
-    " by Vulkan. Started from source, llama-cpp-python must have been built for it."
+    "No GPU was found that Tiebreak can use here: the processor does all the work. If the computer has one,"
+    " its driver is missing, or this Tiebreak was built without a way to it; the bundles for Linux and"
+    " Windows have one."
 )
 
 
