@@ -35,7 +35,7 @@ ACTIONS = {
         *("add", "show", "export", "recalibrate", "rewrite"),
         *("find", "diff", "name", "note", "archive", "restore", "delete"),
     ),
-    "models": ("check", "cut", "convert", "speed"),
+    "models": ("check", "cut", "convert", "devices", "speed"),
 }
 PLACEHOLDERS = {"COMMAND", "DATASET", "FILE"}
 """What stands for the first word after main.py."""

@@ -14,7 +14,6 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.formatting import amount, counted, listed, short_name, value_in_words, words
 from engine.core.remedies import Remedy, Step
-from engine.core.settings import ALL_LAYERS
 
 REWRITTEN = "rewritten"
 """In the manifest of a run: when explanations were written again, how many, and with what."""
@@ -212,8 +211,6 @@ def _in_short(made: Any) -> Any:
     words = {}
     if made.get(THREADS_ADAPT):
         words["threads"] = f"{made.get('threads')} at most, as the computer was free"
-    if made.get(GPU_LAYERS) == ALL_LAYERS:
-        words[GPU_LAYERS] = "all"
     if columns := ColumnMap.of_json(made.get(COLUMNS)):
         words[COLUMNS] = columns.in_words
     return {name: value for name, value in {**made, **words}.items() if name != THREADS_ADAPT}

@@ -142,8 +142,6 @@ def settings_of(values: Mapping[str, Any]) -> JudgeSettings:
 
 CPU = "cpu"
 """What a person says for: no device, the processor alone."""
-ALL_LAYERS = 999
-"""As many layers on a device as a model may have."""
 
 
 class DeviceKind(StrEnum):

@@ -18,6 +18,7 @@ Worker = (
     Apart[[RunPlan, Path, bool, int | None], RunEvent, RunEnded]
     | Here[[RunPlan, Path, bool, int | None], RunEvent, RunEnded]
 )
+_GONE = "it is not found on this computer"
 
 
 def judging_by(
@@ -33,6 +34,9 @@ def judging_by(
 
     Raises what `judge_plan` raises, ProcessEnded.
     """
+    if resumes is not None and plan.began_on is not None and not _left_before(store_path, resumes):
+        _leave(store_path, resumes, plan.began_on, _GONE)
+        yield DeviceLeft(plan.began_on, _GONE)
     run_id: int | None = None
     try:
         with worker, in_use(plan.model):
@@ -49,11 +53,12 @@ def judging_by(
         reason = error.reason if isinstance(error, DeviceFailed) else error.as_clause
     _leave(store_path, run_id, device.title, reason)
     yield DeviceLeft(device.title, reason)
-    return (
-        yield from judging_by(
-            another(), another, plan.by_processor(), store_path, fresh=False, resumes=run_id
-        )
-    )
+    return (yield from judging_by(another(), another, plan.by_processor(), store_path, resumes=run_id))
+
+
+def _left_before(store_path: Path, run_id: int) -> bool:
+    with RunStore(store_path) as store:
+        return store.run(run_id).device_left
 
 
 def _leave(store_path: Path, run_id: int, device: str, reason: str) -> None:

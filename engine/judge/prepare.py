@@ -34,7 +34,7 @@ from engine.gguf.judge_file import NO_TEMPLATE, ModelFile, read_model_file
 from engine.gguf.memory import check_memory
 from engine.judge.plan import RunPlan, check_resumed
 from engine.loading.checked_model import CheckedModel, checked_model
-from engine.loading.devices import found_devices, wished_device
+from engine.loading.devices import found_devices, lost_device, wished_device
 from engine.loading.opening import machine_on, machine_settings
 from engine.prompt.examples import ExamplePool, choose_examples
 
@@ -78,11 +78,13 @@ def prepare_run(
     part = _part(setup, at_hand, resumed, cancel)
     notices = tuple(plan_notices(part.items, model, settings))
     yield FilesRead(model.name, model.notice, notices)
-    machine_settings(setup.threads)  # impossible numbers are refused at once
     examples = examples_of_setup(setup, rubric, cancel)
     yield Preparing("Checking the model file")
     checked = checked_model(model, cancel)
     machine, began_on = _machine(setup, model, checked, resumed, cancel)
+    if resumed is None and setup.device is None and (lost := lost_device(checked.hash, machine.device)):
+        notices = (*notices, lost)
+        yield FilesRead(model.name, "", (lost,))
     plan = RunPlan(
         dataset=part.items,
         rubric=rubric,
@@ -109,6 +111,8 @@ def examples_of_setup(setup: RunSetup, rubric: Rubric, cancel: CancelToken) -> E
 
 
 def _settings(setup: RunSetup, model: ModelFile, resumed: StoredRun | None) -> JudgeSettings:
+    # Impossible numbers are refused at once.
+    replace(machine_settings(setup.threads), gpu_layers=setup.gpu_layers or 0)
     settings = judge_settings(setup, model)
     if resumed is None:
         return settings

@@ -60,7 +60,7 @@ def _start_once(gpu: bool) -> None:
 
 def library_folder() -> Path:
     """Where llama.cpp's libraries lie."""
-    return Path(llama_cpp.llama_cpp._lib._name).resolve().parent
+    return Path(llama_cpp.llama_cpp._lib._name).absolute().parent
 
 
 def _load_processor_variant(folder: Path) -> None:

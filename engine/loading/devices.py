@@ -15,7 +15,6 @@ from typing import NamedTuple
 from engine.core.cancel import CancelToken
 from engine.core.errors import DeviceFailed, ProcessEnded, SetupError
 from engine.core.events import MeasureProgress, Preparing
-from engine.core.formatting import listed
 from engine.core.items import digest
 from engine.core.log_probs import FloatArray
 from engine.core.remedies import Remedy, Setting
@@ -89,12 +88,12 @@ def device_called(words: str, cancel: CancelToken) -> Device:
     meant = meant or [each for each in found if wanted in each.title.casefold()]
     if len(meant) == 1:
         return meant[0]
-    there = listed([f"{each.name}, {each.title}" for each in found]) if found else "none"
+    there = "; ".join(f"{each.name}, {each.title}" for each in found) or "none"
     which = "Several devices are" if meant else "No device is"
     raise SetupError(
         f"{which} called {words!r}. On this computer, beside the processor: {there}.",
         Remedy(
-            f"{'Name one of them, or let' if found else 'Let'} the processor compute: ",
+            f"{'Name one of them' if found else 'Ask again when it is there'}, or compute without: ",
             Setting.DEVICE.at(CPU),
             ".",
         ),
@@ -120,6 +119,18 @@ def proposed_device(file_hash: str, cancel: CancelToken) -> Device | None:
         there = [each for each in found_devices(cancel) if (each.key, each.driver) == (best.key, best.driver)]
         return there[0] if there else None
     return None
+
+
+def lost_device(file_hash: str, used: Device | None) -> str:
+    """What a person should know where the device that a trial proposed is not used; empty for nothing."""
+    trial = remembered_trial(file_hash)
+    best = trial.best if trial else None
+    if best is None or used is not None:
+        return ""
+    return (
+        f"{best.title} was found to be the fastest with this model. It is not there now, or has another"
+        " driver: the processor computes. Try the GPU again."
+    )
 
 
 def wished_device(wish: str | None, file_hash: str, cancel: CancelToken) -> Device | None:

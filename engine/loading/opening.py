@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from engine.core.cancel import CancelToken
 from engine.core.items import digest
-from engine.core.settings import ALL_LAYERS, Device, DeviceKind, MachineSettings
+from engine.core.settings import Device, DeviceKind, MachineSettings
 from engine.gguf.judge_file import ModelFile
 from engine.llama.context import SessionShape
 from engine.llama.encoder import LlamaEncoder
@@ -80,7 +80,7 @@ def _layers_on(device: Device, model: ModelFile) -> int:
     """All, but of a model that is larger than a graphics card's own memory its share."""
     room = _OF_MEMORY * device.memory
     if device.kind is not DeviceKind.GPU or not device.memory or model.size_bytes <= room:
-        return ALL_LAYERS
+        return model.layers + 1  # llama.cpp counts what makes tokens of the last layer as one more
     return int(model.layers * room / model.size_bytes)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.core.formatting import duration, value_in_words, words
-from engine.core.run_records import COLUMNS, DEVICE_WORDS, GPU_LAYERS, REWRITTEN, Effort, StoredRun
+from engine.core.run_records import COLUMNS, DEVICE_WORDS, REWRITTEN, Effort, StoredRun
 from engine.core.value_tables import Column, Kind, Row, Table
 
 _NEVER_ALIKE = ("number", "name", "note", "made")
@@ -78,7 +78,8 @@ def _facts(run: StoredRun, efforts: Sequence[Effort]) -> dict[str, str]:
         "calibrated on": str((run.calibration or {}).get("dataset", "")),
     }
     made: dict[str, Any] = {**identity.settings_in_short, **run.manifest}
-    made.update({key: run.manifest_in_short[key] for key in (COLUMNS, GPU_LAYERS) if key in run.manifest})
+    if COLUMNS in run.manifest:
+        made[COLUMNS] = run.manifest_in_short[COLUMNS]
     for key, value in made.items():
         facts.setdefault(_WORDS.get(key, words(key)), _value(key, value))
     return {**facts, **_times(efforts)}

@@ -86,7 +86,8 @@ def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Pl
         made = _settled(prepared.plan, going_on)
         counting = forecast(made, store, control.cancel, setup.fresh)
         counted = followed(counting, control.report)
-        settings = made.settings
+        settings, computes = made.settings, computing(setup, made, going_on)
+        notices = [*prepared.notices, counted.template_note]
         estimate = memory_needed(prepared.model, settings.context, kv_type=settings.kv_type)
         memory = available_memory()
         return Planned(
@@ -97,8 +98,8 @@ def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Pl
             memory=memory,
             estimate=estimate,
             fit=memory_fit(estimate, *memory),
-            notices=tuple(note for note in (*prepared.notices, counted.template_note) if note),
-            computing=computing(setup, made, going_on),
+            notices=tuple(note for note in notices if note and note != computes.remark),
+            computing=computes,
         )
 
     return work

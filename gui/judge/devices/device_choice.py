@@ -16,7 +16,14 @@ from engine.core.formatting import without_middle
 from engine.core.settings import CPU, Device
 from gui.judge.devices import device_jobs
 from gui.judge.devices.device_jobs import DevicesTried
-from gui.judge.devices.device_words import NONE_FOUND, NOT_TRIED, device_name, distances, outcome
+from gui.judge.devices.device_words import (
+    CHOOSE_OTHERWISE,
+    NONE_FOUND,
+    NOT_TRIED,
+    device_name,
+    distances,
+    outcome,
+)
 from gui.kit.busy import BusyLine
 from gui.kit.foreign_text import one_line, plain_label, tip
 from gui.kit.labels import name, narrow, set_role
@@ -136,6 +143,7 @@ class DeviceChoice(QWidget):
     @Slot()
     def _choose(self) -> None:
         self._wish = self.field.currentData() or None
+        self._say()
         self.changed.emit()
 
     @Slot(object)
@@ -169,9 +177,13 @@ class DeviceChoice(QWidget):
 
     def _show(self) -> None:
         self._fill()
+        self._say()
+
+    def _say(self) -> None:
         trial, found = self._trial, self._found
         if found is not None and not found:
-            text = NONE_FOUND
+            lost = self._wish is not None and self._wish != CPU
+            text = f"{NONE_FOUND}\n{CHOOSE_OTHERWISE}" if lost else NONE_FOUND
         elif trial is None or self._model is None:
             text = NOT_TRIED
         else:
@@ -198,8 +210,8 @@ class DeviceChoice(QWidget):
             if device.is_called(self._wish):
                 self.field.setItemData(2 + place, self._wish)  # what was said stays as it was
                 return 2 + place
-        where = "not looked for yet" if self._found is None else "not found now"
-        self.field.addItem(f"{one_line(without_middle(self._wish, _LONGEST_NAME))} ({where})", self._wish)
+        where = "Not looked for yet" if self._found is None else "Not found now"
+        self.field.addItem(f"{where}: {one_line(without_middle(self._wish, _LONGEST_NAME))}", self._wish)
         return self.field.count() - 1
 
     def _called(self, device: Device) -> str:

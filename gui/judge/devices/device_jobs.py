@@ -62,13 +62,14 @@ def remembered(path: Path) -> "Job[DeviceTrial | None]":
 
     def work(_control: JobControl) -> "DeviceTrial | None":
         from engine.gguf.judge_file import read_model_file
+        from engine.loading.devices import remembered_trial
         from engine.loading.model_speed import known_hash
 
         try:
             file_hash = known_hash(read_model_file(path).files)
         except SetupError:
             return None  # the list of models says what is wrong with it
-        return _trial(file_hash) if file_hash else None
+        return remembered_trial(file_hash) if file_hash else None
 
     return work
 
@@ -101,18 +102,10 @@ def computing(setup: RunSetup, plan: "RunPlan", run: "StoredRun | None") -> Comp
         return Computing(remark=run.device_left_in_words)
     if plan.machine.device is not None:
         return Computing(plan.machine.device.title)
-    if plan.began_on is not None:
-        return Computing(
-            remark=f"This run was begun on a GPU that is not found now: {plan.began_on}. The processor goes"
-            " on with it."
-        )
-    trial = _trial(plan.model.hash) if setup.device is None else None
-    if trial is None or trial.best is None:
-        return Computing()
-    return Computing(
-        remark=f"{trial.best.title} was faster when it was tried, but is not found now, or has another"
-        " driver: try the GPU again."
-    )
+    from engine.loading.devices import lost_device
+
+    automatic = setup.device is None and plan.began_on is None
+    return Computing(remark=lost_device(plan.model.hash, None) if automatic else "")
 
 
 @contextmanager
@@ -124,9 +117,3 @@ def blamed(device: Device | None) -> Iterator[None]:
         if device is None or not error.broke_down:
             raise
         raise DeviceFailed(device.title, error.as_clause) from error
-
-
-def _trial(file_hash: str) -> "DeviceTrial | None":
-    from engine.loading.devices import remembered_trial
-
-    return remembered_trial(file_hash)

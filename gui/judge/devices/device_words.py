@@ -26,6 +26,7 @@ NONE_FOUND = (
     " its driver is missing, or this Tiebreak was built without a way to it; the bundles for Linux and"
     " Windows have one."
 )
+CHOOSE_OTHERWISE = "The chosen one is not there: choose Automatic or the processor."
 
 
 def device_name(device: Device) -> str:

@@ -9,7 +9,7 @@ import pytest
 from engine.core.errors import SetupError
 from engine.core.items import Order
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import KvType, MachineSettings, Mode, settings_of
+from engine.core.settings import Device, DeviceKind, KvType, MachineSettings, Mode, settings_of
 from engine.data.dataset import load_dataset
 from engine.judge.plan import RunPlan
 from engine.loading.checked_model import CheckedModel
@@ -25,8 +25,9 @@ from tests.engine.judge.runs import SAMPLE, SETTINGS
         {"rubric": ELOQUENT.only(("safety",))},
         {"model": CheckedModel(Path("m"), "m", "another hash", 1, 1)},
         {"dataset": load_dataset(SAMPLE).head(4)},
+        {"machine": MachineSettings(1, 9, device=Device("Vulkan0", "Card", "Vulkan", DeviceKind.GPU))},
     ],
-    ids=["settings", "cache", "orders", "rubric", "model", "dataset"],
+    ids=["settings", "cache", "orders", "rubric", "model", "dataset", "device"],
 )
 def test_whatever_can_change_the_result_makes_another_run(
     make_plan: Callable[..., RunPlan], change: dict[str, object]

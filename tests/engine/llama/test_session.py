@@ -333,7 +333,7 @@ def test_want_of_memory_says_nothing_of_the_file(small_model: SmallModel) -> Non
         error = cannot_compute(model, -2, _SMALLER)
         assert isinstance(error, NoRoomError)
         assert "no memory" in error.problem
-        assert "smaller --context or fewer --gpu-layers" in OPTIONS.of(error.remedy)
+        assert "smaller --context, or close" in OPTIONS.of(error.remedy)
         assert not isinstance(cannot_compute(model, -3, _SMALLER), NoRoomError)
 
 

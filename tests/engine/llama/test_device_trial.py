@@ -1,0 +1,74 @@
+"""What a trial of devices says: which of them is sound, which is the fastest."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engine.core.log_probs import FloatArray
+from engine.core.settings import Device, DeviceKind
+from engine.llama.device_trial import DeviceFinding, DeviceTrial, compared
+from engine.llama.speed import ModelSpeed
+
+CARD = Device("Vulkan0", "Card", "Vulkan", DeviceKind.GPU, 8 << 30, "00400001")
+GRAPHICS = Device("Vulkan1", "Graphics", "Vulkan", DeviceKind.INTEGRATED)
+SLOW = ModelSpeed(reading=100, writing_one=10, writing_ten=40, prompt=512, cores=3.9, threads=4)
+FAST = replace(SLOW, reading=1000, writing_ten=400, threads=0)
+PLACES = 20
+
+
+def sure_of(token: int, probability: float = 0.9) -> FloatArray:
+    """Places that all give one of four tokens this probability, and the others the same."""
+    rows = np.full((PLACES, 4), (1 - probability) / 3)
+    rows[:, token] = probability
+    return rows
+
+
+def test_rounding_is_sound() -> None:
+    found = compared(CARD, sure_of(0), sure_of(0, 0.92), FAST)
+    assert found.sound
+    assert found.mean == pytest.approx(0.02)
+    assert found.worst == pytest.approx(0.02)
+
+
+def test_another_text_is_not() -> None:
+    found = compared(CARD, sure_of(0), sure_of(1), FAST)
+    assert not found.sound
+    assert found.mean == pytest.approx(0.9 - 0.1 / 3)
+    assert found.reason == "it computes something else than the processor"
+
+
+def test_one_wrong_place_is_enough() -> None:
+    own = sure_of(0)
+    own[3] = own[3][::-1]
+    found = compared(CARD, sure_of(0), own, FAST)
+    assert found.worst > 0.5
+    assert not found.sound
+
+
+@pytest.mark.parametrize("own", [np.full((PLACES, 4), np.nan), np.zeros((PLACES, 0))], ids=["nan", "none"])
+def test_what_is_no_number_is_not_sound(own: FloatArray) -> None:
+    found = compared(CARD, sure_of(0), own, FAST)
+    assert not found.sound
+    assert found.reason == "what it computes are no numbers"
+
+
+def test_the_fastest_sound_device_is_the_best() -> None:
+    sound = DeviceFinding(GRAPHICS, 0.01, 0.02, replace(FAST, reading=500))
+    wrong = DeviceFinding(CARD, 0.5, 0.9, FAST, "it computes something else than the processor")
+    assert DeviceTrial(SLOW, (wrong, sound)).best == GRAPHICS
+    assert DeviceTrial(SLOW, (sound, DeviceFinding(CARD, 0.01, 0.02, FAST))).best == CARD
+    assert DeviceTrial(FAST, (replace(sound, speed=SLOW),)).best is None
+    assert DeviceTrial(SLOW, (DeviceFinding(CARD, reason="it broke down"),)).best is None
+
+
+def test_reading_fast_is_not_enough_where_writing_is_slow() -> None:
+    lopsided = replace(SLOW, reading=120, writing_ten=5)
+    assert DeviceTrial(SLOW, (DeviceFinding(CARD, 0, 0, lopsided),)).best is None
+
+
+def test_it_is_kept_as_plain_values() -> None:
+    failed = DeviceFinding(GRAPHICS, reason="it broke down")
+    trial = DeviceTrial(SLOW, (DeviceFinding(CARD, 0.01, 0.02, FAST), failed))
+    assert DeviceTrial.of_json(json.loads(json.dumps(trial.as_json()))) == trial
