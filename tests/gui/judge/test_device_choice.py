@@ -240,6 +240,23 @@ def test_two_devices_of_one_description_are_chosen_by_their_names(qtbot: QtBot, 
     assert choice.wish == "Vulkan9"
 
 
+def test_a_long_name_widens_nothing(qtbot: QtBot, page: JudgePage) -> None:
+    long = replace(GONE, description="W" * 255)
+    with model_memory() as memory:
+        trial = DeviceTrial(SLOW, (DeviceFinding(long, reason="it broke down " + "x" * 255),))
+        memory.remember_devices(loading._key(demo_hash()), trial)
+    choice = DeviceChoice(page.workspace, lambda: 1)
+    qtbot.addWidget(choice)
+    least = choice.minimumSizeHint().width()
+    choice.set_model(demo_model())
+    qtbot.waitUntil(lambda: choice.field.count() == 3, timeout=A_WHILE)
+    choice.field.setCurrentIndex(2)
+    assert choice.minimumSizeHint().width() <= least
+    choice.choose("V" * 255)
+    assert choice.minimumSizeHint().width() <= least
+    assert "W" * 30 in choice.outcome.text()
+
+
 def test_what_cannot_be_used_is_not_taken() -> None:
     for finding, end in (
         (DeviceFinding(GONE, 0.01, 0.02, replace(SLOW, reading=50)), "it is the fastest."),
