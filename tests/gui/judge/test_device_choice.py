@@ -52,6 +52,13 @@ TRIAL = DeviceTrial(SLOW, (DeviceFinding(GONE, 0.01, 0.02, FAST), DeviceFinding(
 LABELS = replace(usual_setup(), mode=Mode.LABELS, threads=1)
 
 
+@pytest.fixture(scope="module")
+def no_gpu() -> None:
+    """Skips on a computer with one."""
+    if loading.found_devices(CancelToken()):
+        pytest.skip("this computer has a GPU that llama.cpp can use")
+
+
 def demo_hash() -> str:
     return checked_model(read_model_file(demo_model()), CancelToken()).hash
 
@@ -119,7 +126,7 @@ def test_nothing_looks_for_a_gpu_before_a_person_asks(
 
 
 @pytest.mark.apart
-def test_where_there_is_no_gpu_that_is_said_plainly(qtbot: QtBot, page: JudgePage) -> None:
+def test_where_there_is_no_gpu_that_is_said_plainly(qtbot: QtBot, no_gpu: None, page: JudgePage) -> None:
     try_the_gpu(qtbot, page)
     assert choice_of(page).outcome.text() == NONE_FOUND
     assert not choice_of(page).line.isVisible()
@@ -168,7 +175,7 @@ def test_automatic_computes_by_the_processor_where_the_tried_device_is_gone(
 
 
 def test_looking_again_says_that_the_tried_device_is_gone(
-    qtbot: QtBot, remembered: DeviceTrial, page: JudgePage
+    qtbot: QtBot, no_gpu: None, remembered: DeviceTrial, page: JudgePage
 ) -> None:
     choice_of(page).choose(GONE.key)
     try_the_gpu(qtbot, page)
@@ -199,7 +206,7 @@ def test_the_speed_is_that_of_what_would_compute(
 
 
 def test_a_chosen_device_is_kept_and_not_lost_where_it_is_gone(
-    qtbot: QtBot, remembered: DeviceTrial, page: JudgePage
+    qtbot: QtBot, no_gpu: None, remembered: DeviceTrial, page: JudgePage
 ) -> None:
     qtbot.waitUntil(lambda: len(offered(page)) == 4, timeout=A_WHILE)
     choice_of(page).field.setCurrentText(GONE.title)
