@@ -2,7 +2,8 @@
 # make judge         set everything up, judge the demo dataset, write submission.tsv, print what it is worth
 # make model         bring SmolLM2-135M-Instruct, a small real model to try it with (needs the internet)
 # make test          set everything up, then ruff, mypy and pytest
-# make bundle        make the application that needs no Python, and its archive, in dist/
+# make bundle        make the application that needs no Python, and its archive, in dist/ (make GPU=no bundle:
+#                    for the processor alone)
 # make screenshots   draw the pictures of docs/ again
 # make clean         remove the virtual environments, the bundle and what tools left behind
 
@@ -10,6 +11,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 OUT ?= submission.tsv
+GPU ?= yes
 
 .PHONY: run judge model test bundle screenshots clean
 
@@ -33,8 +35,8 @@ test: $(VENV)/run-time $(VENV)/development
 	$(BIN)/pytest
 
 bundle:
-	sh packaging/system_packages.sh $(PYTHON)
-	$(PYTHON) packaging/build.py
+	sh packaging/system_packages.sh $(if $(filter no,$(GPU)),,--with-gpu) $(PYTHON)
+	$(PYTHON) packaging/build.py $(if $(filter no,$(GPU)),--without-gpu)
 
 screenshots: $(VENV)/run-time
 	PYTHONPATH=. $(BIN)/python packaging/screenshots.py docs
