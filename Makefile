@@ -3,7 +3,8 @@
 # make model         bring SmolLM2-135M-Instruct, a small real model to try it with (needs the internet)
 # make test          set everything up, then ruff, mypy and pytest
 # make test-cluster  set up what several computers need, in an environment of its own, and run its tests
-# make bundle        make the application that needs no Python, and its archive, in dist/
+# make bundle        make the application that needs no Python, and its archive, in dist/ (make GPU=no bundle:
+#                    for the processor alone)
 # make screenshots   draw the pictures of docs/ again
 # make clean         remove the virtual environments, the bundle and what tools left behind
 
@@ -12,6 +13,7 @@ VENV := .venv
 CLUSTER := .venv-cluster
 BIN := $(VENV)/bin
 OUT ?= submission.tsv
+GPU ?= yes
 
 .PHONY: run judge model test test-cluster bundle screenshots clean
 
@@ -38,8 +40,8 @@ test-cluster: $(CLUSTER)/ready
 	$(CLUSTER)/bin/python -m pytest tests/cluster
 
 bundle:
-	sh packaging/system_packages.sh $(PYTHON)
-	$(PYTHON) packaging/build.py
+	sh packaging/system_packages.sh $(if $(filter no,$(GPU)),,--with-gpu) $(PYTHON)
+	$(PYTHON) packaging/build.py $(if $(filter no,$(GPU)),--without-gpu)
 
 screenshots: $(VENV)/run-time
 	PYTHONPATH=. $(BIN)/python packaging/screenshots.py docs

@@ -1,6 +1,6 @@
 """Build the application for this system: a folder that runs where nothing is installed, and an archive of it.
 
-    python packaging/build.py [--no-archive]
+    python packaging/build.py [--no-archive] [--without-gpu]
 
 Everything is made in `build/` and `dist/` of the project, with an environment of its own. What was made
 before and would not change is used again: the environment, and llama.cpp, which takes the most time.
@@ -28,9 +28,12 @@ def main() -> int:
     """Build; the exit code."""
     parser = argparse.ArgumentParser(description="Build the application for this system.")
     parser.add_argument("--no-archive", action="store_true", help="make the folder alone")
+    parser.add_argument(
+        "--without-gpu", action="store_true", help="leave out llama.cpp's library for GPUs (Vulkan)"
+    )
     options = parser.parse_args()
     start = time.monotonic()
-    environment = BuildEnvironment()
+    environment = BuildEnvironment(gpu=not options.without_gpu)
     environment.make()
     _run_python(environment, str(PACKAGING / "icons.py"), str(BUILD / "icons"))
     made = time.monotonic()

@@ -1,4 +1,4 @@
-"""The virtual environment of a bundle: the run time, PyInstaller, and llama.cpp for any processor.
+"""The virtual environment of a bundle: the run time, PyInstaller, and llama.cpp for any processor and GPU.
 
 Knows: pip, CMake options of llama.cpp. Does not know: what goes into a bundle.
 """
@@ -7,6 +7,7 @@ import hashlib
 import os
 import platform
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,9 @@ import tarfile
 import venv
 from pathlib import Path
 
-from project import BUILD, ROOT
+from bundle_contents import GPU_FOLDER
+from project import BUILD, PACKAGING, ROOT
+from vulkan_tools import vulkan_tools
 
 _NAME = "llama-cpp-python"
 # Everything lands in the package's own folder; the libraries find each other there.
@@ -28,15 +31,21 @@ _CMAKE = [
 # A library for each generation of processors; the one that fits is chosen when the program starts. A Mac does
 # not need it: one build serves all that its system runs on, and most work is done by Metal.
 _VARIANTS = ["-DGGML_BACKEND_DL=ON", "-DGGML_CPU_ALL_VARIANTS=ON"]
+# A library for GPUs of any maker. A Mac has Metal, which llama.cpp is compiled with there in any case.
+_GPU = ["-DGGML_VULKAN=ON"]
+_GPU_LIBRARY = re.compile(r"(lib)?ggml-vulkan\.(so|dll)")
+_GPU_RPATH = PACKAGING / "gpu_rpath.cmake"
 _DISTURBING = {"PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "CFLAGS", "CXXFLAGS", "SOURCE_DATE_EPOCH"}
 _OWN_FOLDER = {"linux": "$ORIGIN", "darwin": "@loader_path"}
 
 
-def cmake_options() -> list[str]:
-    """How llama.cpp is compiled for this system."""
+def cmake_options(gpu: bool) -> list[str]:
+    """How llama.cpp is compiled for this system; `gpu`: with a library for GPUs, which a Mac does without."""
     options = list(_CMAKE)
     if sys.platform != "darwin":
-        options += _VARIANTS
+        options += _VARIANTS + (_GPU if gpu else [])
+    if sys.platform == "linux" and gpu:
+        options.append(f"-DCMAKE_PROJECT_llama_cpp_INCLUDE={_GPU_RPATH}")
     if own_folder := _OWN_FOLDER.get(sys.platform):
         options.append(f"-DCMAKE_INSTALL_RPATH={own_folder}")
     return options
@@ -45,34 +54,48 @@ def cmake_options() -> list[str]:
 class BuildEnvironment:
     """The environment and what was compiled for it, in `build/`. What did not change is not made again."""
 
-    def __init__(self) -> None:
+    def __init__(self, gpu: bool = True) -> None:
+        self._gpu = gpu and sys.platform != "darwin"
         self._venv = BUILD / "venv"
         self.python = self._venv / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
         self.llama_licences = BUILD / "llama-licences"
 
     def make(self) -> None:
         """A new environment, unless the one that is there was made of the same."""
-        made_of = _digest([*self._texts(), sys.version, *_computer(), *cmake_options()])
+        compiled_with = self._compiled_with()
+        made_of = _digest([*self._texts(), sys.version, *compiled_with])
         stamp = self._venv / "made-of"
         if self.llama_licences.is_dir() and stamp.is_file() and stamp.read_text(encoding="utf-8") == made_of:
             return
         shutil.rmtree(self._venv, ignore_errors=True)
         venv.create(self._venv, with_pip=True, symlinks=sys.platform != "win32")
         self._pip("install", "--quiet", "--upgrade", "pip")
-        self._pip("install", "--quiet", str(self._wheel()))
+        self._pip("install", "--quiet", str(self._wheel(compiled_with)))
+        put_gpu_apart(self._packages())
         self._pip("install", "--quiet", "-r", str(ROOT / "requirements-bundle.txt"))
         stamp.write_text(made_of, encoding="utf-8")
 
-    def _wheel(self) -> Path:
+    def _compiled_with(self) -> list[str]:
+        """What decides how llama.cpp comes out of the compiler, beside its source."""
+        options = [*_computer(), *cmake_options(self._gpu)]
+        if self._gpu:
+            options += [*vulkan_tools(), _GPU_RPATH.read_text(encoding="utf-8")]
+        return options
+
+    def _packages(self) -> Path:
+        base = str(self._venv)
+        return Path(sysconfig.get_path("platlib", "venv", {"base": base, "platbase": base}))
+
+    def _wheel(self, compiled_with: list[str]) -> Path:
         """The wheel of llama-cpp-python, compiled here, in a folder named after what decides its content."""
         source = self._source()
-        folder = BUILD / f"llama-{_digest([source.name, *_computer(), *cmake_options()])[:12]}"
+        folder = BUILD / f"llama-{_digest([source.name, *compiled_with])[:12]}"
         if not (made := sorted(folder.glob("*.whl"))):
-            print("Compiling llama.cpp: 5 to 15 minutes.", flush=True)
+            print(f"Compiling llama.cpp: {'15 to 40' if self._gpu else '5 to 15'} minutes.", flush=True)
             # pip's cache knows nothing of CMake's options: it might hand out a build for this very processor.
             self._pip(
                 *("wheel", "--no-cache-dir", "--no-deps", "--wheel-dir", str(folder), str(source)),
-                CMAKE_ARGS=" ".join(cmake_options()),
+                CMAKE_ARGS=shlex.join(cmake_options(self._gpu)),
                 CMAKE_BUILD_PARALLEL_LEVEL=str(os.cpu_count() or 1),
             )
             made = sorted(folder.glob("*.whl"))
@@ -108,6 +131,18 @@ class BuildEnvironment:
     def _pip(self, *words: str, **variables: str) -> None:
         command = [str(self.python), "-m", "pip", "--disable-pip-version-check", *words]
         subprocess.run(command, env={**undisturbed_environment(), **variables}, check=True)
+
+
+def put_gpu_apart(packages: Path) -> None:
+    """Give llama.cpp's library for GPUs a folder of its own; `packages`: where Python packages are installed.
+
+    For the processor the program lets llama.cpp load whatever lies beside it. A library for GPUs, and with it
+    the graphics driver, is not to be among that: it is loaded, by its path, where a GPU was chosen.
+    """
+    apart = packages / GPU_FOLDER
+    for path in [path for path in apart.parent.iterdir() if _GPU_LIBRARY.fullmatch(path.name)]:
+        apart.mkdir(exist_ok=True)
+        path.replace(apart / path.name)
 
 
 def undisturbed_environment() -> dict[str, str]:

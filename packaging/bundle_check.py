@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from bundle_contents import is_of_the_system
+from bundle_contents import GPU_FOLDER, is_for_gpus, is_of_the_system
 from elf import is_elf, needed_glibc, needed_libraries
 
 _MEGABYTE = 1_000_000
@@ -22,7 +22,7 @@ _REASONS = {
     "scipy.libs": "scipy's linear algebra (OpenBLAS)",
     "numpy.libs": "numpy's linear algebra (OpenBLAS, with 64-bit indices)",
     "numpy": "log-probabilities, metrics",
-    "llama_cpp": "llama.cpp, with one library for each generation of processors",
+    "llama_cpp": "llama.cpp, with one library for each generation of processors, and one for GPUs",
     "pandas": "which ids of a submission a plain pandas.read_csv would change",
     "sklearn": "kappa, F1, log-loss, folds",
     "matplotlib": "the figures, with fonts of their own",
@@ -44,7 +44,11 @@ def main(arguments: list[str]) -> int:
     if sys.platform != "linux":
         return 0
     system, lacking, glibc = needs(folder)
-    print(f"Needs glibc {glibc[0]}.{glibc[1]} or newer, and of the system: {', '.join(sorted(system))}")
+    for_gpus = {library for library in system if is_for_gpus(library)}
+    always = ", ".join(sorted(system - for_gpus))
+    print(f"Needs glibc {glibc[0]}.{glibc[1]} or newer, and of the system: {always}")
+    if for_gpus:
+        print(f"For a GPU alone it needs {', '.join(sorted(for_gpus))}, and runs without.")
     for library, users in sorted(lacking.items()):
         print(f"LACKS {library}, which these are linked with: {', '.join(sorted(users)[:4])}")
     return 1 if lacking else 0
@@ -77,8 +81,8 @@ def size_report(folder: Path) -> str:
 def needs(folder: Path) -> tuple[set[str], dict[str, set[str]], tuple[int, int]]:
     """What a Linux bundle is linked with and does not hold.
 
-    First the libraries of the system, then those that a desktop need not have, with the files that need
-    them, and the oldest glibc that it runs on.
+    First the libraries of the system, and those for GPUs where nothing else needs them; then those that a
+    desktop need not have, with the files that need them; and the oldest glibc that it runs on.
     """
     bundled = {path.name for path in folder.rglob("*.so*") if path.exists()}  # False for a link to nothing
     system: set[str] = set()
@@ -89,7 +93,7 @@ def needs(folder: Path) -> tuple[set[str], dict[str, set[str]], tuple[int, int]]
             continue
         glibc = max(glibc, needed_glibc(path))
         for library in needed_libraries(path) - bundled:
-            if is_of_the_system(library):
+            if is_of_the_system(library) or (is_for_gpus(library) and inside.match(f"{GPU_FOLDER}/*")):
                 system.add(library)
             else:
                 lacking.setdefault(library, set()).add(str(inside))

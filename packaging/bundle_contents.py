@@ -76,6 +76,8 @@ _LEFT_OUT = re.compile(
             r"(PIL/_(avif|webp|imagingtk)\.|pillow\.libs/lib(avif|webp))",
             r".*/tests?/",
             r"llama_cpp/lib/(cmake|pkgconfig)/",
+            r".*\.dist-info/direct_url\.json$",  # where the wheel lay on the computer that made the bundle
+            r"(.*/)?vulkan-1\.dll$",  # comes with the graphics driver, and must fit it
         )
     )
 )
@@ -107,7 +109,12 @@ SYSTEM_LIBRARIES = {
     "libwayland-client0": ("libwayland-client.so.0",),  # for Wayland alone
     "libwayland-cursor0": ("libwayland-cursor.so.0",),
 }
+# What only llama.cpp's library for GPUs is linked with: it finds the graphics drivers of the system, and must
+# fit them. Where it is missing, the program computes with the processor.
+LIBRARIES_FOR_GPUS = {"libvulkan1": ("libvulkan.so.1",)}
+GPU_FOLDER = "llama_cpp/lib/gpu"  # what lies here is loaded where a GPU was chosen, and not before
 _SYSTEM = frozenset(name for names in SYSTEM_LIBRARIES.values() for name in names)
+_FOR_GPUS = frozenset(name for names in LIBRARIES_FOR_GPUS.values() for name in names)
 
 
 def is_of_the_system(library: str) -> bool:
@@ -115,7 +122,13 @@ def is_of_the_system(library: str) -> bool:
     return library in _SYSTEM
 
 
+def is_for_gpus(library: str) -> bool:
+    """True for a shared library that is not bundled, and that nothing but a GPU is used with."""
+    return library in _FOR_GPUS
+
+
 def belongs(inside: str) -> bool:
     """True for a file that goes into the bundle; `inside`: its path there."""
     name = inside.replace("\\", "/")
-    return not _LEFT_OUT.match(name) and not is_of_the_system(name.rpartition("/")[2])
+    library = name.rpartition("/")[2]
+    return not (_LEFT_OUT.match(name) or is_of_the_system(library) or is_for_gpus(library))

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 from importlib.metadata import Distribution, distribution, packages_distributions
 from pathlib import Path
 
-from project import ROOT
+from bundle_contents import GPU_FOLDER
+from project import PACKAGING, ROOT
 
 _WORDS = ("licen", "copying", "notice", "copyright", "authors")
 _DEBIAN_TEXTS = Path("/usr/share/common-licenses")  # what Debian's copyright files and Qt's terms refer to
@@ -29,9 +30,12 @@ def collect_licences(
     licences of llama.cpp. Says which parts come without a text.
     """
     shutil.rmtree(folder, ignore_errors=True)
+    inside = [path.replace("\\", "/") for path in inside]
     for name in sorted(_distributions(inside)):
         _copy_of(distribution(name), folder)
     shutil.copytree(llama, folder / "llama.cpp")
+    if any(path.startswith(f"{GPU_FOLDER}/") for path in inside):
+        shutil.copy(PACKAGING / "khronos_licences.txt", folder / "llama.cpp" / "Khronos.txt")
     shutil.copy(ROOT / "LICENSE", folder / "Tiebreak.txt")
     python = next(Path(sysconfig.get_path("stdlib")).glob("LICENSE*"), Path(sys.base_prefix) / "LICENSE.txt")
     if python.is_file():
@@ -45,7 +49,7 @@ def collect_licences(
 def _distributions(inside: Iterable[str]) -> set[str]:
     """The packages that the paths and modules are of."""
     of_module = packages_distributions()
-    tops = {name.replace("\\", "/").partition("/")[0].partition(".")[0] for name in inside}
+    tops = {name.partition("/")[0].partition(".")[0] for name in inside}
     return {package for top in tops for package in of_module.get(top, [])}
 
 

@@ -4,16 +4,13 @@ Knows: what the program promises. Does not know: where the bundle is, and how it
 """
 
 import re
-import shutil
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import smoke_window
-from bundle_contents import is_of_the_system
-from elf import needed_libraries
 from project import VERSION
+from smoke_libraries import gpu_asked_for, libraries_loaded
 from smoke_places import IS_ROOT
 from smoke_trial import PATIENCE, Trial
 
@@ -29,9 +26,8 @@ _ASKED_FOR = {
     *("demo.tsv", "demo.parquet", "demo-judge.gguf", "roberta.gguf", "libggml-cpu-rogue.so"),
     *("cut short.gguf", "overwritten.gguf", "not a model.gguf"),
     *("submission é.tsv", "all.json", "cut.gguf", "scores.json", "calibration.json", "again.tsv", "all.csv"),
-    *("report.html", "figures", "resumed.tsv", "second.sqlite", "second.sqlite.run-1.lock"),
+    *("report.html", "figures", "resumed.tsv", "two.tsv", "second.sqlite", "second.sqlite.run-1.lock"),
 }
-_SYSTEM_FOLDERS = ("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/")
 
 
 def _version(trial: Trial) -> str:
@@ -137,7 +133,7 @@ def _window(trial: Trial) -> str:
     assert not lacking, f"to try the window, install {', '.join(lacking)}"
     home, executable = trial.window_home, trial.window_program
     with smoke_window.screen() as display:
-        program = trial.start(executable=executable, home=home, DISPLAY=display)
+        program = trial.start(executable=executable, home=home, variables={"DISPLAY": display})
         try:
             window = smoke_window.Window(display, program)
             time.sleep(5)  # its pages fill
@@ -183,52 +179,6 @@ def _stays_open(trial: Trial) -> str:
         program.communicate()
 
 
-def _libraries(trial: Trial) -> str:
-    """The dynamic linker itself tells what it loads, while a library like ours lies in the current folder."""
-    if sys.platform != "linux":
-        return "not looked at: only Linux tells"
-    library = next(iter(trial.place.outside(trial.folder).rglob("libggml-cpu-x64.so")))
-    shutil.copy(library, trial.written("libggml-cpu-rogue.so"))
-    # Set as late as this: what comes before may be another user, whose list ours could not go on with.
-    variables = ("LD_DEBUG=files", f"LD_DEBUG_OUTPUT={trial.temporary / 'loaded'}")
-    env = Path("/usr/bin/env")
-    child = trial.start(*variables, str(trial.program), "selftest", executable=env)
-    output, _ = child.communicate(timeout=PATIENCE)
-    assert child.returncode == 0, output.decode()
-    with smoke_window.screen() as display:
-        program = trial.start(
-            *variables, str(trial.window_program), executable=env, home=trial.window_home, DISPLAY=display
-        )
-        try:
-            smoke_window.Window(display, program)
-            time.sleep(5)  # its pages come
-        finally:
-            program.kill()
-            program.communicate()
-    loaded: set[str] = set()
-    for path in trial.place.outside(trial.temporary).glob("loaded.*"):
-        loaded |= set(re.findall(r"calling init: (\S.*)", path.read_text(encoding="utf-8", errors="replace")))
-        path.unlink()
-    ours = {path for path in loaded if path.startswith(str(trial.folder))}
-    for part in ("libggml-cpu-", "libQt6XcbQpa"):
-        assert any(part in path for path in ours), f"{part} was not loaded from the bundle"
-    foreign = _undocumented(trial, loaded - ours)
-    assert not foreign, f"loaded, but neither of the bundle nor documented: {foreign}"
-    return f"{len(ours)} from the bundle, {len(loaded - ours)} of the system, all documented"
-
-
-def _undocumented(trial: Trial, paths: set[str]) -> list[str]:
-    """Of loaded libraries those that are neither documented ones of the system nor what these need."""
-    system = {path for path in paths if path.startswith(_SYSTEM_FOLDERS)}
-    allowed = {name for name in (Path(path).name for path in system) if is_of_the_system(name)}
-    more = allowed
-    while more:
-        files = [Path(path) for path in system if Path(path).name in more]
-        more = {name for file in files for name in needed_libraries(trial.place.outside(file))} - allowed
-        allowed |= more
-    return sorted(path for path in paths if path not in system or Path(path).name not in allowed)
-
-
 def _traces(trial: Trial) -> str:
     changed = trial.files_now() ^ trial.files_before
     assert not changed, f"the program's own folder has changed: {sorted(changed)[:5]}"
@@ -263,6 +213,7 @@ STEPS: tuple[tuple[str, Callable[[Trial], str]], ...] = (
     ("kill and resume", _kill_and_resume),
     ("damaged models", _damaged_models),
     ("the window", _window),
-    ("libraries loaded", _libraries),
+    ("libraries loaded", libraries_loaded),
+    ("a GPU asked for", gpu_asked_for),
     ("nothing left elsewhere", _traces),
 )

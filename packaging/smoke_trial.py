@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from project import ROOT
@@ -51,9 +52,11 @@ class Trial:
         self.place, self.sample, self.screenshots = place, sample, screenshots
         self.of_stranger_before = place.of_stranger() if IS_ROOT else set()
         self.temporary, self.work = place.base / "tmp", place.base / "wörk"
-        # The window has a home of its own, so that it starts as on the first day.
+        # The window has a home of its own, so that it starts as on the first day; and so has what looks for a
+        # GPU, for a driver writes where it likes.
         self.home, self.window_home = place.base / "home", place.base / "second home"
-        for folder in (self.temporary, self.work, self.home, self.window_home):
+        self.gpu_home = place.base / "third home"
+        for folder in (self.temporary, self.work, self.home, self.window_home, self.gpu_home):
             place.give(folder)
         self.folder = place.base / _FOLDER / bundle.name
         shutil.copytree(bundle, place.outside(self.folder), symlinks=True)
@@ -64,21 +67,32 @@ class Trial:
             shutil.copy(file, place.outside(self.work))
 
     def start(
-        self, *words: str, executable: Path | None = None, home: Path | None = None, **variables: str
+        self,
+        *words: str,
+        executable: Path | None = None,
+        home: Path | None = None,
+        variables: Mapping[str, str] | None = None,
     ) -> subprocess.Popen[bytes]:
         """The program at work, in the folder `work`."""
         return subprocess.Popen(
             self.place.command([str(executable or self.program), *words], self.work),
             cwd=self.place.outside(self.work),
-            env=self.place.environment(home or self.home, **variables),
+            env=self.place.environment(home or self.home, **(variables or {})),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
 
-    def run(self, *words: str, code: int = 0, messages: bool = False) -> str:
+    def run(
+        self,
+        *words: str,
+        code: int = 0,
+        messages: bool = False,
+        home: Path | None = None,
+        variables: Mapping[str, str] | None = None,
+    ) -> str:
         """What a command prints, also its `messages`. AssertionError where it ends with another code."""
-        child = self.start(*words)
+        child = self.start(*words, home=home, variables=variables)
         out, err = (text.decode("utf-8") for text in child.communicate(timeout=PATIENCE))
         assert child.returncode == code, f"{' '.join(words)}: exit code {child.returncode}\n{out}{err}"
         return out + err if messages else out

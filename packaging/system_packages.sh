@@ -1,10 +1,16 @@
 #!/bin/sh
 # See that this system can build and run Tiebreak: Python with venv, a C and C++ compiler, CMake, and on Linux
-# the libraries that Qt's window needs.
+# the libraries that Qt's window needs; for a bundle that can use a GPU (--with-gpu) also what llama.cpp's library
+# for GPUs is compiled with.
 # What is missing is named with the line that installs it; root on Debian or Ubuntu gets it installed.
 #
-#     sh packaging/system_packages.sh [PYTHON]
+#     sh packaging/system_packages.sh [--with-gpu] [PYTHON]
 set -eu
+gpu=
+if [ "${1:-}" = --with-gpu ]; then
+    gpu=yes
+    shift
+fi
 python=${1:-python3}
 name=$(basename "$python")
 
@@ -21,6 +27,23 @@ find_missing() { # sets $missing to the packages, by Debian's names
     if [ "$(uname -s)" = Linux ] && command -v "$python" >/dev/null 2>&1; then
         missing="$missing$(missing_libraries)"
     fi
+    if [ "$(uname -s)" = Linux ] && [ -n "$gpu" ]; then
+        missing="$missing$(missing_for_gpu)"
+    fi
+}
+
+missing_for_gpu() { # the packages of glslc and of Vulkan's and SPIR-V's headers; Vulkan's SDK has all of them
+    (PATH="${VULKAN_SDK:+$VULKAN_SDK/bin:}$PATH" && command -v glslc >/dev/null 2>&1) || printf ' glslc'
+    compiles vulkan/vulkan.h -lvulkan || printf ' libvulkan-dev'
+    compiles spirv/unified1/spirv.h || printf ' spirv-headers'
+}
+
+compiles() { # a program that includes the header $1 and is linked with $2
+    header=$1
+    shift
+    [ -z "${VULKAN_SDK:-}" ] || set -- "-I$VULKAN_SDK/include" "-L$VULKAN_SDK/lib" "$@"
+    printf '#include <%s>\nint main() { return 0; }\n' "$header" |
+        c++ -std=c++17 -x c++ - "$@" -o /dev/null 2>/dev/null
 }
 
 missing_libraries() { # the packages of libraries that Qt is linked with and does not bring along

@@ -22,8 +22,8 @@ from engine.commands.shared.run_outputs import (
 )
 from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, SetupError, StoreError
-from engine.core.formatting import value_in_words
-from engine.core.run_records import StoredRun, refuse_submitted, what_is_joined
+from engine.core.formatting import value_in_words, words
+from engine.core.run_records import DEVICE_WORDS, StoredRun, refuse_submitted, what_is_joined
 from engine.decisions.calibration import judge_of_run, load_calibration
 from engine.decisions.health import run_health
 from engine.decisions.opened_submission import open_submission
@@ -168,7 +168,11 @@ def _facts_of_model(results: RunResults) -> dict[str, str]:
         "prompt": f"version {identity.prompt_version}",
         "read in": read_in_words(results),
         "calibrated": f"on {results.calibration.dataset}" if results.calibration else "no",
-        **{key.replace("_", " "): value_in_words(value) for key, value in made.items() if value != ""},
+        **{
+            DEVICE_WORDS.get(key, words(key)): value_in_words(value)
+            for key, value in made.items()
+            if value != ""
+        },
         "tokens": f"{sum(item.tokens_read for item in results.judged):,} read,"
         f" {sum(item.tokens_generated for item in results.judged):,} generated",
         "shortened": f"{sum(item.shortening is not None for item in results.judged)} items",

@@ -72,6 +72,11 @@ class ProcessEnded(SetupError):
         super().__init__(problem, remedy)
         self.broke_down = broke_down
 
+    @property
+    def as_clause(self) -> str:
+        """What happened, within a sentence."""
+        return f"{self.problem[:1].lower()}{self.problem[1:].rstrip('.')}"
+
 
 class DeviceFailed(SetupError):
     """A device beside the processor cannot be used or gives no numbers; `reason`: why, as a clause."""

@@ -27,6 +27,18 @@ CLUSTER = "cluster"
 """In the manifest of a run: the kinds of computers that judged it, and which items each of them judged."""
 OVER_CLUSTER = "over_a_cluster"
 """In the manifest of a session of a run: that other computers judged, so that no threads are named."""
+COMPUTED_ON, DRIVER, GPU_LAYERS = "computed_on", "driver", "gpu_layers"
+"""In the manifest of a run: the device that computed and its driver, missing for the processor alone; how
+many layers of the model were on it.
+"""
+DEVICE_WORDS = {
+    DEVICE: "GPU of the run",
+    COMPUTED_ON: "computed on",
+    DRIVER: "driver of the GPU",
+    GPU_LAYERS: "GPU layers",
+    DEVICE_LEFT: "GPU left for the processor",
+}
+"""What is known of the device of a run, for people."""
 CONTINUED = "continued_with"
 """In the manifest of a run: how its later sessions worked, where that is another way than the first."""
 CHOSEN = "chosen_items"
@@ -131,6 +143,13 @@ class StoredRun:
     def device_left(self) -> bool:
         """Whether its device failed, so that the processor goes on with it."""
         return DEVICE_LEFT in self.manifest
+
+    @property
+    def device_left_in_words(self) -> str:
+        """When its device failed, why, and what went on; empty where none did."""
+        left = self.manifest.get(DEVICE_LEFT)
+        rest = "did the rest" if self.complete else "goes on with it"
+        return f"A GPU failed in this run: {left}. The processor {rest}." if left else ""
 
     @property
     def manifest_in_short(self) -> Mapping[str, Any]:

@@ -178,6 +178,10 @@ class Device:
         """What it is called for people: `Intel(R) Iris(R) Xe Graphics (integrated graphics, Vulkan)`."""
         return f"{self.description} ({self.kind.value}, {self.backend})"
 
+    def is_called(self, words: str) -> bool:
+        """Whether words are its whole name or key, small or capital."""
+        return words.casefold() in (self.name.casefold(), self.key.casefold())
+
     def as_json(self) -> dict[str, Any]:
         """The same as plain values."""
         return asdict(self)

@@ -50,7 +50,7 @@ def judging_by(
         device = plan.machine.device
         if device is None or run_id is None or (isinstance(error, ProcessEnded) and not error.broke_down):
             raise
-        reason = error.reason if isinstance(error, DeviceFailed) else error.problem.rstrip(".")
+        reason = error.reason if isinstance(error, DeviceFailed) else error.as_clause
     _leave(store_path, run_id, device.title, reason)
     yield DeviceLeft(device.title, reason)
     return (yield from judging_by(another(), another, plan.by_processor(), store_path, resumes=run_id))

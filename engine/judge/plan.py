@@ -20,9 +20,12 @@ from engine.core.run_records import (
     CHOSEN,
     CLUSTER,
     COLUMNS,
+    COMPUTED_ON,
     CONTINUED,
     DEVICE,
     DEVICE_LEFT,
+    DRIVER,
+    GPU_LAYERS,
     REWRITTEN,
     THREADS_ADAPT,
     RunIdentity,
@@ -41,7 +44,6 @@ from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import PROMPT_VERSION
 
 _FORMAT = "chat_format_hash"
-_DEVICE_USED, _DRIVER = "computed_on", "driver"
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,7 @@ def _shape(plan: RunPlan, model: LlamaModel) -> SessionShape:
 def worked_alike(manifest: Mapping[str, Any], machine: MachineSettings) -> bool:
     """Whether all sessions of a run used this many threads, adapted or not, and this device."""
     now = machine_manifest(machine)
-    names = {*now, THREADS_ADAPT, _DEVICE_USED, _DRIVER}
+    names = {*now, THREADS_ADAPT, COMPUTED_ON, DRIVER}
     sessions = (manifest, *manifest.get(CONTINUED, []))
     return all(session.get(name) == now.get(name) for session in sessions for name in names)
 
@@ -171,10 +173,10 @@ def worked_alike(manifest: Mapping[str, Any], machine: MachineSettings) -> bool:
 def machine_manifest(machine: MachineSettings) -> Mapping[str, Any]:
     """How the computer works, for the manifest of a run. Of threads that adapt: the most."""
     adapts = {THREADS_ADAPT: True} if machine.adapts else {}
-    made = {"threads": machine.threads, **adapts, "gpu_layers": machine.gpu_layers}
+    made = {"threads": machine.threads, **adapts, GPU_LAYERS: machine.gpu_layers}
     if machine.device is None:
         return made
-    return {**made, _DEVICE_USED: machine.device.title, _DRIVER: machine.device.driver or "not told"}
+    return {**made, COMPUTED_ON: machine.device.title, DRIVER: machine.device.driver or "not told"}
 
 
 def check_resumed(plan: RunPlan, run: StoredRun) -> None:

@@ -84,7 +84,7 @@ def device_called(words: str, cancel: CancelToken) -> Device:
     """
     found = found_devices(cancel)
     wanted = words.casefold()
-    meant = [each for each in found if wanted in (each.name.casefold(), each.key.casefold())]
+    meant = [each for each in found if each.is_called(words)]
     meant = meant or [each for each in found if wanted in each.title.casefold()]
     if len(meant) == 1:
         return meant[0]
@@ -92,7 +92,11 @@ def device_called(words: str, cancel: CancelToken) -> Device:
     which = "Several devices are" if meant else "No device is"
     raise SetupError(
         f"{which} called {words!r}. On this computer, beside the processor: {there}.",
-        Remedy("Name one of them, or compute without: ", Setting.DEVICE.at(CPU), "."),
+        Remedy(
+            f"{'Name one of them' if found else 'Ask again when it is there'}, or compute without: ",
+            Setting.DEVICE.at(CPU),
+            ".",
+        ),
     )
 
 
@@ -193,7 +197,7 @@ def trying_devices(
 def _as_clause(error: DeviceFailed | ProcessEnded) -> str:
     if isinstance(error, DeviceFailed):
         return error.reason
-    return f"the process that worked with it broke down: {error.problem.rstrip('.')}"
+    return error.as_clause
 
 
 def _key(file_hash: str) -> str:

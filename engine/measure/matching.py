@@ -105,6 +105,8 @@ class Matched:
         run, calibration = results.run, results.calibration
         if not run.complete and not run.submitted:  # of a submission, `joined` says so
             caveats.append(incomplete(run))
+        if run.device_left:
+            caveats.append(run.device_left_in_words)
         if calibration is not None and calibration.dataset_hash == whole.hash:
             caveats.append(
                 "The run is calibrated on these labels: held against them it looks better than it is."

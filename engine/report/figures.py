@@ -15,6 +15,7 @@ from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
 
 from engine.calibrate.cross_validation import ReliabilityBin
+from engine.calibrate.order_margin import MarginReport
 from engine.core.items import PREFERENCES
 from engine.core.log_probs import FloatArray, IntArray
 from engine.measure.evaluation import Evaluation, mean_of
@@ -31,6 +32,7 @@ from engine.report.figure_style import (
     new_figure,
     new_panels,
 )
+from engine.report.order_figure import order_figure
 from engine.weigh.system_weighing import Weighing
 from engine.weigh.weighted_judge import TIE, WINNERS
 
@@ -43,6 +45,7 @@ def all_figures(
     evaluation: Evaluation,
     bins: Mapping[str, Sequence[ReliabilityBin]],
     weighing: Weighing | None = None,
+    orders: MarginReport | None = None,
     dark: bool = False,
 ) -> dict[str, Figure]:
     """Every figure that there is something to show in, by name, in the order in which they are read."""
@@ -55,10 +58,12 @@ def all_figures(
         figures["reliability"] = reliability_figure(bins, evaluation.name, dark)
     if weighing and weighing.margins:
         figures["margins"] = margin_figure(weighing, evaluation.name, dark)
+    if orders:
+        figures["orders"] = order_figure(orders, evaluation.name, dark)
     return figures
 
 
-FIGURE_NAMES = ("accuracy", "labels", "confusion", "reliability", "margins")
+FIGURE_NAMES = ("accuracy", "labels", "confusion", "reliability", "margins", "orders")
 
 
 def accuracy_figure(evaluation: Evaluation, dark: bool = False) -> Figure:

@@ -6,11 +6,13 @@ Knows: the words for measures. Does not know: how they are computed, HTML, windo
 from collections.abc import Iterator, Mapping, Sequence
 
 from engine.calibrate.cross_validation import ReliabilityBin
+from engine.calibrate.order_margin import MarginReport
 from engine.core.formatting import counted, percent, words
 from engine.core.items import PREFERENCES
 from engine.measure.evaluation import Evaluation
 from engine.measure.label_measures import LabelMeasures
 from engine.measure.matching import Matched
+from engine.report.order_tables import margin_sentences
 
 
 def in_short(evaluation: Evaluation) -> Iterator[str]:
@@ -78,7 +80,12 @@ def verdicts(measures: Sequence[LabelMeasures]) -> Iterator[str]:
             yield sentence.format(", ".join(groups[verdict]))
 
 
-def figure_in_words(name: str, evaluation: Evaluation, bins: Mapping[str, Sequence[ReliabilityBin]]) -> str:
+def figure_in_words(
+    name: str,
+    evaluation: Evaluation,
+    bins: Mapping[str, Sequence[ReliabilityBin]],
+    orders: MarginReport | None = None,
+) -> str:
     """What a figure shows, for those who do not see it."""
     match name:
         case "accuracy":
@@ -96,6 +103,9 @@ def figure_in_words(name: str, evaluation: Evaluation, bins: Mapping[str, Sequen
         case "reliability":
             shown = [f"{words(name)}: {_bins_inwords(found)}" for name, found in bins.items()]
             return f"How often the judge was right, by how sure it was. {'; '.join(shown)}."
+        case "orders" if orders:
+            said = " ".join(margin_sentences(orders))
+            return f"How many labels stay where fewer items are read in both orders. {said}"
         case _:
             return "Histogram of the weighted judge's margins by winner; the table above has the sums."
 

@@ -19,11 +19,12 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from engine.calibrate.cross_validation import ReliabilityBin, reliability
+from engine.calibrate.order_margin import MarginReport
 from engine.core import VERSION
 from engine.core.errors import ModelFileError
 from engine.core.formatting import percent, value_in_words, visible, words
 from engine.core.items import PREFERENCES
-from engine.core.run_records import StoredRun
+from engine.core.run_records import DEVICE_WORDS, StoredRun
 from engine.decisions.run_results import RunResults
 from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.measure.disagreements import Disagreement, largest_disagreements
@@ -34,6 +35,7 @@ from engine.report.figure_style import as_svg
 from engine.report.figures import all_figures
 from engine.report.findings import caveats, figure_in_words, in_short
 from engine.report.measure_tables import accuracy_table, explanation_table, label_table
+from engine.report.order_figure import order_report_of
 from engine.report.people_tables import among_people_table, people_pairs_table
 from engine.report.slice_tables import SLICES_NOTE, criterion_slice_table, slice_table
 from engine.report.weighing_tables import (
@@ -65,6 +67,7 @@ class Report:
     model: ModelFile | None = None
     weights_from: str = DEFAULT_WEIGHTS
     slices: Sequence[SlicedMeasures] = ()
+    orders: MarginReport | None = None
 
     @property
     def results(self) -> RunResults | None:
@@ -73,7 +76,7 @@ class Report:
 
     def figures(self) -> dict[str, Figure]:
         """The figures of the report, by name."""
-        return all_figures(self.evaluation, self.bins, self.weighing)
+        return all_figures(self.evaluation, self.bins, self.weighing, self.orders)
 
 
 def gather(
@@ -85,7 +88,9 @@ def gather(
     """All that the report of an evaluation needs; looks at the model file of its run."""
     results = evaluation.matched.system.results
     model = judged_model(results.run) if results else None
-    return Report(evaluation, reliability_of(evaluation.matched), weighing, model, weights_from, slices)
+    matched = evaluation.matched
+    bins, orders = reliability_of(matched), order_report_of(matched)
+    return Report(evaluation, bins, weighing, model, weights_from, slices, orders)
 
 
 def reliability_of(matched: Matched) -> dict[str, Sequence[ReliabilityBin]]:
@@ -134,7 +139,7 @@ def report_html(report: Report, figures: Mapping[str, Figure] | None = None) -> 
         explanations=explanations,
         weighing=report.weighing and _weighing(report.weighing, report.weights_from),
         figures={
-            name: _embedded(figure, figure_in_words(name, evaluation, report.bins))
+            name: _embedded(figure, figure_in_words(name, evaluation, report.bins, report.orders))
             for name, figure in drawn.items()
         },
         overridden=bool(evaluation.matched.system.overrides),
@@ -309,7 +314,7 @@ def _run_facts(results: RunResults, model: ModelFile | None) -> Iterator[tuple[s
 
 _FACT_NAMES = {
     "llama_cpp": "llama.cpp",
-    "gpu_layers": "GPU layers",
+    **DEVICE_WORDS,
     "examples": "labelled examples, SHA-256",
     "chat_format_hash": "chat format, SHA-256",
     "chat_template_hash": "chat template, SHA-256",

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.core.formatting import duration, value_in_words, words
-from engine.core.run_records import CLUSTER, COLUMNS, REWRITTEN, Effort, StoredRun
+from engine.core.run_records import CLUSTER, COLUMNS, DEVICE_WORDS, REWRITTEN, Effort, StoredRun
 from engine.core.value_tables import Column, Kind, Row, Table
 
 _NEVER_ALIKE = ("number", "name", "note", "made")
@@ -19,9 +19,9 @@ _WORDS = {
     "chat_template": "chat format",
     "chat_template_hash": "chat template",
     "kv_type": "KV cache",
-    "gpu_layers": "GPU layers",
     "items_at_once": "items at once",
     REWRITTEN: "explanations written again",
+    **DEVICE_WORDS,
 }
 
 

@@ -14,11 +14,12 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError
 from engine.core.remedies import Setting
 from engine.core.run_setup import RunSetup
-from engine.core.settings import DEFAULT_CONTEXT, MOST_THREADS, USUAL_MARGIN, KvType, Mode
+from engine.core.settings import CPU, DEFAULT_CONTEXT, MOST_THREADS, USUAL_MARGIN, KvType, Mode
+from gui.judge.devices.device_choice import DeviceChoice
 from gui.judge.usual_setup import usual_setup
 from gui.kit.file_choice import FileChoice
 from gui.kit.file_dialogs import DATASETS
-from gui.kit.labels import label, name, narrow
+from gui.kit.labels import name, narrow
 from gui.kit.remedies import FIELDS
 from gui.work.workspace import Workspace
 
@@ -41,7 +42,7 @@ class AdvancedPanel(QWidget):
         super().__init__(parent)
         self._example_columns: ColumnMap | None = None
         self._known_examples: Path | None = None  # whose columns these are
-        self._problem = workspace.problem
+        self._workspace, self._problem = workspace, workspace.problem
         self._reading = workspace.reader(self)
         self._reading.finished.connect(self._take_examples)
         self._reading.failed.connect(self._refuse_examples)
@@ -62,8 +63,8 @@ class AdvancedPanel(QWidget):
             ("", self._shorten),
             (FIELDS[Setting.KV_TYPE], self._kv_type),
             ("Threads", self._threads),
+            (FIELDS[Setting.DEVICE], self.device),
             (FIELDS[Setting.GPU_LAYERS], self._layers),
-            ("", self._no_gpu),
             (FIELDS[Setting.EXPLANATION_TOKENS], self._length),
             ("Temperature", self._temperature),
             ("Seed", self._seed),
@@ -84,6 +85,7 @@ class AdvancedPanel(QWidget):
         self._shorten.setChecked(setup.shorten)
         self._kv_type.setCurrentIndex(self._kv_type.findData(setup.kv_type.value))
         self._threads.setValue(setup.threads or _AUTOMATIC)
+        self.device.choose(setup.device)
         self._layers.setValue(-1 if setup.gpu_layers is None else setup.gpu_layers)
         self._length.setValue(setup.max_explanation_tokens)
         self._temperature.setValue(setup.temperature)
@@ -105,6 +107,7 @@ class AdvancedPanel(QWidget):
             shorten=self._shorten.isChecked(),
             kv_type=KvType(self._kv_type.currentData()),
             threads=self._threads.value() or None,
+            device=self.device.wish,
             gpu_layers=None if layers < 0 else layers,
             max_explanation_tokens=self._length.value(),
             temperature=round(self._temperature.value(), 2),
@@ -119,11 +122,6 @@ class AdvancedPanel(QWidget):
         """Shorten what does not fit."""
         self._shorten.setChecked(True)
 
-    def set_gpu(self, supported: bool) -> None:
-        """Say whether llama.cpp can use a GPU."""
-        self._layers.setEnabled(supported)
-        self._no_gpu.setVisible(not supported)
-
     def follow(self, setup: RunSetup) -> None:
         """Enable the fields that count for this setup."""
         explains = setup.mode is Mode.EXPLAIN
@@ -132,6 +130,7 @@ class AdvancedPanel(QWidget):
         self._seed.setEnabled(explains and setup.temperature > 0)
         self._shots.setEnabled(setup.examples_path is not None)
         self._margin.setEnabled(_in_doubt(setup))
+        self._layers.setEnabled(setup.device != CPU)
 
     @Slot()
     def _read_examples(self) -> None:
@@ -206,9 +205,13 @@ class AdvancedPanel(QWidget):
         self._threads.setToolTip(
             "Automatic: the physical cores, fewer while other programs need them, one for a very small model."
         )
-        self._layers = self._number("Layers of the model on the GPU", -1, 9999, "All")
-        self._no_gpu = label("llama.cpp was built without GPU support here.", "hint")
-        self.set_gpu(False)
+        self.device = DeviceChoice(self._workspace, lambda: self._threads.value() or None)
+        self.device.changed.connect(self.changed)
+        self._layers = self._number("Layers of the model on the GPU", -1, 9999, "Automatic")
+        self._layers.setToolTip(
+            "Where a GPU computes: so many layers of the model are on it, the others stay with the processor."
+            " Automatic: as many as its memory holds."
+        )
 
     def _make_explanation_fields(self) -> None:
         self._length = self._number("Longest explanation, in tokens", 1, 4096)

@@ -16,7 +16,6 @@ from engine.core.errors import EngineError
 from engine.core.events import RunEnded
 from engine.core.run_setup import RunSetup
 from engine.system.paths import demo_dataset
-from gui.judge import model_jobs
 from gui.judge.dataset_line import DatasetLine
 from gui.judge.model_jobs import ModelWish
 from gui.judge.model_picker import ModelPicker
@@ -30,7 +29,6 @@ from gui.judge.usual_setup import usual_setup
 from gui.kit.labels import column, main_button, name, panel, scrolling, set_role
 from gui.reading.first_steps import FirstSteps
 from gui.work.file_jobs import Loading
-from gui.work.lanes import Lane, LatestTask
 from gui.work.page import Page, PageSplitter
 from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
@@ -159,7 +157,7 @@ class JudgePage(Page):
         self.picker.changed.connect(self._change)
         self.settings = SettingsPanel(self.workspace)
         self.settings.changed.connect(self._change)
-        self.settings.unfolded.connect(self._ask_for_gpu)
+        self.settings.advanced.device.tried.connect(self._follow_trial)
         self.first_steps = FirstSteps()
         self.first_steps.closed.connect(self._close_first_steps)
         self.first_steps.hide()  # until it is known that nothing was ever judged here
@@ -211,16 +209,16 @@ class JudgePage(Page):
         self.plan_panel.cancelled.connect(self.planner.cancel)
         self.plan_panel.time_wanted.connect(self.planner.time)
         self.picker.measured.connect(self.planner.time_anew)
-        self._gpu = LatestTask(self.workspace.threads, Lane.MODEL, self)
-        self._gpu.finished.connect(self.settings.advanced.set_gpu)
 
     # The plan
 
     @Slot()
     def _change(self) -> None:
         setup = self.setup()
-        wish = ModelWish(setup.context, setup.kv_type, setup.threads, setup.gpu_layers)
-        self.picker.set_wish(wish)
+        device = self.settings.advanced.device
+        if self._awake:
+            device.set_model(setup.model_path)
+        self.picker.set_wish(ModelWish.of(setup, device.known))
         self._plan_soon()
 
     @Slot()
@@ -304,8 +302,10 @@ class JudgePage(Page):
         self.first_steps.hide()
 
     @Slot()
-    def _ask_for_gpu(self) -> None:
-        self._gpu.start(model_jobs.gpu_supported())
+    def _follow_trial(self) -> None:
+        """Another device may compute from now on, at a speed that is known."""
+        self.picker.set_wish(ModelWish.of(self.setup(), self.settings.advanced.device.known), anew=True)
+        self.planner.make()
 
     # The run
 

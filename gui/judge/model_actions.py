@@ -64,7 +64,8 @@ class ModelActions(QObject):
         name(
             self.button,
             "Measure the speed of models, or convert one",
-            "How fast models read and write on this computer; the chosen model in another format",
+            "How fast models read and write on this computer, with what “Compute on” says; the chosen model"
+            " in another format",
         )
         self.button.setMenu(self.menu)
         self.menu.aboutToShow.connect(self._fill)

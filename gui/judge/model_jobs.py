@@ -7,18 +7,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.core.errors import ModelFileError, SetupError, StoreError
 from engine.core.events import MeasureProgress, Preparing, followed
-from engine.core.settings import KvType, MachineSettings, default_context
+from engine.core.run_setup import RunSetup
+from engine.core.settings import CPU, Device, KvType, default_context
 from engine.system.paths import demo_model
+from gui.judge.devices.device_jobs import blamed
 from gui.work.apart_jobs import worker
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
     from engine.decisions.format_mass import RunMass
     from engine.gguf.finder import FoundModel
+    from engine.gguf.judge_file import ModelFile
     from engine.gguf.memory import Fit, MemoryEstimate
     from engine.llama.speed import ModelSpeed
     from engine.loading.conversion import Conversion
@@ -31,22 +34,31 @@ DEMO_SOURCE = "Tiebreak"
 class ModelWish:
     """What memory and speed of a model depend on; None for what is usual for each model and this computer.
 
-    `context`: in tokens. `store`: the runs whose format mass is told, None for none.
+    `context`: in tokens. `device`, `gpu_layers`: as in RunSetup. `devices`: those that are known to be there.
+    `store`: the runs whose format mass is told, None for none.
     """
 
     context: int | None
     kv_type: KvType
     threads: int | None = None
+    device: str | None = None
     gpu_layers: int | None = None
+    devices: tuple[Device, ...] = ()
     store: Path | None = None
+
+    @classmethod
+    def of(cls, setup: RunSetup, devices: tuple[Device, ...] = ()) -> "ModelWish":
+        """What a setup says."""
+        return cls(setup.context, setup.kv_type, setup.threads, setup.device, setup.gpu_layers, devices)
 
 
 @dataclass(frozen=True)
 class Candidate:
     """A file to choose from. `estimate`, `fit`: None where it cannot judge; `free`: memory now, in bytes.
 
-    `hash`: empty where it is not remembered; `speed`: as it was measured here, with the threads and GPU
-    layers that are set; `run`: what its newest run gave. None where that is not known.
+    `hash`: empty where it is not remembered; `speed`: as it was measured here, with the threads that are set
+    and the device that would compute, whose title is `speed_on`, empty for the processor; `run`: what its
+    newest run gave. None where that is not known.
     """
 
     found: "FoundModel"
@@ -57,6 +69,7 @@ class Candidate:
     free: int = 0
     hash: str = ""
     speed: "ModelSpeed | None" = None
+    speed_on: str = ""
     run: "RunMass | None" = None
 
     @property
@@ -125,17 +138,6 @@ def fits(candidates: Sequence[Candidate], wish: ModelWish) -> Job[list[Candidate
     return work
 
 
-def gpu_supported() -> Job[bool]:
-    """True where llama.cpp can use a GPU."""
-
-    def work(control: JobControl) -> bool:
-        from engine.loading.devices import found_devices
-
-        return bool(found_devices(control.cancel))
-
-    return work
-
-
 def _described(path: Path) -> "FoundModel":
     from engine.gguf.finder import found_model
 
@@ -160,17 +162,33 @@ def _candidate(found: "FoundModel", wish: ModelWish, memory: "Memory") -> Candid
         fit=memory_fit(estimate, *memory),
         free=memory.available,
         hash=file_hash,
-        speed=_speed(file_hash, wish),
+        **_speed(found.model, file_hash, wish),
     )
 
 
-def _speed(file_hash: str, wish: ModelWish) -> "ModelSpeed | None":
-    from engine.loading.model_speed import remembered_speed
-    from engine.loading.opening import machine_settings
-
+def _speed(model: "ModelFile", file_hash: str, wish: ModelWish) -> dict[str, Any]:
+    """What is remembered of its speed with what would compute, as fields of a Candidate; looks for no GPU."""
     if not file_hash:
-        return None  # and llama.cpp need not be loaded
-    return remembered_speed(file_hash, machine_settings(wish.threads))
+        return {}  # and llama.cpp need not be loaded
+    from engine.loading.devices import remembered_trial
+    from engine.loading.model_speed import remembered_speed
+    from engine.loading.opening import machine_on
+
+    device: Device | None = None
+    if wish.device != CPU:
+        trial = remembered_trial(file_hash)
+        tried = tuple(finding.device for finding in trial.findings) if trial else ()
+        device = (trial.best if trial else None) if wish.device is None else _called(wish, tried)
+        if device is None and wish.device is not None:
+            return {}
+    speed = remembered_speed(file_hash, machine_on(device, wish.threads, wish.gpu_layers, model))
+    return {"speed": speed, "speed_on": device.title if device and speed else ""}
+
+
+def _called(wish: ModelWish, tried: Sequence[Device]) -> Device | None:
+    """The device that is wished for, as it is now, or as it was when it was tried."""
+    words = wish.device or ""
+    return next((device for device in (*wish.devices, *tried) if device.is_called(words)), None)
 
 
 def _with_runs(candidates: Sequence[Candidate], wish: ModelWish) -> Iterator[Candidate]:
@@ -209,20 +227,19 @@ class SpeedsMeasured:
 def measure(candidates: Sequence[Candidate], wish: ModelWish) -> Job[SpeedsMeasured]:
     """Measure the speed of models anew, one after another; tells AtWork, and each Candidate with its speed.
 
+    Measured is what would compute: the chosen device, or the one that a trial of this model proposes, or the
+    processor.
     One that cannot be measured does not keep the others from it.
     """
 
     def work(control: JobControl) -> SpeedsMeasured:
-        from engine.loading.opening import machine_settings
-
-        machine = machine_settings(wish.threads)
         measured, failed = [], []
         for number, candidate in enumerate(candidates, start=1):
             which = f" ({number:,} of {len(candidates):,})" if len(candidates) > 1 else ""
             title = f"Measuring {candidate.name}{which}"
             control.report(AtWork(title))
             try:
-                measured.append(_measured(candidate, machine, control, title))
+                measured.append(_measured(candidate, wish, control, title))
             except SetupError as error:
                 failed.append(error)
             else:
@@ -232,14 +249,22 @@ def measure(candidates: Sequence[Candidate], wish: ModelWish) -> Job[SpeedsMeasu
     return work
 
 
-def _measured(candidate: Candidate, machine: MachineSettings, control: JobControl, title: str) -> Candidate:
+def _measured(candidate: Candidate, wish: ModelWish, control: JobControl, title: str) -> Candidate:
+    from engine.loading.checked_model import checked_model
+    from engine.loading.devices import wished_device
     from engine.loading.model_speed import measure_speed, speed_of
+    from engine.loading.opening import machine_on
 
-    assert candidate.found.model is not None
+    model = candidate.found.model
+    assert model is not None
+    _tell(control, title, Preparing("Checking the model file"))
+    device = wished_device(wish.device, checked_model(model, control.cancel).hash, control.cancel)
+    machine = machine_on(device, wish.threads, wish.gpu_layers, model)
     start = partial(worker, measure_speed, control)
-    measuring = speed_of(candidate.found.model, machine, control.cancel, start, again=True)
-    file_hash, speed = followed(measuring, partial(_tell, control, title))
-    return replace(candidate, hash=file_hash, speed=speed)
+    measuring = speed_of(model, machine, control.cancel, start, again=True)
+    with blamed(device):
+        file_hash, speed = followed(measuring, partial(_tell, control, title))
+    return replace(candidate, hash=file_hash, speed=speed, speed_on=device.title if device else "")
 
 
 @dataclass(frozen=True)

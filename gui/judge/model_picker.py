@@ -117,10 +117,10 @@ class ModelPicker(QWidget):
         self.places.add_folder(path.absolute())
         self.scan()
 
-    def set_wish(self, wish: ModelWish) -> None:
-        """Say for which settings memory and speed are meant."""
+    def set_wish(self, wish: ModelWish, anew: bool = False) -> None:
+        """Say for which settings memory and speed are meant; `anew`: more is known of these by now."""
         wish = replace(wish, store=self._wish.store)
-        if wish != self._wish:
+        if anew or wish != self._wish:
             self._wish = wish
             if self._searching.busy:
                 self.scan()

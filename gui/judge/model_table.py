@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from engine.core.errors import ModelFileError
 from engine.core.formatting import amount, capitalised, counted, percent, short_count, visible, without_middle
+from gui.judge.devices.device_jobs import PROCESSOR
 from gui.judge.model_jobs import Candidate
 from gui.kit.fold import Fold
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
@@ -28,7 +29,8 @@ _HEADS = (
     Head("Memory", "Whether the model fits the free memory with the context that is set"),
     Head(
         "Tokens/s",
-        "How many tokens of a prompt it reads in a second on this computer, once that was measured",
+        "How many tokens of a prompt it reads in a second on this computer, with what would compute (“Compute"
+        " on” under Advanced): the processor or a GPU. Once that was measured",
         is_number=True,
     ),
     Head(
@@ -216,7 +218,8 @@ def _known_by_use(candidate: Candidate) -> list[str]:
     if speed is not None:
         lines.append(
             f"Here it reads {rate(speed.reading)} tokens a second, and writes {rate(speed.writing_one)} of"
-            f" one text, {rate(speed.writing_ten)} of ten texts together."
+            f" one text, {rate(speed.writing_ten)} of ten texts together, with"
+            f" {candidate.speed_on or PROCESSOR}."
         )
         if speed.disturbed:
             lines.append("Other programs used the processor while that was measured.")

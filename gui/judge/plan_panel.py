@@ -114,6 +114,8 @@ class PlanPanel(QWidget):
             f" {amount(planned.memory.available)} are free",
         )
         self._fit.say(str(planned.fit), FIT_ROLES[str(planned.fit)])
+        on, remark = planned.computing.on, planned.computing.remark
+        self._say("Computes on", f"{on}. {remark}" if remark else on)
         self._say("Time", self._time(planned))
         untimed = (forecast.seconds is None or forecast.seconds_of_file) and not planned.complete
         self._time_button.setVisible(untimed and len(forecast.too_long) < forecast.items)
@@ -185,6 +187,7 @@ class PlanPanel(QWidget):
             ("", (self._context_button, self._shorten_button)),
             ("Tokens", ()),
             ("Memory", (self._fit,)),
+            ("Computes on", ()),
             ("Time", (self._time_button,)),
         )
         for row, (caption, beside) in enumerate(rows):

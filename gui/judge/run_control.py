@@ -6,13 +6,14 @@ Knows: the events of a run, and how they become progress. Does not know: pages, 
 import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from engine.core.errors import EngineError
 from engine.core.events import (
+    DeviceLeft,
     Drafted,
     GroupUnderWay,
     HealthSeen,
@@ -28,6 +29,7 @@ from engine.core.health import Health
 from engine.core.judgments import Unscored
 from engine.core.run_setup import RunSetup
 from gui.judge import run_jobs
+from gui.judge.devices.device_jobs import Computing
 from gui.judge.usual_setup import usual_setup
 from gui.work.lanes import Lane, Task
 from gui.work.places import UnderWay
@@ -47,7 +49,7 @@ class RunProgress:
     `judged`: items in the store, `judged_before` of them from earlier sessions. `unscored`: judgments of
     this session that could not be made. `tokens_per_second`: over the last half minute, None where nothing
     was read yet. `elapsed`, `eta`: seconds; None where it cannot be known yet. `note`: what is done now, or
-    what a person should know of the model.
+    what a person should know of the model. `computing`: what computes, and whether a GPU failed in it.
     """
 
     run_id: int
@@ -60,6 +62,7 @@ class RunProgress:
     eta: float | None = None
     note: str = ""
     stopping: bool = False
+    computing: Computing = field(default_factory=Computing)
 
 
 class RunControl(QObject):
@@ -84,6 +87,7 @@ class RunControl(QObject):
         self._left_told: tuple[float, float] | None = None  # when, and the seconds until the end
         self._note = ""
         self.health: Health | None = None  # of all that is judged, once that can be said
+        self.computing = Computing()
         self._count: RunProgress | None = None
         self._begun = self._finished = 0.0
         self._spans: deque[tuple[float, int]] = deque()
@@ -132,6 +136,7 @@ class RunControl(QObject):
             eta=self._left(now) if self.running else None,
             note=self.note,
             stopping=self._stopping,
+            computing=self.computing,
         )
 
     def _left(self, now: float) -> float | None:
@@ -194,6 +199,7 @@ class RunControl(QObject):
         self._note = "Waiting for other work with a model to end …" if waits else ""
         self._count = None
         self.health = None
+        self.computing = Computing()
         self._begun = time.monotonic()
         self._spans.clear()
         self._task = self._workspace.threads.start(Lane.MODEL, run_jobs.judge(setup, store, at_hand))
@@ -240,6 +246,10 @@ class RunControl(QObject):
                 if event.run_seconds_left is not None:
                     self._left_told = (time.monotonic(), event.run_seconds_left)
             self.told.emit(event)
+        elif isinstance(event, Computing):
+            self.computing = event
+        elif isinstance(event, DeviceLeft):
+            self.computing = Computing.after(event)
         elif isinstance(event, Preparing):
             self._note = f"{event.what} …"
         elif isinstance(event, RunStarted):
@@ -260,7 +270,14 @@ class RunControl(QObject):
         self.judged.emit(event)
 
     def _take_start(self, event: RunStarted) -> None:
-        self._count = RunProgress(event.run_id, event.items, event.judged, judged_before=event.judged)
+        begun = self._count  # where a GPU failed, the processor begins once more
+        self._count = RunProgress(
+            event.run_id,
+            event.items,
+            event.judged,
+            judged_before=event.judged if begun is None else begun.judged_before,
+            unscored=0 if begun is None else begun.unscored,
+        )
         if event.judged < event.items and self._setup is not None:
             setup = replace(self._setup, fresh=False, name=None, note=None)  # the run has them, or others
             kept = {"run": event.run_id, "setup": setup.as_json()}

@@ -3,13 +3,14 @@
 Knows: the steps from a setup to a plan, and to the last item. Does not know: windows.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.events import Preparing, RunEnded, followed
 from engine.core.run_setup import RunSetup
+from gui.judge.devices.device_jobs import Computing, blamed, computing
 from gui.work.apart_jobs import worker
 from gui.work.lanes import Job, JobControl
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from engine.gguf.judge_file import ModelFile
     from engine.gguf.memory import Fit, MemoryEstimate
     from engine.judge.forecast import Forecast
+    from engine.judge.plan import RunPlan
     from engine.judge.prepare import PreparedRun
     from engine.system.computer import Memory
 
@@ -29,7 +31,9 @@ _READING = Preparing("Reading the files")
 
 @dataclass(frozen=True)
 class Planned:
-    """What a run would take. `context`: the one that is used where the setup leaves the choice."""
+    """What a run would take, and what would compute it. `context`: the one that is used where the setup
+    leaves the choice.
+    """
 
     setup: RunSetup
     forecast: "Forecast"
@@ -39,6 +43,7 @@ class Planned:
     estimate: "MemoryEstimate"
     fit: "Fit"
     notices: tuple[str, ...]
+    computing: Computing = field(default_factory=Computing)
 
     @property
     def complete(self) -> bool:
@@ -76,9 +81,13 @@ def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Pl
 
         prepared = _prepared(setup, at_hand, control)
         store = store_path if is_there(store_path) else None
-        counting = forecast(prepared.plan, store, control.cancel, setup.fresh)
+        run = None if setup.fresh else _run_of(prepared.plan, store)
+        going_on = None if run is not None and run.complete else run  # it may be judged again
+        made = _settled(prepared.plan, going_on)
+        counting = forecast(made, store, control.cancel, setup.fresh)
         counted = followed(counting, control.report)
-        settings = prepared.plan.settings
+        settings, computes = made.settings, computing(setup, made, going_on)
+        notices = [*prepared.notices, counted.template_note]
         estimate = memory_needed(prepared.model, settings.context, kv_type=settings.kv_type)
         memory = available_memory()
         return Planned(
@@ -89,7 +98,8 @@ def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Pl
             memory=memory,
             estimate=estimate,
             fit=memory_fit(estimate, *memory),
-            notices=tuple(note for note in (*prepared.notices, counted.template_note) if note),
+            notices=tuple(note for note in notices if note and note != computes.remark),
+            computing=computes,
         )
 
     return work
@@ -105,8 +115,10 @@ def time_first(planned: Planned, at_hand: "Dataset | None") -> "Job[Forecast]":
 
         with worker(time_plan, control) as timer:
             made = _prepared(planned.setup, at_hand, control).plan
+            if not planned.computing.device:
+                made = made.by_processor()
             control.report(Preparing("Judging some items"))
-            with in_use(made.model):
+            with in_use(made.model), blamed(made.machine.device):
                 rate = followed(timer.do(made), control.report)
         return planned.forecast.with_rate(rate)
 
@@ -116,7 +128,8 @@ def time_first(planned: Planned, at_hand: "Dataset | None") -> "Job[Forecast]":
 def judge(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[RunEnded]:
     """Judge what the store does not hold yet.
 
-    Reports Preparing, FilesRead and the events of the run, tokens at most ten times a second.
+    Reports Preparing, FilesRead, what is Computing, and the events of the run, tokens at most ten times a
+    second.
     SetupError where a run to resume is not that of the setup any more.
     """
 
@@ -124,9 +137,16 @@ def judge(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[R
         control.report(_READING)
         from engine.judge.on_device import judging_by
         from engine.judge.work import judge_plan
+        from engine.store.opening import is_there
 
         with worker(judge_plan, control) as judging:
-            made = _prepared(setup, at_hand, control, _resumed(setup, store_path)).plan
+            resumed = _resumed(setup, store_path)
+            made = _prepared(setup, at_hand, control, resumed).plan
+            going_on = resumed
+            if resumed is None and not setup.fresh and is_there(store_path):
+                going_on = _run_of(made, store_path)
+            made = _settled(made, going_on)
+            control.report(computing(setup, made, going_on))
             control.report(Preparing("Loading the model"))
             another = partial(worker, judge_plan, control)
             fresh, resumes = setup.fresh, setup.resumes
@@ -144,6 +164,21 @@ def _resumed(setup: RunSetup, store_path: Path) -> "StoredRun | None":
         return None
     with RunStore(store_path) as store:
         return store.run(setup.resumes)
+
+
+def _run_of(made: "RunPlan", store_path: Path | None) -> "StoredRun | None":
+    """The run in the store that a plan would go on with; None where there is no store."""
+    from engine.store.run_store import RunStore
+
+    if store_path is None:
+        return None
+    with RunStore(store_path) as store:
+        return store.find(made.identity().key)
+
+
+def _settled(made: "RunPlan", run: "StoredRun | None") -> "RunPlan":
+    """A plan with what goes on with its run: the processor where that has left its device."""
+    return made.by_processor() if run is not None and run.device_left else made
 
 
 def _prepared(

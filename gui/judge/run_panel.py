@@ -21,6 +21,7 @@ from engine.core.errors import EngineError
 from engine.core.events import Drafted, GroupUnderWay, ItemJudged, LabelsRead, RunEnded
 from engine.core.formatting import duration, visible
 from engine.core.health import Health, HealthVerdict
+from gui.judge.devices.device_jobs import Computing
 from gui.judge.group_panel import GroupPanel
 from gui.judge.latest_table import LatestTableModel
 from gui.judge.run_control import RunControl, RunProgress
@@ -58,6 +59,7 @@ class RunPanel(QWidget):
         self._note = hint("")
         self._awake = hint("The computer stays awake until it ends.")
         self._awake.hide()
+        self._computing = hint("")
         self.group = GroupPanel()
         self._bar = QProgressBar()
         self._bar.setRange(0, _PARTS)
@@ -88,6 +90,7 @@ class RunPanel(QWidget):
                 self._grid,
                 self.group,
                 self._note,
+                self._computing,
                 self._awake,
                 self._health,
                 self._result,
@@ -161,6 +164,7 @@ class RunPanel(QWidget):
         self._note.setText(visible(note))
         self._note.setVisible(bool(note))
         self._grid.setVisible(progress is not None)
+        self._show_computing(progress.computing if progress is not None else Computing())
         if progress is None:
             self._heading.setText("Run")
             return
@@ -181,6 +185,13 @@ class RunPanel(QWidget):
             widget.setVisible(progress.judged_before > 0)
         set_role(self._figures["Unscored"], "warning" if progress.unscored else "")
         self._bar.setAccessibleDescription(f"{progress.judged} of {progress.items}")
+
+    def _show_computing(self, computing: Computing) -> None:
+        """Name a GPU that computes, and say as long as the run is shown why one does not any more."""
+        on = f"Computes on: {computing.device}" if computing.device else ""
+        self._computing.setText(visible(computing.remark or on))
+        self._computing.setVisible(bool(self._computing.text()))
+        set_role(self._computing, "warning" if computing.remark else "hint")
 
     def show_awake(self, awake: bool) -> None:
         """Say that the computer is kept awake."""

@@ -36,13 +36,11 @@ class SettingsPanel(QWidget):
     """Shows and remembers all of a setup but dataset, items and model."""
 
     changed = Signal()
-    unfolded = Signal()  # Advanced was opened for the first time
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
         self._state = workspace.state
-        self._unfolded = False
         self._make_fields()
         form = QFormLayout()
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
@@ -115,7 +113,6 @@ class SettingsPanel(QWidget):
         self._reset.clicked.connect(lambda: self.show_setup(usual_setup()))
         self.advanced = AdvancedPanel(self._workspace)
         self.fold = Fold("Advanced", self.advanced)
-        self.fold.opened.connect(self._tell_unfolded)
         self._mode.currentIndexChanged.connect(self._tell)
         self._orders.currentIndexChanged.connect(self._tell)
         self.advanced.changed.connect(self._tell)
@@ -138,12 +135,6 @@ class SettingsPanel(QWidget):
         self.advanced.follow(setup)
         self._state.set_record(_KEPT, setup.as_json())
         self.changed.emit()
-
-    @Slot()
-    def _tell_unfolded(self) -> None:
-        if not self._unfolded:
-            self._unfolded = True
-            self.unfolded.emit()
 
 
 def _index_of(setup: RunSetup) -> int:

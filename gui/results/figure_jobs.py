@@ -31,6 +31,7 @@ TITLES = {
     "labels": "Labels given by people and by the judge",
     "confusion": "Human labels and the judge's",
     "reliability": "Reliability of the probabilities",
+    "orders": "The second order only in doubt",
 }
 
 
@@ -68,13 +69,14 @@ def draw(evaluation: "Evaluation", dark: bool) -> Job[Sequence[Drawn]]:
         from engine.report.figures import all_figures
         from engine.report.findings import figure_in_words
         from engine.report.html_report import reliability_of
+        from engine.report.order_figure import order_report_of
 
-        bins = reliability_of(evaluation.matched)
+        bins, orders = reliability_of(evaluation.matched), order_report_of(evaluation.matched)
         drawn = []
-        for name, figure in all_figures(evaluation, bins, dark=dark).items():
+        for name, figure in all_figures(evaluation, bins, orders=orders, dark=dark).items():
             control.cancel.raise_if_requested()
             svg = _without_empty_glyphs(as_svg(figure))
-            said = figure_in_words(name, evaluation, bins)
+            said = figure_in_words(name, evaluation, bins, orders)
             drawn.append(Drawn(name, svg, said, spots_of(name, figure, evaluation)))
             control.report(drawn[-1])
         return drawn
@@ -204,8 +206,10 @@ def save_figures(evaluation: "Evaluation", folder: Path, name: str) -> Job[Path]
 def _light(evaluation: "Evaluation") -> "dict[str, Figure]":
     from engine.report.figures import all_figures
     from engine.report.html_report import reliability_of
+    from engine.report.order_figure import order_report_of
 
-    return all_figures(evaluation, reliability_of(evaluation.matched))
+    matched = evaluation.matched
+    return all_figures(evaluation, reliability_of(matched), orders=order_report_of(matched))
 
 
 def _bytes(figure: "Figure", form: str) -> bytes:

@@ -169,7 +169,9 @@ def _alone(system: "System", problem: SetupError | None, chosen: Chosen | None) 
     results = system.results
     assert results is not None
     caveats = [] if chosen is None else [f"Only a slice is shown: {chosen.words}."]
-    caveats += _health(system) + ([] if results.run.complete else [incomplete(results.run)])
+    run = results.run
+    caveats += _health(system) + ([] if run.complete else [incomplete(run)])
+    caveats += [run.device_left_in_words] if run.device_left else []
     unscored, listed = _unscored(results)
     tables = {
         ScoreTable.LABELS_GIVEN: distribution_table(count_run(results)),

@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.core.formatting import counted, duration, short_name
 from engine.core.run_setup import RunSetup, orders_in_words
-from engine.core.settings import Mode
+from engine.core.settings import CPU, Mode
 
 
 class QueueState(StrEnum):
@@ -81,6 +81,8 @@ class Queued:
             parts.append(counted(setup.shots, "example", "examples"))
         if setup.calibration_path is not None:
             parts.append("calibrated")
+        if setup.device is not None:
+            parts.append("processor alone" if setup.device == CPU else f"on {short_name(setup.device)}")
         if setup.temperature:
             parts.append(f"temperature {setup.temperature:g}")
         return ", ".join(parts)

@@ -292,9 +292,9 @@ class RunQueue(QObject):
             return replace(entry, state=state, run_id=how.run_id, said=said)
         health = self._control.health
         doubt = f", {health.in_short}" if health is not None and health.doubted else ""
-        return replace(
-            entry, state=QueueState.DONE, run_id=how.run_id, said=f"{how.judged:,} items{doubt}".rstrip(".")
-        )
+        by = ", the processor went on without the GPU" if self._control.computing.failed else ""
+        said = f"{how.judged:,} items{by}{doubt}".rstrip(".")
+        return replace(entry, state=QueueState.DONE, run_id=how.run_id, said=said)
 
 
 _COUNTED = {

@@ -99,6 +99,43 @@ def test_a_whole_bundle_exits_with_0_and_says_what_it_needs(
     assert "libc.so.6" in out
 
 
+@pytest.fixture
+def for_gpus(bundle: Path, tmp_path: Path) -> Path:
+    """A library that is linked with the finder of graphics drivers; the bundle holds all but the two."""
+    add_libraries(bundle)
+    library = tmp_path / "libggml-vulkan.so"
+    finder = tmp_path / "libvulkan.so.1"
+    compile_nothing = ["cc", "-shared", "-x", "c", "/dev/null", "-x", "none", "-Wl,--no-as-needed"]
+    subprocess.run([*compile_nothing, f"-Wl,-soname,{finder.name}", "-o", str(finder)], check=True)
+    subprocess.run([*compile_nothing, str(finder), "-o", str(library)], check=True)
+    return library
+
+
+needs_cc = pytest.mark.skipif(not shutil.which("cc"), reason="compiles")
+
+
+@linux_only
+@needs_cc
+def test_the_library_for_gpus_may_lack_the_finder_of_drivers_and_that_is_said(
+    bundle: Path, for_gpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    apart = bundle / "_internal" / "llama_cpp" / "lib" / "gpu"
+    apart.mkdir(parents=True)
+    shutil.copy(for_gpus, apart)
+    assert bundle_check.main([str(bundle)]) == 0
+    always, alone = capsys.readouterr().out.splitlines()[-2:]
+    assert "libvulkan" not in always
+    assert alone == "For a GPU alone it needs libvulkan.so.1, and runs without."
+
+
+@linux_only
+@needs_cc
+def test_nothing_else_may_lack_it(bundle: Path, for_gpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copy(for_gpus, bundle / "_internal")
+    assert bundle_check.main([str(bundle)]) == 1
+    assert "LACKS libvulkan.so.1, which these are linked with: _internal/libggml" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("words", [[], ["missing"], ["bundle", "bundle"], ["file"]])
 def test_wrong_arguments_exit_with_2_and_usage(
     bundle: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]

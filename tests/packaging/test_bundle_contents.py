@@ -3,8 +3,10 @@
 import pytest
 from bundle_contents import (
     LEFT_OUT_MODULES,
+    LIBRARIES_FOR_GPUS,
     SYSTEM_LIBRARIES,
     belongs,
+    is_for_gpus,
     is_of_the_system,
 )
 
@@ -42,6 +44,8 @@ LIBRARIES = [name for names in SYSTEM_LIBRARIES.values() for name in names]
         "matplotlib/mpl-data/fonts/ttf/DejaVuSans.ttf",
         "matplotlib/mpl-data/matplotlibrc",
         "llama_cpp/lib/libllama.so",
+        "llama_cpp/lib/gpu/libggml-vulkan.so",
+        r"llama_cpp\lib\gpu\ggml-vulkan.dll",
         "examples/demo.tsv",
         "models/demo-judge.gguf",
         "engine/report/report_template.html",
@@ -88,6 +92,9 @@ def test_what_the_program_uses_belongs(inside: str) -> None:
         r"numpy\_core\tests\data\recarray_from_file.fits",
         "sklearn/datasets/data/iris.csv",
         "llama_cpp/lib/cmake/llama/llama-config.cmake",
+        "llama_cpp_python-0.3.36.dist-info/direct_url.json",
+        "vulkan-1.dll",
+        r"llama_cpp\lib\gpu\vulkan-1.dll",
     ],
 )
 def test_what_nothing_uses_stays_out(inside: str) -> None:
@@ -109,6 +116,13 @@ def test_a_library_of_the_system_is_known_by_its_name_and_stays_out_wherever_it_
     assert is_of_the_system(library)
     assert not belongs(library)
     assert not belongs(f"PySide6/Qt/lib/{library}")
+
+
+def test_the_finder_of_graphics_drivers_stays_out_and_is_not_asked_for() -> None:
+    assert LIBRARIES_FOR_GPUS == {"libvulkan1": ("libvulkan.so.1",)}
+    assert is_for_gpus("libvulkan.so.1")
+    assert not is_of_the_system("libvulkan.so.1")
+    assert not belongs("libvulkan.so.1")
 
 
 def test_no_library_comes_with_two_packages_of_the_system() -> None:

@@ -111,6 +111,30 @@ def test_the_programs_own_and_those_of_llama_cpp_and_python_are_there(tmp_path: 
         assert "PYTHON SOFTWARE FOUNDATION LICENSE" in (folder / "Python.txt").read_text("utf-8")
 
 
+@pytest.mark.parametrize(
+    "library", ["llama_cpp/lib/gpu/libggml-vulkan.so", r"llama_cpp\lib\gpu\ggml-vulkan.dll"]
+)
+def test_with_the_library_for_gpus_come_the_terms_of_the_headers_in_it(
+    tmp_path: Path, llama: Path, library: str
+) -> None:
+    folder = tmp_path / "licences"
+    collect_licences([library], [], llama, folder)
+    terms = (folder / "llama.cpp" / "Khronos.txt").read_text("utf-8")
+    for part in (
+        "Vulkan headers",
+        "SPIR-V headers",
+        "The Khronos Group Inc.",
+        "Permission is hereby granted",
+    ):
+        assert part in terms
+
+
+def test_without_it_they_stay_out(tmp_path: Path, llama: Path) -> None:
+    folder = tmp_path / "licences"
+    collect_licences(["llama_cpp/lib/libllama.so"], [], llama, folder)
+    assert not (folder / "llama.cpp" / "Khronos.txt").exists()
+
+
 def test_what_an_older_build_left_goes(tmp_path: Path, llama: Path) -> None:
     old = tmp_path / "licences" / "gone-1.0" / "LICENSE"
     old.parent.mkdir(parents=True)

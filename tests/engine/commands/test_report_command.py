@@ -44,6 +44,7 @@ def test_a_judged_run_becomes_a_page_and_figures(tmp_path: Path, demo_store: Pat
         assert text in page.read_text("utf-8")
     assert names(tmp_path) == ["deep", "home", "one.html"]
     assert names(figures) == sorted(f"{name}.{form}" for name in FIGURE_NAMES for form in ("png", "svg"))
+    assert "The least margin that keeps 99.0 %" in page.read_text("utf-8")
     assert report(parser().parse_args([*words, "--out", str(again)])) == 0
     assert again.read_text("utf-8") == page.read_text("utf-8")
     assert "Weights and tie threshold: <bdi>default</bdi>." in page.read_text("utf-8")
@@ -60,7 +61,10 @@ def test_a_submission_has_a_page_too(tmp_path: Path, submission: list[str]) -> N
     assert "&lt;script&gt;a&lt;/script&gt;" in page
     assert not re.search("<script", page, re.IGNORECASE)
     assert names(figures) == sorted(
-        f"{name}.{form}" for name in FIGURE_NAMES if name != "reliability" for form in ("png", "svg")
+        f"{name}.{form}"
+        for name in FIGURE_NAMES
+        if name not in ("reliability", "orders")
+        for form in ("png", "svg")
     )
     assert (figures / "accuracy.png").read_bytes().startswith(b"\x89PNG")
     assert (figures / "accuracy.svg").read_bytes().startswith(b"<?xml")

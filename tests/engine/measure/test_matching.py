@@ -1,5 +1,6 @@
 """Predictions and labels are joined by id; what does not fit together is named."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import SetupError
+from engine.core.run_records import DEVICE_LEFT
 from engine.measure.matching import match
 from tests.judged import GOOD, SURE_A, A, B, dataset, stored_run, system
 
@@ -83,3 +85,14 @@ def test_what_of_a_submission_is_joined_by_ids_alone_is_said() -> None:
     matched = match(system({"safety": [A, B, A]}), dataset({"safety": [A, B]}), partial=True)
     assert matched.joined.startswith("2 of 3 ids of ")
     assert "only their ids say" in matched.joined
+
+
+def test_a_gpu_that_failed_in_the_run_is_a_caveat(tmp_path: Path) -> None:
+    gold = dataset({"safety": [A, A]})
+    run = stored_run(tmp_path, gold, {"safety": [SURE_A, SURE_A]})
+    assert run.results is not None
+    left = replace(run.results.run, manifest={DEVICE_LEFT: "A card, after 1 of 2 items: it hung"})
+    found = match(replace(run, results=replace(run.results, run=left)), gold)
+    assert found.caveats == [
+        "A GPU failed in this run: A card, after 1 of 2 items: it hung. The processor did the rest."
+    ]

@@ -13,7 +13,9 @@ from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 
 from engine.calibrate.cross_validation import ReliabilityBin
+from engine.calibrate.order_margin import margin_report
 from engine.core.log_probs import FloatArray
+from engine.decisions.second_order import BothOrders
 from engine.measure.evaluation import Evaluation, evaluate
 from engine.measure.matching import match
 from engine.report.figure_style import as_png, as_svg
@@ -33,6 +35,10 @@ BINS = {
     "safety": [ReliabilityBin(0.3, 0.4, 3, 0.35, 1.0), ReliabilityBin(0.9, 1.0, 1200, 0.97, 0.5)],
     "relevance": [ReliabilityBin(0.9, 1.0, 7, 1.0, 0.0)],
 }
+
+ORDERS = margin_report(
+    BothOrders(("safety",), ("1", "2"), np.array([[0.1], [0.9]]), np.array([[False], [True]])), "ab", 0.99
+)
 
 
 @pytest.fixture
@@ -237,7 +243,7 @@ def test_the_users_own_settings_do_not_count(evaluation: Evaluation) -> None:
 
 
 def test_dark_paper_has_light_text(evaluation: Evaluation) -> None:
-    for figure in all_figures(evaluation, BINS, weighing([1, 0]), dark=True).values():
+    for figure in all_figures(evaluation, BINS, weighing([1, 0]), ORDERS, dark=True).values():
         (axes, *_) = figure.axes
         assert sum(matplotlib.colors.to_rgb(figure.get_facecolor())) < 1
         for label in axes.get_xticklabels():
@@ -246,7 +252,7 @@ def test_dark_paper_has_light_text(evaluation: Evaluation) -> None:
 
 
 def test_only_what_there_is_to_show_is_drawn(evaluation: Evaluation) -> None:
-    assert tuple(all_figures(evaluation, BINS, weighing([1]))) == FIGURE_NAMES
+    assert tuple(all_figures(evaluation, BINS, weighing([1]), ORDERS)) == FIGURE_NAMES
     assert tuple(all_figures(evaluation, {}, weighing([]))) == ("accuracy", "labels", "confusion")
 
 

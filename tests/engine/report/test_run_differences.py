@@ -57,3 +57,26 @@ def test_the_columns_of_a_foreign_dataset_stand_on_one_line() -> None:
     columns = {"columns": {"id": "uid", "instruction": "prompt"}, "labels": {"1": "A"}}
     found = facts(replace(ONE, manifest={**ONE.manifest, "columns": columns}), OTHER)
     assert found["columns"] == (True, "id=uid,instruction=prompt; labels 1=A", None)
+
+
+def test_what_computed_is_said_in_plain_words() -> None:
+    made = {
+        **ONE.manifest,
+        "computed_on": "A card (graphics card, Vulkan)",
+        "driver": "31.0",
+        "gpu_layers": 9,
+    }
+    on_device = replace(
+        ONE,
+        identity=replace(IDENTITY, settings={**IDENTITY.settings, "device": "Vulkan: A card"}),
+        manifest={**made, "device_left": "A card, after 1 of 3 items: it hung"},
+    )
+    found = facts(on_device, ONE)
+    for fact, value in (
+        ("GPU of the run", "Vulkan: A card"),
+        ("computed on", "A card (graphics card, Vulkan)"),
+        ("driver of the GPU", "31.0"),
+        ("GPU layers", "9"),
+        ("GPU left for the processor", "A card, after 1 of 3 items: it hung"),
+    ):
+        assert found[fact] == (True, value, None)

@@ -16,6 +16,7 @@ import pytest
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import (
     ColumnsError,
+    DeviceFailed,
     EngineBug,
     EngineError,
     InputError,
@@ -81,7 +82,8 @@ ERRORS = [
     ColumnsError(Path("a.tsv"), ["one"], REMEDY, foreign=True, unknown=["x"]),
     ModelFileError("a problem", REMEDY),
     NoRoomError("a problem", REMEDY),
-    ProcessEnded("a problem", REMEDY),
+    DeviceFailed("A card", "it does not compute"),
+    ProcessEnded("a problem", REMEDY, broke_down=True),
     StoreError("a problem", REMEDY),
     RunBusyError("a problem", REMEDY),
     EngineBug("a bug"),

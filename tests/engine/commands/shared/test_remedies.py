@@ -15,7 +15,7 @@ from tests.test_layout import command_line
 PRINTED = {
     "cache of a session": "Use f16 (--kv-type f16).",
     "room of a session": "Use a smaller --context, or close other programs.",
-    "memory of a batch": "Use a smaller --context or fewer --gpu-layers, or close other programs.",
+    "memory of a batch": "Use a smaller --context, or close other programs.",
     "cache by the header": "Use f16 (--kv-type f16).",
     "memory": (
         "Use a smaller context (--context) or a smaller quantisation of this model, or close programs."

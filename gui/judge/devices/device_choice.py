@@ -1,0 +1,220 @@
+"""The field "Compute on": the processor, a GPU, or whichever was faster; and the button that tries GPUs.
+
+Knows: what can be chosen, what a trial of the chosen model said. Does not know: how devices are looked for
+and tried, runs.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from engine.core.events import MeasureProgress, Preparing
+from engine.core.formatting import without_middle
+from engine.core.settings import CPU, Device
+from gui.judge.devices import device_jobs
+from gui.judge.devices.device_jobs import DevicesTried
+from gui.judge.devices.device_words import (
+    CHOOSE_OTHERWISE,
+    NONE_FOUND,
+    NOT_TRIED,
+    device_name,
+    distances,
+    outcome,
+)
+from gui.kit.busy import BusyLine
+from gui.kit.foreign_text import one_line, plain_label, tip
+from gui.kit.labels import name, narrow, set_role
+from gui.work.lanes import Lane, LatestTask
+from gui.work.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.llama.device_trial import DeviceTrial
+
+_AUTOMATIC = ""  # the data of its row
+_LONGEST_NAME = 80  # characters
+_WAITING = "Waiting for other work with a model to end"
+
+
+class DeviceChoice(QWidget):
+    """Shows and takes a choice; `wish` is what a RunSetup calls its device."""
+
+    changed = Signal()
+    tried = Signal()  # another device may be the fastest by now, and speeds are known
+
+    def __init__(
+        self, workspace: Workspace, threads: Callable[[], int | None], parent: QWidget | None = None
+    ) -> None:
+        """`threads`: how many are set."""
+        super().__init__(parent)
+        self._threads_of, self._lanes = threads, workspace.threads
+        self._wish: str | None = None
+        self._model: Path | None = None
+        self._found: tuple[Device, ...] | None = None  # None: nobody has looked for them
+        self._trial: DeviceTrial | None = None
+        self._begun = False
+        self._doing = ""
+        self._remembering = LatestTask(workspace.threads, Lane.SCAN, self)
+        self._remembering.finished.connect(self._take_trial)
+        self._remembering.failed.connect(workspace.problem)
+        self._trying = LatestTask(workspace.threads, Lane.MODEL, self)
+        self._trying.progress.connect(self._follow)
+        self._trying.finished.connect(self._take)
+        self._trying.failed.connect(workspace.problem)
+        self._trying.busy_changed.connect(self._follow_busy)
+        self._build()
+        self._show()
+
+    @property
+    def wish(self) -> str | None:
+        """What is chosen: None for Automatic, CPU, or what a device is called."""
+        return self._wish
+
+    @property
+    def known(self) -> tuple[Device, ...]:
+        """The devices that were found since the start, or else those that the chosen model was tried with."""
+        if self._found is not None:
+            return self._found
+        return tuple(finding.device for finding in self._trial.findings) if self._trial else ()
+
+    def choose(self, wish: str | None) -> None:
+        """Show a choice; `changed` is not emitted."""
+        self._wish = CPU if wish is not None and wish.strip().casefold() == CPU else wish
+        self._show()
+
+    def set_model(self, path: Path) -> None:
+        """Say which model is chosen: what is remembered of it is shown."""
+        if path != self._model:
+            self._model, self._trial = path, None
+            self._remembering.start(device_jobs.remembered(path))
+            self._show()
+
+    @Slot()
+    def try_devices(self) -> None:
+        """Look for devices, and try all of them with the chosen model."""
+        if self._model is None or self._trying.busy:
+            return
+        waits = self._lanes.busy(Lane.MODEL)
+        self._begun = False
+        self._trying.start(device_jobs.try_devices(self._model, self._threads_of()))
+        self.line.begin(f"{_WAITING} …" if waits else "Looking for GPUs …")
+
+    @Slot()
+    def stop(self) -> None:
+        """Stop trying; what waits for other work with a model does not begin."""
+        if self._begun:
+            self._trying.cancel()
+        else:
+            self._trying.drop()
+
+    def _build(self) -> None:
+        self.field = QComboBox()
+        narrow(self.field)
+        name(
+            self.field,
+            "What computes",
+            "Automatic: the GPU that was faster when this model was tried with it, else the processor. A run"
+            " with another GPU is another run; the processor goes on with a run whose GPU fails.",
+        )
+        self.field.currentIndexChanged.connect(self._choose)
+        self.button = QPushButton("Try the GPU")
+        name(
+            self.button,
+            "Try the GPU with this model",
+            "Looks for GPUs and tries each with the chosen model: whether it computes what the processor"
+            " computes, and how fast. A driver that breaks down harms nothing.",
+        )
+        self.button.clicked.connect(self.try_devices)
+        self.line = BusyLine()
+        self.line.cancelled.connect(self.stop)
+        self.outcome = plain_label()
+        set_role(self.outcome, "hint")
+        row = QHBoxLayout()
+        row.addWidget(self.field, 1)
+        row.addWidget(self.button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addLayout(row)
+        layout.addWidget(self.line)
+        layout.addWidget(self.outcome)
+
+    @Slot()
+    def _choose(self) -> None:
+        self._wish = self.field.currentData() or None
+        self._say()
+        self.changed.emit()
+
+    @Slot(object)
+    def _follow(self, event: object) -> None:
+        self._begun = True
+        if isinstance(event, Preparing):
+            self._doing = event.what
+            self.line.go_on(f"{event.what} …", 0, 1)
+        elif isinstance(event, MeasureProgress):
+            self.line.go_on(f"{self._doing} …", event.done, event.total)
+
+    @Slot(object)
+    def _take_trial(self, trial: "DeviceTrial | None") -> None:
+        self._trial = trial
+        self._show()
+
+    @Slot(object)
+    def _take(self, tried: DevicesTried) -> None:
+        self._found = tried.found
+        if tried.model == self._model and tried.trial is not None:
+            self._remembering.drop()
+            self._trial = tried.trial
+        self._show()
+        self.tried.emit()
+
+    @Slot(bool)
+    def _follow_busy(self, busy: bool) -> None:
+        self.outcome.setVisible(not busy)
+        if not busy:
+            self.line.end()
+
+    def _show(self) -> None:
+        self._fill()
+        self._say()
+
+    def _say(self) -> None:
+        trial, found = self._trial, self._found
+        if found is not None and not found:
+            lost = self._wish is not None and self._wish != CPU
+            text = f"{NONE_FOUND}\n{CHOOSE_OTHERWISE}" if lost else NONE_FOUND
+        elif trial is None or self._model is None:
+            text = NOT_TRIED
+        else:
+            text = outcome(trial, self._model.stem, found)
+        self.outcome.setText(text)
+        self.outcome.setToolTip(tip(distances(trial)) if trial is not None else "")
+
+    def _fill(self) -> None:
+        """Offer what there is; what is chosen and not there stays, and is named so."""
+        self.field.blockSignals(True)
+        self.field.clear()
+        self.field.addItem("Automatic", _AUTOMATIC)
+        self.field.addItem("The processor alone (CPU)", CPU)
+        for device in self.known:
+            self.field.addItem(device_name(device), self._called(device))
+        self.field.setCurrentIndex(self._place())
+        self.field.blockSignals(False)
+
+    def _place(self) -> int:
+        """The row of what is chosen; made where it lacks."""
+        if self._wish is None or self._wish == CPU:
+            return self.field.findData(self._wish or _AUTOMATIC)
+        for place, device in enumerate(self.known):
+            if device.is_called(self._wish):
+                self.field.setItemData(2 + place, self._wish)  # what was said stays as it was
+                return 2 + place
+        where = "Not looked for yet" if self._found is None else "Not found now"
+        self.field.addItem(f"{where}: {one_line(without_middle(self._wish, _LONGEST_NAME))}", self._wish)
+        return self.field.count() - 1
+
+    def _called(self, device: Device) -> str:
+        """By what it is found again: its name, too, may be another device's after a restart."""
+        alike = sum(each.key == device.key for each in self.known)
+        return device.key if alike == 1 else device.name

@@ -1,0 +1,50 @@
+"""What llama.cpp's Vulkan backend is compiled with: Vulkan's headers and glslc, the compiler of shaders.
+
+Knows: where the two lie, and which headers are new enough. Does not know: CMake, the rest of llama.cpp.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+# VK_HEADER_VERSION, the third number of Vulkan's version. Those of 1.3.239 lack VK_EXT_layer_settings.
+_OLDEST = 275
+_SYSTEM_HEADERS = (Path("/usr/local/include"), Path("/usr/include"))
+_VERSION = re.compile(r"^#define VK_HEADER_VERSION (\d+)", re.MULTILINE)
+_REMEDY = (
+    "Install the Vulkan SDK (https://vulkan.lunarg.com) and name its folder in the variable VULKAN_SDK, or"
+    " make a bundle that computes with the processor alone: --without-gpu (with make: GPU=no)."
+)
+
+
+def vulkan_tools() -> list[str]:
+    """The versions of the headers and of glslc. Ends the program where one of them cannot be used."""
+    folders = [Path(sdk, "include") for sdk in _sdk()] + list(_SYSTEM_HEADERS)
+    headers = next(
+        (path for folder in folders if (path := folder / "vulkan" / "vulkan_core.h").is_file()), None
+    )
+    if headers is None:
+        sys.exit(
+            f"For the GPU, llama.cpp is compiled with Vulkan's headers, and there are none here. {_REMEDY}"
+        )
+    version = _VERSION.search(headers.read_text(encoding="utf-8"))
+    if version is None or int(version[1]) < _OLDEST:
+        found = f"version {version[1]}" if version else "of no version"
+        sys.exit(f"{headers}: Vulkan's headers are {found}; llama.cpp needs {_OLDEST} or newer. {_REMEDY}")
+    # CMake looks in the same places, and in the same order.
+    glslc = shutil.which(
+        "glslc", path=os.pathsep.join([*(f"{sdk}/bin" for sdk in _sdk()), *os.get_exec_path()])
+    )
+    if glslc is None:
+        sys.exit(f"For the GPU, llama.cpp is compiled with glslc, and there is none here. {_REMEDY}")
+    printed = subprocess.run([glslc, "--version"], capture_output=True, text=True, check=True).stdout
+    return [f"headers {version[1]}", *printed.splitlines()]
+
+
+def _sdk() -> list[str]:
+    """The folder of Vulkan's SDK, where one is named."""
+    named = os.environ.get("VULKAN_SDK")
+    return [named] if named else []

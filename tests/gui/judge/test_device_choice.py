@@ -1,0 +1,390 @@
+"""What computes, as chosen, tried and told on the Judge page: no GPU is here, others are remembered."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractSpinBox
+from pytestqt.qtbot import QtBot
+
+from engine.core.cancel import CancelToken
+from engine.core.errors import DeviceFailed, ProcessEnded
+from engine.core.events import DeviceLeft, ItemJudged, RunEnded, RunStarted, followed
+from engine.core.run_records import DEVICE_LEFT
+from engine.core.run_setup import RunSetup
+from engine.core.settings import CPU, Device, DeviceKind, Mode
+from engine.gguf.judge_file import read_model_file
+from engine.judge.plan import RunPlan, open_model
+from engine.judge.prepare import prepare_run
+from engine.judge.run import run_judging
+from engine.llama.device_trial import DeviceFinding, DeviceTrial
+from engine.llama.speed import ModelSpeed
+from engine.loading import devices as loading
+from engine.loading.checked_model import checked_model
+from engine.loading.devices import remembered_trial
+from engine.loading.model_memory import model_memory
+from engine.loading.model_speed import remember_speed
+from engine.loading.opening import machine_on
+from engine.store.run_store import RunStore
+from engine.system.paths import demo_model
+from gui.judge.devices.device_choice import DeviceChoice
+from gui.judge.devices.device_jobs import blamed
+from gui.judge.devices.device_words import NONE_FOUND, NOT_TRIED, outcome
+from gui.judge.judge_page import JudgePage
+from gui.judge.model_table import SPEED, about
+from gui.judge.run_control import RunControl
+from gui.judge.usual_setup import usual_setup
+from gui.runs.queued import Queued, QueueState
+from gui.runs.run_queue import RunQueue
+from gui.work.workspace import Workspace
+from tests.gui.judge.pages import A_WHILE, new_page, press, wait_for_plan
+from tests.gui.labels import text_of
+
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
+GONE = Device("Vulkan7", "A card <b>that</b> was sold", "Vulkan", DeviceKind.GPU, 8 << 30, "00000001")
+BROKEN = Device("Vulkan8", "An old one", "Vulkan", DeviceKind.INTEGRATED)
+SLOW = ModelSpeed(reading=100, writing_one=10, writing_ten=40, prompt=512, cores=0.9, threads=1)
+FAST = ModelSpeed(reading=9000, writing_one=900, writing_ten=8000, prompt=512, cores=0.1, threads=0)
+TRIAL = DeviceTrial(SLOW, (DeviceFinding(GONE, 0.01, 0.02, FAST), DeviceFinding(BROKEN, reason="it hangs")))
+LABELS = replace(usual_setup(), mode=Mode.LABELS, threads=1)
+
+
+@pytest.fixture(scope="module")
+def no_gpu() -> None:
+    """Skips on a computer with one."""
+    if loading.found_devices(CancelToken()):
+        pytest.skip("this computer has a GPU that llama.cpp can use")
+
+
+def demo_hash() -> str:
+    return checked_model(read_model_file(demo_model()), CancelToken()).hash
+
+
+@pytest.fixture
+def remembered() -> DeviceTrial:
+    """The demo model was tried with a fast card, which is gone by now, and with one that hung."""
+    file_hash = demo_hash()
+    with model_memory() as memory:
+        memory.remember_devices(loading._key(file_hash), TRIAL)
+    on_card = machine_on(GONE, LABELS.threads, None, read_model_file(demo_model()))
+    remember_speed(file_hash, on_card, FAST)
+    return TRIAL
+
+
+@pytest.fixture
+def page(qtbot: QtBot, workspace: Workspace, demo_gold: Path) -> JudgePage:
+    page = new_page(qtbot, workspace)
+    page.settings.show_setup(LABELS)
+    workspace.open_dataset(demo_gold)
+    page.settings.fold.set_open(True)
+    wait_for_plan(qtbot, page)
+    return page
+
+
+def choice_of(page: JudgePage) -> DeviceChoice:
+    return page.settings.advanced.device
+
+
+def offered(page: JudgePage) -> list[str]:
+    field = choice_of(page).field
+    return [field.itemText(row) for row in range(field.count())]
+
+
+def layers_of(page: JudgePage) -> QAbstractSpinBox:
+    found = page.settings.findChildren(QAbstractSpinBox)
+    return next(field for field in found if field.accessibleName() == "Layers of the model on the GPU")
+
+
+def try_the_gpu(qtbot: QtBot, page: JudgePage) -> None:
+    with qtbot.waitSignal(choice_of(page).tried, timeout=A_WHILE):
+        press(page.settings, "Try the GPU")
+
+
+def test_nothing_looks_for_a_gpu_before_a_person_asks(
+    qtbot: QtBot, workspace: Workspace, demo_gold: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[object] = []
+
+    def looked(*_: object, **__: object) -> tuple[int, bytes]:
+        started.append(1)
+        return 1, b""
+
+    monkeypatch.setattr(loading, "run_child", looked)
+    page = new_page(qtbot, workspace)
+    page.settings.show_setup(LABELS)
+    workspace.open_dataset(demo_gold)
+    page.settings.fold.set_open(True)
+    wait_for_plan(qtbot, page)
+    qtbot.waitUntil(lambda: page.picker.candidate is not None, timeout=A_WHILE)
+    assert NOT_TRIED in text_of(choice_of(page))
+    assert offered(page) == ["Automatic", "The processor alone (CPU)"]
+    assert "the processor\nComputes on" in text_of(page.plan_panel)
+    assert not started
+
+
+@pytest.mark.apart
+def test_where_there_is_no_gpu_that_is_said_plainly(qtbot: QtBot, no_gpu: None, page: JudgePage) -> None:
+    try_the_gpu(qtbot, page)
+    assert choice_of(page).outcome.text() == NONE_FOUND
+    assert not choice_of(page).line.isVisible()
+    assert offered(page) == ["Automatic", "The processor alone (CPU)"]
+    assert remembered_trial(demo_hash()) is None
+    wait_for_plan(qtbot, page)
+    assert "the processor\nComputes on" in text_of(page.plan_panel)
+
+
+def test_it_is_tried_with_the_keyboard_and_can_be_stopped(qtbot: QtBot, page: JudgePage) -> None:
+    choice = choice_of(page)
+    choice.button.setFocus()
+    QTest.keyClick(choice.button, Qt.Key.Key_Space)
+    assert choice.line.isVisible()
+    press(choice, "Cancel")
+    qtbot.waitUntil(lambda: not choice.line.isVisible(), timeout=A_WHILE)
+    assert choice.outcome.isVisible()
+    assert choice.button.hasFocus() or not page.isActiveWindow()
+
+
+def test_a_remembered_trial_is_shown_without_trying(
+    qtbot: QtBot, remembered: DeviceTrial, page: JudgePage
+) -> None:
+    qtbot.waitUntil(lambda: "Tried with demo-judge" in text_of(choice_of(page)), timeout=A_WHILE)
+    said = choice_of(page).outcome.text()
+    assert "• The processor reads 100 and writes 40." in said
+    assert f"• {GONE.title} computes what the processor computes, and reads 9,000 and writes 8,000." in said
+    assert f"• {BROKEN.title} cannot be used: it hangs." in said
+    assert said.endswith(f"Automatic takes {GONE.title}: it is the fastest.")
+    assert "0.0100 on average" in choice_of(page).outcome.toolTip()
+    assert offered(page)[2:] == [GONE.title, BROKEN.title]
+
+
+def test_automatic_computes_by_the_processor_where_the_tried_device_is_gone(
+    qtbot: QtBot, remembered: DeviceTrial, page: JudgePage
+) -> None:
+    said = text_of(page.plan_panel)
+    assert f"the processor. {GONE.title} was found to be the fastest with this model." in said
+    assert said.count("was found to be the fastest") == 1
+    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
+        page.run()
+    assert ended.args[0] == RunEnded(1, 30, 30, stopped=False)
+    with RunStore(page.workspace.store_path) as store:
+        assert "device" not in store.run(1).identity.settings
+    assert "was found to be the fastest" in text_of(page.run_panel)
+
+
+def test_looking_again_says_that_the_tried_device_is_gone(
+    qtbot: QtBot, no_gpu: None, remembered: DeviceTrial, page: JudgePage
+) -> None:
+    choice_of(page).choose(GONE.key)
+    try_the_gpu(qtbot, page)
+    assert offered(page)[2:] == [f"Not found now: {GONE.key}"]
+    assert choice_of(page).wish == GONE.key
+    assert "The chosen one is not there" in choice_of(page).outcome.text()
+
+
+def test_the_speed_is_that_of_what_would_compute(
+    qtbot: QtBot, remembered: DeviceTrial, page: JudgePage
+) -> None:
+    def speed() -> str:
+        return str(page.picker.table.index(0, SPEED).data())
+
+    qtbot.waitUntil(lambda: speed() == "9,000", timeout=A_WHILE)
+    assert f"with {GONE.title}" in about(page.picker.table.candidate(0))
+    field = choice_of(page).field
+    field.setCurrentIndex(field.findData(CPU))
+    qtbot.waitUntil(lambda: speed() == "", timeout=A_WHILE)
+    with qtbot.waitSignal(page.picker.measured, timeout=A_WHILE):
+        page.picker.doing.measure_chosen()
+    assert speed() not in ("", "9,000")
+    assert "with the processor" in about(page.picker.table.candidate(0))
+    field.setCurrentText(GONE.title)
+    qtbot.waitUntil(lambda: speed() == "9,000", timeout=A_WHILE)
+    field.setCurrentText(BROKEN.title)
+    qtbot.waitUntil(lambda: speed() == "", timeout=A_WHILE)
+
+
+def test_a_chosen_device_is_kept_and_not_lost_where_it_is_gone(
+    qtbot: QtBot, no_gpu: None, remembered: DeviceTrial, page: JudgePage
+) -> None:
+    qtbot.waitUntil(lambda: len(offered(page)) == 4, timeout=A_WHILE)
+    choice_of(page).field.setCurrentText(GONE.title)
+    assert page.setup().device == GONE.key
+    words = f"No device is called '{GONE.key}'. On this computer, beside the processor: none."
+    qtbot.waitUntil(lambda: words in text_of(page.plan_panel), timeout=A_WHILE)
+    assert "“Compute on”: cpu" in text_of(page.plan_panel)
+    again = new_page(qtbot, page.workspace)
+    assert again.setup().device == GONE.key
+    qtbot.waitUntil(lambda: choice_of(again).field.currentText() == GONE.title, timeout=A_WHILE)
+
+
+def test_a_device_that_nobody_has_looked_for_is_named_so(page: JudgePage) -> None:
+    page.settings.show_setup(replace(LABELS, device="Vulkan: my card"))
+    assert choice_of(page).field.currentText() == "Not looked for yet: Vulkan: my card"
+    assert page.setup().device == "Vulkan: my card"
+
+
+def test_layers_count_where_a_gpu_may_compute(page: JudgePage) -> None:
+    assert layers_of(page).isEnabled()
+    for wish, enabled in ((" CPU", False), (GONE.key, True), (None, True)):
+        page.settings.show_setup(replace(LABELS, device=wish))
+        assert layers_of(page).isEnabled() is enabled
+    page.settings.show_setup(replace(LABELS, device=CPU))
+    assert page.setup().device == CPU
+
+
+def test_two_devices_of_one_description_are_chosen_by_their_names(qtbot: QtBot, page: JudgePage) -> None:
+    other = replace(GONE, name="Vulkan9")
+    with model_memory() as memory:
+        findings = (TRIAL.findings[0], DeviceFinding(other, 0.01, 0.02, SLOW))
+        memory.remember_devices(loading._key(demo_hash()), DeviceTrial(SLOW, findings))
+    choice = DeviceChoice(page.workspace, lambda: 1)
+    qtbot.addWidget(choice)
+    choice.set_model(demo_model())
+    qtbot.waitUntil(lambda: choice.field.count() == 4, timeout=A_WHILE)
+    choice.field.setCurrentIndex(3)
+    assert choice.wish == "Vulkan9"
+
+
+def test_a_long_name_widens_nothing(qtbot: QtBot, page: JudgePage) -> None:
+    widths = []
+    for letters in (1, 255):
+        found = DeviceFinding(replace(GONE, description="n" * letters), reason="x" * letters)
+        with model_memory() as memory:
+            memory.remember_devices(loading._key(demo_hash()), DeviceTrial(SLOW, (found,)))
+        choice = DeviceChoice(page.workspace, lambda: 1)
+        qtbot.addWidget(choice)
+        choice.set_model(demo_model())
+        qtbot.waitUntil(lambda choice=choice: choice.field.count() == 3, timeout=A_WHILE)  # type: ignore[misc]
+        choice.field.setCurrentIndex(2)
+        widths.append(choice.minimumSizeHint().width())
+        choice.choose("m" * letters)
+        widths.append(choice.minimumSizeHint().width())
+    assert len(set(widths)) == 1
+
+
+def test_what_cannot_be_used_is_not_taken() -> None:
+    for finding, end in (
+        (DeviceFinding(GONE, 0.01, 0.02, replace(SLOW, reading=50)), "it is the fastest."),
+        (DeviceFinding(GONE, 0.5, 0.9, FAST, "it computes nonsense"), "no GPU can be used."),
+    ):
+        said = outcome(DeviceTrial(SLOW, (finding,)), "m", None)
+        assert said.endswith(f"Automatic takes the processor: {end}")
+    gone = outcome(TRIAL, "m", ())
+    assert "Now it is not found, or has another driver." in gone
+    assert gone.endswith("Automatic takes the processor until it is tried again.")
+
+
+# Runs
+
+
+def plan_of(setup: RunSetup) -> RunPlan:
+    return followed(prepare_run(setup, CancelToken()), lambda _event: None).plan
+
+
+@pytest.fixture
+def begun(workspace: Workspace, demo_gold: Path) -> RunSetup:
+    """Run 1, of 4 items, was begun on a device that is gone, and judged two of them; how it is resumed."""
+    setup = replace(LABELS, dataset_path=demo_gold, items=4)
+    plan = replace(plan_of(setup), began_on=GONE.key)
+    with RunStore(workspace.store_path) as store:
+        events = run_judging(plan, store, lambda: open_model(plan, CancelToken()))
+        judged = 0
+        while judged < 2:
+            judged += isinstance(next(events), ItemJudged)
+        events.close()  # type: ignore[attr-defined]
+    return replace(setup, resumes=1)
+
+
+def test_a_run_of_a_device_that_is_gone_is_resumed_from_the_banner_and_says_so(
+    qtbot: QtBot, workspace: Workspace, begun: RunSetup
+) -> None:
+    workspace.state.set_record(
+        "unfinished", {"runs": [{"run": 1, "setup": replace(begun, resumes=None).as_json()}]}
+    )
+    page = new_page(qtbot, workspace)
+    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
+        press(page.banner, "Resume")
+    assert ended.args[0] == RunEnded(1, 4, 4, stopped=False)
+    said = text_of(page.run_panel)
+    assert f"{GONE.key} failed: it is not found on this computer. The processor goes on" in said
+    assert "Run 1 is complete: 4 of 4 items are judged" in said
+    assert page.run_panel._computing.property("role") == "warning"
+    assert page.control.progress is not None
+    assert page.control.progress.judged_before == 2
+
+
+def test_it_is_resumed_by_the_queue_too(qtbot: QtBot, workspace: Workspace, begun: RunSetup) -> None:
+    page = new_page(qtbot, workspace)
+    queue = RunQueue(page.control, workspace)
+    queue.add(begun)
+    with qtbot.waitSignal(queue.ended, timeout=A_WHILE):
+        queue.start()
+    (entry,) = queue.entries
+    assert entry.state is QueueState.DONE
+    assert "4 items, the processor went on without the GPU" in entry.said
+
+
+def test_a_run_that_has_left_its_device_says_so_when_it_goes_on_and_later(
+    qtbot: QtBot, workspace: Workspace, begun: RunSetup
+) -> None:
+    left = f"{GONE.title}, after 2 of 4 items: it broke down"
+    with RunStore(workspace.store_path) as store, store.hold(1) as run:
+        store.describe(1, {**run.manifest, DEVICE_LEFT: left})
+    page = new_page(qtbot, workspace)
+    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+        page.control.start(begun)
+    said = f"A GPU failed in this run: {left}. The processor"
+    assert f"{said} goes on with it." in text_of(page.run_panel)
+    with RunStore(workspace.store_path) as store:
+        assert store.run(1).device_left_in_words == f"{said} did the rest."
+
+
+def test_a_device_that_fails_in_a_run_is_left_for_good(
+    qtbot: QtBot, remembered: DeviceTrial, page: JudgePage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is there when it is looked for, and gone when the model is to be loaded there."""
+    monkeypatch.setattr(loading, "found_devices", lambda _cancel: [GONE])
+    page.dataset_line.set_items(3)
+    page.planner.make()
+    qtbot.waitUntil(lambda: f"{GONE.title}\nComputes on" in text_of(page.plan_panel), timeout=A_WHILE)
+    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
+        page.run()
+    assert ended.args[0] == RunEnded(1, 3, 3, stopped=False)
+    note = f"{GONE.title} failed: it is not found on this computer any more. The processor goes on"
+    assert note in text_of(page.run_panel)
+    assert page.control.progress is not None
+    assert (page.control.progress.judged_before, page.control.progress.judged) == (0, 3)
+    with RunStore(page.workspace.store_path) as store:
+        run = store.run(1)
+    assert run.device_left
+    assert run.identity.settings["device"] == GONE.key
+    wait_for_plan(qtbot, page)
+    assert "all 3 items are judged in run 1" in text_of(page.plan_panel)
+
+
+def test_what_was_judged_before_is_so_where_the_processor_begins_once_more(workspace: Workspace) -> None:
+    control = RunControl(workspace)
+    for event in (RunStarted(1, 30, 5), DeviceLeft("A card", "it hung"), RunStarted(1, 30, 9)):
+        control._hear(event)
+    assert control.progress is not None
+    assert (control.progress.judged_before, control.progress.judged) == (5, 9)
+    assert control.progress.computing.failed
+
+
+def test_a_driver_that_ends_the_process_is_blamed_for_it() -> None:
+    broke = ProcessEnded("The process that works with the model broke down (SIGSEGV).", "Go on.", True)
+    words = r"sold .*: the process that works with the model broke down"
+    with pytest.raises(DeviceFailed, match=words), blamed(GONE):
+        raise broke
+    for device, error in ((None, broke), (GONE, ProcessEnded("It was ended from outside.", "Go on."))):
+        with pytest.raises(ProcessEnded) as caught, blamed(device):
+            raise error
+        assert caught.value is error
+
+
+def test_the_queue_names_a_device_that_was_chosen() -> None:
+    assert "processor alone" in Queued(replace(LABELS, device=CPU)).how
+    assert f"on {GONE.key}" in Queued(replace(LABELS, device=GONE.key)).how
+    assert "on " not in Queued(LABELS).how.replace("criterion", "")

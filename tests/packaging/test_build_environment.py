@@ -1,0 +1,73 @@
+"""How llama.cpp is compiled for a bundle, and where its library for GPUs comes to lie."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from build_environment import cmake_options, put_gpu_apart
+
+PROCESSOR = ["libggml-base.so", "libggml-cpu-x64.so", "libllama.so", "ggml-base.dll", "libggml-metal.dylib"]
+
+
+@pytest.fixture
+def libraries(tmp_path: Path) -> Path:
+    """The folder of a llama.cpp that computes with the processor alone."""
+    folder = tmp_path / "llama_cpp" / "lib"
+    folder.mkdir(parents=True)
+    for name in PROCESSOR:
+        (folder / name).touch()
+    return folder
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="llama.cpp has Metal there")
+def test_the_gpus_library_is_compiled_unless_it_is_not_wanted() -> None:
+    for_gpus = [option for option in cmake_options(gpu=True) if "VULKAN" in option]
+    assert for_gpus == ["-DGGML_VULKAN=ON"]
+    assert set(cmake_options(gpu=False)) < set(cmake_options(gpu=True))
+    assert not any("VULKAN" in option for option in cmake_options(gpu=False))
+
+
+@pytest.mark.parametrize("name", ["libggml-vulkan.so", "ggml-vulkan.dll"])
+def test_the_gpus_library_gets_a_folder_of_its_own_and_all_others_stay(libraries: Path, name: str) -> None:
+    (libraries / name).write_text(name, encoding="ascii")
+    put_gpu_apart(libraries.parent.parent)
+    assert [path.name for path in (libraries / "gpu").iterdir()] == [name]
+    assert (libraries / "gpu" / name).read_text("ascii") == name
+    assert sorted(path.name for path in libraries.iterdir()) == sorted([*PROCESSOR, "gpu"])
+
+
+def test_where_there_is_none_there_is_no_folder_for_it(libraries: Path) -> None:
+    put_gpu_apart(libraries.parent.parent)
+    assert sorted(path.name for path in libraries.iterdir()) == sorted(PROCESSOR)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="an rpath is Linux's")
+@pytest.mark.skipif(not all(map(shutil.which, ("cmake", "cc", "c++", "readelf"))), reason="compiles")
+def test_the_gpus_library_looks_for_the_others_one_folder_above_and_nowhere_else(tmp_path: Path) -> None:
+    source, sdk = tmp_path / "source", tmp_path / "sdk"
+    source.mkdir()
+    sdk.mkdir()
+    library = [*("cc", "-shared", "-x", "c", "/dev/null"), "-o", str(sdk / "libvulkan.so")]
+    subprocess.run(library, check=True)
+    (source / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.21)\n"
+        "project(llama_cpp CXX)\n"
+        "set(CMAKE_INSTALL_RPATH_USE_LINK_PATH TRUE)\n"
+        "add_library(ggml-vulkan MODULE empty.cpp)\n"
+        "set_target_properties(ggml-vulkan PROPERTIES BUILD_WITH_INSTALL_RPATH TRUE)\n"
+        'set_target_properties(ggml-vulkan PROPERTIES INSTALL_RPATH "$ORIGIN")\n'
+        f'target_link_libraries(ggml-vulkan "{sdk / "libvulkan.so"}")\n',
+        encoding="ascii",
+    )
+    (source / "empty.cpp").touch()
+    options = [option for option in cmake_options(gpu=True) if "INCLUDE" in option]
+    made = tmp_path / "made"
+    for command in (
+        ["cmake", "-S", str(source), "-B", str(made), *options],
+        ["cmake", "--build", str(made)],
+        ["readelf", "--dynamic", "--wide", str(made / "libggml-vulkan.so")],
+    ):
+        printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "[$ORIGIN/..]" in printed
