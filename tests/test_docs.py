@@ -124,7 +124,7 @@ def line_problem(line: str) -> str:
 @cache
 def make_targets() -> frozenset[str]:
     """The targets of the Makefile that a person names."""
-    return frozenset(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+    return frozenset(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
 
 
 def main_problem(words: list[str]) -> str:
@@ -160,7 +160,7 @@ def fragment_problem(words: list[str]) -> str:
     known = ACTIONS.get(command, ())
     if not action.startswith("-") and known and action not in known and not action.isupper():
         return f"{command} has no action {action}"
-    options = options_of(command, action if command == "runs" and action in known else "")
+    options = options_of(command, action if command in {"runs", "cluster"} and action in known else "")
     unknown = set(_OPTION.findall(" ".join(words))) - options
     return f"no option {', '.join(sorted(unknown))}" if unknown else ""
 

@@ -21,7 +21,7 @@ def test_each_part_is_worded() -> None:
 def test_a_wording_lacks_nothing() -> None:
     with pytest.raises(ValueError, match="no words for CONTEXT"):
         Wording({name: text for name, text in SETTINGS.items() if name is not Setting.CONTEXT}, STEPS, "")
-    with pytest.raises(ValueError, match="no words for ALLOW_SMALL_SOURCE, CALIBRATE, "):
+    with pytest.raises(ValueError, match="no words for ALLOW_SMALL_SOURCE, ALLOW_MIXED_BUILDS, "):
         Wording(SETTINGS, {}, "")
 
 
