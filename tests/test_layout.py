@@ -70,7 +70,8 @@ ENGINE_FOR_THE_WINDOW = ("engine.core", "engine.system")
 """What the window may import of the engine before a job begins: it is light."""
 
 _OF_DASK = " ".join(
-    f"engine/cluster/{name}.py" for name in ("dask_setup", "hands", "service", "survey", "worker_plugin")
+    f"engine/cluster/{name}.py"
+    for name in ("connection", "dask_setup", "hands", "service", "survey", "worker_plugin")
 )
 LIBRARIES = {
     "PySide6": "gui packaging/icons.py packaging/screenshots.py",

@@ -48,7 +48,8 @@ from engine.prompt.chat_template import ChatTemplate
 from engine.store.run_store import RunStore
 
 if TYPE_CHECKING:
-    from engine.cluster.hands import Connection, TaskAnswered, Told
+    from engine.cluster.connection import Connection
+    from engine.cluster.hands import TaskAnswered, Told
 
 _WAIT = 0.2  # seconds between two looks whether to stop
 

@@ -14,18 +14,15 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from distributed import CancelledError as LetGo
-from distributed import Client
 
 from engine.cluster import worker_plugin
-from engine.cluster.addresses import ClusterAddress
 from engine.cluster.answers import WrongAnswer, judged_group, said_in
-from engine.cluster.dask_setup import CONNECT_SECONDS, reached, security_for
-from engine.cluster.facts import WorkerFacts, facts_of
+from engine.cluster.connection import Connection, brought, connect, described, no_scheduler, only_by
+from engine.cluster.facts import WorkerFacts
 from engine.cluster.ledger import IN_HAND, Hand, Ledger
 from engine.cluster.patience import Patience
 from engine.cluster.work import ItemTask, JudgeWork, PlacedItem
@@ -36,7 +33,6 @@ from engine.core.judgments import JudgedItem
 from engine.core.remedies import Remedy, Step
 
 _SECONDS_BETWEEN_LOOKS = 0.5
-_ANSWER_SECONDS = 120.0  # to say what it is: a busy computer may take long to import
 
 
 @dataclass(frozen=True)
@@ -76,14 +72,6 @@ Told = Said | TaskAnswered | HandsUnderWay | Over
 
 
 @dataclass(frozen=True)
-class Connection:
-    """How a scheduler is reached."""
-
-    address: ClusterAddress
-    certificates: Path
-
-
-@dataclass(frozen=True)
 class JudgeOrders:
     """What is to be judged, and by whom. `items_of`: what travels with a task. `refused`: why a worker cannot
     take part; None where it can.
@@ -95,41 +83,6 @@ class JudgeOrders:
     items_of: Callable[[ItemTask], list[list[PlacedItem]]]
     refused: Callable[[WorkerFacts], SetupError | None]
     patience: Patience = field(default_factory=Patience)
-
-
-async def connect(connection: Connection) -> Any:
-    """A client of a scheduler, to be closed. OSError or TimeoutError where none answers."""
-    await reached(connection.address)
-    return await Client(
-        str(connection.address),
-        asynchronous=True,
-        security=security_for(connection.address, connection.certificates),
-        timeout=CONNECT_SECONDS,
-        set_as_default=False,
-        heartbeat_interval="2s",
-    )
-
-
-def no_scheduler(address: ClusterAddress, how: str) -> SetupError:
-    """That a scheduler does not answer."""
-    return SetupError(f"{address}: {how}. What was judged is kept.", Remedy(Step.START_SCHEDULER))
-
-
-async def described(client: Any, worker: str) -> WorkerFacts:
-    """What a worker says of itself. Raises SetupError, WrongAnswer."""
-    data = await asyncio.wait_for(
-        client.submit(worker_plugin.describe, **_only(worker, f"describe-{uuid4().hex}")), _ANSWER_SECONDS
-    )
-    try:
-        return facts_of(said_in(data))
-    except WrongAnswer:
-        raise
-    except ValueError as error:
-        raise WrongAnswer(str(error)) from error
-
-
-def _only(worker: str, key: str) -> dict[str, Any]:
-    return {"workers": [worker], "allow_other_workers": False, "pure": False, "key": f"tiebreak-{key}"}
 
 
 def _is_ending() -> bool:
@@ -179,11 +132,7 @@ class Hands:
     async def _main(self) -> None:
         loop = asyncio.get_running_loop()
         self._failed, self._changed = loop.create_future(), asyncio.Event()
-        address = self._connection.address
-        try:
-            client = await connect(self._connection)
-        except (OSError, TimeoutError) as error:
-            raise no_scheduler(address, "no scheduler answers there") from error
+        client = await connect(self._connection)
         try:
             await self._look_after(client)
         finally:
@@ -297,7 +246,8 @@ class Hands:
     async def _prepare(self, client: Any, worker: str) -> None:
         """Have the model opened, which may take minutes. Raises SetupError, WrongAnswer."""
         key = f"prepare-{self._run}-{next(self._numbers)}"
-        said = said_in(await client.submit(worker_plugin.prepare, self._orders.work, **_only(worker, key)))
+        future = client.submit(worker_plugin.prepare, self._orders.work, **only_by(worker, key))
+        said = said_in(await brought(future))
         if not isinstance(said, dict) or said.get("template") != self._orders.template:
             raise WrongAnswer("prompts in another chat format")
 
@@ -315,11 +265,12 @@ class Hands:
         """Give a task to a worker and take its answer, or put it back."""
         groups = self._orders.items_of(hand.task)
         key = f"judge-{self._run}-{hand.task.number}-{next(self._numbers)}"
-        future = client.submit(worker_plugin.judge, self._orders.work.key, groups, **_only(hand.worker, key))
+        future = client.submit(
+            worker_plugin.judge, self._orders.work.key, groups, **only_by(hand.worker, key)
+        )
         hand.give_up = lambda: self._let_go(future)
         try:
-            data = await future
-            said = said_in(data)
+            said = said_in(await brought(future))
             if said == worker_plugin.NOT_PREPARED:
                 self._ledger.put_back(hand)
                 await self._prepare(client, hand.worker)

@@ -11,8 +11,8 @@ from uuid import uuid4
 
 from engine.cluster import worker_plugin
 from engine.cluster.answers import WrongAnswer, said_in
+from engine.cluster.connection import Connection, brought, connect, described, only_by
 from engine.cluster.facts import WorkerFacts
-from engine.cluster.hands import Connection, connect, described, no_scheduler
 from engine.cluster.work import JudgeWork
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import SetupError
@@ -53,10 +53,7 @@ async def _survey(
     cancel: CancelToken,
     work: JudgeWork | None,
 ) -> list[Surveyed]:
-    try:
-        client = await connect(connection)
-    except (OSError, TimeoutError) as error:
-        raise no_scheduler(connection.address, "no scheduler answers there") from error
+    client = await connect(connection)
     try:
         workers = await _workers(client, connection, cancel)
         asking = [asyncio.create_task(_one(client, worker, refused, work)) for worker in workers]
@@ -92,11 +89,9 @@ async def _one(
         facts = await described(client, worker)
         error = refused(facts)
         if error is None and work is not None:
-            key = f"tiebreak-speed-{uuid4().hex}"
-            data = await client.submit(
-                worker_plugin.speed, work, workers=[worker], allow_other_workers=False, pure=False, key=key
-            )
-            return Surveyed(worker, facts, None, ModelSpeed(**said_in(data)))
+            key = f"speed-{uuid4().hex}"
+            future = client.submit(worker_plugin.speed, work, **only_by(worker, key))
+            return Surveyed(worker, facts, None, ModelSpeed(**said_in(await brought(future))))
     except SetupError as found:
         error = found
     except (WrongAnswer, TypeError, ValueError, OSError, TimeoutError) as found:

@@ -154,9 +154,9 @@ def _share_at_work(
 
 def _over(cluster: LocalCluster, task_items: int) -> ClusterRun:
     import_module("engine.cluster.dask_setup").set_up_dask()
-    hands = import_module("engine.cluster.hands")
+    module = import_module("engine.cluster.connection")
     address = address_of(cluster.address)
-    return ClusterRun(hands.Connection(address, cluster.certificates or Path()), task_items)
+    return ClusterRun(module.Connection(address, cluster.certificates or Path()), task_items)
 
 
 def _plan(path: Path, items: int, mode: Mode) -> RunPlan:

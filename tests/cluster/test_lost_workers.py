@@ -32,31 +32,6 @@ from tests.commands import run, start, wait_until
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
 
-def test_a_lost_scheduler_is_said_within_seconds_and_the_run_goes_on(
-    cluster: LocalCluster, alone: Path, tmp_path: Path
-) -> None:
-    scheduler = cluster.parts[0]
-    child = start(*judge_arguments(tmp_path, *over(cluster), "--task-items", 2))
-    wait_until(lambda: items_in(tmp_path / "runs.sqlite") > 0, child)
-    scheduler.kill()
-    began = time.monotonic()
-    _out, err = child.communicate(timeout=60)
-    assert child.returncode == 2, err
-    assert "the scheduler is gone. What was judged is kept." in err
-    assert time.monotonic() - began < 30
-    assert items_in(tmp_path / "runs.sqlite") < ITEMS
-    cluster.again(scheduler)
-    done = judged(tmp_path, *over(cluster))
-    assert done.returncode == 0, done.stderr
-    assert what_counts(tmp_path) == what_counts(alone)
-
-
-def test_whoever_is_killed_at_random_the_files_are_those_of_one_computer(
-    cluster: LocalCluster, alone: Path, tmp_path: Path
-) -> None:
-    judge_and_kill(cluster, alone, tmp_path, random.Random(), 3, ITEMS)
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="no process can be stopped for a while there")
 def test_what_a_silent_worker_has_is_given_to_another(
     cluster: LocalCluster, certificates: Path, tmp_path: Path
@@ -65,10 +40,12 @@ def test_what_a_silent_worker_has_is_given_to_another(
     model = checked_model(read_model_file(demo_model()), CancelToken())
     plan = RunPlan(load_dataset(DEMO).head(ITEMS), ELOQUENT, settings, machine_settings(1), model)
     import_module("engine.cluster.dask_setup").set_up_dask()
-    connection = import_module("engine.cluster.hands").Connection(address_of(cluster.address), certificates)
+    connection = import_module("engine.cluster.connection").Connection(
+        address_of(cluster.address), certificates
+    )
     asked = ClusterRun(connection, items=2, patience=Patience(least=3, first=6))
     news, ended, silent = [], None, cluster.parts[-1].judging()
-    assert silent is not None
+    assert silent is not None, "the workers were started last"
     with RunStore(tmp_path / "runs.sqlite") as store:
         for event in run_over_cluster(plan, store, asked, CancelToken()):
             if items_in(tmp_path / "runs.sqlite") and silent.status() != "stopped":
@@ -113,3 +90,28 @@ def test_another_build_judges_only_where_that_is_wished(
     assert "differ in the build of llama.cpp, so the last digits" in mixed.stderr
     with RunStore(tmp_path / "runs.sqlite") as store:
         assert BUILD in str(store.run(2).manifest_in_short["cluster"])
+
+
+def test_a_lost_scheduler_is_said_within_seconds_and_the_run_goes_on(
+    cluster: LocalCluster, alone: Path, tmp_path: Path
+) -> None:
+    scheduler = cluster.parts[0]
+    child = start(*judge_arguments(tmp_path, *over(cluster), "--task-items", 2))
+    wait_until(lambda: items_in(tmp_path / "runs.sqlite") > 0, child)
+    scheduler.kill()
+    began = time.monotonic()
+    _out, err = child.communicate(timeout=60)
+    assert child.returncode == 2, err
+    assert "the scheduler is gone. What was judged is kept." in err
+    assert time.monotonic() - began < 30
+    assert items_in(tmp_path / "runs.sqlite") < ITEMS
+    cluster.again(scheduler)
+    done = judged(tmp_path, *over(cluster))
+    assert done.returncode == 0, done.stderr
+    assert what_counts(tmp_path) == what_counts(alone)
+
+
+def test_whoever_is_killed_at_random_the_files_are_those_of_one_computer(
+    cluster: LocalCluster, alone: Path, tmp_path: Path
+) -> None:
+    judge_and_kill(cluster, alone, tmp_path, random.Random(), 3, ITEMS)

@@ -63,7 +63,7 @@ def cluster_of(options: argparse.Namespace) -> ClusterRun | None:
     need_cluster()
     address = scheduler_address(options.cluster, options.plain_tcp)
     import_module("engine.cluster.dask_setup").set_up_dask()
-    connection = import_module("engine.cluster.hands").Connection(address, options.certificates)
+    connection = import_module("engine.cluster.connection").Connection(address, options.certificates)
     return ClusterRun(connection, options.task_items, options.mixed_builds)
 
 
