@@ -7,7 +7,6 @@ import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from distributed import CancelledError as LetGo
 from distributed import Client
@@ -20,7 +19,7 @@ from engine.cluster.facts import WorkerFacts, facts_of
 from engine.core.errors import SetupError
 from engine.core.remedies import Remedy, Step
 
-_ANSWER_SECONDS = 120.0  # to say what it is: a busy computer may take long to import
+_ANSWER_SECONDS = 60.0  # to say what it is: a busy computer may take long to import
 
 
 @dataclass(frozen=True)
@@ -66,10 +65,10 @@ def no_scheduler(address: ClusterAddress, how: str) -> SetupError:
 
 async def described(client: Any, worker: str) -> WorkerFacts:
     """What a worker says of itself. Raises SetupError, WrongAnswer."""
-    future = client.submit(worker_plugin.describe, **only_by(worker, f"describe-{uuid4().hex}"))
-    data = await asyncio.wait_for(brought(future), _ANSWER_SECONDS)
+    asking = client.run(worker_plugin.describe, workers=[worker])
+    found = await asyncio.wait_for(brought(asking), _ANSWER_SECONDS)
     try:
-        return facts_of(said_in(data))
+        return facts_of(said_in(found.get(worker)))
     except WrongAnswer:
         raise
     except ValueError as error:

@@ -5,6 +5,7 @@ Knows: Dask's settings. Does not know: what is sent.
 
 import asyncio
 import logging
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,7 @@ def set_up_dask() -> None:
     import distributed  # noqa: PLC0415 - it takes its settings, and sets its loggers, as it is imported
 
     assert distributed.__version__
+    warnings.filterwarnings("ignore", module=r"distributed\.")  # versions are compared in our own words
     be_quiet()
 
 

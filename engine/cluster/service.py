@@ -81,15 +81,19 @@ def run_worker(address: ClusterAddress, certificates: Path, options: WorkerOptio
     async def serve(stopped: asyncio.Event) -> None:
         told = ""
         while not stopped.is_set():
+            said = f"No scheduler answers at {address}."
             try:
                 await reached(address)
+                said = (
+                    f"What listens at {address} is no scheduler of this cluster: other certificates, perhaps."
+                )
                 async with _worker(address, security, options) as nanny:
                     tell(f"Working for {address}")
                     told = ""
                     await _first_of(stopped.wait(), nanny.finished())
                 said = f"The scheduler at {address} is gone."
-            except (OSError, TimeoutError, RuntimeError) as error:
-                said = f"{address}: {_in_short(error)}"
+            except (OSError, TimeoutError, RuntimeError):
+                pass  # it is said below
             if not stopped.is_set():
                 if said != told:
                     tell(f"{said} Trying again every {_SECONDS_BETWEEN_TRIES:.0f} s.")
@@ -125,11 +129,6 @@ async def _worker(address: ClusterAddress, security: Any, options: WorkerOptions
         finally:
             with suppress(TimeoutError, OSError, RuntimeError):
                 await asyncio.wait_for(nanny.close(), _CLOSING_SECONDS)
-
-
-def _in_short(error: BaseException) -> str:
-    """An error of Dask in a clause: those of connections quote each other over several lines."""
-    return str(error).splitlines()[0].strip()[:200].rstrip(".") + "." if str(error) else "no answer."
 
 
 async def _first_of(*waiting: Awaitable[Any]) -> None:

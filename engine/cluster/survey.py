@@ -54,6 +54,7 @@ async def _survey(
     work: JudgeWork | None,
 ) -> list[Surveyed]:
     client = await connect(connection)
+    asking: list[asyncio.Task[Surveyed]] = []
     try:
         workers = await _workers(client, connection, cancel)
         asking = [asyncio.create_task(_one(client, worker, refused, work)) for worker in workers]
@@ -63,6 +64,9 @@ async def _survey(
                 raise Cancelled
         return [task.result() for task in asking]
     finally:
+        for task in asking:
+            task.cancel()
+        await asyncio.gather(*asking, return_exceptions=True)
         await client.close(timeout=2)
 
 

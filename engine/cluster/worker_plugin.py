@@ -75,9 +75,9 @@ class JudgingPlugin(WorkerPlugin):  # type: ignore[misc]
             await asyncio.wait_for(asyncio.wrap_future(closing), _PATIENCE)
 
 
-def describe() -> bytes:
-    """What this worker is."""
-    return _answered(lambda plugin: facts_json(plugin.facts))
+def describe(dask_worker: Worker) -> bytes:
+    """What this worker is; asked beside its tasks, of which one may take long."""
+    return _answered(lambda plugin: facts_json(plugin.facts), dask_worker)
 
 
 def prepare(work: JudgeWork) -> bytes:
@@ -117,9 +117,9 @@ def _wanted() -> Callable[[], bool]:
 _AT_WORK = (Status.running, Status.paused)
 
 
-def _answered(do: Callable[[JudgingPlugin], Any]) -> bytes:
+def _answered(do: Callable[[JudgingPlugin], Any], worker: Worker | None = None) -> bytes:
     """What is done here, as an answer. Nothing is raised: Dask would log it, with the texts."""
-    plugin = get_worker().plugins.get(PLUGIN)
+    plugin = (worker or get_worker()).plugins.get(PLUGIN)
     if not isinstance(plugin, JudgingPlugin):
         return refusal(
             SetupError("It is a worker of Dask, and none of Tiebreak.", "Start it by Tiebreak's own command.")
