@@ -74,7 +74,7 @@ def run_child(
     finally:
         if child.poll() is None:
             kill_family(child.pid)
-        # Also where it ended just as this was stopped: what it printed has not been read, and its pipe is open.
+        # Also where it ended just as this was stopped: nobody has read what it printed, and its pipe is open.
         with suppress(subprocess.TimeoutExpired):
             child.communicate(timeout=_LAST_WORDS_SECONDS)
 
