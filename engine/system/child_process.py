@@ -20,6 +20,7 @@ from engine.system.computer import kill_family, memory_of, wait_for_end
 from engine.system.paths import child_environment, environment
 
 _POLL_SECONDS = 0.05  # a process may take a hundred megabytes meanwhile
+_LAST_WORDS_SECONDS = 5.0  # a process that it started may hold its pipe
 _PARENT = "TIEBREAK_PARENT"  # the variable that names the process which waits
 _ORPHAN = 5  # exit code
 NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
@@ -73,7 +74,9 @@ def run_child(
     finally:
         if child.poll() is None:
             kill_family(child.pid)
-            child.communicate()
+        # Also where it ended just as this was stopped: nobody has read what it printed, and its pipe is open.
+        with suppress(subprocess.TimeoutExpired):
+            child.communicate(timeout=_LAST_WORDS_SECONDS)
 
 
 def end_with_parent() -> None:

@@ -58,6 +58,7 @@ def test_a_model_is_described_by_its_header() -> None:
         vocabulary_size=128_256,
         has_chat_template=True,
         title="Llama 3.1 8B",
+        layers=32,
     )
 
 

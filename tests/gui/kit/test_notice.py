@@ -11,7 +11,7 @@ from tests.refusals import REFUSALS, Bench, refusal
 SHOWN = {
     "cache of a session": "Use f16 (“KV cache”: f16).",
     "room of a session": "Use a smaller “Context”, or close other programs.",
-    "memory of a batch": "Use a smaller “Context” or fewer “GPU layers”, or close other programs.",
+    "memory of a batch": "Use a smaller “Context”, or close other programs.",
     "cache by the header": "Use f16 (“KV cache”: f16).",
     "memory": (
         "Use a smaller context (“Context”) or a smaller quantisation of this model, or close programs."

@@ -53,7 +53,7 @@ def test_all_data_report_and_figures_are_written(qtbot: QtBot, opened: ResultsPa
     (tmp_path / "run-1-figures").mkdir()
     exported(qtbot, opened, lambda: opened.export_figures(folder=tmp_path))
     assert not list((tmp_path / "run-1-figures").iterdir())
-    assert len(list((tmp_path / "run-1-figures-2").iterdir())) == 8
+    assert len(list((tmp_path / "run-1-figures-2").iterdir())) == 10
 
 
 def test_an_export_says_what_is_a_persons(qtbot: QtBot, opened: ResultsPage, tmp_path: Path) -> None:
