@@ -50,7 +50,11 @@ def test_ctrl_c_ends_after_what_workers_judge(cluster: LocalCluster, alone: Path
     interrupt(child)
     _out, err = child.communicate(timeout=60)
     assert child.returncode == 1
-    assert "The run stops after what 2 workers judge now. Press Ctrl-C again to stop now." in err
+    # The second one may still be opening the model.
+    said = (
+        r"The run stops after what (1 worker judges|2 workers judge) now\. Press Ctrl-C again to stop now\."
+    )
+    assert re.search(said, err), err
     assert "The same command goes on from there." in err
     assert judged(tmp_path, *over(cluster)).returncode == 0
     assert what_counts(tmp_path) == what_counts(alone)
