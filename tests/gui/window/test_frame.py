@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from gui.kit.theme import ThemeChoice, is_dark
@@ -16,8 +17,9 @@ Opened = Callable[[], MainWindow]
 
 @pytest.fixture
 def opened(qtbot: QtBot, tmp_path: Path) -> Iterator[Opened]:
-    """Opens frames on one memory, one after the other."""
+    """Opens frames on one memory, one after the other; the system's size of text is put back at the end."""
     made: list[MainWindow] = []
+    font = QApplication.font()
 
     def close() -> None:
         for frame in made:
@@ -28,12 +30,14 @@ def opened(qtbot: QtBot, tmp_path: Path) -> Iterator[Opened]:
 
     def open_frame() -> MainWindow:
         close()
+        QApplication.setFont(font)  # a program finds the system's when it starts
         made.append(MainWindow(State(tmp_path / "state")))
         made[0].show()
         return made[0]
 
     yield open_frame
     close()
+    QApplication.setFont(font)
 
 
 def test_the_theme_and_the_size_of_text_change_at_once_and_are_remembered(opened: Opened) -> None:
