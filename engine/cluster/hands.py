@@ -54,7 +54,7 @@ class TaskAnswered:
 
 @dataclass(frozen=True)
 class HandsUnderWay:
-    """How it stands, about once a second."""
+    """How it stands: about once a second, when a worker is given a task, and when one comes back."""
 
     workers: int
     items: int
@@ -162,12 +162,15 @@ class Hands:
                 self._ledger.stop()
             for hand in self._ledger.late():
                 self._say_late(hand)
-            ledger = self._ledger
-            self.told.put(HandsUnderWay(len(self._ready), ledger.items_in_hand, ledger.seconds_left))
+            self._tell_how_it_stands()
             self._changed.set()
             await asyncio.wait([self._failed], timeout=_SECONDS_BETWEEN_LOOKS)
             if self._failed.done():
                 self._failed.result()
+
+    def _tell_how_it_stands(self) -> None:
+        ledger = self._ledger
+        self.told.put(HandsUnderWay(len(self._ready), ledger.items_in_hand, ledger.seconds_left))
 
     async def _addresses(self, client: Any) -> set[str] | None:
         """The workers that the scheduler knows; None where it does not answer."""
@@ -269,6 +272,7 @@ class Hands:
             worker_plugin.judge, self._orders.work.key, groups, **only_by(hand.worker, key)
         )
         hand.give_up = lambda: self._let_go(future)
+        self._tell_how_it_stands()
         try:
             said = said_in(await brought(future))
             if said == worker_plugin.NOT_PREPARED:
@@ -305,6 +309,7 @@ class Hands:
         seconds = sum(item.seconds for group in judged for item in group)
         if self._ledger.finish(hand, seconds):
             self.told.put(TaskAnswered(hand.task, tuple(judged), facts))
+            self._tell_how_it_stands()
 
     def _let_go(self, future: Any) -> None:
         """Tell the scheduler that nobody waits for a task any more; it may be gone itself."""
