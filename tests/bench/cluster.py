@@ -295,10 +295,14 @@ def main(words: list[str]) -> None:
         serve(words[1], Path(words[2]), int(words[3]), float(words[4]), words[5])
         return
     measures: dict[str, Callable[..., None]] = {"kills": kills, "overhead": overhead, "simulated": simulated}
-    numbers = [float(word) if "." in word else int(word) for word in words[1:]]
+    try:
+        numbers = [float(word) if "." in word else int(word) for word in words[1:]]
+        measure = measures[words[0]]
+    except (IndexError, KeyError, ValueError):
+        sys.exit(__doc__)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TIEBREAK_HOME"] = str(Path(folder) / "home")
-        measures[words[0]](Path(folder), *numbers)
+        measure(Path(folder), *numbers)
 
 
 if __name__ == "__main__":
