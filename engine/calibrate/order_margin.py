@@ -89,6 +89,11 @@ def margin_report(
     )
 
 
+def groups_by_instruction(ids: Sequence[str], instructions: Mapping[str, str]) -> list[str | tuple[str, str]]:
+    """What items of these ids are grouped by: the instruction, or a mark of its own where it is not known."""
+    return [instructions.get(item_id, ("id", item_id)) for item_id in ids]
+
+
 def _checked(
     read: BothOrders, instructions: Sequence[Hashable], keep: float, tokens: Sequence[OrderTokens] | None
 ) -> MarginPoint | None:

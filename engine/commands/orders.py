@@ -7,7 +7,13 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from engine.calibrate.order_margin import MarginPoint, MarginReport, OrderTokens, margin_report
+from engine.calibrate.order_margin import (
+    MarginPoint,
+    MarginReport,
+    OrderTokens,
+    groups_by_instruction,
+    margin_report,
+)
 from engine.commands.shared.column_arguments import add_columns, columns_of
 from engine.commands.shared.console import (
     DONE,
@@ -91,9 +97,7 @@ def _report(
         if options.dataset is not None:
             raise
         tell(f"{printable(error.problem)}\nThe tokens that would be saved are not known.")
-    # An id is no instruction: it has a mark of its own.
-    groups = [instructions.get(item_id, ("id", item_id)) for item_id in read.ids]
-    return margin_report(read, groups, options.keep, tokens)
+    return margin_report(read, groups_by_instruction(read.ids, instructions), options.keep, tokens)
 
 
 def _tokens(run: StoredRun, dataset: Dataset, read: BothOrders, cancel: CancelToken) -> list[OrderTokens]:

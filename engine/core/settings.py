@@ -178,6 +178,10 @@ class Device:
         """What it is called for people: `Intel(R) Iris(R) Xe Graphics (integrated graphics, Vulkan)`."""
         return f"{self.description} ({self.kind.value}, {self.backend})"
 
+    def is_still(self, other: "Device") -> bool:
+        """Whether another one, found at another time, is this with the same driver."""
+        return (self.key, self.driver) == (other.key, other.driver)
+
     def is_called(self, words: str) -> bool:
         """Whether words are its whole name or key, small or capital."""
         return words.casefold() in (self.name.casefold(), self.key.casefold())

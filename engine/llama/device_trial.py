@@ -4,7 +4,7 @@ Knows: what is read for it, when two results are the same. Does not know: files,
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -118,9 +118,7 @@ def compared(device: Device, processor: FloatArray, own: FloatArray, speed: Mode
     distances = np.abs(own - processor).sum(axis=1) / 2
     mean, worst = float(distances.mean()), float(distances.max())
     found = DeviceFinding(device, mean, worst, speed)
-    if found.sound:
-        return found
-    return DeviceFinding(device, mean, worst, speed, "it computes something else than the processor")
+    return found if found.sound else replace(found, reason="it computes something else than the processor")
 
 
 def seconds_of_an_item(speed: ModelSpeed) -> float:

@@ -106,25 +106,27 @@ def remembered_trial(file_hash: str) -> DeviceTrial | None:
         return memory.devices(_key(file_hash))
 
 
+def _remembered_best(file_hash: str) -> Device | None:
+    trial = remembered_trial(file_hash)
+    return trial.best if trial else None
+
+
 def proposed_device(file_hash: str, cancel: CancelToken) -> Device | None:
     """The device that a trial found to be the fastest with a model, if it is still there with its driver.
 
     None for the processor. GPU libraries are loaded by a child process, and only where there is one to find.
     """
-    trial = remembered_trial(file_hash)
-    best = trial.best if trial else None
+    best = _remembered_best(file_hash)
     if best is None:
         return None
     with suppress(SetupError):  # what worked then does not now
-        there = [each for each in found_devices(cancel) if (each.key, each.driver) == (best.key, best.driver)]
-        return there[0] if there else None
+        return next(filter(best.is_still, found_devices(cancel)), None)
     return None
 
 
 def lost_device(file_hash: str, used: Device | None) -> str:
     """What a person should know where the device that a trial proposed is not used; empty for nothing."""
-    trial = remembered_trial(file_hash)
-    best = trial.best if trial else None
+    best = _remembered_best(file_hash)
     if best is None or used is not None:
         return ""
     return (

@@ -8,7 +8,7 @@ from contextlib import suppress
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from engine.calibrate.order_margin import MarginReport, margin_report
+from engine.calibrate.order_margin import MarginReport, groups_by_instruction, margin_report
 from engine.core.errors import SetupError
 from engine.decisions.second_order import KEEP, learned_from
 from engine.measure.matching import Matched
@@ -33,7 +33,7 @@ def order_report_of(matched: Matched) -> MarginReport | None:
     with suppress(SetupError):  # it cannot tell
         read = learned_from(results.run, results.judged)
         instructions = {item.id: item.instruction for item in matched.dataset}
-        return margin_report(read, [instructions.get(item, ("id", item)) for item in read.ids], KEEP)
+        return margin_report(read, groups_by_instruction(read.ids, instructions), KEEP)
     return None
 
 

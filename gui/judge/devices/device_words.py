@@ -88,4 +88,4 @@ def is_there(device: Device, found: Sequence[Device] | None) -> bool:
     """Whether a device of a trial is among those found, with its driver; taken for granted where none were
     looked for.
     """
-    return found is None or any((each.key, each.driver) == (device.key, device.driver) for each in found)
+    return found is None or any(map(device.is_still, found))
