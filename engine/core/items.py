@@ -1,6 +1,6 @@
-"""Items and what is said of them: preferences, orders, human labels, predictions.
+"""Items and what is said of them: preferences, orders, ways of asking, human labels, predictions.
 
-Knows: the words of the field (item, preference, order, gold, prediction).
+Knows: the words of the field (item, preference, order, way of asking, gold, prediction).
 Does not know: files, models, how anything is computed.
 """
 
@@ -45,6 +45,16 @@ class Order(StrEnum):
     def arrange(self, a: str, b: str) -> tuple[str, str]:
         """The two responses in the order in which the model sees them."""
         return (a, b) if self is Order.AB else (b, a)
+
+
+class Way(StrEnum):
+    """A way of asking a model which response is better on a criterion."""
+
+    LETTERS = "letters"
+    PERMUTED = "permuted"
+    ABSOLUTE = "absolute"
+    GRADED = "graded"
+    THINKING = "thinking"
 
 
 @dataclass(frozen=True)

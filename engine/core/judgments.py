@@ -11,20 +11,43 @@ from datetime import datetime
 from enum import StrEnum
 
 from engine.core.errors import SetupError
-from engine.core.items import Order, Prediction, Preference
+from engine.core.items import Order, Prediction, Preference, Way
 from engine.core.remedies import Remedy, Step
 
 
 @dataclass(frozen=True)
+class RawAnswer:
+    """What the model said to one question of a way, as it saw the responses.
+
+    `question`: the name that the way gives it. `log_probs`: natural-log probabilities of its answers, in the
+    way's order, out of the model's whole vocabulary. `thought`: what the model wrote before it, empty for
+    none; `cut` where a length limit ended that.
+    """
+
+    question: str
+    log_probs: tuple[float, ...]
+    thought: str = ""
+    cut: bool = False
+
+    @property
+    def mass(self) -> float:
+        """Share (0 to 1) of all probability that the answers hold."""
+        return sum(map(math.exp, self.log_probs))
+
+
+@dataclass(frozen=True)
 class Reading:
-    """What the model said of one item and criterion in one order.
+    """What the model said of one item and criterion in one order and way.
 
     `log_probs`: natural-log probabilities of the four labels, in the order of `PREFERENCES`, out of the
     model's whole vocabulary, as the model saw the responses: A is the first one shown. Not yet un-swapped.
+    `answers`: what they were made of, by the way; empty for Way.LETTERS, which reads them as they are.
     """
 
     order: Order
     log_probs: tuple[float, float, float, float]
+    way: Way = Way.LETTERS
+    answers: tuple[RawAnswer, ...] = ()
 
     @property
     def format_mass(self) -> float:

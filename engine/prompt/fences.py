@@ -7,19 +7,24 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
+from engine.core.rubric import USUAL_WORDING, put_in
 from engine.prompt.parts import Part, Source, foreign, own
 
 
 @dataclass(frozen=True)
 class Fences:
-    """The marks of one prompt: `[Title]` and `[End of Title]` for each of its `titles`."""
+    """The marks of one prompt: `[Title]` and `[End of Title]` for each of its `titles`.
+
+    `end`: how a title's end is called, `{title}` standing for it.
+    """
 
     titles: tuple[str, ...]
+    end: str = USUAL_WORDING.end
 
     def block(self, title: str, text: str, source: Source) -> tuple[Part, ...]:
         """Foreign text between its two marks."""
         inside = foreign(self.without(text), source)
-        return own(f"[{title}]\n"), inside, own(f"\n[End of {title}]\n\n")
+        return own(f"[{title}]\n"), inside, own(f"\n[{put_in(self.end, title=title)}]\n\n")
 
     def without(self, text: str) -> str:
         """Foreign text in which every mark of the prompt got a space, so that it is a mark no more."""
@@ -27,5 +32,6 @@ class Fences:
 
     @cached_property
     def _marks(self) -> re.Pattern[str]:
-        titles = "|".join(map(re.escape, self.titles))
-        return re.compile(rf"\[((?:End of )?(?:{titles})\])", re.I)
+        ends = [put_in(self.end, title=title) for title in self.titles]
+        inside = "|".join(map(re.escape, (*self.titles, *ends)))
+        return re.compile(rf"\[((?:{inside})\])", re.I)

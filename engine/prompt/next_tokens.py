@@ -14,7 +14,7 @@ from engine.core.items import PREFERENCES, Order, Preference
 from engine.core.judgments import Reading
 from engine.core.log_probs import FloatArray
 from engine.core.value_tables import Column, Kind, Row, Table
-from engine.prompt.judge_prompt import LETTERS
+from engine.core.ways.letters import LETTERS
 from engine.prompt.preview import Pieces
 
 

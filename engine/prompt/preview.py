@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from engine.core.items import Preference
+from engine.core.ways.letters import LETTERS
 from engine.llama.token_tree import PromptTokens, common_prefix
 from engine.llama.vocabulary import Vocabulary
 from engine.prompt.chat_template import ChatTemplate, Piece
-from engine.prompt.judge_prompt import LETTERS, PromptTree, verdict_reply
+from engine.prompt.judge_prompt import PromptTree, verdict_reply
 from engine.prompt.parts import Source
 
 _LABEL = Preference.A  # tokenized with a prompt, and not part of it
@@ -97,7 +98,7 @@ class Previewer:
     def preview(self, tree: PromptTree, tokens: PromptTokens, branch: int) -> Preview:
         """What the model is shown for one question of a prompt tree; `tokens`: of this tree."""
         length = len(tokens.branches[branch].prompt)
-        conversation = tree.question(branch, verdict_reply(_LABEL))
+        conversation = tree.question(branch, verdict_reply(_LABEL, tree.wording))
         texts: list[str] = []
         spans: list[Span] = []
         placed: list[PlacedToken] = []

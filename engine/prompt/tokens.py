@@ -24,7 +24,9 @@ PROBES = ("a", "Z")
 def tokenize_prompt(tree: PromptTree, template: ChatTemplate) -> PromptTokens:
     """Token ids of all branches of a tree."""
     branches = tuple(
-        branch_tokens([tree.question(index, verdict_reply(label)) for label in PREFERENCES], template)
+        branch_tokens(
+            [tree.question(index, verdict_reply(label, tree.wording)) for label in PREFERENCES], template
+        )
         for index in range(len(tree.branches))
     )
     shared = common_prefix([branch.prompt for branch in branches])
@@ -45,7 +47,7 @@ def tokenize_explanation(
     tree: PromptTree, branch: int, preference: Preference, template: ChatTemplate
 ) -> tuple[int, ...]:
     """Token ids of a branch up to where the explanation of `preference` begins."""
-    return tuple(template.tokenize(tree.question(branch, explanation_reply(preference))))
+    return tuple(template.tokenize(tree.question(branch, explanation_reply(preference, tree.wording))))
 
 
 def stem_tokens(rubric: Rubric, examples: ExamplePool, template: ChatTemplate) -> tuple[int, ...]:

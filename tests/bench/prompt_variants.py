@@ -21,7 +21,7 @@ from engine.core.cancel import CancelToken
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, Item, Order, Preference
 from engine.core.log_probs import FloatArray, log_softmax
-from engine.core.rubric import ELOQUENT, Criterion
+from engine.core.rubric import ELOQUENT, USUAL_WORDING, Criterion, put_in
 from engine.data.dataset import load_dataset
 from engine.llama.context import SessionShape
 from engine.llama.model import LlamaModel
@@ -29,7 +29,7 @@ from engine.llama.session import LlamaSession
 from engine.llama.token_tree import BranchTokens, common_prefix
 from engine.loading.templates import chat_template
 from engine.prompt.chat_template import ChatTemplate
-from engine.prompt.judge_prompt import SYSTEM, criterion_text, item_parts
+from engine.prompt.judge_prompt import fences_of, item_parts
 from engine.prompt.parts import Conversation, own
 from engine.prompt.tokens import branch_tokens
 from engine.system.computer import default_threads
@@ -53,18 +53,20 @@ class Wording:
     name: str
     reply: str = "Verdict: {letter}"
     question: str = "{criterion}"
-    stem: str = SYSTEM
+    stem: str = put_in(USUAL_WORDING.system, letters=USUAL_WORDING.letters())
 
     def conversation(
         self, item: Item, order: Order, criterion: Criterion, letters: Letters, label: Preference
     ) -> Conversation:
         """One question with one label as its answer, where `letters` stand for the labels."""
         question = self.question.format(
-            criterion=criterion_text(criterion), name=words(criterion.name), question=criterion.question
+            criterion=USUAL_WORDING.of_criterion(criterion),
+            name=words(criterion.name),
+            question=criterion.question,
         )
         return Conversation(
             system=(own(_with_letters(self.stem, letters)),),
-            user=(*item_parts(item, order), own(question)),
+            user=(*item_parts(item, order, fences_of(USUAL_WORDING)), own(question)),
             reply=self.reply.format(letter=letters[label]),
         )
 

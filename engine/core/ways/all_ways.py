@@ -1,0 +1,50 @@
+"""All ways of asking, by name; what a run asks, and readings out of what a model answered.
+
+Knows: every way. Does not know: prompts, tokens, models, what is stored.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.core.items import Order, Way
+from engine.core.judgments import RawAnswer, Reading
+from engine.core.rubric import PromptWording
+from engine.core.ways.absolute import Absolute
+from engine.core.ways.graded import Graded
+from engine.core.ways.letters import Letters, Permuted
+from engine.core.ways.question import Question, WayOfAsking
+from engine.core.ways.thinking import Thinking
+
+_ALL: tuple[WayOfAsking, ...] = (Thinking(), Graded(), Absolute(), Permuted(), Letters())
+WAYS: Mapping[Way, WayOfAsking] = {way: each for way in Way for each in _ALL if each.way is way}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question of a way, as often as a run asks it: with the name by which its answer is stored."""
+
+    way: Way
+    name: str
+    question: Question
+
+
+def asked_by(ways: Collection[Way], wording: PromptWording, thoughts: int) -> tuple[Asked, ...]:
+    """All that some ways ask of each criterion in each order, in the order in which it is read.
+
+    What thinks comes first, for its prompts may begin otherwise; the letters last, for the explanations go on
+    from there.
+    """
+    chosen = [each for each in _ALL if each.way in ways]
+    return tuple(
+        Asked(each.way, f"{question.name}{number or ''}", question)
+        for each in chosen
+        for question in each.questions(wording)
+        for number in (range(1, thoughts + 1) if question.thinks else (0,))
+    )
+
+
+def reading_of(way: Way, order: Order, answers: Sequence[RawAnswer]) -> Reading:
+    """A reading out of a way's answers, one for each of its questions, in their order."""
+    labels = WAYS[way].label_log_probs(answers)
+    kept = () if way is Way.LETTERS else tuple(answers)
+    return Reading(order, labels, way, kept)

@@ -1,0 +1,62 @@
+"""Graded: a grade from 1 to 5 for each response, read as the mean of its distribution, not as its mode.
+
+Why the mean: it keeps what the likeliest grade throws away, and arXiv 2503.03064 finds it the better judge.
+
+Knows: the two questions, grades, what two grades say of the labels. Does not know: prompts, tokens, models.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.core.items import Way
+from engine.core.judgments import RawAnswer
+from engine.core.rubric import PromptWording, put_in
+from engine.core.ways.log_space import among, of_mass
+from engine.core.ways.question import LabelLogProbs, Question
+
+GRADES = (1, 2, 3, 4, 5)
+LARGEST_SCORE = 10.0
+_MIDDLE = 3.0
+_CLEARLY = 0.5  # grades by which a response must be better, so that preferring it is as likely as a tie
+_SPREAD = 0.25  # grades over which that turns
+
+
+class Graded:
+    """Two questions, of the response shown first and of the second, named A and B."""
+
+    way = Way.GRADED
+
+    def questions(self, wording: PromptWording) -> tuple[Question, ...]:
+        """See WayOfAsking."""
+        return tuple(
+            Question(
+                name=name,
+                text=put_in(wording.graded, response=title),
+                lead=wording.grade,
+                answers=tuple(map(str, GRADES)),
+            )
+            for name, title in (("A", wording.response_a), ("B", wording.response_b))
+        )
+
+    def label_log_probs(self, answers: Sequence[RawAnswer]) -> LabelLogProbs:
+        """See WayOfAsking: by the means alone, as in an ordered logit with a place for ties.
+
+        With d the mean of A less that of B, g the mean of both, t half a grade and s a quarter:
+        log-odds are d/s for A, -d/s for B, t/s for a tie; a tie is good with the log-odds (g - 3)/s.
+        """
+        first, second = map(mean_grade, answers)
+        difference, middle = (first - second) / _SPREAD, ((first + second) / 2 - _MIDDLE) / _SPREAD
+        tie = _CLEARLY / _SPREAD
+        good, bad = tie - np.logaddexp(0, -middle), tie - np.logaddexp(0, middle)
+        return of_mass(np.array([difference, -difference, good, bad]), answers)
+
+
+def mean_grade(answer: RawAnswer) -> float:
+    """The mean (1 to 5) of the distribution over the five grades."""
+    return float(np.exp(among(answer)) @ np.array(GRADES, dtype=np.float64))
+
+
+def score_of(grade: float) -> float:
+    """A mean grade as a score (0 to 10) for the weighted judge."""
+    return (grade - GRADES[0]) / (GRADES[-1] - GRADES[0]) * LARGEST_SCORE

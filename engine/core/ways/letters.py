@@ -1,0 +1,70 @@
+"""Letters: one letter for each label, the same for all questions of a run; and with their meanings permuted.
+
+A model leans to letters by themselves, whatever they mean. Where each label stands once at each letter, a
+lean that is added to a letter's log-probability falls out of the mean (Latin square of the four shifts).
+
+Knows: which letter means which label. Does not know: prompts, tokens, models.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.core.items import PREFERENCES, Way
+from engine.core.judgments import RawAnswer
+from engine.core.rubric import PromptWording, put_in
+from engine.core.ways.log_space import among, of_mass
+from engine.core.ways.question import LabelLogProbs, Question
+
+LETTERS = dict(zip(PREFERENCES, "ABCD", strict=True))
+"""The letter of each label, but in questions of Permuted."""
+
+_LABEL_OF = {letter: label for label, letter in LETTERS.items()}
+_SHIFTS = tuple(PREFERENCES[shift:] + PREFERENCES[:shift] for shift in range(len(PREFERENCES)))
+
+
+class Letters:
+    """One letter, whose meanings stand before the item."""
+
+    way = Way.LETTERS
+
+    def questions(self, wording: PromptWording) -> tuple[Question, ...]:
+        """See WayOfAsking: one, the reply's first letter."""
+        return (Question("", "", wording.verdict, tuple(LETTERS.values())),)
+
+    def label_log_probs(self, answers: Sequence[RawAnswer]) -> LabelLogProbs:
+        """See WayOfAsking: as they were read."""
+        (answer,) = answers
+        a, b, both_good, both_bad = answer.log_probs
+        return a, b, both_good, both_bad
+
+
+class Permuted:
+    """One letter, asked once for each shift of the meanings, which each question says again.
+
+    The name of a question: the letters of `letters` in the order in which it gives them meanings.
+    """
+
+    way = Way.PERMUTED
+
+    def questions(self, wording: PromptWording) -> tuple[Question, ...]:
+        """See WayOfAsking: four."""
+        letters = tuple(LETTERS.values())
+        return tuple(
+            Question(
+                name="".join(LETTERS[label] for label in shift),
+                text=put_in(wording.permuted, letters=wording.letters(shift)),
+                lead=wording.verdict,
+                answers=letters,
+            )
+            for shift in _SHIFTS
+        )
+
+    def label_log_probs(self, answers: Sequence[RawAnswer]) -> LabelLogProbs:
+        """See WayOfAsking: the mean of the log-probabilities that each label had at its letters."""
+        rows = []
+        for answer in answers:
+            meant = [_LABEL_OF[letter] for letter in answer.question]
+            values = among(answer)
+            rows.append([values[meant.index(label)] for label in PREFERENCES])
+        return of_mass(np.mean(rows, axis=0), answers)

@@ -1,0 +1,50 @@
+"""What each way of asking is made of: questions about a criterion, and how their answers become labels.
+
+Knows: the shape of a way. Does not know: any one way, prompts, tokens, models.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from engine.core.items import Way
+from engine.core.judgments import RawAnswer
+from engine.core.rubric import PromptWording
+
+LabelLogProbs = tuple[float, float, float, float]
+"""Natural-log probabilities of the four labels, in the order of PREFERENCES, as the model saw the items."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One branch of a prompt, asked of each criterion.
+
+    `name`: by which its answer is stored, one of its way's own. `text`: what follows the criterion's question
+    on a line of its own; empty for nothing. `lead`: how the reply begins. `answers`: the words that may
+    follow it, one of which is read. `thinks`: the model writes a thought before its reply; such a question is
+    asked once for each thought of a run.
+    """
+
+    name: str
+    text: str
+    lead: str
+    answers: tuple[str, ...]
+    thinks: bool = False
+
+
+class WayOfAsking(Protocol):
+    """A way of asking."""
+
+    @property
+    def way(self) -> Way:
+        """Which one it is."""
+
+    def questions(self, wording: PromptWording) -> tuple[Question, ...]:
+        """What it asks of each criterion in each order, in this order."""
+
+    def label_log_probs(self, answers: Sequence[RawAnswer]) -> LabelLogProbs:
+        """The four labels out of its answers, one for each question, in their order.
+
+        What the four hold together is the mean of what the answers held: the format mass stays that of the
+        model.
+        """

@@ -1,0 +1,30 @@
+"""Thinking: for models that reason. They think first, then the letters are read; the mean over the thoughts.
+
+Knows: how thoughts are put together. Does not know: how a template opens a thought, models.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.core.items import Way
+from engine.core.judgments import RawAnswer
+from engine.core.rubric import PromptWording
+from engine.core.ways.letters import LETTERS
+from engine.core.ways.log_space import of_mass
+from engine.core.ways.question import LabelLogProbs, Question
+
+
+class Thinking:
+    """One letter after each thought."""
+
+    way = Way.THINKING
+
+    def questions(self, wording: PromptWording) -> tuple[Question, ...]:
+        """See WayOfAsking: one, asked after each thought."""
+        return (Question("", "", wording.verdict, tuple(LETTERS.values()), thinks=True),)
+
+    def label_log_probs(self, answers: Sequence[RawAnswer]) -> LabelLogProbs:
+        """See WayOfAsking: the mean of the probabilities, for a thought may settle on any label."""
+        sums = np.logaddexp.reduce([answer.log_probs for answer in answers], axis=0)
+        return of_mass(np.asarray(sums), answers)
