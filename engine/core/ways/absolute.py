@@ -8,8 +8,6 @@ Knows: the two questions and what their answers say of the labels. Does not know
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from engine.core.items import Way
 from engine.core.judgments import RawAnswer
 from engine.core.rubric import PromptWording, put_in
@@ -40,4 +38,4 @@ class Absolute:
         """See WayOfAsking: both good, both bad, or the good one alone, as if the answers were independent."""
         a, b = map(among, answers)
         labels = [a[_YES] + b[_NO], a[_NO] + b[_YES], a[_YES] + b[_YES], a[_NO] + b[_NO]]
-        return of_mass(np.array(labels), answers)
+        return of_mass(labels, answers)

@@ -5,14 +5,13 @@ Why the mean: it keeps what the likeliest grade throws away, and arXiv 2503.0306
 Knows: the two questions, grades, what two grades say of the labels. Does not know: prompts, tokens, models.
 """
 
+import math
 from collections.abc import Sequence
-
-import numpy as np
 
 from engine.core.items import Way
 from engine.core.judgments import RawAnswer
 from engine.core.rubric import PromptWording, put_in
-from engine.core.ways.log_space import among, of_mass
+from engine.core.ways.log_space import among, log_sum, of_mass
 from engine.core.ways.question import LabelLogProbs, Question
 
 GRADES = (1, 2, 3, 4, 5)
@@ -48,13 +47,13 @@ class Graded:
         first, second = map(mean_grade, answers)
         difference, middle = (first - second) / _SPREAD, ((first + second) / 2 - _MIDDLE) / _SPREAD
         tie = _CLEARLY / _SPREAD
-        good, bad = tie - np.logaddexp(0, -middle), tie - np.logaddexp(0, middle)
-        return of_mass(np.array([difference, -difference, good, bad]), answers)
+        good, bad = tie - log_sum([0.0, -middle]), tie - log_sum([0.0, middle])
+        return of_mass([difference, -difference, good, bad], answers)
 
 
 def mean_grade(answer: RawAnswer) -> float:
     """The mean (1 to 5) of the distribution over the five grades."""
-    return float(np.exp(among(answer)) @ np.array(GRADES, dtype=np.float64))
+    return math.fsum(math.exp(value) * grade for value, grade in zip(among(answer), GRADES, strict=True))
 
 
 def score_of(grade: float) -> float:

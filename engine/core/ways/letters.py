@@ -7,8 +7,7 @@ Knows: which letter means which label. Does not know: prompts, tokens, models.
 """
 
 from collections.abc import Sequence
-
-import numpy as np
+from statistics import fmean
 
 from engine.core.items import PREFERENCES, Way
 from engine.core.judgments import RawAnswer
@@ -67,4 +66,4 @@ class Permuted:
             meant = [_LABEL_OF[letter] for letter in answer.question]
             values = among(answer)
             rows.append([values[meant.index(label)] for label in PREFERENCES])
-        return of_mass(np.mean(rows, axis=0), answers)
+        return of_mass([fmean(column) for column in zip(*rows, strict=True)], answers)

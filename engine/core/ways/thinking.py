@@ -5,13 +5,11 @@ Knows: how thoughts are put together. Does not know: how a template opens a thou
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from engine.core.items import Way
 from engine.core.judgments import RawAnswer
 from engine.core.rubric import PromptWording
 from engine.core.ways.letters import LETTERS
-from engine.core.ways.log_space import of_mass
+from engine.core.ways.log_space import log_sum, of_mass
 from engine.core.ways.question import LabelLogProbs, Question
 
 
@@ -26,5 +24,5 @@ class Thinking:
 
     def label_log_probs(self, answers: Sequence[RawAnswer]) -> LabelLogProbs:
         """See WayOfAsking: the mean of the probabilities, for a thought may settle on any label."""
-        sums = np.logaddexp.reduce([answer.log_probs for answer in answers], axis=0)
-        return of_mass(np.asarray(sums), answers)
+        columns = zip(*(answer.log_probs for answer in answers), strict=True)
+        return of_mass([log_sum(column) for column in columns], answers)
