@@ -243,6 +243,10 @@ class Rubric:
         questions = [list(criterion.asked) for criterion in self.criteria]
         return [*questions, self.wording.own] if self.wording.own else questions
 
+    def is_part_of(self, other: "Rubric") -> bool:
+        """Whether it is another one cut down to some of its criteria, with all else alike; or all of it."""
+        return self == replace(other, criteria=self.criteria) and set(self.criteria) <= set(other.criteria)
+
     def weights(self, names: Collection[str]) -> dict[str, float]:
         """The weights of those criteria that are among `names`, in its own order."""
         return {criterion.name: criterion.weight for criterion in self.criteria if criterion.name in names}

@@ -14,6 +14,7 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.formatting import amount, counted, listed, short_name, value_in_words, words
 from engine.core.remedies import Remedy, Step
+from engine.core.rubric import ELOQUENT, Rubric
 
 REWRITTEN = "rewritten"
 """In the manifest of a run: when explanations were written again, how many, and with what."""
@@ -64,7 +65,8 @@ class RunKind(StrEnum):
 class RunIdentity:
     """What a run is: two runs with the same `key` would give the same results.
 
-    Of an opened submission, path, name and SHA-256 of the model are those of its file.
+    Of an opened submission, path, name and SHA-256 of the model are those of its file. `rubric`: with just
+    these criteria; None for the task's, in its usual words.
     """
 
     key: str
@@ -78,6 +80,12 @@ class RunIdentity:
     criteria: tuple[str, ...]
     settings: Mapping[str, Any]
     kind: RunKind = RunKind.JUDGED
+    rubric: Rubric | None = None
+
+    @property
+    def asked(self) -> Rubric:
+        """What is asked of each item, with weights and a tie threshold."""
+        return self.rubric or ELOQUENT.only(self.criteria)
 
     @property
     def chosen(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import ModelFileError, SetupError
 from engine.core.items import digest
 from engine.core.remedies import Remedy, Setting
-from engine.core.rubric import Rubric
+from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import (
     CHOSEN,
     CLUSTER,
@@ -104,6 +104,7 @@ class RunPlan:
             prompt_version=PROMPT_VERSION,
             criteria=self.rubric.names,
             settings=settings,
+            rubric=None if self.rubric.is_part_of(ELOQUENT) else self.rubric,
         )
 
 
@@ -114,8 +115,7 @@ def _with_its_name(path: Path) -> Path:
 
 def _key(made_of: Sequence[str], rubric: Rubric, settings: Mapping[str, Any]) -> str:
     """`made_of`: the hashes of dataset and model, the build of llama.cpp, the prompt version."""
-    asked = [[criterion.name, criterion.question] for criterion in rubric.criteria]
-    return digest([*made_of, asked, settings])
+    return digest([*made_of, rubric.asked, settings])
 
 
 def asked_alike(run: StoredRun, rubric: Rubric) -> bool:

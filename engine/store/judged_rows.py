@@ -1,16 +1,19 @@
 """The rows of the run store that hold judged items: only added, and explanations written later beside them.
 
-Knows: the tables `judged_item`, `reading`, `explanation`, `rewritten_explanation`, `unscored` and `given`.
+Knows: the tables `judged_item`, `reading`, `answer`, `explanation`, `rewritten_explanation`, `unscored` and
+`given`. Readings of letters are in `reading`; of other ways the raw answers are in `answer`.
 Does not know: transactions, runs, decisions.
 """
 
+import json
 import math
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from engine.core.items import Order, Prediction, Preference
-from engine.core.judgments import Explanation, JudgedItem, Reading, Shortening
+from engine.core.items import Order, Prediction, Preference, Way
+from engine.core.judgments import Explanation, JudgedItem, RawAnswer, Reading, Shortening
+from engine.core.ways.all_ways import reading_of
 
 _Texts = dict[tuple[str, Preference], Explanation]  # by criterion and label
 _Given = dict[str, Prediction]  # by criterion
@@ -106,7 +109,53 @@ def _readings(db: sqlite3.Connection, place: tuple[int, int]) -> dict[str, tuple
     ):
         a, b, both_good, both_bad = (math.nan if value is None else float(value) for value in values)
         readings.setdefault(criterion, []).append(Reading(Order(order), (a, b, both_good, both_bad)))
+    for criterion, reading in _readings_of_answers(db, place):
+        readings.setdefault(criterion, []).append(reading)
     return {criterion: tuple(values) for criterion, values in readings.items()}
+
+
+def _readings_of_answers(db: sqlite3.Connection, place: tuple[int, int]) -> Iterator[tuple[str, Reading]]:
+    """Readings of an item in other ways than letters, with their criteria."""
+    answers: dict[tuple[str, Order, Way], list[RawAnswer]] = {}
+    for criterion, order, way, question, values, thought, cut in db.execute(
+        "SELECT criterion, seen_order, way, question, log_probs, thought, cut FROM answer"
+        " WHERE run_id = ? AND position = ? ORDER BY criterion, seen_order, way, place",
+        place,
+    ):
+        log_probs = tuple(math.nan if value is None else float(value) for value in json.loads(values))
+        answer = RawAnswer(question, log_probs, thought, bool(cut))
+        answers.setdefault((criterion, Order(order), Way(way)), []).append(answer)
+    for (criterion, order, way), own in answers.items():
+        yield criterion, reading_of(way, order, own)
+
+
+def _add_readings(
+    db: sqlite3.Connection, place: tuple[int, int], readings_of: Mapping[str, Sequence[Reading]]
+) -> None:
+    db.executemany(
+        "INSERT INTO reading VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (*place, criterion, reading.order.value, *reading.log_probs)
+            for criterion, readings in readings_of.items()
+            for reading in readings
+            if reading.way is Way.LETTERS
+        ],
+    )
+    db.executemany(
+        "INSERT INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (*place, criterion, reading.order.value, reading.way.value, number, *_answer_row(answer))
+            for criterion, readings in readings_of.items()
+            for reading in readings
+            for number, answer in enumerate(reading.answers)
+        ],
+    )
+
+
+def _answer_row(answer: RawAnswer) -> tuple[Any, ...]:
+    """What is no number is stored as nothing, as SQLite does it in columns of numbers."""
+    log_probs = [value if math.isfinite(value) else None for value in answer.log_probs]
+    return answer.question, json.dumps(log_probs), answer.thought, answer.cut
 
 
 def _rewritten(db: sqlite3.Connection, run_id: int) -> dict[int, _Texts]:
@@ -140,14 +189,7 @@ def _add_item(db: sqlite3.Connection, run_id: int, item: JudgedItem) -> None:
         "INSERT INTO judged_item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (*place, item.item_id, item.content_hash, *left_out, *effort),
     )
-    db.executemany(
-        "INSERT INTO reading VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (*place, criterion, reading.order.value, *reading.log_probs)
-            for criterion, readings in item.readings.items()
-            for reading in readings
-        ],
-    )
+    _add_readings(db, place, item.readings)
     db.executemany(
         "INSERT INTO explanation VALUES (?, ?, ?, ?, ?, ?)",
         [

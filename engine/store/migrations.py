@@ -164,6 +164,25 @@ STEPS: tuple[tuple[str, str], ...] = (
         );
         """,
     ),
+    (
+        "007_rubrics_and_ways",
+        """
+        ALTER TABLE run ADD COLUMN rubric TEXT;
+        CREATE TABLE answer (
+            run_id INTEGER NOT NULL,
+            position INTEGER NOT NULL,
+            criterion TEXT NOT NULL,
+            seen_order TEXT NOT NULL,
+            way TEXT NOT NULL,
+            place INTEGER NOT NULL,
+            question TEXT NOT NULL,
+            log_probs TEXT NOT NULL,
+            thought TEXT NOT NULL,
+            cut INTEGER NOT NULL,
+            PRIMARY KEY (run_id, position, criterion, seen_order, way, place)
+        ) WITHOUT ROWID;
+        """,
+    ),
 )
 
 

@@ -13,7 +13,7 @@ from engine.core.remedies import Remedy, Step
 from engine.core.run_records import RunContents, StoredRun
 from engine.store.override_rows import now
 
-_JUDGED = ("judged_item", "reading", "explanation", "rewritten_explanation", "unscored", "given")
+_JUDGED = ("judged_item", "reading", "answer", "explanation", "rewritten_explanation", "unscored", "given")
 _SAID = ("override", "review_mark", "confirmation")
 _BYTES_OF_ROW = 14  # header, integers, pointer
 _SHARE_OF_PAGE = 0.8  # that rows fill on average

@@ -9,13 +9,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from engine.core.errors import SetupError
+from engine.core.rubric import Rubric
 from engine.core.run_records import Archived, RunIdentity, RunKind, StoredRun
 
 
 def run_of_row(run_id: int, row: tuple[Any, ...]) -> StoredRun:
     """A run of its row; ValueError or TypeError where it holds what this program does not write."""
     created, key, dataset_path, dataset_hash, items, model_path, model_name, model_hash, *rest = row
-    prompt_version, criteria, settings, kind, manifest, calibration, *of_people, judged = rest
+    prompt_version, criteria, rubric, settings, kind, manifest, calibration, *of_people, judged = rest
     name, note, archived, archived_by = of_people
     identity = RunIdentity(
         key=key,
@@ -29,6 +31,7 @@ def run_of_row(run_id: int, row: tuple[Any, ...]) -> StoredRun:
         criteria=tuple(json.loads(criteria)),
         settings=_record(settings),
         kind=RunKind(kind),
+        rubric=None if rubric is None else _rubric(rubric),
     )
     return StoredRun(
         id=run_id,
@@ -41,6 +44,13 @@ def run_of_row(run_id: int, row: tuple[Any, ...]) -> StoredRun:
         note=note,
         archived=Archived(datetime.fromisoformat(archived), archived_by) if archived else None,
     )
+
+
+def _rubric(text: str) -> Rubric:
+    try:
+        return Rubric.of_json(_record(text))
+    except (KeyError, SetupError) as error:
+        raise ValueError(f"{text} is no rubric") from error
 
 
 def _record(text: str) -> dict[str, Any]:

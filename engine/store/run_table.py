@@ -22,7 +22,7 @@ def run_row(db: sqlite3.Connection, run_id: int) -> StoredRun | None:
     with suppress(OverflowError):  # no run has so large a number
         row = db.execute(
             "SELECT created, key, dataset_path, dataset_hash, items, model_path, model_name, model_hash,"
-            " prompt_version, criteria, settings, kind, manifest, calibration, name, note, archived,"
+            " prompt_version, criteria, rubric, settings, kind, manifest, calibration, name, note, archived,"
             " archived_by, (SELECT count(*) FROM judged_item WHERE run_id = run.id) FROM run WHERE id = ?",
             (run_id,),
         ).fetchone()
@@ -55,8 +55,8 @@ def add_run(db: sqlite3.Connection, identity: RunIdentity) -> int:
     ).fetchone()
     db.execute(
         "INSERT INTO run (id, key, created, dataset_path, dataset_hash, items, model_path, model_name,"
-        " model_hash, prompt_version, criteria, settings, kind)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " model_hash, prompt_version, criteria, settings, kind, rubric)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             newest + 1,
             identity.key,
@@ -71,6 +71,7 @@ def add_run(db: sqlite3.Connection, identity: RunIdentity) -> int:
             _json(identity.criteria),
             _json(identity.settings),
             identity.kind.value,
+            _json(identity.rubric.as_json()) if identity.rubric else None,
         ),
     )
     return int(newest + 1)

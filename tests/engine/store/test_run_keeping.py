@@ -198,12 +198,14 @@ def test_a_store_from_before_names_opens_with_its_runs(tmp_path: Path) -> None:
     with RunStore(path) as store, store.begin(IDENTITY) as run:
         store.add(run.id, [judged_item(0)])
     db = sqlite3.connect(path)
-    for column in ("name", "note", "archived", "archived_by"):
+    for column in ("name", "note", "archived", "archived_by", "rubric"):
         db.execute(f"ALTER TABLE run DROP COLUMN {column}")
     db.execute("DROP TABLE deleted_run")
+    db.execute("DROP TABLE answer")
     db.execute(f"PRAGMA user_version = {[name for name, _ in STEPS].index('006_names_archive_and_deletion')}")
     db.commit()
     db.close()
     with RunStore(path) as store:
         (found,) = store.runs()
         assert (found.name, found.note, found.archived, found.judged) == ("", "", None, 1)
+        assert found.identity.rubric is None
