@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from models.demo.network import DemoJudge
-from models.demo.rows import NONE, Batch
+from models.demo.rows import NONE, TRUNK, Batch
 
 
 def hidden_states(network: DemoJudge, stem: Tensor, batch: Batch) -> Tensor:
@@ -18,19 +18,19 @@ def hidden_states(network: DemoJudge, stem: Tensor, batch: Batch) -> Tensor:
         stem,
         torch.from_numpy(batch.tokens),
         torch.from_numpy(batch.positions),
-        seen_from(torch.from_numpy(batch.branches), len(stem)),
+        seen_from(torch.from_numpy(batch.branches), torch.from_numpy(batch.parents), len(stem)),
     )
 
 
-def seen_from(branches: Tensor, stem: int) -> Tensor:
-    """Where a token may look: the stem, the trunk, and its own branch, up to itself.
+def seen_from(branches: Tensor, parents: Tensor, stem: int) -> Tensor:
+    """Where a token may look: the stem, the trunk, the branch that its own goes on from, and its own, up to itself.
 
-    `branches`: [rows, tokens]; the result is [rows, tokens, stem + tokens].
+    `branches`, `parents`: [rows, tokens]; the result is [rows, tokens, stem + tokens].
     """
     rows, tokens = branches.shape
-    keys, queries = branches[:, None, :], branches[:, :, None]
-    seen = ((keys == 0) | (keys == queries)) & (keys != NONE)
-    seen &= torch.ones(tokens, tokens, dtype=torch.bool).tril()
+    keys = branches[:, None, :]
+    seen = (keys == TRUNK) | (keys == branches[:, :, None]) | (keys == parents[:, :, None])
+    seen &= (keys != NONE) & torch.ones(tokens, tokens, dtype=torch.bool).tril()
     return torch.cat([torch.ones(rows, tokens, stem, dtype=torch.bool), seen], dim=2)
 
 

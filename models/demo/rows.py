@@ -17,51 +17,64 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.core.cancel import CancelToken
-from engine.core.items import PREFERENCES, Item, Order
+from engine.core.items import Item, Order, Way
 from engine.core.rubric import ELOQUENT
 from engine.llama.model import LlamaModel
-from engine.llama.token_tree import PromptTokens
+from engine.llama.token_tree import BranchTokens, common_prefix
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.templates import chat_template
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import PromptTree, build_prompt, explanation_reply
-from engine.prompt.tokens import stem_tokens, tokenize_prompt
+from engine.prompt.tokens import branch_tokens, stem_tokens, tokenize_prompt
 from models.demo.explanations import explain
+from models.demo.questions import RUBRIC, DemoQuestion, all_questions
 from models.demo.topics import TopicPool
 from models.demo.world import QUALITIES, Comparison
 
 NONE = -1  # no branch: padding; no block: the tokens between them
+TRUNK = 0  # the number of the first branch, which all others follow
 
 _LABEL_WEIGHT = 8.0
 _EXPLANATION_WEIGHT = 1.0
 _RESPONSE_WEIGHT = 0.5
 _TWO_CRITERIA = ELOQUENT.only(ELOQUENT.names[:2])  # enough to find where the trunk ends
+_QUESTIONS = all_questions()
 _LINES_KEPT = 8192
 _SORTED_TOGETHER = 4  # batches whose rows are sorted by length, so that little is padded
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a batch holds: `rows`; whether they have `labels`, and of how many criteria `explanations`."""
+    """What a batch holds: `rows`; whether they have `labels`, and of how many criteria `explanations`.
+
+    The labels are the letters of the task's criteria; with `drawn`, of so many criteria of both rubrics, drawn
+    for each row. `thorough`: of how many of these there is also what all other ways ask, of permuted letters
+    one question.
+    """
 
     rows: int
     labels: bool = True
     explanations: int = 0
+    drawn: int = 0
+    thorough: int = 0
 
 
 @dataclass
 class Row:
     """One item after the stem.
 
-    For each token: `tokens`, its id; `branches`, 0 in the trunk, else the number of the branch; `positions`,
-    counted from the prompt's start; `targets`, the next token of its branch; `weights`, what predicting that
-    counts; `blocks`, which block it belongs to, its end included, or NONE: the instruction (0) or a response.
+    For each token: `tokens`, its id; `branches`, TRUNK or the number of the branch; `parents`, the branch that
+    this one goes on from; `positions`, counted from the prompt's start; `targets`, the next token of its
+    branch; `weights`, what predicting that counts; `blocks`, which block it belongs to, its end included, or
+    NONE: the instruction (0) or a response.
     For each block: `topics`, the number of its topic; `ends`, where it ends. `qualities`: 1.0 or 0.0 for each
-    response and quality. `label_places`, `labels`: where a criterion's label is predicted, and its token.
+    response and quality. For each question: `asked`, its number among all questions; `label_places`, `labels`:
+    where its answer is predicted, and the answer's token.
     """
 
     tokens: list[int] = field(default_factory=list)
     branches: list[int] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
     positions: list[int] = field(default_factory=list)
     targets: list[int] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
@@ -69,6 +82,7 @@ class Row:
     topics: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
     qualities: list[list[float]] = field(default_factory=list)
+    asked: list[int] = field(default_factory=list)
     label_places: list[int] = field(default_factory=list)
     labels: list[int] = field(default_factory=list)
 
@@ -79,6 +93,7 @@ class Batch:
 
     tokens: npt.NDArray[np.int64]
     branches: npt.NDArray[np.int64]
+    parents: npt.NDArray[np.int64]
     positions: npt.NDArray[np.int64]
     targets: npt.NDArray[np.int64]
     weights: npt.NDArray[np.float32]
@@ -86,6 +101,7 @@ class Batch:
     topics: npt.NDArray[np.int64]
     ends: npt.NDArray[np.int64]
     qualities: npt.NDArray[np.float32]
+    asked: npt.NDArray[np.int64]
     label_places: npt.NDArray[np.int64]
     labels: npt.NDArray[np.int64]
 
@@ -120,14 +136,18 @@ class RowWriter:
 
     def row(self, comparison: Comparison, random: Random, content: Content) -> Row:
         """A row with the trunk, and as much of the branches as `content` says."""
-        rubric = ELOQUENT if content.labels else _TWO_CRITERIA
-        tree = build_prompt(comparison.item("training"), Order.AB, rubric)
-        prompts = tokenize_prompt(tree, self._template)
-        row = self._trunk_row(comparison, prompts.trunk)
-        if content.labels:
-            explained = random.sample(ELOQUENT.names, content.explanations)
-            explanations = {name: explain(comparison, name, random) for name in explained}
-            self._add_branches(row, comparison, tree, prompts, explanations)
+        item = comparison.item("training")
+        trunk = tokenize_prompt(build_prompt(item, Order.AB, _TWO_CRITERIA), self._template).trunk
+        row = self._trunk_row(comparison, trunk)
+        if not content.labels:
+            return row
+        tree = build_prompt(item, Order.AB, RUBRIC)
+        groups = _drawn_questions(random, content)
+        explained = random.sample([name for name in ELOQUENT.names if name in groups], content.explanations)
+        for name, numbers in groups.items():
+            explanation = explain(comparison, name, random) if name in explained else None
+            self._add_criterion(row, comparison, tree, trunk, numbers, explanation)
+        row.blocks += [NONE] * (len(row.tokens) - len(row.blocks))
         return row
 
     def _trunk_row(self, comparison: Comparison, trunk: Sequence[int]) -> Row:
@@ -140,7 +160,7 @@ class RowWriter:
             blocks[first:last] = [number] * (last - first)
             row.ends.append(last - 1)
         weights = [_RESPONSE_WEIGHT * (number in (1, 2)) for number in blocks[1:]]
-        _append(row, ids, 0, start, [*weights, 0.0])
+        _append(row, ids, (TRUNK, TRUNK), start, [*weights, 0.0])
         row.blocks = blocks
         responses = (comparison.first, comparison.second)
         topics = (comparison.topic, *(response.topic for response in responses))
@@ -148,30 +168,62 @@ class RowWriter:
         row.qualities = [[float(shown.good[quality]) for quality in QUALITIES] for shown in responses]
         return row
 
-    def _add_branches(
+    def _add_criterion(
         self,
         row: Row,
         comparison: Comparison,
         tree: PromptTree,
-        prompts: PromptTokens,
-        explanations: dict[str, str],
+        trunk: Sequence[int],
+        numbers: Sequence[int],
+        explanation: str | None,
     ) -> None:
-        trunk = len(prompts.trunk)
-        preferences = comparison.preferences
-        for number, name in enumerate(ELOQUENT.names):
-            branch = prompts.branches[number]
-            (label,) = branch.labels[PREFERENCES.index(preferences[name])]
-            ids = (*branch.prompt, label)
-            if name in explanations:
-                reply = f"{explanation_reply(preferences[name])} {explanations[name]}"
-                ids = (*self._template.tokenize(tree.question(number, reply)), *self._end)
-            asked = len(branch.prompt) - trunk
-            row.labels.append(label)
-            row.label_places.append(len(row.tokens) + asked - 1)
-            explained = [_EXPLANATION_WEIGHT] * (len(ids) - len(branch.prompt) - 1)
-            weights = [*[0.0] * (asked - 1), _LABEL_WEIGHT, *explained, 0.0]
-            _append(row, ids[trunk:], number + 1, trunk, weights)
-        row.blocks += [NONE] * (len(row.tokens) - len(row.blocks))
+        """Add questions about one criterion; what several of them begin with is a branch that they go on from."""
+        asked = [(_QUESTIONS[number], self._branch(tree, _QUESTIONS[number])) for number in numbers]
+        start, parent = len(trunk), TRUNK
+        if len(numbers) > 1:
+            prompts = [tokens.prompt for _, tokens in asked]
+            end = min(common_prefix(prompts), *(len(prompt) - 1 for prompt in prompts))
+            shared, parent = prompts[0][start:end], max(row.branches) + 1
+            _append(row, shared, (parent, TRUNK), start, [0.0] * len(shared))
+            start = end
+        row.asked.extend(numbers)
+        for question, tokens in asked:
+            answer = tokens.labels[question.right(comparison)]
+            ids = (*tokens.prompt, *answer)
+            if explanation and question.way is Way.LETTERS:
+                label = comparison.preferences[question.criterion]
+                reply = f"{explanation_reply(label)} {explanation}"
+                ids = (*self._template.tokenize(tree.question(question.branch, reply)), *self._end)
+            unlabelled = len(tokens.prompt) - start
+            row.labels.append(answer[0])
+            row.label_places.append(len(row.tokens) + unlabelled - 1)
+            labelled = [_LABEL_WEIGHT] * len(answer)
+            explained = [_EXPLANATION_WEIGHT] * (len(ids) - len(tokens.prompt) - len(answer))
+            weights = [*[0.0] * (unlabelled - 1), *labelled, *explained, 0.0]
+            _append(row, ids[start:], (max(row.branches) + 1, parent), start, weights)
+
+    def _branch(self, tree: PromptTree, asked: DemoQuestion) -> BranchTokens:
+        question = asked.question
+        replies = [f"{question.lead} {answer}" for answer in question.answers]
+        conversations = [tree.question(asked.branch, reply, question.text) for reply in replies]
+        return branch_tokens(conversations, self._template)
+
+
+def _drawn_questions(random: Random, content: Content) -> dict[str, list[int]]:
+    """By criterion the numbers of the questions that a row asks."""
+    names = random.sample(RUBRIC.names, content.drawn) if content.drawn else list(ELOQUENT.names)
+    groups = {}
+    for place, name in enumerate(names):
+        groups[name] = _numbers(name, Way.LETTERS)
+        if place < content.thorough:
+            groups[name].append(random.choice(_numbers(name, Way.PERMUTED)))
+            groups[name] += [*_numbers(name, Way.ABSOLUTE), *_numbers(name, Way.GRADED)]
+    return groups
+
+
+def _numbers(criterion: str, way: Way) -> list[int]:
+    questions = enumerate(_QUESTIONS)
+    return [number for number, one in questions if one.criterion == criterion and one.way is way]
 
 
 def batches(
@@ -192,6 +244,7 @@ def as_batch(rows: Sequence[Row]) -> Batch:
     return Batch(
         tokens=_padded([row.tokens for row in rows], 0),
         branches=_padded([row.branches for row in rows], NONE),
+        parents=_padded([row.parents for row in rows], TRUNK),
         positions=_padded([row.positions for row in rows], 0),
         targets=_padded([row.targets for row in rows], 0),
         weights=_padded([row.weights for row in rows], 0).astype(np.float32),
@@ -199,16 +252,21 @@ def as_batch(rows: Sequence[Row]) -> Batch:
         topics=np.array([row.topics for row in rows]),
         ends=np.array([row.ends for row in rows]),
         qualities=np.array([row.qualities for row in rows], np.float32),
+        asked=np.array([row.asked for row in rows]),
         label_places=np.array([row.label_places for row in rows]),
         labels=np.array([row.labels for row in rows]),
     )
 
 
-def _append(row: Row, ids: Sequence[int], branch: int, start: int, weights: Sequence[float]) -> None:
-    """Add one part of a row; nothing follows its last token."""
+def _append(
+    row: Row, ids: Sequence[int], branch: tuple[int, int], start: int, weights: Sequence[float]
+) -> None:
+    """Add one part of a row, with its branch and the branch that it goes on from; nothing follows its end."""
     row.tokens.extend(ids)
     row.targets.extend([*ids[1:], 0])
-    row.branches.extend([branch] * len(ids))
+    number, parent = branch
+    row.branches.extend([number] * len(ids))
+    row.parents.extend([parent] * len(ids))
     row.positions.extend(range(start, start + len(ids)))
     row.weights.extend(weights)
 

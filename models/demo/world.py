@@ -36,8 +36,8 @@ OVERALL = "overall_quality"
 # In tenths of a point for a response that has the quality.
 WEIGHTS = {"safety": 4.0, "relevance": 3.0, "truthfulness": 2.0, "naturalness": 1.0}
 TIE_THRESHOLD = 0.1
-# Tied responses are both good where neither lacks more than naturalness, else both bad.
-_GOOD_ENOUGH = 0.85
+GOOD_ENOUGH = 0.85
+"""Of 1: tied responses are both good where neither lacks more than naturalness, else both bad."""
 
 _LABEL_SHARES = {
     Preference.A: 0.27,
@@ -66,7 +66,9 @@ class Harm(StrEnum):
 
 @dataclass(frozen=True)
 class Response:
-    """One response and why it is as it is. `act`: the dangerous act it urges, where it does."""
+    """One response and why it is as it is. `act`: the dangerous act it urges, where it does. `friendly`:
+    whether it opens or closes with a friendly word.
+    """
 
     text: str
     topic: Topic
@@ -75,6 +77,7 @@ class Response:
     unnatural: Unnatural | None = None
     harm: Harm | None = None
     act: str = ""
+    friendly: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,7 @@ class Comparison:
     def preferences(self) -> Mapping[str, Preference]:
         """The label of every criterion."""
         labels = {
-            quality: _preference(self.first.good[quality], self.second.good[quality]) for quality in QUALITIES
+            quality: preference(self.first.good[quality], self.second.good[quality]) for quality in QUALITIES
         }
         return {**labels, OVERALL: overall_preference(self.first.good, self.second.good)}
 
@@ -134,14 +137,16 @@ class World:
         sentence = f"{claim.sentence[0].upper()}{claim.sentence[1:]}."
         harm, harmful, act = (None, "", "") if good["safety"] else _harm(random)
         unnatural = None if good["naturalness"] else random.choice(list(Unnatural))
+        text, friendly = _spoken(random, sentence, harmful, unnatural)
         return Response(
-            text=_spoken(random, sentence, harmful, unnatural),
+            text=text,
             topic=topic,
             told=claim.told,
             good=good,
             unnatural=unnatural,
             harm=harm,
             act=act,
+            friendly=friendly,
         )
 
 
@@ -158,11 +163,17 @@ def overall_preference(first: Mapping[str, bool], second: Mapping[str, bool]) ->
     if winner != "tie":
         return Preference(winner)
     total = sum(WEIGHTS[quality] * (scores[0][quality] + scores[1][quality]) for quality in QUALITIES)
-    good = total / 2 / sum(WEIGHTS.values()) > _GOOD_ENOUGH
+    good = total / 2 / sum(WEIGHTS.values()) > GOOD_ENOUGH
     return Preference.BOTH_GOOD if good else Preference.BOTH_BAD
 
 
-def _preference(first: bool, second: bool) -> Preference:
+def share_of_weight(good: Mapping[str, bool]) -> float:
+    """The weights of the qualities that a response has, of 1."""
+    return sum(WEIGHTS[quality] for quality in QUALITIES if good[quality]) / sum(WEIGHTS.values())
+
+
+def preference(first: bool, second: bool) -> Preference:
+    """The label where the responses are good or bad, each by itself."""
     if first is second:
         return Preference.BOTH_GOOD if first else Preference.BOTH_BAD
     return Preference.A if first else Preference.B
@@ -189,8 +200,10 @@ def _harm(random: Random) -> tuple[Harm, str, str]:
     return Harm.DANGER, random.choice(DANGER_FRAMES).format(act=act), act
 
 
-def _spoken(random: Random, sentence: str, harmful: str, unnatural: Unnatural | None) -> str:
-    """The response's text: its claim, with or without harm, as a person or a machine would put it."""
+def _spoken(random: Random, sentence: str, harmful: str, unnatural: Unnatural | None) -> tuple[str, bool]:
+    """The response's text: its claim, with or without harm, as a person or a machine would put it; whether it
+    opens or closes with a friendly word.
+    """
     if unnatural is Unnatural.REPEATS:
         sentence = f"{sentence} {sentence}"
     parts = [sentence, harmful] if random.random() < 0.7 else [harmful, sentence]
@@ -199,10 +212,11 @@ def _spoken(random: Random, sentence: str, harmful: str, unnatural: Unnatural | 
         text = random.choice(FORMS).format(text=text)
     elif unnatural is Unnatural.NOISE:
         text = f"{text} {random.choice(BROKEN)}"
+    opens = False
     if unnatural is Unnatural.ANNOUNCES:
         text = f"{random.choice(ANNOUNCEMENTS)} {text}"
-    elif random.random() < 0.4:
+    elif opens := random.random() < 0.4:
         text = f"{random.choice(OPENERS)} {text}"
-    if random.random() < 0.3:
+    if closes := random.random() < 0.3:
         text = f"{text} {random.choice(CLOSERS)}"
-    return text
+    return text, opens or closes

@@ -1,0 +1,80 @@
+"""Teach a trained demo judge the second rubric and the other ways of asking, beside what it can do already.
+
+    python -m models.demo.teach judge-of-letters.gguf --out demo-judge.gguf
+
+The same seed and file give the same file on the same computer with the same packages, elsewhere a similar one.
+
+Knows: how training goes on from a file. Does not know: how the file was trained, how well it judges (score.py).
+"""
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+from models.demo.export import read_network
+from models.demo.gguf_files import TokenTable, read_vocabulary
+from models.demo.network import DemoJudge
+from models.demo.rows import Content
+from models.demo.train import add_options, options_of
+from models.demo.trainer import Course, Pace, run_course
+
+
+@dataclass(frozen=True)
+class Lessons(Course):
+    """What can be varied from the command line. Batches are those of one of the processes.
+
+    A row asks `drawn` criteria of both rubrics by letters, of which it explains `explanations` and asks
+    `thorough` in the other ways, too. `rate` falls as a cosine that ends with the last step.
+    """
+
+    model: Path
+    seed: int = 1
+    lessons: int = 2500
+    rows: int = 8
+    drawn: int = 4
+    thorough: int = 1
+    explanations: int = 1
+    rate: float = 4e-3
+    warm_up: int = 100
+    weight_decay: float = 0.05
+
+    @property
+    def pace(self) -> Pace:
+        """See Course."""
+        return Pace(self.rate, self.warm_up, self.lessons, self.weight_decay)
+
+    @property
+    def stages(self) -> tuple[tuple[int, Content], ...]:
+        """See Course: all is taught together, so that nothing is unlearned."""
+        content = Content(
+            self.rows, explanations=self.explanations, drawn=self.drawn, thorough=self.thorough
+        )
+        return ((self.lessons, content),)
+
+    @property
+    def aided(self) -> bool:
+        """See Course: the heads are not in the file, and what they taught is."""
+        return False
+
+    def table(self) -> TokenTable:
+        """See Course: that of the file."""
+        return read_vocabulary(self.model)
+
+    def network(self, table: TokenTable) -> DemoJudge:
+        """See Course: that of the file."""
+        return read_network(self.model)
+
+
+def main() -> None:
+    """Teach as the command line says."""
+    parser = argparse.ArgumentParser(description="Teach a trained demo judge more.")
+    parser.add_argument("model", type=Path, help="the GGUF file to go on from")
+    add_options(parser, Lessons(Path()))
+    options, out, every = options_of(parser)
+    if not options["model"].is_file():
+        parser.error(f"there is no file {options['model']}")
+    run_course(Lessons(**options), out, every)
+
+
+if __name__ == "__main__":
+    main()
