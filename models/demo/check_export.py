@@ -21,20 +21,20 @@ import torch
 
 from engine.core.cancel import CancelToken
 from engine.core.items import Order
-from engine.core.rubric import ELOQUENT
 from engine.llama.model import LlamaModel
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.templates import chat_template
 from engine.prompt.judge_prompt import build_prompt
-from engine.prompt.tokens import tokenize_prompt
 from models.demo.export import read_network, write_judge
 from models.demo.forward import at_places, hidden_states
 from models.demo.gguf_files import read_vocabulary
-from models.demo.rows import Content, RowWriter, as_batch
+from models.demo.questions import RUBRIC, all_questions
+from models.demo.rows import Content, RowWriter, as_batch, question_tokens
 from models.demo.vocabulary import TEMPLATE
 from models.demo.world import World
 
-_ITEMS = 4
+_ITEMS = 2
+_CONTENT = Content(rows=1, drawn=len(RUBRIC.criteria), thorough=1)
 _ROOM = 1024
 TOLERANCE = 0.0005
 """Of logits, where both sides have the same 32-bit weights."""
@@ -53,19 +53,22 @@ class Differences:
 
 
 def differences(path: Path, items: int = _ITEMS) -> Differences:
-    """Compare whole vocabularies of logits where labels are read, on items of the demo's world.
+    """Compare whole vocabularies of logits where answers are read, on items of the demo's world: the letters
+    of all criteria of both rubrics, all other ways of asking for one of them.
 
     PyTorch reads an item as one row with a tree-shaped mask, llama.cpp each prompt as a whole.
     """
-    network, world = read_network(path), World()
+    network, world, questions = read_network(path), World(), all_questions()
     rows, prompts = [], []
     with LlamaModel(path, vocabulary_only=True) as model:
         writer = RowWriter(model, TEMPLATE, world.topics)
         template = chat_template(model.chat_template, Vocabulary(model), CancelToken())
         for comparison in islice(world.comparisons(Random(0), held_out=True), items):
-            rows.append(writer.row(comparison, Random(0), Content(rows=1)))
-            tree = build_prompt(comparison.item("check"), Order.AB, ELOQUENT)
-            prompts.append([branch.prompt for branch in tokenize_prompt(tree, template).branches])
+            row = writer.row(comparison, Random(len(rows)), _CONTENT)
+            tree = build_prompt(comparison.item("check"), Order.AB, RUBRIC)
+            asked = [questions[number] for number in row.asked]
+            prompts.append([question_tokens(tree, question, template).prompt for question in asked])
+            rows.append(row)
         stem = torch.tensor(writer.stem)
     batch = as_batch(rows)
     with torch.no_grad():

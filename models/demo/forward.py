@@ -23,7 +23,8 @@ def hidden_states(network: DemoJudge, stem: Tensor, batch: Batch) -> Tensor:
 
 
 def seen_from(branches: Tensor, parents: Tensor, stem: int) -> Tensor:
-    """Where a token may look: the stem, the trunk, the branch that its own goes on from, and its own, up to itself.
+    """Where a token may look: the stem, the trunk, the branch that its own goes on from, and its own, up to
+    itself.
 
     `branches`, `parents`: [rows, tokens]; the result is [rows, tokens, stem + tokens].
     """

@@ -1,65 +1,98 @@
-"""Write `examples/demo.tsv`: labelled items of the demo's world whose questions were never trained on.
+"""Write the examples of the demo's world: labelled items whose questions were never trained on.
 
     python -m models.demo.make_examples examples/demo.tsv
+    python -m models.demo.make_examples examples/demo-manners.tsv --manners
 
-Knows: the world, the dataset's columns. Does not know: models.
+Knows: the world, its two rubrics, the dataset's columns. Does not know: models.
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
 import pandas as pd
 
-from engine.core.items import Item
+from engine.core.items import Gold, Item
 from engine.core.rubric import ELOQUENT
 from models.demo.explanations import explain
+from models.demo.manners import MANNERS, manners
 from models.demo.world import Comparison, World
 
 ITEMS = 240
+MANNERS_ITEMS = 120
 _SEED = 2025
+_MANNERS_SEED = 2026
 
 
 def demo_comparisons() -> Iterator[Comparison]:
-    """The comparisons of the file, each with a question of its own."""
+    """The comparisons of `demo.tsv`, each with a question of its own."""
+    return _comparisons(_SEED, ITEMS)
+
+
+def manners_comparisons() -> Iterator[Comparison]:
+    """Those of `demo-manners.tsv`, likewise."""
+    return _comparisons(_MANNERS_SEED, MANNERS_ITEMS)
+
+
+def _comparisons(seed: int, count: int) -> Iterator[Comparison]:
     asked: set[str] = set()
-    for comparison in World().comparisons(Random(_SEED), held_out=True):
+    for comparison in World().comparisons(Random(seed), held_out=True):
         if comparison.question in asked:
             continue
         asked.add(comparison.question)
         yield comparison
-        if len(asked) == ITEMS:
+        if len(asked) == count:
             return
 
 
 def demo_items() -> Iterator[Item]:
-    """The labelled items of the file, with ids from 1."""
+    """The labelled items of `demo.tsv`, with ids from 1."""
     random = Random(_SEED)
     for number, comparison in enumerate(demo_comparisons(), start=1):
         explanations = {name: explain(comparison, name, random) for name in ELOQUENT.names}
         yield comparison.item(str(number), explanations)
 
 
+def manners_items() -> Iterator[Item]:
+    """The labelled items of `demo-manners.tsv`, with ids from 1; nothing explains their labels."""
+    for number, comparison in enumerate(manners_comparisons(), start=1):
+        gold = {name: Gold(label) for name, label in manners(comparison).items()}
+        first, second = comparison.first.text, comparison.second.text
+        yield Item(str(number), comparison.instruction, first, second, gold)
+
+
 def write_examples(path: Path) -> None:
-    """Write the items as TSV."""
+    """Write the items of `demo.tsv`."""
+    _write(path, demo_items(), ELOQUENT.names, explained=True)
+
+
+def write_manners(path: Path) -> None:
+    """Write the items of `demo-manners.tsv`."""
+    _write(path, manners_items(), MANNERS.names, explained=False)
+
+
+def _write(path: Path, items: Iterator[Item], criteria: Sequence[str], explained: bool) -> None:
     rows = []
-    for item in demo_items():
+    for item in items:
         row = {
             "id": item.id,
             "instruction": item.instruction,
             "output_a": item.output_a,
             "output_b": item.output_b,
         }
-        for name in ELOQUENT.names:
+        for name in criteria:
             gold = item.gold[name]
             row[f"{name}_preference"] = str(gold.preference)
-            row[f"{name}_explanation"] = str(gold.explanation)
+            if explained:
+                row[f"{name}_explanation"] = str(gold.explanation)
         rows.append(row)
     pd.DataFrame(rows).to_csv(path, sep="\t", index=False, lineterminator="\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Write the demo dataset.")
+    parser = argparse.ArgumentParser(description="Write a demo dataset.")
     parser.add_argument("out", type=Path)
-    write_examples(parser.parse_args().out)
+    parser.add_argument("--manners", action="store_true", help="labels of the rubric in demo-manners.toml")
+    options = parser.parse_args()
+    (write_manners if options.manners else write_examples)(options.out)

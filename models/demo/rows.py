@@ -23,6 +23,7 @@ from engine.llama.model import LlamaModel
 from engine.llama.token_tree import BranchTokens, common_prefix
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.templates import chat_template
+from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import PromptTree, build_prompt, explanation_reply
 from engine.prompt.tokens import branch_tokens, stem_tokens, tokenize_prompt
@@ -39,6 +40,7 @@ _EXPLANATION_WEIGHT = 1.0
 _RESPONSE_WEIGHT = 0.5
 _TWO_CRITERIA = ELOQUENT.only(ELOQUENT.names[:2])  # enough to find where the trunk ends
 _QUESTIONS = all_questions()
+_THOROUGHLY = {Way.PERMUTED: 2, Way.ABSOLUTE: 1, Way.GRADED: 1}  # permuted letters are the hardest to learn
 _LINES_KEPT = 8192
 _SORTED_TOGETHER = 4  # batches whose rows are sorted by length, so that little is padded
 
@@ -47,9 +49,9 @@ _SORTED_TOGETHER = 4  # batches whose rows are sorted by length, so that little 
 class Content:
     """What a batch holds: `rows`; whether they have `labels`, and of how many criteria `explanations`.
 
-    The labels are the letters of the task's criteria; with `drawn`, of so many criteria of both rubrics, drawn
-    for each row. `thorough`: of how many of these there is also what all other ways ask, of permuted letters
-    one question.
+    The labels are the letters of the task's criteria; with `drawn`, of so many criteria of both rubrics,
+    drawn for each row. `thorough`: how many of these are also asked in the other ways, by some of
+    their questions.
     """
 
     rows: int
@@ -63,13 +65,13 @@ class Content:
 class Row:
     """One item after the stem.
 
-    For each token: `tokens`, its id; `branches`, TRUNK or the number of the branch; `parents`, the branch that
-    this one goes on from; `positions`, counted from the prompt's start; `targets`, the next token of its
+    For each token: `tokens`, its id; `branches`, TRUNK or the number of the branch; `parents`, the branch
+    that this one goes on from; `positions`, counted from the prompt's start; `targets`, the next token of its
     branch; `weights`, what predicting that counts; `blocks`, which block it belongs to, its end included, or
     NONE: the instruction (0) or a response.
     For each block: `topics`, the number of its topic; `ends`, where it ends. `qualities`: 1.0 or 0.0 for each
-    response and quality. For each question: `asked`, its number among all questions; `label_places`, `labels`:
-    where its answer is predicted, and the answer's token.
+    response and quality. For each question: `asked`, its number among all questions; `label_places`,
+    `labels`: where its answer is predicted, and the answer's token.
     """
 
     tokens: list[int] = field(default_factory=list)
@@ -104,6 +106,16 @@ class Batch:
     asked: npt.NDArray[np.int64]
     label_places: npt.NDArray[np.int64]
     labels: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class _Branch:
+    """The question `number` as tokens: its whole prompt, the right answer, what explains it, if anything."""
+
+    number: int
+    prompt: tuple[int, ...]
+    answer: tuple[int, ...]
+    explanation: tuple[int, ...]
 
 
 class _LineVocabulary(Vocabulary):
@@ -144,9 +156,11 @@ class RowWriter:
         tree = build_prompt(item, Order.AB, RUBRIC)
         groups = _drawn_questions(random, content)
         explained = random.sample([name for name in ELOQUENT.names if name in groups], content.explanations)
+        explanations = {name: explain(comparison, name, random) for name in explained}
         for name, numbers in groups.items():
-            explanation = explain(comparison, name, random) if name in explained else None
-            self._add_criterion(row, comparison, tree, trunk, numbers, explanation)
+            explanation = explanations.get(name, "")
+            branches = [self._branch(comparison, tree, number, explanation) for number in numbers]
+            _add_criterion(row, branches, len(trunk))
         row.blocks += [NONE] * (len(row.tokens) - len(row.blocks))
         return row
 
@@ -168,45 +182,23 @@ class RowWriter:
         row.qualities = [[float(shown.good[quality]) for quality in QUALITIES] for shown in responses]
         return row
 
-    def _add_criterion(
-        self,
-        row: Row,
-        comparison: Comparison,
-        tree: PromptTree,
-        trunk: Sequence[int],
-        numbers: Sequence[int],
-        explanation: str | None,
-    ) -> None:
-        """Add questions about one criterion; what several of them begin with is a branch that they go on from."""
-        asked = [(_QUESTIONS[number], self._branch(tree, _QUESTIONS[number])) for number in numbers]
-        start, parent = len(trunk), TRUNK
-        if len(numbers) > 1:
-            prompts = [tokens.prompt for _, tokens in asked]
-            end = min(common_prefix(prompts), *(len(prompt) - 1 for prompt in prompts))
-            shared, parent = prompts[0][start:end], max(row.branches) + 1
-            _append(row, shared, (parent, TRUNK), start, [0.0] * len(shared))
-            start = end
-        row.asked.extend(numbers)
-        for question, tokens in asked:
-            answer = tokens.labels[question.right(comparison)]
-            ids = (*tokens.prompt, *answer)
-            if explanation and question.way is Way.LETTERS:
-                label = comparison.preferences[question.criterion]
-                reply = f"{explanation_reply(label)} {explanation}"
-                ids = (*self._template.tokenize(tree.question(question.branch, reply)), *self._end)
-            unlabelled = len(tokens.prompt) - start
-            row.labels.append(answer[0])
-            row.label_places.append(len(row.tokens) + unlabelled - 1)
-            labelled = [_LABEL_WEIGHT] * len(answer)
-            explained = [_EXPLANATION_WEIGHT] * (len(ids) - len(tokens.prompt) - len(answer))
-            weights = [*[0.0] * (unlabelled - 1), *labelled, *explained, 0.0]
-            _append(row, ids[start:], (max(row.branches) + 1, parent), start, weights)
+    def _branch(self, comparison: Comparison, tree: PromptTree, number: int, explanation: str) -> _Branch:
+        asked = _QUESTIONS[number]
+        tokens = question_tokens(tree, asked, self._template)
+        answer = tokens.labels[asked.right(comparison)]
+        said: tuple[int, ...] = ()
+        if explanation and asked.way is Way.LETTERS:
+            reply = f"{explanation_reply(comparison.preferences[asked.criterion])} {explanation}"
+            ids = (*self._template.tokenize(tree.question(asked.branch, reply)), *self._end)
+            said = ids[len(tokens.prompt) + len(answer) :]
+        return _Branch(number, tokens.prompt, answer, said)
 
-    def _branch(self, tree: PromptTree, asked: DemoQuestion) -> BranchTokens:
-        question = asked.question
-        replies = [f"{question.lead} {answer}" for answer in question.answers]
-        conversations = [tree.question(asked.branch, reply, question.text) for reply in replies]
-        return branch_tokens(conversations, self._template)
+
+def question_tokens(tree: PromptTree, asked: DemoQuestion, template: ChatTemplate) -> BranchTokens:
+    """A question's whole prompt in a tree of RUBRIC, and what each of its answers adds."""
+    question = asked.question
+    replies = [f"{question.lead} {answer}" for answer in question.answers]
+    return branch_tokens([tree.question(asked.branch, reply, question.text) for reply in replies], template)
 
 
 def _drawn_questions(random: Random, content: Content) -> dict[str, list[int]]:
@@ -216,14 +208,35 @@ def _drawn_questions(random: Random, content: Content) -> dict[str, list[int]]:
     for place, name in enumerate(names):
         groups[name] = _numbers(name, Way.LETTERS)
         if place < content.thorough:
-            groups[name].append(random.choice(_numbers(name, Way.PERMUTED)))
-            groups[name] += [*_numbers(name, Way.ABSOLUTE), *_numbers(name, Way.GRADED)]
+            for way, count in _THOROUGHLY.items():
+                groups[name] += random.sample(_numbers(name, way), count)
     return groups
 
 
 def _numbers(criterion: str, way: Way) -> list[int]:
     questions = enumerate(_QUESTIONS)
     return [number for number, one in questions if one.criterion == criterion and one.way is way]
+
+
+def _add_criterion(row: Row, branches: Sequence[_Branch], start: int) -> None:
+    """Add the questions about one criterion; what several begin with is a branch that they go on from."""
+    parent = TRUNK
+    if len(branches) > 1:
+        prompts = [branch.prompt for branch in branches]
+        end = min(common_prefix(prompts), *(len(prompt) - 1 for prompt in prompts))
+        parent = max(row.branches) + 1
+        _append(row, prompts[0][start:end], (parent, TRUNK), start, [0.0] * (end - start))
+        start = end
+    for branch in branches:
+        asked = len(branch.prompt) - start
+        row.asked.append(branch.number)
+        row.labels.append(branch.answer[0])
+        row.label_places.append(len(row.tokens) + asked - 1)
+        ids = (*branch.prompt[start:], *branch.answer, *branch.explanation)
+        answered = [_LABEL_WEIGHT] * len(branch.answer)
+        explained = [_EXPLANATION_WEIGHT] * len(branch.explanation)
+        weights = [*[0.0] * (asked - 1), *answered, *explained, 0.0]
+        _append(row, ids, (max(row.branches) + 1, parent), start, weights)
 
 
 def batches(

@@ -1,10 +1,12 @@
 """Teach a trained demo judge the second rubric and the other ways of asking, beside what it can do already.
 
-    python -m models.demo.teach judge-of-letters.gguf --out demo-judge.gguf
+    python -m models.demo.teach demo-letters.gguf --out demo-judge.gguf
 
-The same seed and file give the same file on the same computer with the same packages, elsewhere a similar one.
+The same seed and file give the same file on the same computer with the same packages, elsewhere a similar
+one.
 
-Knows: how training goes on from a file. Does not know: how the file was trained, how well it judges (score.py).
+Knows: how training goes on from a file. Does not know: how the file was trained, how well it judges
+(score.py).
 """
 
 import argparse
@@ -29,12 +31,12 @@ class Lessons(Course):
 
     model: Path
     seed: int = 1
-    lessons: int = 2500
+    lessons: int = 1400
     rows: int = 8
     drawn: int = 4
     thorough: int = 1
     explanations: int = 1
-    rate: float = 4e-3
+    rate: float = 3e-3
     warm_up: int = 100
     weight_decay: float = 0.05
 
@@ -46,9 +48,7 @@ class Lessons(Course):
     @property
     def stages(self) -> tuple[tuple[int, Content], ...]:
         """See Course: all is taught together, so that nothing is unlearned."""
-        content = Content(
-            self.rows, explanations=self.explanations, drawn=self.drawn, thorough=self.thorough
-        )
+        content = Content(self.rows, explanations=self.explanations, drawn=self.drawn, thorough=self.thorough)
         return ((self.lessons, content),)
 
     @property
@@ -60,7 +60,7 @@ class Lessons(Course):
         """See Course: that of the file."""
         return read_vocabulary(self.model)
 
-    def network(self, table: TokenTable) -> DemoJudge:
+    def network(self) -> DemoJudge:
         """See Course: that of the file."""
         return read_network(self.model)
 

@@ -1,6 +1,6 @@
-"""Train the demo judge: more than an hour on two processor cores, and as long again to teach it the rest (teach.py).
+"""Train the demo judge to judge by letters: more than an hour on two processor cores. teach.py goes on.
 
-    python -m models.demo.train --out judge-of-letters.gguf
+    python -m models.demo.train --out demo-letters.gguf
 
 The same seed gives the same file on the same computer with the same packages, elsewhere a similar one.
 
@@ -74,9 +74,9 @@ class Recipe(Course):
         """See Course: learned from the world and the prompt."""
         return learn_vocabulary(vocabulary_texts(self.seed, _VOCABULARY_ITEMS), self.vocabulary)
 
-    def network(self, table: TokenTable) -> DemoJudge:
+    def network(self) -> DemoJudge:
         """See Course: a new one."""
-        shape = NetworkShape(len(table.tokens), self.layers, self.width, self.heads, self.feed_forward)
+        shape = NetworkShape(self.vocabulary, self.layers, self.width, self.heads, self.feed_forward)
         return DemoJudge(shape, len(QUALITIES), len(World().topics.topics))
 
 
@@ -101,7 +101,9 @@ def add_options(parser: argparse.ArgumentParser, defaults: Any) -> None:
             parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
 
 
-def options_of(parser: argparse.ArgumentParser, words: Sequence[str] | None = None) -> tuple[dict[str, Any], Path, int]:
+def options_of(
+    parser: argparse.ArgumentParser, words: Sequence[str] | None = None
+) -> tuple[dict[str, Any], Path, int]:
     """The course's own options, its file, and the steps between reports."""
     options = vars(parser.parse_args(words))
     out, every = options.pop("out"), options.pop("every")

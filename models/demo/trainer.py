@@ -75,7 +75,7 @@ class Course(ABC):
         """The vocabulary."""
 
     @abstractmethod
-    def network(self, table: TokenTable) -> DemoJudge:
+    def network(self) -> DemoJudge:
         """The network to begin with."""
 
     @property
@@ -105,10 +105,10 @@ class _Batches(IterableDataset[Batch]):
 class Trainer:
     """A network on its way, in one of the processes that train it together."""
 
-    def __init__(self, course: Course, vocabulary: Path, table: TokenTable) -> None:
+    def __init__(self, course: Course, vocabulary: Path) -> None:
         torch.manual_seed(course.seed)
         self._course = course
-        self.network = course.network(table)
+        self.network = course.network()
         self._optimizers = self._make_optimizers()
         random, world = Random(f"{course.seed} held out"), World()
         with LlamaModel(vocabulary, vocabulary_only=True) as model:
@@ -252,7 +252,7 @@ def _work(rank: int, job: _Job) -> None:
     torch.set_num_threads(1)
     distributed.init_process_group("gloo", f"file://{job.meeting}", rank=rank, world_size=_PROCESSES)
     course = job.course
-    trainer = Trainer(course, job.vocabulary, job.table)
+    trainer = Trainer(course, job.vocabulary)
     size = sum(weight.numel() for weight in trainer.network.parameters())
     log.info("%s\nparameters %d, stem %d tokens", course, size, len(trainer.stem))
     supply = DataLoader(
