@@ -1,6 +1,7 @@
-"""`examples/demo.tsv`: it is what its script writes, and nothing of it was trained on."""
+"""The files of examples/ of the demo's world: what their script writes, and nothing of it was trained on."""
 
 from collections import Counter
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -10,18 +11,29 @@ import pytest
 from engine.core.items import PREFERENCES
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
-from models.demo.make_examples import demo_comparisons, demo_items, write_examples
+from models.demo.make_examples import (
+    demo_comparisons,
+    demo_items,
+    manners_comparisons,
+    manners_items,
+    write_examples,
+    write_manners,
+)
+from models.demo.manners import MANNERS
 from models.demo.topics import all_topics
 from models.demo.wording import REQUESTS
-from models.demo.world import World, is_held_out
+from models.demo.world import Comparison, World, is_held_out
 from tests.commands import ROOT
 
 DEMO = ROOT / "examples" / "demo.tsv"
+OF_MANNERS = ROOT / "examples" / "demo-manners.tsv"
 
 
 def test_the_file_is_what_its_script_writes(tmp_path: Path) -> None:
     write_examples(tmp_path / "demo.tsv")
     assert (tmp_path / "demo.tsv").read_bytes() == DEMO.read_bytes()
+    write_manners(tmp_path / "manners.tsv")
+    assert (tmp_path / "manners.tsv").read_bytes() == OF_MANNERS.read_bytes()
 
 
 def test_the_file_loads_as_the_items_that_were_made() -> None:
@@ -31,8 +43,16 @@ def test_the_file_loads_as_the_items_that_were_made() -> None:
     assert not dataset.notices
 
 
-def test_every_question_is_held_out_and_asked_once() -> None:
-    questions = [comparison.question for comparison in demo_comparisons()]
+def test_the_file_of_manners_loads_by_its_rubric() -> None:
+    dataset = load_dataset(OF_MANNERS, MANNERS)
+    assert list(dataset) == list(manners_items())
+    assert len(dataset) >= 120
+    assert not dataset.notices
+
+
+@pytest.mark.parametrize("comparisons", [demo_comparisons, manners_comparisons])
+def test_every_question_is_held_out_and_asked_once(comparisons: Callable[[], Iterator[Comparison]]) -> None:
+    questions = [comparison.question for comparison in comparisons()]
     assert all(map(is_held_out, questions))
     assert len(set(questions)) == len(questions)
 
@@ -46,6 +66,7 @@ def test_no_instruction_can_occur_in_training() -> None:
         for frame in REQUESTS
     }
     assert not trained & {item.instruction for item in load_dataset(DEMO)}
+    assert not trained & {item.instruction for item in load_dataset(OF_MANNERS, MANNERS)}
     drawn = islice(World().comparisons(Random(0), held_out=False), 500)
     assert all(comparison.instruction in trained for comparison in drawn)
 
@@ -54,3 +75,9 @@ def test_no_instruction_can_occur_in_training() -> None:
 def test_all_four_labels_occur_often(criterion: str) -> None:
     counts = Counter(item.gold[criterion].preference for item in load_dataset(DEMO))
     assert min(counts[label] for label in PREFERENCES) >= 20
+
+
+@pytest.mark.parametrize("criterion", MANNERS.names)
+def test_all_four_labels_of_manners_occur_often(criterion: str) -> None:
+    counts = Counter(item.gold[criterion].preference for item in load_dataset(OF_MANNERS, MANNERS))
+    assert min(counts[label] for label in PREFERENCES) >= 15

@@ -1,14 +1,15 @@
 """Rows to train on: every branch reads as the engine's prompt does, and each target is what comes next."""
 
+from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, product
 from random import Random
 
 import numpy as np
 import pytest
 
 from engine.core.cancel import CancelToken
-from engine.core.items import PREFERENCES, Order
+from engine.core.items import PREFERENCES, Order, Way
 from engine.core.rubric import ELOQUENT
 from engine.llama.model import LlamaModel
 from engine.llama.vocabulary import Vocabulary
@@ -17,11 +18,14 @@ from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.judge_prompt import PromptTree, build_prompt
 from engine.prompt.tokens import tokenize_explanation, tokenize_prompt
 from models.demo.explanations import argued_label
+from models.demo.questions import RUBRIC, WAYS, all_questions
 from models.demo.rows import NONE, Batch, Content, Row, RowWriter, batches
 from models.demo.world import QUALITIES, Comparison, World
 from tests.commands import ROOT
 
 EXPLAINED = Content(rows=4, explanations=5)
+THOROUGH = Content(rows=4, explanations=1, drawn=4, thorough=2)
+QUESTIONS = all_questions()
 WORLD = World()
 
 
@@ -53,6 +57,38 @@ def branch_tokens(writer: RowWriter, row: Row, number: int) -> list[int]:
     """What a token of a branch sees before it, and the branch itself."""
     seen = [token for token, branch in zip(row.tokens, row.branches, strict=True) if branch in (0, number)]
     return [*writer.stem, *seen]
+
+
+def seen_at(row: Row, place: int) -> list[int]:
+    """What the token at a place sees and itself: the trunk, the branch that its own goes on from, its own."""
+    branches = (0, row.parents[place], row.branches[place])
+    return [row.tokens[number] for number in range(place + 1) if row.branches[number] in branches]
+
+
+def test_every_question_reads_as_the_engines_prompt(writer: RowWriter, template: ChatTemplate) -> None:
+    for comparison in comparisons(10):
+        row = writer.row(comparison, Random(comparison.question), THOROUGH)
+        shown = build_prompt(comparison.item("1"), Order.AB, RUBRIC)
+        for place, number, label in zip(row.label_places, row.asked, row.labels, strict=True):
+            asked = QUESTIONS[number]
+            answer = asked.question.answers[asked.right(comparison)]
+            reply = f"{asked.question.lead} {answer}"
+            ids = template.tokenize(shown.question(asked.branch, reply, asked.question.text))
+            seen = [*writer.stem, *seen_at(row, place)]
+            assert seen == ids[: len(seen)], asked
+            assert row.targets[place] == label == ids[len(seen)]
+            assert row.positions[place] == len(seen) - 1
+            assert row.weights[place] == max(row.weights)
+
+
+def test_every_row_asks_all_ways_of_a_part_of_both_rubrics(writer: RowWriter) -> None:
+    counted = Counter[tuple[str, Way]]()
+    for number, comparison in enumerate(comparisons(60)):
+        asked = [QUESTIONS[one] for one in writer.row(comparison, Random(number), THOROUGH).asked]
+        assert len({one.criterion for one in asked}) == THOROUGH.drawn
+        assert len({one.criterion for one in asked if one.way is Way.GRADED}) == THOROUGH.thorough
+        counted.update((one.criterion, one.way) for one in asked)
+    assert set(counted) == set(product(RUBRIC.names, WAYS))
 
 
 def test_a_branch_reads_as_the_engines_prompt(writer: RowWriter, template: ChatTemplate) -> None:
@@ -119,7 +155,7 @@ def test_a_row_without_labels_is_the_trunk(writer: RowWriter, template: ChatTemp
 
 def made(writer: RowWriter) -> list[Batch]:
     random = Random(9)
-    supply = batches(writer, WORLD.comparisons(random, held_out=False), random, Content(4, explanations=2))
+    supply = batches(writer, WORLD.comparisons(random, held_out=False), random, THOROUGH)
     return list(islice(supply, 6))
 
 

@@ -1,0 +1,97 @@
+"""What the demo judge is asked, and the right answers: those of every way say what the label says."""
+
+from collections import Counter
+from itertools import islice
+from random import Random
+
+import pytest
+
+from engine.core.items import PREFERENCES, Order, Preference, Way
+from engine.core.judgments import RawAnswer
+from engine.core.rubric import ELOQUENT, USUAL_WORDING
+from engine.core.ways.all_ways import WAYS, reading_of
+from models.demo.manners import MANNERS
+from models.demo.questions import RUBRIC, DemoQuestion, all_questions, are_good, grades, labels
+from models.demo.questions import WAYS as LEARNED
+from models.demo.world import OVERALL, Comparison, World
+
+SURE = -0.01
+
+
+def drawn(count: int) -> list[Comparison]:
+    return list(islice(World().comparisons(Random(11), held_out=False), count))
+
+
+def asked(criterion: str, way: Way) -> list[DemoQuestion]:
+    return [one for one in all_questions() if one.criterion == criterion and one.way is way]
+
+
+def answered(question: DemoQuestion, comparison: Comparison) -> RawAnswer:
+    """The right answer, given with all but certainty."""
+    right, count = question.right(comparison), len(question.question.answers)
+    return RawAnswer(
+        question.question.name, tuple(SURE if number == right else -9.0 for number in range(count))
+    )
+
+
+def test_every_question_of_every_way_is_asked_of_both_rubrics() -> None:
+    assert RUBRIC.names == (*ELOQUENT.names, *MANNERS.names)
+    assert RUBRIC.wording == USUAL_WORDING
+    of_ways = sum(len(WAYS[way].questions(USUAL_WORDING)) for way in LEARNED)
+    assert len(set(all_questions())) == len(all_questions()) == of_ways * len(RUBRIC.names)
+    assert set(LEARNED) == set(Way) - {Way.THINKING}
+
+
+@pytest.mark.parametrize("way", LEARNED)
+@pytest.mark.parametrize("criterion", RUBRIC.names)
+def test_right_answers_in_every_way_make_the_label(criterion: str, way: Way) -> None:
+    for comparison in drawn(300):
+        answers = [answered(question, comparison) for question in asked(criterion, way)]
+        reading = reading_of(way, Order.AB, answers)
+        label = max(zip(reading.log_probs, PREFERENCES, strict=True))[1]
+        assert label is labels(comparison)[criterion], answers
+
+
+@pytest.mark.parametrize("criterion", RUBRIC.names)
+def test_the_other_order_has_the_swapped_answers(criterion: str) -> None:
+    for one in drawn(100):
+        other = Comparison(one.question, one.instruction, one.topic, first=one.second, second=one.first)
+        assert labels(other)[criterion] is labels(one)[criterion].swapped
+        assert grades(other, criterion) == grades(one, criterion)[::-1]
+
+
+@pytest.mark.parametrize("criterion", RUBRIC.names)
+def test_grades_go_with_the_label(criterion: str) -> None:
+    for comparison in drawn(300):
+        first, second = grades(comparison, criterion)
+        match labels(comparison)[criterion]:
+            case Preference.A:
+                assert first > second
+            case Preference.B:
+                assert first < second
+            case Preference.BOTH_GOOD:
+                assert first == second > 3
+            case Preference.BOTH_BAD:
+                assert first == second < 3
+
+
+def test_overall_quality_has_all_five_grades() -> None:
+    given = Counter(grade for comparison in drawn(500) for grade in grades(comparison, OVERALL))
+    assert set(given) == {1, 2, 3, 4, 5}
+    assert min(given.values()) > 40
+
+
+def test_a_near_miss_is_graded_above_a_far_one() -> None:
+    for comparison in drawn(500):
+        if labels(comparison)["relevance"] is not Preference.A:
+            continue
+        near = comparison.second.topic.family == comparison.topic.family
+        assert grades(comparison, "relevance") == (5, 2 if near else 1)
+
+
+@pytest.mark.parametrize(
+    ("label", "good"),
+    [("A", (True, False)), ("B", (False, True)), ("both_good", (True, True)), ("both_bad", (False, False))],
+)
+def test_good_is_what_the_label_says(label: str, good: tuple[bool, bool]) -> None:
+    assert are_good(Preference(label)) == good
