@@ -220,7 +220,7 @@ class ItemJudge:
     def _read_as_needed(self, slot: int, work: _Work, below: float) -> Judging[None]:
         """Read AB, and BA where AB leaves a label open; AB stays in its slot where it is to be explained."""
         yield from self._read(slot, work, Order.AB, self._rubric.names)
-        needed = leaves_open((reading for own in work.readings.values() for reading in own), below)
+        needed = leaves_open(work.readings.values(), below)
         self._watch.expect((work.second if needed else 0) - work.expected)
         self.pace.decided(work.second if needed else None)
         yield self._labels_read(work, whole=not needed)
