@@ -29,7 +29,7 @@ from models.demo.export import read_network, write_judge
 from models.demo.forward import at_places, hidden_states
 from models.demo.gguf_files import read_vocabulary
 from models.demo.questions import RUBRIC, all_questions
-from models.demo.rows import Content, RowWriter, as_batch, question_tokens
+from models.demo.rows import Content, Row, RowWriter, as_batch, question_tokens
 from models.demo.vocabulary import TEMPLATE
 from models.demo.world import World
 
@@ -59,7 +59,7 @@ def differences(path: Path, items: int = _ITEMS) -> Differences:
     PyTorch reads an item as one row with a tree-shaped mask, llama.cpp each prompt as a whole.
     """
     network, world, questions = read_network(path), World(), all_questions()
-    rows, prompts = [], []
+    rows, prompts = list[Row](), []
     with LlamaModel(path, vocabulary_only=True) as model:
         writer = RowWriter(model, TEMPLATE, world.topics)
         template = chat_template(model.chat_template, Vocabulary(model), CancelToken())
