@@ -100,7 +100,7 @@ def as_table(scores: Sequence[DemoScore]) -> str:
 
 @dataclass(frozen=True)
 class WayScore:
-    """One way of asking, over all criteria of a run: `accuracies` (0 to 1) by criterion, means of the rest."""
+    """One way of asking in a run: its `accuracies` (0 to 1) by criterion, the means of all else."""
 
     way: str
     accuracies: Mapping[str, float]
