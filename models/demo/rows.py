@@ -37,7 +37,6 @@ TRUNK = 0  # the number of the first branch, which all others follow
 
 _LABEL_WEIGHT = 8.0
 _EXPLANATION_WEIGHT = 1.0
-_RESPONSE_WEIGHT = 0.5
 _TWO_CRITERIA = ELOQUENT.only(ELOQUENT.names[:2])  # enough to find where the trunk ends
 _QUESTIONS = all_questions()
 _THOROUGHLY = {Way.PERMUTED: 2, Way.ABSOLUTE: 1, Way.GRADED: 1}  # permuted letters are the hardest to learn
@@ -50,15 +49,17 @@ class Content:
     """What a batch holds: `rows`; whether they have `labels`, and of how many criteria `explanations`.
 
     The labels are the letters of the task's criteria; with `drawn`, of so many criteria of both rubrics,
-    drawn for each row. `thorough`: how many of these are also asked in the other ways, by some of
-    their questions.
+    drawn for each row. `always`: one of them that every row asks. `thorough`: how many of these are also
+    asked in the other ways, by some of their questions. `text_weight`: what a token of the responses counts.
     """
 
     rows: int
     labels: bool = True
     explanations: int = 0
     drawn: int = 0
+    always: str = ""
     thorough: int = 0
+    text_weight: float = 0.5
 
 
 @dataclass
@@ -150,7 +151,7 @@ class RowWriter:
         """A row with the trunk, and as much of the branches as `content` says."""
         item = comparison.item("training")
         trunk = tokenize_prompt(build_prompt(item, Order.AB, _TWO_CRITERIA), self._template).trunk
-        row = self._trunk_row(comparison, trunk)
+        row = self._trunk_row(comparison, trunk, content.text_weight)
         if not content.labels:
             return row
         tree = build_prompt(item, Order.AB, RUBRIC)
@@ -164,7 +165,7 @@ class RowWriter:
         row.blocks += [NONE] * (len(row.tokens) - len(row.blocks))
         return row
 
-    def _trunk_row(self, comparison: Comparison, trunk: Sequence[int]) -> Row:
+    def _trunk_row(self, comparison: Comparison, trunk: Sequence[int], text_weight: float) -> Row:
         row = Row()
         start = len(self.stem)  # the stem ends with the fence that begins the instruction
         ids = trunk[start:]
@@ -173,7 +174,7 @@ class RowWriter:
             first, last = _end_of(trunk, begin) - start, _end_of(trunk, end) - start
             blocks[first:last] = [number] * (last - first)
             row.ends.append(last - 1)
-        weights = [_RESPONSE_WEIGHT * (number in (1, 2)) for number in blocks[1:]]
+        weights = [text_weight * (number in (1, 2)) for number in blocks[1:]]
         _append(row, ids, (TRUNK, TRUNK), start, [*weights, 0.0])
         row.blocks = blocks
         responses = (comparison.first, comparison.second)
@@ -203,7 +204,7 @@ def question_tokens(tree: PromptTree, asked: DemoQuestion, template: ChatTemplat
 
 def _drawn_questions(random: Random, content: Content) -> dict[str, list[int]]:
     """By criterion the numbers of the questions that a row asks."""
-    names = random.sample(RUBRIC.names, content.drawn) if content.drawn else list(ELOQUENT.names)
+    names = _drawn_criteria(random, content) if content.drawn else list(ELOQUENT.names)
     groups = {}
     for place, name in enumerate(names):
         groups[name] = _numbers(name, Way.LETTERS)
@@ -211,6 +212,15 @@ def _drawn_questions(random: Random, content: Content) -> dict[str, list[int]]:
             for way, count in _THOROUGHLY.items():
                 groups[name] += random.sample(_numbers(name, way), count)
     return groups
+
+
+def _drawn_criteria(random: Random, content: Content) -> list[str]:
+    if not content.always:
+        return random.sample(RUBRIC.names, content.drawn)
+    others = [name for name in RUBRIC.names if name != content.always]
+    names = random.sample(others, content.drawn - 1)
+    names.insert(random.randrange(content.drawn), content.always)
+    return names
 
 
 def _numbers(criterion: str, way: Way) -> list[int]:

@@ -25,30 +25,41 @@ from models.demo.trainer import Course, Pace, run_course
 class Lessons(Course):
     """What can be varied from the command line. Batches are those of one of the processes.
 
-    A row asks `drawn` criteria of both rubrics by letters, of which it explains `explanations` and asks
-    `thorough` in the other ways, too. `rate` falls as a cosine that ends with the last step.
+    A row asks `drawn` criteria of both rubrics by letters, `always` among them, which is the hardest to keep.
+    Of these it explains `explanations`, and asks `thorough` in the other ways, too. `text_weight`: what a token
+    of the responses counts. `rate` falls as a cosine that would reach its end after `schedule` steps.
     """
 
     model: Path
     seed: int = 1
-    lessons: int = 1400
+    lessons: int = 1200
     rows: int = 8
     drawn: int = 4
+    always: str = "truthfulness"
     thorough: int = 1
     explanations: int = 1
-    rate: float = 3e-3
-    warm_up: int = 100
+    text_weight: float = 0.0
+    rate: float = 4e-3
+    warm_up: int = 50
+    schedule: int = 1200
     weight_decay: float = 0.05
 
     @property
     def pace(self) -> Pace:
         """See Course."""
-        return Pace(self.rate, self.warm_up, self.lessons, self.weight_decay)
+        return Pace(self.rate, self.warm_up, self.schedule, self.weight_decay)
 
     @property
     def stages(self) -> tuple[tuple[int, Content], ...]:
         """See Course: all is taught together, so that nothing is unlearned."""
-        content = Content(self.rows, explanations=self.explanations, drawn=self.drawn, thorough=self.thorough)
+        content = Content(
+            self.rows,
+            explanations=self.explanations,
+            drawn=self.drawn,
+            always=self.always,
+            thorough=self.thorough,
+            text_weight=self.text_weight,
+        )
         return ((self.lessons, content),)
 
     @property

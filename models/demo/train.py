@@ -97,7 +97,7 @@ def add_options(parser: argparse.ArgumentParser, defaults: Any) -> None:
     parser.add_argument("--out", type=Path, required=True, help="the GGUF file")
     parser.add_argument("--every", type=int, default=500, help="steps between reports")
     for name, value in asdict(defaults).items():
-        if isinstance(value, int | float):
+        if isinstance(value, int | float | str):
             parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
 
 
