@@ -26,8 +26,8 @@ class Lessons(Course):
     """What can be varied from the command line. Batches are those of one of the processes.
 
     A row asks `drawn` criteria of both rubrics by letters, `always` among them, which is the hardest to keep.
-    Of these it explains `explanations`, and asks `thorough` in the other ways, too. `text_weight`: what a token
-    of the responses counts. `rate` falls as a cosine that would reach its end after `schedule` steps.
+    Of these it explains `explanations`, and asks `thorough` in the other ways, too. `text_weight`: what a
+    token of the responses counts. `rate` falls as a cosine that would reach its end after `schedule` steps.
     """
 
     model: Path

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice, product
 from random import Random
 
@@ -89,6 +90,26 @@ def test_every_row_asks_all_ways_of_a_part_of_both_rubrics(writer: RowWriter) ->
         assert len({one.criterion for one in asked if one.way is Way.GRADED}) == THOROUGH.thorough
         counted.update((one.criterion, one.way) for one in asked)
     assert set(counted) == set(product(RUBRIC.names, WAYS))
+
+
+def test_every_row_asks_what_it_always_asks(writer: RowWriter) -> None:
+    always = replace(THOROUGH, always="truthfulness")
+    thoroughly = 0
+    for number, comparison in enumerate(comparisons(40)):
+        asked = [QUESTIONS[one] for one in writer.row(comparison, Random(number), always).asked]
+        assert len({one.criterion for one in asked}) == always.drawn
+        ways = {one.way for one in asked if one.criterion == "truthfulness"}
+        assert Way.LETTERS in ways
+        thoroughly += Way.GRADED in ways
+    assert 5 < thoroughly < 35
+
+
+def test_the_responses_text_counts_what_it_is_told(writer: RowWriter) -> None:
+    (comparison,) = comparisons(1)
+    silent = writer.row(comparison, Random(0), replace(THOROUGH, text_weight=0.0))
+    of_trunk = [weight for weight, branch in zip(silent.weights, silent.branches, strict=True) if branch == 0]
+    assert not any(of_trunk)
+    assert set(writer.row(comparison, Random(0), THOROUGH).weights) == {0.0, 0.5, 1.0, 8.0}
 
 
 def test_a_branch_reads_as_the_engines_prompt(writer: RowWriter, template: ChatTemplate) -> None:
