@@ -1,10 +1,10 @@
 """The digest of the demo judge's prompts changes with every word that it was trained with."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
-from engine.core.rubric import PromptWording
+from engine.core.rubric import Criterion, PromptWording
 from models.demo import questions, trained_prompt
 from models.demo.questions import RUBRIC
 from models.demo.trained_prompt import prompt_digest
@@ -38,6 +38,6 @@ def test_the_second_rubrics_words_are_in_the_digest(
     criterion: int, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, criteria = prompt_digest(), list(RUBRIC.criteria)
-    criteria[criterion] = replace(criteria[criterion], **{what: "Something else?"})
+    criteria[criterion] = Criterion(**{**asdict(criteria[criterion]), what: "Something else?"})
     monkeypatch.setattr(trained_prompt, "RUBRIC", replace(RUBRIC, criteria=tuple(criteria)))
     assert prompt_digest() != before
