@@ -60,6 +60,7 @@ from engine.judge.work import judge_plan
 from engine.measure.accuracy import run_accuracy
 from engine.measure.label_counts import count_run
 from engine.report.run_tables import run_accuracy_table
+from engine.report.way_tables import way_table
 from engine.store.run_store import RunStore
 from engine.system.apart import Apart, Here
 from engine.system.awake import Awake, KeepAwake, can_stay_awake
@@ -340,4 +341,6 @@ def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argpar
     if accuracies := run_accuracy(results, plan.dataset):
         print(f"\nAgainst the human labels of {plan.dataset.name}:")
         print(printed(run_accuracy_table(accuracies)))
+    if ways := way_table(results, plan.dataset):
+        print(f"\nThe model's labels by way of asking, without a calibration:\n{printed(ways)}")
     return warn_of_gaps(results)
