@@ -3,20 +3,17 @@
     python main.py judge examples/demo.tsv --model demo --out demo-submission.tsv --store demo.sqlite
     python -m models.demo.score examples/demo.tsv demo.sqlite
 
-With `--ways` it shows instead how good each way of asking is that the run asked in.
-
 Knows: stored runs and their scores, the explanations' grammar. Does not know: models, how they judge.
 """
 
 import argparse
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 
 from engine.core.errors import EngineError
-from engine.core.items import Item, Way
-from engine.core.judgments import AnyJudgment, JudgedItem, Unscored
+from engine.core.items import Item
+from engine.core.judgments import AnyJudgment, Unscored
 from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.run_results import RunResults, load_results
 from engine.measure.accuracy import Accuracy, run_accuracy
@@ -98,80 +95,19 @@ def as_table(scores: Sequence[DemoScore]) -> str:
     return "\n".join(lines)
 
 
-@dataclass(frozen=True)
-class WayScore:
-    """One way of asking in a run: its `accuracies` (0 to 1) by criterion, the means of all else."""
-
-    way: str
-    accuracies: Mapping[str, float]
-    flipped: float
-    format_mass: float
-
-
-def score_ways(results: RunResults, dataset: Dataset) -> list[WayScore]:
-    """Scores of each way by itself, and of all together where the run asked in several."""
-    ways = list(dict.fromkeys(way for way in Way for item in results.judged if way in _ways_of(item)))
-    alone = [_score_way(way.value, _of_way(results, way), dataset) for way in ways]
-    return [*alone, _score_way("together", results, dataset)] if len(alone) > 1 else alone
-
-
-def _ways_of(item: JudgedItem) -> set[Way]:
-    return {reading.way for readings in item.readings.values() for reading in readings}
-
-
-def _of_way(results: RunResults, way: Way) -> RunResults:
-    """The same run as if it had been asked in one way alone."""
-    judged = []
-    for item in results.judged:
-        readings = {
-            name: tuple(reading for reading in own if reading.way is way)
-            for name, own in item.readings.items()
-        }
-        judged.append(replace(item, readings=readings))
-    return replace(results, judged=tuple(judged)).calibrated(None)
-
-
-def _score_way(name: str, results: RunResults, dataset: Dataset) -> WayScore:
-    counts = count_run(results)
-    return WayScore(
-        way=name,
-        accuracies={criterion: one.share for criterion, one in run_accuracy(results, dataset).items()},
-        flipped=fmean(_known(one.flipped, "share flipped: judge in both orders") for one in counts),
-        format_mass=fmean(_known(one.format_mass, "format mass: nothing was scored") for one in counts),
-    )
-
-
-def as_way_table(scores: Sequence[WayScore]) -> str:
-    """The scores of ways as a Markdown table, as the model card shows them."""
-    criteria = [name.replace("_", " ") for name in scores[0].accuracies]
-    lines = [
-        f"| way | {' | '.join(criteria)} | flipped | format mass |",
-        f"|---|{'---:|' * (len(criteria) + 2)}",
-    ]
-    for score in scores:
-        shares = " | ".join(f"{share:.1%}" for share in score.accuracies.values())
-        lines.append(f"| {score.way} | {shares} | {score.flipped:.1%} | {score.format_mass:.4f} |")
-    return "\n".join(lines)
-
-
 def main() -> None:
     """Print the scores of a run."""
     parser = argparse.ArgumentParser(description="Score the demo judge on its own world.")
     parser.add_argument("dataset", type=Path)
     parser.add_argument("store", type=Path, help="the run store that judge wrote")
     parser.add_argument("--run", type=int, default=1, help="which run of the store (%(default)s)")
-    parser.add_argument("--ways", action="store_true", help="each way of asking by itself")
     options = parser.parse_args()
     if not options.store.is_file():
         parser.error(f"there is no file {options.store}")
     try:
         with RunStore(options.store) as store:
             results = load_results(store, options.run).model_alone()
-        dataset = load_dataset(options.dataset, results.run.identity.asked)
-        if options.ways:
-            print(as_way_table(score_ways(results, dataset)))
-        else:
-            print(as_table(score_run(results, dataset)))
+        print(as_table(score_run(results, load_dataset(options.dataset))))
     except (EngineError, ValueError) as error:
         parser.error(str(error))
 
