@@ -57,7 +57,7 @@ from engine.judge.on_device import judging_by
 from engine.judge.plan import RunPlan
 from engine.judge.prepare import PreparedRun, prepare_run
 from engine.judge.work import judge_plan
-from engine.measure.accuracy import run_accuracy
+from engine.measure.accuracy import accuracy_by_way, run_accuracy
 from engine.measure.label_counts import count_run
 from engine.report.run_tables import run_accuracy_table
 from engine.report.way_tables import way_table
@@ -341,6 +341,6 @@ def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argpar
     if accuracies := run_accuracy(results, plan.dataset):
         print(f"\nAgainst the human labels of {plan.dataset.name}:")
         print(printed(run_accuracy_table(accuracies)))
-    if ways := way_table(results, plan.dataset):
+    if ways := way_table(results, accuracy_by_way(results, plan.dataset)):
         print(f"\nThe model's labels by way of asking, without a calibration:\n{printed(ways)}")
     return warn_of_gaps(results)
