@@ -132,8 +132,8 @@ class RunResults:
         return () if self.run.submitted else settings_of(self.run.identity.settings).ways
 
     def by_way(self) -> dict[str, "RunResults"]:
-        """What the model itself would have said, without a calibration: asked as it was, and in each of its ways
-        alone; empty for a run of one way.
+        """What the model itself would have said, without a calibration: asked as it was, and in each of its
+        ways alone; empty for a run of one way.
         """
         if len(self.ways) < 2:
             return {}
