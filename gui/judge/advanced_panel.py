@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QFormLayout, QSpinBox, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QFormLayout,
+    QSizePolicy,
+    QSpinBox,
+    QWidget,
+)
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError
@@ -173,6 +181,7 @@ class AdvancedPanel(QWidget):
         self._shots = self._number("How many labelled examples the model is shown", 1, 32)
         self._choice = QComboBox()
         narrow(self._choice)
+        self._choice.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._choice.addItem("the same for all items", ExampleChoice.FIXED.value)
         self._choice.addItem("nearest by words", ExampleChoice.NEAR.value)
         name(
