@@ -1,8 +1,8 @@
 """Labelled examples for the prompt: which ones, and never the item that is judged.
 
 They are the same for all items, or for each item those with the instructions most like its own. Likeness goes
-by the instruction alone: with the responses, neighbours agree no more on their labels (measured), and items
-of one instruction would not begin alike.
+by the instruction alone: with the responses, neighbours agree no more on their labels (tests.bench.likeness),
+and items of one instruction would not begin alike.
 
 Knows: items and their human labels. Does not know: prompts, tokens, models.
 """
@@ -44,10 +44,10 @@ class ExamplePool:
 
         Items with the same instruction are shown the same. The nearest comes last, right before the item.
         """
-        same = _folded(item.instruction)
+        same = folded(item.instruction)
         if self.are_own:
             return tuple(self.ranked[place] for place in reversed(self._nearest(same)))
-        allowed = (example for example in self.ranked if _folded(example.instruction) != same)
+        allowed = (example for example in self.ranked if folded(example.instruction) != same)
         return tuple(example for example, _ in zip(allowed, range(self.shots), strict=False))
 
     def for_probe(self, probe: Item) -> tuple[Item, ...]:
@@ -81,7 +81,7 @@ class ExamplePool:
     @cached_property
     def _nearest(self) -> Callable[[str], list[int]]:
         """The places of the examples for a folded instruction, the nearest first."""
-        instructions = [_folded(example.instruction) for example in self.ranked]
+        instructions = [folded(example.instruction) for example in self.ranked]
         likeness = _word_likeness(instructions)
 
         @lru_cache(_REMEMBERED)
@@ -116,7 +116,7 @@ def choose_examples(
     candidates: dict[str, Item] = {}
     for item in sorted(items, key=partial(_most_labelled, rubric) if near else _length):
         if _shown_labels(item, rubric):
-            candidates.setdefault(_folded(item.instruction), item)
+            candidates.setdefault(folded(item.instruction), item)
     # One more than is shown: an item that is itself an example gets the next one instead.
     wanted = shots + 1
     if len(candidates) < wanted:
@@ -155,7 +155,8 @@ def _length(item: Item) -> int:
     return len(item.instruction) + len(item.output_a) + len(item.output_b)
 
 
-def _folded(instruction: str) -> str:
+def folded(instruction: str) -> str:
+    """By which instructions are the same: letter case and spaces aside."""
     return " ".join(instruction.casefold().split())
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from engine.core.cancel import CancelToken
 from engine.core.events import followed
-from engine.core.items import Item, Order
+from engine.core.items import Item, Order, Way
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup
 from engine.core.settings import ExampleChoice, JudgeSettings, Mode
@@ -53,12 +53,13 @@ def series(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     [
         (None, LABELS),
         (None, replace(LABELS, orders=(Order.AB,))),
+        (None, replace(LABELS, ways=(Way.LETTERS, Way.ABSOLUTE))),
         (None, EXPLAIN),
         (None, replace(EXPLAIN, items_at_once=2)),
         ("mamba", replace(LABELS, context=8192)),
         ("mamba", replace(EXPLAIN, context=8192, items_at_once=2)),
     ],
-    ids=["labels", "one order", "explain", "two at once", "recurrent", "recurrent, two at once"],
+    ids=["labels", "one order", "two ways", "explain", "two at once", "recurrent", "recurrent, two at once"],
 )
 def test_a_plan_counts_what_is_read_and_a_resumed_run_is_the_unbroken_one(
     small_model: Callable[[str], Path],

@@ -1,6 +1,8 @@
 """Labelled examples: varied, short, and never the item that is judged."""
 
 import pickle
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -9,7 +11,8 @@ from engine.core.errors import SetupError
 from engine.core.items import Gold, Item, Preference
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import ExampleChoice
-from engine.prompt.examples import ExamplePool, choose_examples
+from engine.data.dataset import load_dataset
+from engine.prompt.examples import ExamplePool, choose_examples, folded
 
 
 def labelled(number: int, label: Preference = Preference.A, instruction: str | None = None) -> Item:
@@ -118,6 +121,17 @@ def test_too_few_labelled_items_are_refused_where_the_nearest_are_shown() -> Non
         near(4)
     with pytest.raises(SetupError, match="The number of examples is 0"):
         near(0)
+
+
+def test_real_items_are_shown_near_ones_whatever_else_is_judged(shared_data: Path) -> None:
+    items = list(load_dataset(shared_data / "eloquent" / "validation.tsv"))
+    pool, again = near(3, items), near(3, items)
+    chosen = {item.id: pool.for_item(item) for item in items}
+    for item in reversed(items[::7]):
+        assert again.for_item(replace(item, gold={})) == chosen[item.id]
+        assert len({folded(example.instruction) for example in (item, *chosen[item.id])}) == 4
+    french = next(item for item in items if "Mauritian" in item.instruction)
+    assert "recipe" in chosen[french.id][-1].instruction.casefold()
 
 
 def test_the_hash_says_how_examples_are_chosen() -> None:
