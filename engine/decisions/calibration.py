@@ -18,6 +18,7 @@ from engine.core.items import PREFERENCES, digest
 from engine.core.judgments import CriterionCalibration
 from engine.core.remedies import Remedy, Step
 from engine.core.run_records import RunIdentity
+from engine.core.settings import USUAL_WAYS
 from engine.data.file_format import read_data_file
 from engine.system.files import write_json
 
@@ -30,7 +31,8 @@ _MAKE_AGAIN = Remedy(Step.CALIBRATE_AGAIN)
 class JudgeIdentity:
     """What gives readings: a calibration is of use for no other.
 
-    `orders`: as in the settings of a run. `examples`: the hash of the labelled examples, empty for none.
+    `orders`, `ways`: as in the settings of a run. `examples`: the hash of the labelled examples, empty for
+    none. Of a judge that thinks, `ways` says how many thoughts of how many tokens.
     `model_name`: for people; the same model may have been called otherwise by another version, or renamed.
     """
 
@@ -39,6 +41,7 @@ class JudgeIdentity:
     prompt_version: str
     orders: tuple[str, ...]
     examples: str
+    ways: tuple[str, ...] = USUAL_WAYS
 
 
 def judge_of_run(identity: RunIdentity) -> JudgeIdentity:
@@ -49,7 +52,16 @@ def judge_of_run(identity: RunIdentity) -> JudgeIdentity:
         prompt_version=identity.prompt_version,
         orders=tuple(identity.settings["orders"]),
         examples=identity.settings["examples"],
+        ways=_ways(identity.settings),
     )
+
+
+def _ways(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    ways = tuple(map(str, settings.get("ways", USUAL_WAYS)))
+    if "thoughts" not in settings:
+        return ways
+    thoughts = f"{settings['thoughts']} thoughts of {settings['max_thought_tokens']} tokens"
+    return (*ways, thoughts)
 
 
 @dataclass(frozen=True)
@@ -97,6 +109,7 @@ class Calibration:
         for what, mine, other in (
             ("prompt version", made_for.prompt_version, judge.prompt_version),
             ("orders", " and ".join(made_for.orders), " and ".join(judge.orders)),
+            ("ways of asking", " and ".join(made_for.ways), " and ".join(judge.ways)),
             ("labelled examples", made_for.examples[:12] or "none", judge.examples[:12] or "none"),
         ):
             if mine != other:
@@ -112,6 +125,7 @@ class Calibration:
                 "prompt_version": judge.prompt_version,
                 "orders": list(judge.orders),
                 "examples": judge.examples,
+                **({"ways": list(judge.ways)} if judge.ways != USUAL_WAYS else {}),
             },
             "dataset": {"name": self.dataset, "sha256": self.dataset_hash},
             "criteria": {name: _criterion_json(fitted) for name, fitted in self.criteria.items()},
@@ -154,6 +168,7 @@ def calibration_of(value: Mapping[str, Any]) -> Calibration:
             prompt_version=str(made_for["prompt_version"]),
             orders=tuple(map(str, made_for["orders"])),
             examples=str(made_for["examples"]),
+            ways=tuple(map(str, made_for.get("ways", USUAL_WAYS))),
         ),
         dataset=str(value["dataset"]["name"]),
         dataset_hash=str(value["dataset"]["sha256"]),

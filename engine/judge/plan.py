@@ -214,7 +214,11 @@ _SETTING_WORDS = {
     "kv_type": "the KV cache",
     "max_explanation_sentences": "the number of sentences of an explanation",
     "max_explanation_tokens": "the longest explanation",
+    "max_thought_tokens": "the longest thought",
     "second_order_below": "the margin below which the second order is read",
+    "thought_temperature": "the temperature of thoughts",
+    "thoughts": "the number of thoughts",
+    "ways": "the ways of asking",
 }
 
 

@@ -4,7 +4,7 @@ Knows: which runs can tell. Does not know: tokens, how a plan is shown.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from engine.core.judgments import JudgedItem
@@ -46,12 +46,7 @@ def _is_alike(plan: RunPlan, run: StoredRun) -> bool:
     if run.submitted or not set(plan.rubric.names) <= set(run.identity.criteria):
         return False
     mine, other = judge_of_run(plan.identity()), judge_of_run(run.identity)
-    return (mine.model_hash, mine.prompt_version, mine.orders, mine.examples) == (
-        other.model_hash,
-        other.prompt_version,
-        other.orders,
-        other.examples,
-    )
+    return replace(mine, model_name="") == replace(other, model_name="")
 
 
 def _read_twice(

@@ -13,6 +13,7 @@ from engine.core.errors import SetupError
 from engine.core.health import Health
 from engine.core.judgments import Judgment, Override
 from engine.core.remedies import Remedy, Step
+from engine.core.settings import USUAL_WAYS
 from engine.data.submission import Submission, SubmissionRow, read_submission
 from engine.decisions.health import run_health, submission_health
 from engine.decisions.run_results import RunResults, load_results, submission_of
@@ -50,9 +51,11 @@ class System:
         below = identity.settings.get("second_order_below")
         joint = " and ".join(identity.settings["orders"])
         orders = joint if below is None else f"{joint} where a margin is below {below:g}"
+        asked = self.results.ways
+        ways = "" if asked == USUAL_WAYS else f", asked by {' and '.join(asked)}"
         calibration = self.results.calibration
         calibrated = f", calibrated on {calibration.dataset}" if calibration else ""
-        return f"{identity.model_name} on {identity.dataset_in_words}, {orders}{calibrated}{people}"
+        return f"{identity.model_name} on {identity.dataset_in_words}, {orders}{ways}{calibrated}{people}"
 
     @property
     def path(self) -> Path | None:
