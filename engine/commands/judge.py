@@ -27,7 +27,7 @@ from engine.commands.shared.console import (
     printed,
     tell,
 )
-from engine.commands.shared.example_arguments import add_examples, shots_of
+from engine.commands.shared.example_arguments import add_examples, choice_of, shots_of
 from engine.commands.shared.forecast import show_forecast
 from engine.commands.shared.id_argument import add_ids, chosen_ids, ids_file
 from engine.commands.shared.machine_arguments import add_computer, add_device
@@ -276,6 +276,7 @@ def _setup(options: argparse.Namespace, model: Path) -> tuple[RunSetup, Orders]:
         criteria=criteria,
         examples_path=options.examples,
         shots=shots_of(options),
+        example_choice=choice_of(options),
         calibration_path=options.calibration,
         shorten=options.shorten,
         context=options.context,
