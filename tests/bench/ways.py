@@ -4,8 +4,8 @@
     python -m tests.bench.ways STORE RUN DATASET
 
 For each way, the ways together, and for choices of the four permutations: the mean accuracy over the criteria
-and its 95 % interval (by drawing instructions again), the share of judgments that the order alone decides, and
-the mean format mass; at last how far a label's probability differs between the permutations (spread).
+and its 95 % interval (by drawing instructions again), the share of judgments that the order alone decides,
+and the mean format mass; at last how far a label's probability differs between the permutations (spread).
 
 Knows: stored answers. Does not know: models, how a run is made.
 """
