@@ -1,23 +1,34 @@
 """The model that comes with the program: it fits the engine's prompt, and judges its own world well."""
 
+from pathlib import Path
+
 import pytest
 
 from engine.core.cancel import CancelToken
+from engine.core.items import Way
 from engine.data.dataset import load_dataset
-from engine.decisions.run_results import load_results
+from engine.data.rubrics.files import load_rubric
+from engine.decisions.run_results import RunResults, load_results
 from engine.gguf.header import read_header
 from engine.gguf.judge_file import read_model_file
 from engine.gguf.values import HeaderValues
 from engine.llama.model import LlamaModel
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.templates import chat_template
+from engine.measure.accuracy import run_accuracy
+from engine.measure.label_counts import count_run
 from engine.prompt.judge_prompt import PROMPT_VERSION
 from engine.store.run_store import RunStore
+from models.demo.manners import MANNERS
+from models.demo.questions import WAYS
 from models.demo.score import DemoScore, score_run
 from models.demo.trained_prompt import PROMPT_DIGEST_KEY, PROMPT_VERSION_KEY, prompt_digest
 from tests.commands import ROOT, run
 
 DEMO = ROOT / "examples" / "demo.tsv"
+OF_MANNERS = ROOT / "examples" / "demo-manners.tsv"
+RUBRIC_FILE = ROOT / "examples" / "demo-manners.toml"
+ASKED_IN_ALL_WAYS = 60  # items
 MODEL = ROOT / "models" / "demo-judge.gguf"
 TRAIN_AGAIN = "The demo judge was trained with another prompt: train it again, see models/demo-judge.md."
 
@@ -35,7 +46,29 @@ def scores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, DemoScore]:
     return {score.criterion: score for score in score_run(results, load_dataset(DEMO))}
 
 
-def test_it_was_trained_with_the_prompt_of_today() -> None:
+def results_of(folder: Path, dataset: Path, *options: object) -> RunResults:
+    """What the program judges, labels alone."""
+    files = ["--out", folder / "out.tsv", "--store", folder / "runs.sqlite"]
+    done = run("judge", dataset, "--model", "demo", "--threads", 1, "--mode", "labels", *options, *files)
+    assert done.returncode == 0, done.stderr
+    with RunStore(folder / "runs.sqlite") as store:
+        return load_results(store, 1)
+
+
+@pytest.fixture(scope="module")
+def in_all_ways(tmp_path_factory: pytest.TempPathFactory) -> RunResults:
+    """The first of the demo's items, asked in every way that the model has learned."""
+    ways = ("--ways", ",".join(WAYS), "--items", ASKED_IN_ALL_WAYS)
+    return results_of(tmp_path_factory.mktemp("ways"), DEMO, *ways)
+
+
+@pytest.fixture(scope="module")
+def of_manners(tmp_path_factory: pytest.TempPathFactory) -> RunResults:
+    """The items of the second rubric, by its letters."""
+    return results_of(tmp_path_factory.mktemp("manners"), OF_MANNERS, "--rubric", RUBRIC_FILE)
+
+
+def test_it_was_trained_with_the_prompts_of_today() -> None:
     values = HeaderValues(read_header(MODEL))
     assert values.text(PROMPT_VERSION_KEY) == PROMPT_VERSION, TRAIN_AGAIN
     assert values.text(PROMPT_DIGEST_KEY) == prompt_digest(), TRAIN_AGAIN
@@ -88,3 +121,30 @@ def test_its_explanations_agree_with_its_labels(scores: dict[str, DemoScore]) ->
 
 def test_its_explanations_are_like_the_written_ones(scores: dict[str, DemoScore]) -> None:
     assert min(score.rouge_l for score in scores.values()) >= 50
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_its_labels_are_right_in_every_way(in_all_ways: RunResults, way: Way) -> None:
+    found = run_accuracy(in_all_ways.of_ways((way,)), load_dataset(DEMO).head(ASKED_IN_ALL_WAYS))
+    assert {name: one.share for name, one in found.items() if one.share < LEAST_OF_WAY[way]} == {}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_it_keeps_to_the_format_of_every_way(in_all_ways: RunResults, way: Way) -> None:
+    counts = count_run(in_all_ways.of_ways((way,)))
+    assert min(one.format_mass or 0 for one in counts) >= 0.95
+    assert max(one.flipped or 0 for one in counts) <= MOST_FLIPPED[way]
+
+
+def test_its_second_rubric_is_the_one_of_the_examples() -> None:
+    assert load_rubric(RUBRIC_FILE) == MANNERS
+
+
+@pytest.mark.parametrize("criterion", MANNERS.names)
+def test_its_labels_of_manners_are_right(of_manners: RunResults, criterion: str) -> None:
+    found = run_accuracy(of_manners, load_dataset(OF_MANNERS, MANNERS))
+    assert found[criterion].share >= LEAST_OF_MANNERS[criterion]
+
+
+def test_it_keeps_to_the_format_of_the_second_rubric(of_manners: RunResults) -> None:
+    assert min(one.format_mass or 0 for one in count_run(of_manners)) >= 0.95
