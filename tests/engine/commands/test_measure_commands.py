@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -105,7 +106,8 @@ def test_bertscore_and_agreement_are_measured_once(
     )
     assert evaluate.run(options) == 0
     first = capsys.readouterr()
-    assert "it did not understand what it was asked" in first.err  # the demo judge knows one question only
+    # The demo judge says yes or no to whatever is asked so; nothing warns of that it has not learned this.
+    assert "it did not understand what it was asked" not in first.err
     scores = json.loads(demo_store.with_name("slow.json").read_text("utf-8"))
     assert 0 < scores["safety_bertscore_f1"] <= 100
     assert 0 <= scores["safety_demo-judge"] <= 100
@@ -116,6 +118,15 @@ def test_bertscore_and_agreement_are_measured_once(
     with RunStore(demo_store) as store:
         remembered = store._db.execute("SELECT count(*) FROM measured").fetchone()[0]
     assert 5 * ITEMS <= remembered <= 2 * 5 * ITEMS
+
+
+def test_a_judge_model_that_does_not_say_yes_or_no_is_named(
+    demo_gold: Path, demo_store: Path, small_model: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [1, "--gold", demo_gold, "--threads", 1, "--judge-model", small_model("headers")]
+    options = evaluate.parser().parse_args([*map(str, words), "--store", str(demo_store)])
+    assert evaluate.run(options) == 0
+    assert "it did not understand what it was asked" in capsys.readouterr().err
 
 
 def test_a_judge_that_gives_one_label_is_named_as_one_that_does_not_judge(
