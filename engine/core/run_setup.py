@@ -4,7 +4,7 @@ Knows: the choices of a run, and what is usual. Does not know: widgets, argument
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from enum import StrEnum
@@ -83,6 +83,11 @@ class RunSetup:
         """What is to be judged, for people: `demo.tsv`, `5 chosen items of demo.tsv`."""
         return dataset_in_words(self.dataset_path, len(self.ids))
 
+    @property
+    def asks(self) -> bool:
+        """Whether there is anything to ask: a criterion, and a way of asking."""
+        return bool(self.criteria and self.ways)
+
     def as_json(self) -> dict[str, Any]:
         """All choices as plain values."""
         return {choice.name: _plain(getattr(self, choice.name)) for choice in fields(self)}
@@ -136,6 +141,12 @@ def orders_in_words(both: bool, below: float | None) -> str:
     if not both:
         return "one order"
     return "both orders" if below is None else f"second order below a margin of {below:g}"
+
+
+def ways_in_words(ways: Collection[Way], thoughts: int = 1) -> str:
+    """How a run asks: `letters and absolute`, `letters, thinking (4 thoughts)`."""
+    several = f" ({thoughts:,} thoughts)" if Way.THINKING in ways and thoughts > 1 else ""
+    return f"{', '.join(way for way in Way if way in ways)}{several}"
 
 
 def _plain(value: object) -> object:
