@@ -22,7 +22,7 @@ from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
 _ASKS = {
-    Way.LETTERS: "A letter for each criterion, which means one of the four labels. The least work.",
+    Way.LETTERS: "A letter for each criterion, one for each label. The least work.",
     Way.PERMUTED: (
         "The letters with their meanings changed round, so that a lean to a letter falls out. Four questions"
         " for each criterion, which say the meanings again."
@@ -57,8 +57,8 @@ class WaysPanel(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
+        layout.addWidget(self._problem)  # above, where it is seen whether the ways are folded or not
         layout.addWidget(self.fold)
-        layout.addWidget(self._problem)
         self.show_setup(usual_setup())
 
     def show_setup(self, setup: RunSetup) -> None:
