@@ -4,7 +4,7 @@ Knows: the choices of a run, and what is usual. Does not know: widgets, argument
 """
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from enum import StrEnum
@@ -141,12 +141,6 @@ def orders_in_words(both: bool, below: float | None) -> str:
     if not both:
         return "one order"
     return "both orders" if below is None else f"second order below a margin of {below:g}"
-
-
-def ways_in_words(ways: Collection[Way], thoughts: int = 1) -> str:
-    """How a run asks: `letters and absolute`, `letters, thinking (4 thoughts)`."""
-    several = f" ({thoughts:,} thoughts)" if Way.THINKING in ways and thoughts > 1 else ""
-    return f"{', '.join(way for way in Way if way in ways)}{several}"
 
 
 def _plain(value: object) -> object:

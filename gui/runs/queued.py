@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Any
 
 from engine.core.formatting import counted, duration, short_name
-from engine.core.run_setup import RunSetup, orders_in_words, ways_in_words
-from engine.core.settings import CPU, USUAL_WAYS, Mode
+from engine.core.run_setup import RunSetup, orders_in_words
+from engine.core.settings import CPU, USUAL_WAYS, Mode, ways_in_words
 
 
 class QueueState(StrEnum):
