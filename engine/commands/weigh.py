@@ -84,6 +84,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _weigh_scores(options: argparse.Namespace) -> int:
     """Comparisons with scores: the result is printed as JSON."""
+    if options.grades:
+        raise SetupError("--grades are those of a run; comparisons bring scores.", "Leave --grades out.")
     gold = read_dataset(options, options.gold) if options.gold else None
     if options.weights is None:
         raise SetupError(

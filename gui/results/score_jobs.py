@@ -198,9 +198,10 @@ def _judges(system: "System") -> list[str]:
 
 def _ways(results: "RunResults", gold: "Dataset | None" = None) -> dict[ScoreTable, Table]:
     """What each way of asking alone would have said, where there are several."""
+    from engine.measure.accuracy import accuracy_by_way
     from engine.report.way_tables import way_table
 
-    table = way_table(results, gold)
+    table = way_table(results, accuracy_by_way(results, gold))
     return {} if table is None else {ScoreTable.WAYS: table}
 
 

@@ -11,7 +11,7 @@ from engine.core.items import PREFERENCES, Order, Preference, Way
 from engine.core.judgments import RawAnswer, Reading
 from engine.core.rubric import USUAL_WORDING, PromptWording
 from engine.core.ways.all_ways import WAYS, asked_by, parse_ways, reading_of
-from engine.core.ways.graded import GRADES, mean_grade, score_of
+from engine.core.ways.graded import GRADES, mean_grade, mean_grades, score_of
 from engine.core.ways.letters import LETTERS
 from engine.core.ways.together import together
 
@@ -86,6 +86,18 @@ def test_half_a_grade_is_as_likely_a_preference_as_a_tie() -> None:
 
 def test_a_mean_grade_is_a_score_from_0_to_10() -> None:
     assert [score_of(grade) for grade in (1, 3, 5)] == [0, 5, 10]
+
+
+def test_grades_of_both_orders_are_those_of_the_items_own_responses() -> None:
+    sure = [reading_of(Way.GRADED, Order.AB, [grade(5), grade(1)])]
+    both = [*sure, reading_of(Way.GRADED, Order.BA, [grade(2), grade(4)])]
+    one = mean_grades(sure)
+    assert one == pytest.approx((4.9, 1.1), abs=0.01)
+    # In BA the response that was shown first is the item's B.
+    assert mean_grades(both) == pytest.approx(((4.9 + 3.97) / 2, (1.1 + 2.02) / 2), abs=0.02)
+    assert mean_grades([reading_of(Way.LETTERS, Order.AB, [answer(0.7, 0.1, 0.1, 0.1)])]) is None
+    broken = reading_of(Way.GRADED, Order.AB, [RawAnswer("A", (math.nan,) * 5), grade(1)])
+    assert mean_grades([broken]) is None
 
 
 def test_each_label_stands_once_at_each_letter_where_the_meanings_are_permuted() -> None:
