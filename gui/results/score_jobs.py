@@ -198,10 +198,12 @@ def _judges(system: "System") -> list[str]:
 
 def _ways(results: "RunResults", gold: "Dataset | None" = None) -> dict[ScoreTable, Table]:
     """What each way of asking alone would have said, where there are several."""
+    from engine.decisions.run_results import ALL_WAYS
     from engine.measure.accuracy import accuracy_by_way
-    from engine.report.way_tables import way_table
+    from engine.report.way_tables import AccuracyByWay, way_table
 
-    table = way_table(results, accuracy_by_way(results, gold))
+    nothing: AccuracyByWay = {name: {} for name in (ALL_WAYS, *results.ways)}
+    table = way_table(results, nothing if gold is None else accuracy_by_way(results, gold))
     return {} if table is None else {ScoreTable.WAYS: table}
 
 

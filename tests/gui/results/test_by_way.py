@@ -22,9 +22,6 @@ pytestmark = pytest.mark.usefixtures("demo_tried")
 def test_what_each_way_alone_would_have_said_stands_in_a_table(
     qtbot: QtBot, space: Workspace, page: ResultsPage, demo_gold: Path
 ) -> None:
-    open_run(qtbot, page, 1)
-    assert "By way of asking" not in text_of(page.scores)
-    assert "asked by" not in page.scores.verdict.text()
     judge_in_ways(demo_gold, space.store_path)
     open_run(qtbot, page, 2)
     assert "By way of asking" in text_of(page.scores)
@@ -32,6 +29,11 @@ def test_what_each_way_alone_would_have_said_stands_in_a_table(
     table = page.scores.table(ScoreTable.WAYS)
     first = [table.index(row, 0).data() for row in range(table.rowCount())]
     assert first == ["all together", "letters", "absolute", "graded"]
+
+
+def test_a_run_of_letters_alone_has_no_such_table(opened: ResultsPage) -> None:
+    assert "By way of asking" not in text_of(opened.scores)
+    assert "asked by" not in opened.scores.verdict.text()
 
 
 def test_lists_of_runs_say_how_a_run_was_asked(qtbot: QtBot, space: Workspace, demo_gold: Path) -> None:
