@@ -39,7 +39,7 @@ from gui.work.workspace import Workspace
 
 _ORDER_WORDS = {Order.AB: "A first, then B", Order.BA: "B first, then A"}
 _LETTERS = ((Way.LETTERS, ""),)
-_WHICH = {"A": "the response shown first", "B": "the response shown second"}
+_WHICH = {"A": "response shown first", "B": "response shown second"}
 _HIDDEN = "Hidden until you have given your own label."
 _ALONE = (
     "The model reads the prompts of this item as a run does, both orders and all criteria; nothing is stored."
@@ -102,6 +102,7 @@ class PromptDialog(QDialog):
         ):
             narrow(box)
             name(box, accessible, accessible)
+        self.way.setMinimumContentsLength(24)
         self.tokens = QPushButton("Tokens")
         self.tokens.setCheckable(True)
         name(self.tokens, "Tokens", "Mark where each token begins (T); rest the mouse on one for its number")
@@ -348,7 +349,7 @@ class PromptDialog(QDialog):
 
 
 def _in_words(asking: Asking) -> str:
-    """A question: `Letters`, `Permuted: BCDA`, `Absolute: the response shown first`."""
+    """A question: `Letters`, `Permuted: BCDA`, `Absolute: response shown first`."""
     way, question = asking
     which = question if way is Way.PERMUTED else _WHICH.get(question, "")
     return f"{way.capitalize()}: {which}" if which else way.capitalize()

@@ -28,7 +28,7 @@ def test_what_each_way_alone_would_have_said_stands_in_a_table(
     assert "The model was asked by letters, absolute, graded." in page.scores.verdict.text()
     table = page.scores.table(ScoreTable.WAYS)
     first = [table.index(row, 0).data() for row in range(table.rowCount())]
-    assert first == ["all together", "letters", "absolute", "graded"]
+    assert first == ["All together", "Letters", "Absolute", "Graded"]
 
 
 def test_a_run_of_letters_alone_has_no_such_table(opened: ResultsPage) -> None:

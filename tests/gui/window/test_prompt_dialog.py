@@ -195,8 +195,8 @@ def test_the_question_of_each_way_is_looked_at(qtbot: QtBot, workspace: Workspac
         "Permuted: BCDA",
         "Permuted: CDAB",
         "Permuted: DABC",
-        "Graded: the response shown first",
-        "Graded: the response shown second",
+        "Graded: response shown first",
+        "Graded: response shown second",
     ]
     assert dialog.way.isVisible()
     assert dialog.minimumSizeHint().width() < 1280
