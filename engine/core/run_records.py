@@ -14,7 +14,7 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.formatting import amount, counted, listed, short_name, value_in_words, words
 from engine.core.remedies import Remedy, Step
-from engine.core.rubric import ELOQUENT, Rubric
+from engine.core.rubric import Rubric, rubric_of_names
 from engine.core.settings import ways_in_words
 
 REWRITTEN = "rewritten"
@@ -74,7 +74,8 @@ class RunIdentity:
     """What a run is: two runs with the same `key` would give the same results.
 
     Of an opened submission, path, name and SHA-256 of the model are those of its file. `rubric`: with just
-    these criteria; None for the task's, in its usual words.
+    these criteria; None for the task's, in its usual words, and for an opened submission: nobody knows what
+    its judge was asked.
     """
 
     key: str
@@ -93,7 +94,7 @@ class RunIdentity:
     @property
     def asked(self) -> Rubric:
         """What is asked of each item, with weights and a tie threshold."""
-        return self.rubric or ELOQUENT.only(self.criteria)
+        return self.rubric or rubric_of_names(self.criteria)
 
     @property
     def chosen(self) -> tuple[str, ...]:
@@ -208,7 +209,8 @@ class StoredRun:
         }
         facts = (f"{words(key)} {value_in_words(value)}" for key, value in made.items() if value != "")
         named = (f"run {self.id}", self.name, self.note, identity.model_name, str(identity.model_path))
-        what = (str(identity.dataset_path), identity.kind, *map(words, identity.criteria))
+        rubric = identity.rubric.name if identity.rubric else ""
+        what = (str(identity.dataset_path), identity.kind, rubric, *map(words, identity.criteria))
         return "\n".join((*named, *what, *facts)).casefold()
 
     def found_by(self, text: str) -> bool:

@@ -15,7 +15,7 @@ from engine.core.events import Preparing
 from engine.core.items import Item, Order, Way
 from engine.core.judgments import RawAnswer, Shortening
 from engine.core.remedies import Remedy, Setting
-from engine.core.rubric import ELOQUENT, Rubric
+from engine.core.rubric import Rubric
 from engine.core.run_records import StoredRun
 from engine.core.run_setup import RunSetup
 from engine.core.settings import JudgeSettings, MachineSettings, settings_of
@@ -27,7 +27,6 @@ from engine.judge.plan import asked_alike, check_same_format, session_shape
 from engine.judge.prepare import examples_of_setup, judge_settings
 from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
-from engine.llama.token_tree import PromptTokens
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.checked_model import CheckedModel, checked_model
 from engine.loading.opening import machine_settings, open_session
@@ -37,6 +36,7 @@ from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import PROMPT_VERSION
 from engine.prompt.next_tokens import NextTokens, Ranking
 from engine.prompt.preview import Pieces, Preview, Previewer
+from engine.prompt.rounds import Round
 from engine.prompt.sizes import PromptSizer
 
 _PLACES = {way: place for place, way in enumerate(Way)}
@@ -95,7 +95,7 @@ class OnePrompt:
 def question_of_setup(setup: RunSetup, item: Item, cancel: CancelToken) -> ItemQuestion:
     """An item as a run of this setup would ask it. SetupError, ModelFileError, InputError, Cancelled."""
     file = read_model_file(setup.model_path)
-    rubric = ELOQUENT.only(setup.criteria)
+    rubric = setup.asked
     return ItemQuestion(
         item=item,
         rubric=rubric,
@@ -114,7 +114,7 @@ def question_of_run(run: StoredRun, setup: RunSetup, item: Item, cancel: CancelT
     SetupError, ModelFileError, InputError, Cancelled.
     """
     identity = run.identity
-    rubric = ELOQUENT.only(identity.criteria)
+    rubric = identity.asked
     file = read_model_file(identity.model_path)
     model = checked_model(file, cancel)
     shown = identity.settings.get("examples", "")
@@ -230,16 +230,9 @@ def read_next_tokens(
         once = _asked_once(sizer.asked)
         opened.session.hold_common(sized.apart)
         for order in settings.orders_as_read:
-            trunk: tuple[int, ...] = ()
-            for asked, each in zip(sizer.asked, sized.rounds[order], strict=True):
-                if asked not in once:
-                    continue
-                if each.tokens.trunk != trunk:
-                    trunk = each.tokens.trunk
-                    opened.session.read_trunk(0, trunk)
-                found += _read(
-                    opened.session, question.rubric, order, asked, tokens=each.tokens, ranking=ranking
-                )
+            rounds = zip(sizer.asked, sized.rounds[order], strict=True)
+            asked = [(one, each) for one, each in rounds if one in once]
+            found += _read(opened.session, question.rubric, order, asked, ranking)
     return tuple(found)
 
 
@@ -247,16 +240,19 @@ def _read(
     session: LlamaSession,
     rubric: Rubric,
     order: Order,
-    asked: Asked,
-    *,
-    tokens: PromptTokens,
+    rounds: Sequence[tuple[Asked, Round]],
     ranking: Ranking,
 ) -> Iterator[NextTokens]:
-    scores, log_probs = session.score_among_all(0, tokens.branches)
-    for name, branch, row, among in zip(rubric.names, tokens.branches, scores, log_probs, strict=True):
-        found, rest = ranking.ranked(among, branch.labels)
-        said = RawAnswer(asked.name, tuple(map(float, row)))
-        yield NextTokens(name, order, asked, found, rest, said)
+    trunk: tuple[int, ...] = ()
+    for asked, each in rounds:
+        if each.tokens.trunk != trunk:
+            trunk = each.tokens.trunk
+            session.read_trunk(0, trunk)
+        branches = each.tokens.branches
+        scores, log_probs = session.score_among_all(0, branches, goes_on=True)
+        for name, branch, row, among in zip(rubric.names, branches, scores, log_probs, strict=True):
+            found, rest = ranking.ranked(among, branch.labels)
+            yield NextTokens(name, order, asked, found, rest, RawAnswer(asked.name, tuple(map(float, row))))
 
 
 def _sizer(

@@ -46,7 +46,10 @@ def _is_alike(plan: RunPlan, run: StoredRun) -> bool:
     if run.submitted or not set(plan.rubric.names) <= set(run.identity.criteria):
         return False
     mine, other = judge_of_run(plan.identity()), judge_of_run(run.identity)
-    return replace(mine, model_name="") == replace(other, model_name="")
+    same_questions = all(other.asked_of(name) == asked for name, asked in mine.asked.items())
+    return same_questions and replace(mine, model_name="", asked={}) == replace(
+        other, model_name="", asked={}
+    )
 
 
 def _read_twice(

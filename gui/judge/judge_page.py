@@ -268,7 +268,8 @@ class JudgePage(Page):
             return
         if dataset is None or not setup.asks:
             self.planner.drop()
-            missing = "Open a dataset" if dataset is None else "Choose a criterion and a way of asking"
+            least = f"Choose at least one {'way of asking' if setup.criteria else 'criterion'}"
+            missing = "Open a dataset" if dataset is None else least
             reading = dataset is None and self._reading
             why = (
                 "A plan follows when the dataset is read." if reading else f"{missing} to see what it takes."

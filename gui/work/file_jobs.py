@@ -53,7 +53,7 @@ def load(
             control.report(Loading(path, rows))
 
         if columns is None:
-            dataset = load_as_judged(path, judged, control.cancel, report, moved)
+            dataset = load_as_judged(path, judged, control.cancel, report, moved=moved)
         else:
             dataset = load_dataset(path, cancel=control.cancel, progress=report, columns=columns)
         keep_columns(dataset, remember)

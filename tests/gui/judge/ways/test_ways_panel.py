@@ -88,7 +88,7 @@ def test_at_least_one_way_is_chosen_before_a_run(qtbot: QtBot, page: JudgePage) 
     panel = panel_of(page)
     panel.boxes[Way.LETTERS].click()
     assert "Choose at least one way of asking." in text_of(panel)
-    assert "Choose a criterion and a way of asking" in text_of(page.plan_panel)
+    assert "Choose at least one way of asking to see" in text_of(page.plan_panel)
     assert not page.run_button.isEnabled()
     with qtbot.waitSignal(page.workspace.note):
         assert page.wanted() is None
