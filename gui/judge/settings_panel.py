@@ -1,9 +1,10 @@
-"""The settings of a run: what is made, in which orders, on which criteria; the rest folded away.
+"""The settings of a run: what is made, in which orders, on which criteria, asked how; the rest folded away.
 
 Knows: fields for a RunSetup, what is remembered of them. Does not know: what the engine does with them.
 """
 
 from dataclasses import replace
+from pathlib import Path
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import (
@@ -23,6 +24,7 @@ from engine.core.run_setup import RunSetup
 from engine.core.settings import USUAL_MARGIN, Mode
 from gui.judge.advanced_panel import AdvancedPanel
 from gui.judge.usual_setup import usual_setup
+from gui.judge.ways.ways_panel import WaysPanel
 from gui.kit.fold import Fold
 from gui.kit.labels import heading, label, name, narrow
 from gui.work.workspace import Workspace
@@ -56,6 +58,7 @@ class SettingsPanel(QWidget):
         layout.addLayout(top)
         layout.addLayout(form)
         layout.addWidget(self._none)
+        layout.addWidget(self.ways)
         layout.addWidget(self.fold)
         self.show_setup(RunSetup.of_json(self._state.record(_KEPT), usual_setup()))
 
@@ -66,6 +69,7 @@ class SettingsPanel(QWidget):
         self._orders.setCurrentIndex(_index_of(setup))
         for criterion, box in self._criteria.items():
             box.setChecked(criterion in setup.criteria)
+        self.ways.show_setup(setup)
         self.advanced.show_setup(setup)
         self.blockSignals(False)
         self._tell()
@@ -74,13 +78,18 @@ class SettingsPanel(QWidget):
         """A setup with what the fields say; without criteria where none is chosen."""
         return self.advanced.in_setup(
             replace(
-                setup,
+                self.ways.in_setup(setup),
                 mode=Mode(self._mode.currentData()),
                 both_orders=self._orders.currentIndex() != _ONE,
                 second_order_below=USUAL_MARGIN if self._orders.currentIndex() == _DOUBTFUL else None,
                 criteria=tuple(name for name, box in self._criteria.items() if box.isChecked()),
             )
         )
+
+    def set_model(self, path: Path) -> None:
+        """Say which model is chosen: what is known of it is shown where it counts."""
+        self.advanced.device.set_model(path)
+        self.ways.set_model(path)
 
     def _make_fields(self) -> None:
         self._mode = QComboBox()
@@ -111,6 +120,8 @@ class SettingsPanel(QWidget):
         self._reset = QPushButton("Back to defaults")
         name(self._reset, "Set all settings back to their defaults")
         self._reset.clicked.connect(lambda: self.show_setup(usual_setup()))
+        self.ways = WaysPanel(self._workspace)
+        self.ways.changed.connect(self._tell)
         self.advanced = AdvancedPanel(self._workspace)
         self.fold = Fold("Advanced", self.advanced)
         self._mode.currentIndexChanged.connect(self._tell)

@@ -99,7 +99,8 @@ class RunsTableModel(HeadedModel):
 
     def _text(self, run: "StoredRun", column: int) -> str:
         identity = run.identity
-        mode = str(identity.settings.get("mode", ""))
+        ways = len(identity.settings.get("ways", ()))
+        mode = f"{identity.settings.get('mode', '')}{f', {ways} ways' if ways > 1 else ''}"
         health = self._health.get(run.id)
         return {
             RUN: str(run.id),
@@ -123,6 +124,8 @@ class RunsTableModel(HeadedModel):
     def _about(self, run: "StoredRun") -> str:
         identity = run.identity
         lines = [run.title, str(identity.dataset_path), str(identity.model_path)]
+        if identity.ways_in_words:
+            lines.append(f"Asked by {identity.ways_in_words}")
         health = self._health.get(run.id)
         if health is not None and not run.submitted:
             lines.append(health.headline)
