@@ -1,6 +1,7 @@
 """Teach a trained demo judge the second rubric and the other ways of asking, beside what it can do already.
 
-    python -m models.demo.teach demo-letters.gguf --out demo-judge.gguf
+    python -m models.demo.teach demo-letters.gguf --out demo-begun.gguf --first
+    python -m models.demo.teach demo-begun.gguf --out demo-judge.gguf
 
 The same seed and file give the same file on the same computer with the same packages, elsewhere a similar
 one.
@@ -76,15 +77,22 @@ class Lessons(Course):
         return read_network(self.model)
 
 
+def first_lessons(model: Path) -> Lessons:
+    """Those with which the demo judge began: fewer, all criteria alike, the responses' text beside them."""
+    return Lessons(model, lessons=400, always="", text_weight=0.5, rate=3e-3, warm_up=100, schedule=1400)
+
+
 def main() -> None:
     """Teach as the command line says."""
     parser = argparse.ArgumentParser(description="Teach a trained demo judge more.")
     parser.add_argument("model", type=Path, help="the GGUF file to go on from")
+    parser.add_argument("--first", action="store_true", help="its first lessons, whatever else is said")
     add_options(parser, Lessons(Path()))
     options, out, every = options_of(parser)
     if not options["model"].is_file():
         parser.error(f"there is no file {options['model']}")
-    run_course(Lessons(**options), out, every)
+    first = options.pop("first")
+    run_course(first_lessons(options["model"]) if first else Lessons(**options), out, every)
 
 
 if __name__ == "__main__":
