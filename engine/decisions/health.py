@@ -63,8 +63,8 @@ class Answer:
     """What a judge gave for one item and criterion: its label, None for unscored, and its explanation.
 
     `cut`, `format_mass`, `flipped`: as in a Judgment and its Explanation; a submission does not know them.
-    `way_masses`: the format mass of each way, where the model was asked in several; `format_mass` is then that
-    of the way which it understood best.
+    `way_masses`: the format mass of each way, where the model was asked in several; `format_mass` is then
+    that of the way which it understood best.
     """
 
     label: Preference | None
