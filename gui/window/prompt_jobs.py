@@ -3,18 +3,16 @@
 Knows: which item, asked by which run or setup. Does not know: windows.
 """
 
-import json
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from engine.core.events import followed
-from engine.core.formatting import HIDDEN
 from engine.core.items import Item, Order
 from engine.core.run_records import StoredRun
 from engine.core.run_setup import RunSetup
 from engine.core.value_tables import Table
-from gui.reading.prompt_pane import Ink, InkedSpan, ShownPrompt, TokenMark
+from gui.reading.prompt_pane import ShownPrompt
+from gui.reading.prompt_text import shown_prompt
 from gui.work.apart_jobs import worker
 from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
@@ -22,7 +20,6 @@ from gui.work.lanes import Job, JobControl
 if TYPE_CHECKING:
     from engine.core.cancel import CancelToken
     from engine.judge.item_prompt import ItemQuestion, PromptFacts
-    from engine.prompt.preview import Preview
 
 LIKELIEST = 10
 Place = tuple[str, Order]
@@ -79,7 +76,9 @@ def show_prompts(subject: Subject, first: Place) -> Job[None]:
         with many_records():
             for made in shown_prompts(question, first, control.cancel):
                 if isinstance(made, OnePrompt):
-                    control.report(PlacedPrompt((made.criterion, made.order), _shown(made.preview, quoted)))
+                    control.report(
+                        PlacedPrompt((made.criterion, made.order), shown_prompt(made.preview, quoted))
+                    )
                 else:
                     control.report(_head(question, made))
 
@@ -128,44 +127,4 @@ def _head(question: "ItemQuestion", facts: "PromptFacts") -> PromptHead:
         )
     return PromptHead(
         question.model.name, question.rubric.names, question.settings.orders, tuple(notes), facts.fits
-    )
-
-
-def _shown(preview: "Preview", quoted: dict[int, str]) -> ShownPrompt:
-    """A prompt with invisible characters written out, its places as Qt counts them.
-
-    `quoted`: what tokens write, by their ids, as far as it was needed before.
-    """
-    for token in preview.tokens:
-        if token.id not in quoted:
-            quoted[token.id] = json.dumps(token.piece, ensure_ascii=False)
-    ends = [(span.start, span.end) for span in preview.spans]
-    ends += [(token.start, token.end) for token in preview.tokens]
-    cuts = sorted({0, len(preview.text), *(place for both in ends for place in both)})
-    places, texts, length = {0: 0}, [], 0
-    for start, end in pairwise(cuts):
-        text = HIDDEN.sub(lambda found: repr(found[0])[1:-1], preview.text[start:end])
-        texts.append(text)
-        length += len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
-        places[end] = length
-    return ShownPrompt(
-        text="".join(texts),
-        exact=preview.text,
-        spans=tuple(
-            InkedSpan(places[span.start], places[span.end], Ink(span.source)) for span in preview.spans
-        ),
-        tokens=tuple(
-            TokenMark(
-                token.id,
-                quoted[token.id],
-                places[token.start],
-                places[token.end],
-                tuple(map(Ink, token.sources)),
-            )
-            for token in preview.tokens
-        ),
-        stem=preview.stem,
-        trunk=preview.trunk,
-        branch=preview.branch,
-        changed=not preview.exact,
     )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
+from engine.core.rubric import ELOQUENT, Rubric
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def load(
     remember: bool | None = None,
     judged: "Sequence[StoredRun]" = (),
     moved: bool = False,
+    rubric: Rubric = ELOQUENT,
 ) -> "Job[Dataset]":
     """Read a dataset; reports Loading.
 
