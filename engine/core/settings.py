@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from engine.core.errors import SetupError
-from engine.core.items import Order
+from engine.core.items import Order, Way
 
 DEFAULT_CONTEXT = 8192
 USUAL_SHOTS = 3  # labelled examples in a prompt
@@ -36,6 +36,8 @@ class KvType(StrEnum):
     Q8_0 = "q8_0"
 
 
+USUAL_WAYS = (Way.LETTERS,)
+_OF_THOUGHTS = ("thoughts", "max_thought_tokens", "thought_temperature")
 _OF_EXPLANATIONS = ("max_explanation_tokens", "max_explanation_sentences", "temperature", "items_at_once")
 
 
@@ -50,7 +52,9 @@ class JudgeSettings:
     `items_at_once`: items whose explanations are written together; part of what makes a repeat exact.
     `kv_type`: what the model's cache is kept in. `second_order_below`: read BA only of items that AB leaves
     open: where the margin of AB (0 to 1: its likeliest label's probability minus the second's) is below this
-    on any criterion; None to read it of all.
+    on any criterion; None to read it of all. `ways`: in which ways the model is asked, each once.
+    `thoughts`: how many it writes for each criterion and order where it is asked to think, of at most
+    `max_thought_tokens` each, drawn at `thought_temperature`.
     """
 
     mode: Mode = Mode.EXPLAIN
@@ -64,6 +68,10 @@ class JudgeSettings:
     items_at_once: int = 1
     kv_type: KvType = KvType.F16
     second_order_below: float | None = None
+    ways: tuple[Way, ...] = USUAL_WAYS
+    thoughts: int = 1
+    max_thought_tokens: int = 512
+    thought_temperature: float = 0.6
 
     def __post_init__(self) -> None:
         _at_least("context", self.context, SMALLEST_CONTEXT)
@@ -82,6 +90,13 @@ class JudgeSettings:
             if Order.BA not in self.orders:
                 raise SetupError("There is a margin for the second order, and one order only.", "Use both.")
             check_margin(self.second_order_below)
+        if not self.ways or len(set(self.ways)) < len(self.ways):
+            raise SetupError(
+                f"The ways of asking are {', '.join(self.ways) or 'none'}.",
+                f"Name each once: some of {', '.join(Way)}.",
+            )
+        _at_least("number of thoughts", self.thoughts, 1)
+        _at_least("length of a thought", self.max_thought_tokens, 1)
 
     @property
     def orders_as_read(self) -> tuple[Order, ...]:
@@ -97,6 +112,11 @@ class JudgeSettings:
         return self.second_order_below is not None
 
     @property
+    def thinks(self) -> bool:
+        """True where the model writes thoughts."""
+        return Way.THINKING in self.ways
+
+    @property
     def explains(self) -> bool:
         """True where explanations are written."""
         return self.mode is Mode.EXPLAIN
@@ -105,8 +125,8 @@ class JudgeSettings:
         """The settings that count, as plain values, for the store and for a run's identity.
 
         Without explanations none of theirs counts, and without a temperature no seed. A cache in f16 is not
-        named, nor that there is no limit of sentences, nor that all items are read in all orders: runs from
-        before there was a choice are the same runs.
+        named, nor that there is no limit of sentences, nor that all items are read in all orders, nor letters
+        as the only way of asking: runs from before there was a choice are the same runs.
         """
         values = asdict(self)
         if not self.explains:
@@ -114,12 +134,17 @@ class JudgeSettings:
                 del values[name]
         elif self.max_explanation_sentences is None:
             del values["max_explanation_sentences"]
-        if not self.explains or self.temperature == 0:
+        if not self.thinks and (not self.explains or self.temperature == 0):
             del values["seed"]
         if self.kv_type is KvType.F16:
             del values["kv_type"]
         if self.second_order_below is None:
             del values["second_order_below"]
+        if self.ways == USUAL_WAYS:
+            del values["ways"]
+        if not self.thinks:
+            for name in _OF_THOUGHTS:
+                del values[name]
         return values
 
 
@@ -136,6 +161,7 @@ def settings_of(values: Mapping[str, Any]) -> JudgeSettings:
     if known["mode"] is Mode.EXPLAIN:
         known.setdefault("max_explanation_sentences", None)
     known["orders"] = tuple(map(Order, values["orders"]))
+    known["ways"] = tuple(map(Way, values.get("ways", USUAL_WAYS)))
     known["kv_type"] = KvType(values.get("kv_type", KvType.F16))
     return JudgeSettings(**known)
 

@@ -19,6 +19,7 @@ from engine.core.judgments import (
     Unscored,
 )
 from engine.core.log_probs import FloatArray, log_softmax
+from engine.core.ways.together import together
 
 _SWAPPED_COLUMNS = [PREFERENCES.index(preference.swapped) for preference in PREFERENCES]
 NOT_FINITE = "the model gave no finite probabilities"
@@ -41,19 +42,20 @@ def decide_all(
     What is decided of an item does not depend on the others, not even by rounding.
     """
     decided: dict[int, AnyJudgment] = {}
-    alike: dict[tuple[Order, ...], list[int]] = {}
+    alike: dict[tuple[Order, ...], dict[int, Sequence[Reading]]] = {}
     for place, item in enumerate(judged):
-        readings = item.readings.get(criterion, ())
+        readings = together(item.readings.get(criterion, ()))
         if criterion in item.given:
             decided[place] = _submitted(item, criterion)
         elif criterion in item.unscored or not readings:
             reason = item.unscored.get(criterion, "not judged")
             decided[place] = Unscored(item.item_id, criterion, reason)
         else:
-            alike.setdefault(tuple(reading.order for reading in readings), []).append(place)
-    for orders, places in alike.items():
-        made = _decide_alike([judged[place] for place in places], criterion, orders, calibration)
-        decided.update(zip(places, made, strict=True))
+            alike.setdefault(tuple(reading.order for reading in readings), {})[place] = readings
+    for orders, by_place in alike.items():
+        items = [judged[place] for place in by_place]
+        made = _decide_alike(items, criterion, orders, list(by_place.values()), calibration)
+        decided.update(zip(by_place, made, strict=True))
     return tuple(decided[place] for place in range(len(judged)))
 
 
@@ -65,7 +67,7 @@ def _submitted(item: JudgedItem, criterion: str) -> SubmittedLabel | Unscored:
 
 
 def average(readings: Sequence[Reading]) -> FloatArray:
-    """Mean of the un-swapped log-probabilities over the orders, shape (4,), normalised again."""
+    """Mean of the un-swapped log-probabilities over orders and ways, shape (4,), normalised again."""
     alone = _unswapped(_log_probs([readings]), [reading.order for reading in readings])
     (mean,) = _averaged(alone)
     return np.asarray(mean)
@@ -99,10 +101,13 @@ def _decide_alike(
     items: Sequence[JudgedItem],
     criterion: str,
     orders: Sequence[Order],
+    by_order: Sequence[Sequence[Reading]],
     calibration: CriterionCalibration | None,
 ) -> list[Judgment | Unscored]:
-    """Decide items that all have readings in these orders; of exactly equal labels the first wins."""
-    read = _log_probs([item.readings[criterion] for item in items])
+    """Decide items that all have a reading in each of these orders, of all ways together; of exactly equal
+    labels the first wins.
+    """
+    read = _log_probs(by_order)
     finite = np.all(np.isfinite(read), axis=(1, 2))
     alone = _unswapped(read[finite], orders)
     log_probs = _averaged(alone)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from engine.core.items import PREFERENCES, Item, Order
 from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, Override, Unscored
+from engine.core.ways.together import together
 from engine.data.dataset import Dataset
 from engine.decisions.run_results import RunResults
 from engine.system.files import whole_file
@@ -48,9 +49,9 @@ def write_results_csv(
     `skipped`, by the person who said so last. `labels_by_people`: those given or confirmed, as a JSON object
     with the names as keys. `note`, `tags`: of the item, on each of its rows; the tags as a JSON array.
     Probabilities are the model's own, 0 to 1; `log_probability_BA_A` is what the model gave the label A in
-    the order BA, where A is the response that it saw first. `shortened_a`: characters left out of response
-    A. `seconds`: of the whole item, the same on each of its rows. The cells of the dataset are empty for
-    items that it lacks or has with other texts.
+    the order BA, where A is the response that it saw first; of several ways of asking it is their mean.
+    `shortened_a`: characters left out of response A. `seconds`: of the whole item, the same on each of its
+    rows. The cells of the dataset are empty for items that it lacks or has with other texts.
 
     A NUL, which ends a text for pandas, and half a character are written out: `\x00`, `\ud800`.
     Raises SetupError where the file cannot be written.
@@ -137,8 +138,9 @@ def _probability_cells(judgment: AnyJudgment) -> tuple[str, ...]:
 
 
 def _reading_cells(item: JudgedItem, criterion: str) -> Iterator[str]:
-    """The readings as they are stored, also where they could not be made a judgment."""
-    by_order = {reading.order: reading.log_probs for reading in item.readings.get(criterion, ())}
+    """The readings of each order, also where they could not be made a judgment: of all ways together."""
+    readings = together(item.readings.get(criterion, ()))
+    by_order = {reading.order: reading.log_probs for reading in readings}
     for order in Order:
         yield from map(repr, by_order[order]) if order in by_order else _EMPTY * len(PREFERENCES)
 

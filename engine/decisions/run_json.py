@@ -12,6 +12,7 @@ from engine.core.judgments import (
     Explanation,
     JudgedItem,
     Override,
+    RawAnswer,
     Reading,
     SubmittedLabel,
     Unscored,
@@ -120,8 +121,19 @@ def _override_json(override: Override) -> dict[str, Any]:
 def _reading_json(reading: Reading) -> dict[str, Any]:
     return {
         "order": reading.order.value,
+        "way": reading.way.value,
         "log_probabilities_as_seen": _by_label(reading.log_probs),
         "format_mass": reading.format_mass,
+        "answers": [_answer_json(answer) for answer in reading.answers],
+    }
+
+
+def _answer_json(answer: RawAnswer) -> dict[str, Any]:
+    return {
+        "question": answer.question,
+        "log_probabilities": list(answer.log_probs),
+        "thought": answer.thought or None,
+        "thought_cut": answer.cut,
     }
 
 

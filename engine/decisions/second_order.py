@@ -35,18 +35,18 @@ def margin(probabilities: Sequence[float]) -> float:
     return first - second
 
 
-def leaves_open(readings: Iterable[Reading], below: float) -> bool:
-    """Whether the margin of any of these readings alone, as it was read, is below this.
+def leaves_open(readings: Iterable[Sequence[Reading]], below: float) -> bool:
+    """Whether the margin of any criterion's readings, in one order and as they were read, is below this.
 
-    A reading without finite probabilities leaves nothing open: no second one makes a judgment of it.
+    Readings without finite probabilities leave nothing open: no second order makes a judgment of them.
     """
-    return any(_margin_of(reading) < below for reading in readings)
+    return any(_margin_of(own) < below for own in readings)
 
 
-def _margin_of(reading: Reading) -> float:
-    if not all(map(math.isfinite, reading.log_probs)):
+def _margin_of(readings: Sequence[Reading]) -> float:
+    if not all(map(math.isfinite, (value for reading in readings for value in reading.log_probs))):
         return 1.0
-    return margin(np.exp(average([reading])).tolist())
+    return margin(np.exp(average(readings)).tolist())
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,7 @@ def both_orders(judged: Iterable[JudgedItem], criteria: Sequence[str]) -> BothOr
         scored = [each for each in judgments if isinstance(each, Judgment)]
         if len(scored) < len(judgments):
             continue
-        alone = [next(r for r in each.readings if r.order is Order.AB) for each in scored]
-        first = [average([reading]) for reading in alone]
+        first = [average([r for r in each.readings if r.order is Order.AB]) for each in scored]
         labels = [PREFERENCES.index(each.preference) for each in scored]
         ids.append(item.item_id)
         margins.append([margin(np.exp(row).tolist()) for row in first])
@@ -112,7 +111,7 @@ def both_orders(judged: Iterable[JudgedItem], criteria: Sequence[str]) -> BothOr
 
 def orders_read(item: JudgedItem) -> int:
     """In how many orders an item was read: 0 where it is unscored or a submission's."""
-    return max((len(readings) for readings in item.readings.values()), default=0)
+    return max((len({each.order for each in readings}) for readings in item.readings.values()), default=0)
 
 
 def read_in_words(results: RunResults) -> str:

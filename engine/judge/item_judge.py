@@ -5,15 +5,14 @@ Knows: the way from items to raw results. Does not know: stores, files, how a ru
 
 import time
 import unicodedata
-from collections.abc import Container, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
 
 from engine.core.cell_safety import unsafe_explanation
-from engine.core.events import Drafted, JudgeEvent, LabelsRead, Reports
+from engine.core.events import Drafted, LabelsRead, Reports
 from engine.core.items import Item, Order, Preference, digest
-from engine.core.judgments import Explanation, JudgedItem, Judgment, Reading, Shortening, Unscored
+from engine.core.judgments import Explanation, JudgedItem, Judgment, Unscored
 from engine.core.rubric import Rubric
 from engine.core.settings import JudgeSettings
 from engine.decisions.calibration import Calibration
@@ -21,46 +20,26 @@ from engine.decisions.decision import decide
 from engine.decisions.second_order import leaves_open
 from engine.decisions.sentences import complete_length, without_half_sentence
 from engine.judge.group_watch import GroupWatch
+from engine.judge.item_reader import ItemReader, ItemWork, Judging
 from engine.judge.pace import Pace
-from engine.llama.session import LlamaSession, Steps
+from engine.llama.session import LlamaSession
 from engine.llama.writer import Continuation, Generated, Sampling
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
-from engine.prompt.sizes import PromptSizer, SizedItem
+from engine.prompt.sizes import PromptSizer
 from engine.prompt.tokens import tokenize_explanation
 
-Result = TypeVar("Result")
 Placed = tuple[int, Item]  # position in the dataset, item
 LabelsByCriterion = Mapping[str, Preference]
 ExplanationsByCriterion = Mapping[str, Explanation]
-Judging = Generator[JudgeEvent, None, Result]
-"""Work that tells several times a second how far it is."""
-
 _SECONDS_BETWEEN_DRAFTS = 0.25
-
-
-@dataclass
-class _Work:
-    """One item on its way."""
-
-    position: int
-    original: Item
-    sized: SizedItem
-    shortening: Shortening | None = None
-    readings: dict[str, list[Reading]] = field(default_factory=dict)
-    explanations: dict[str, Explanation] = field(default_factory=dict)
-    seconds: float = 0.0
-    tokens_read: int = 0
-    tokens_generated: int = 0
-    second: int = 0  # tokens of the order that is read only where it is needed
-    expected: int = 0  # as many of them as were counted on
 
 
 @dataclass(frozen=True)
 class _Text:
     """One explanation to write, and the branch of the session that it continues."""
 
-    work: _Work
+    work: ItemWork
     criterion: str
     preference: Preference
     slot: int
@@ -105,6 +84,7 @@ class ItemJudge:
         self._holds_stem = False
         self.pace = Pace()
         self._watch = GroupWatch(session, self.pace, settings.max_explanation_tokens)
+        self._reader = ItemReader(session, rubric.names, self._sizer.stem, self._watch, self.pace)
         self._drafted = 0.0
 
     def judge(self, group: Sequence[Placed]) -> Judging[list[JudgedItem]]:
@@ -135,7 +115,8 @@ class ItemJudge:
             texts = []
             for slot, work in enumerate(batch):
                 wanted = labels[work.position]
-                yield from self._read(slot, work, Order.AB, tuple(wanted))
+                branches = dict(zip(self._rubric.names, work.sized.tokens[Order.AB].branches, strict=True))
+                yield from self._reader.hold(slot, work, [branches[criterion] for criterion in wanted])
                 for branch, (criterion, preference) in enumerate(wanted.items()):
                     texts.append(_Text(work, criterion, preference, slot, branch))
             yield from self._write(batch, texts)
@@ -162,7 +143,7 @@ class ItemJudge:
                 yield from self._watch.tokens()
             self._holds_stem = True
 
-    def _begin(self, works: Sequence[_Work], texts: int) -> list[_Work]:
+    def _begin(self, works: Sequence[ItemWork], texts: int) -> list[ItemWork]:
         """Begin a group; those of its items that fit the context. `texts`: explanations of each."""
         fitting = [work for work in works if self._sizer.fits(work.sized)]
         to_read, held = 0, self._session.common
@@ -184,12 +165,12 @@ class ItemJudge:
             self._watch.begin(works[0].position, works[-1].position, to_read, texts * len(fitting))
         return fitting
 
-    def _prepare(self, position: int, item: Item) -> _Work:
-        return _Work(position, item, *self._sizer.as_judged(item, position in self._series))
+    def _prepare(self, position: int, item: Item) -> ItemWork:
+        return ItemWork(position, item, *self._sizer.as_judged(item, position in self._series))
 
-    def _batches(self, works: Sequence[_Work]) -> Iterator[list[_Work]]:
+    def _batches(self, works: Sequence[ItemWork]) -> Iterator[list[ItemWork]]:
         """As many items at once as the context holds, in their order."""
-        batch: list[_Work] = []
+        batch: list[ItemWork] = []
         shared = cells = self._sizer.shared_cells
         for work in works:
             own = work.sized.cells - shared
@@ -201,7 +182,7 @@ class ItemJudge:
         if batch:
             yield batch
 
-    def _judge_batch(self, batch: Sequence[_Work]) -> Judging[None]:
+    def _judge_batch(self, batch: Sequence[ItemWork]) -> Judging[None]:
         """Read all items of a batch, each in all orders; then write what explains them."""
         for place, work in enumerate(batch):
             slot = place if self._settings.explains else 0
@@ -209,7 +190,7 @@ class ItemJudge:
                 yield from self._read_as_needed(slot, work, below)
             else:
                 for order in self._settings.orders_as_read:
-                    yield from self._read(slot, work, order, self._rubric.names)
+                    yield from self._reader.read(slot, work, order)
                     yield self._labels_read(work, whole=order is Order.AB)
             if not self._settings.explains:
                 self._session.release([slot])
@@ -217,10 +198,10 @@ class ItemJudge:
             yield from self._explain(batch)
             self._release(batch)
 
-    def _read_as_needed(self, slot: int, work: _Work, below: float) -> Judging[None]:
+    def _read_as_needed(self, slot: int, work: ItemWork, below: float) -> Judging[None]:
         """Read AB, and BA where AB leaves a label open; AB stays in its slot where it is to be explained."""
-        yield from self._read(slot, work, Order.AB, self._rubric.names)
-        needed = leaves_open((reading for own in work.readings.values() for reading in own), below)
+        yield from self._reader.read(slot, work, Order.AB)
+        needed = leaves_open(work.readings.values(), below)
         self._watch.expect((work.second if needed else 0) - work.expected)
         self.pace.decided(work.second if needed else None)
         yield self._labels_read(work, whole=not needed)
@@ -228,16 +209,16 @@ class ItemJudge:
             return
         if self._settings.explains:
             aside = self._settings.items_at_once
-            yield from self._read(aside, work, Order.BA, self._rubric.names, beside=slot)
+            yield from self._reader.read(aside, work, Order.BA, beside=slot)
             self._session.release([aside])
         else:
-            yield from self._read(slot, work, Order.BA, self._rubric.names)
+            yield from self._reader.read(slot, work, Order.BA)
         yield self._labels_read(work, whole=True)
 
-    def _labels_read(self, work: _Work, whole: bool) -> LabelsRead:
+    def _labels_read(self, work: ItemWork, whole: bool) -> LabelsRead:
         return LabelsRead(work.position, work.original.id, self._decided(work), whole)
 
-    def _release(self, batch: Sequence[_Work]) -> None:
+    def _release(self, batch: Sequence[ItemWork]) -> None:
         """Hold nothing of a batch with explanations. What its last item begins with may have been read beside
         other items: where a cache holds something decides the last digits, and a resumed run would read it
         beside none.
@@ -245,48 +226,13 @@ class ItemJudge:
         self._session.release(range(len(batch)))
         self._session.drop_common()
 
-    def _decided(self, work: _Work) -> tuple[Judgment | Unscored, ...]:
+    def _decided(self, work: ItemWork) -> tuple[Judgment | Unscored, ...]:
         """What is decided by the readings of an item that there are."""
         judged = self._result(work)
         decided = [decide(judged, name, self._calibrations.get(name)) for name in self._rubric.names]
         return tuple(each for each in decided if isinstance(each, Judgment | Unscored))
 
-    def _read(
-        self,
-        slot: int,
-        work: _Work,
-        order: Order,
-        criteria: Sequence[str],
-        beside: int | None = None,
-    ) -> Judging[None]:
-        """Read an item in an order; `beside`: the slot that holds the other one."""
-        started, read = time.perf_counter(), self._session.tokens_read
-        tokens = work.sized.tokens[order]
-        branches = dict(zip(self._rubric.names, tokens.branches, strict=True))
-        asked = [branches[criterion] for criterion in criteria]
-        own = tokens.cells_beside(self._sizer.stem)
-        yield from self._told(self._session.holding_common(work.sized.apart), work, read, own)
-        yield from self._told(self._session.reading_trunk(slot, tokens.trunk, beside), work, read, own)
-        scores = yield from self._told(self._session.scoring(slot, asked), work, read, own)
-        for criterion, row in zip(criteria, scores, strict=True):
-            a, b, both_good, both_bad = (float(value) for value in row)
-            reading = Reading(order, (a, b, both_good, both_bad))
-            work.readings.setdefault(criterion, []).append(reading)
-        seconds, count = time.perf_counter() - started, self._session.tokens_read - read
-        work.seconds += seconds
-        work.tokens_read += count
-        self.pace.read(count, seconds)
-
-    def _told(self, steps: Steps[Result], work: _Work, read_before: int, tokens: int) -> Judging[Result]:
-        """Do the steps of a reading and tell how far they are, before the first of them too."""
-        yield from self._watch.reading(work.position, work.original.id, read_before, tokens)
-        reports = Reports(steps)
-        for _ in reports:
-            yield from self._watch.tokens()
-            yield from self._watch.reading(work.position, work.original.id, read_before, tokens)
-        return reports.result
-
-    def _explain(self, batch: Sequence[_Work]) -> Judging[None]:
+    def _explain(self, batch: Sequence[ItemWork]) -> Judging[None]:
         """Write all explanations of a batch, each for its decided label."""
         texts = []
         for slot, work in enumerate(batch):
@@ -295,7 +241,7 @@ class ItemJudge:
                     texts.append(_Text(work, judgment.criterion, judgment.preference, slot, branch))
         yield from self._write(batch, texts)
 
-    def _write(self, batch: Sequence[_Work], texts: Sequence[_Text]) -> Judging[None]:
+    def _write(self, batch: Sequence[ItemWork], texts: Sequence[_Text]) -> Judging[None]:
         """Write the texts of a batch together; those of no words are left out."""
         started = time.perf_counter()
         read, generated = self._session.tokens_read, self._session.tokens_generated
@@ -342,7 +288,7 @@ class ItemJudge:
         key = [self._settings.seed, text.work.original.content_hash, text.criterion]
         return Continuation(text.slot, text.branch, prompt, seed=int(digest(key)[:15], 16))
 
-    def _result(self, work: _Work) -> JudgedItem:
+    def _result(self, work: ItemWork) -> JudgedItem:
         unscored = {}
         if not work.readings:
             reason = f"needs {work.sized.cells:,} tokens, the context holds {self._settings.context:,}"

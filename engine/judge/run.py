@@ -17,7 +17,8 @@ from engine.core.events import (
     RunEvent,
     RunStarted,
 )
-from engine.judge.item_judge import ItemJudge, Judging, Placed
+from engine.judge.item_judge import ItemJudge, Placed
+from engine.judge.item_reader import Judging
 from engine.judge.keeping import RunKeeper, missing_groups, settled
 from engine.judge.pace import Remaining
 from engine.judge.plan import RunPlan, check_same_format, continued_manifest, session_manifest

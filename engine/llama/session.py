@@ -165,7 +165,7 @@ class LlamaSession:
         feeds = []
         for index, branch in enumerate(branches):
             sequence = self._branch(slot, index)
-            start = self._copy(self._trunk(slot), sequence, branch.prompt[:-1])
+            start = self._go_on(self._trunk(slot), sequence, branch.prompt[:-1])
             feeds.append(_Feed(sequence, branch.prompt[start:]))
         rows = yield from self._read(feeds)
         log_probs, scores = [log_softmax(row[-1]) for row in rows], []
@@ -244,6 +244,12 @@ class LlamaSession:
             llama_cpp.llama_memory_seq_cp(self._memory, source, target, 0, shared)
             self._held[target] = list(tokens[:shared])
         return shared
+
+    def _go_on(self, trunk: int, branch: int, tokens: Sequence[int]) -> int:
+        """Let a branch hold what it or its trunk holds of `tokens`, whichever is more; how many that is."""
+        if self._usable(branch, tokens) > self._usable(trunk, tokens):
+            return self._cut_back(branch, tokens)
+        return self._copy(trunk, branch, tokens)
 
     def _cut_back(self, sequence: int, tokens: Sequence[int]) -> int:
         """Remove from `sequence` what does not begin `tokens`; how many tokens stay."""

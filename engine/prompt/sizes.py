@@ -9,24 +9,27 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.core.errors import SetupError
-from engine.core.items import Item, Order
+from engine.core.items import Item, Order, Way
 from engine.core.judgments import Shortening
 from engine.core.remedies import Remedy, Setting
 from engine.core.rubric import Rubric
 from engine.core.settings import JudgeSettings
+from engine.core.ways.all_ways import asked_by
 from engine.llama.token_tree import LONE_TOKEN_CELLS, PromptTokens, usable_prefix
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import PromptTree, build_prompt
+from engine.prompt.rounds import Round, tokenize_rounds, tokens_read
 from engine.prompt.shortening import shorten
-from engine.prompt.tokens import instruction_tokens, lead_tokens, stem_tokens, tokenize_prompt
+from engine.prompt.tokens import instruction_tokens, lead_tokens, stem_tokens
 
 _CHARACTERS_PER_TOKEN = 32  # more than any real text has on average
 
 
 @dataclass(frozen=True)
 class SizedItem:
-    """An item as it is shown, with its prompts in each order.
+    """An item as it is shown, with its prompts in each order: those of the letters, from which explanations
+    go on, and the rounds in which it is asked.
 
     `apart`: what all of them begin with, up to the end of the instruction, where it is read apart from the
     rest, so that it can be held for a neighbour; else empty. `cells`: tokens of context that it takes, with
@@ -36,6 +39,7 @@ class SizedItem:
     shown: Item
     trees: Mapping[Order, PromptTree]
     tokens: Mapping[Order, PromptTokens]
+    rounds: Mapping[Order, tuple[Round, ...]]
     apart: tuple[int, ...]
     cells: int
 
@@ -67,6 +71,7 @@ class PromptSizer:
         self._examples = examples
         self._raise_if_cancelled = raise_if_cancelled
         self._keeps_state = keeps_state
+        self._asked = asked_by(settings.ways, rubric.wording, settings.thoughts)
         self.stem = stem_tokens(rubric, examples, template)
         self.shared_cells = len(self.stem) + LONE_TOKEN_CELLS
         if self.shared_cells >= settings.context:
@@ -87,22 +92,31 @@ class PromptSizer:
         """
         # The examples are chosen by the item as it is, so that shortening does not change them.
         examples = self._examples.for_item(original)
-        trees, tokens = {}, {}
+        trees, tokens, rounds = {}, {}, {}
         for order in self._settings.orders:
             self._raise_if_cancelled()
             trees[order] = build_prompt(shown, order, self._rubric, examples)
-            tokens[order] = tokenize_prompt(trees[order], self._template)
+            tokens[order], rounds[order] = tokenize_rounds(trees[order], self._asked, self._template)
         apart: tuple[int, ...] = ()
         if in_series or (self._keeps_state and len(tokens) > 1):
             prompts = list(tokens.values())
             apart = instruction_tokens(shown, prompts, self._rubric, examples, self._template)
-        return SizedItem(shown, trees, tokens, apart, self.shared_cells + self._own_cells(tokens, apart))
+        cells = {order: self._cells(tokens[order], rounds[order]) for order in tokens}
+        return SizedItem(
+            shown, trees, tokens, rounds, apart, self.shared_cells + self._own_cells(tokens, cells, apart)
+        )
 
-    def _own_cells(self, tokens: Mapping[Order, PromptTokens], apart: tuple[int, ...]) -> int:
+    def _cells(self, letters: PromptTokens, rounds: Sequence[Round]) -> int:
+        """Cells of one order: of its largest round, and of the letters, from which explanations go on."""
+        written = [letters] if self._settings.explains else []
+        return max(each.cells_beside(self.stem) for each in (*written, *(one.tokens for one in rounds)))
+
+    def _own_cells(
+        self, tokens: Mapping[Order, PromptTokens], cells: Mapping[Order, int], apart: tuple[int, ...]
+    ) -> int:
         """Cells of an item and its explanations: of its larger order; or of AB and, beside it, of BA, which
         is gone before anything is written.
         """
-        cells = {order: prompt.cells_beside(self.stem) for order, prompt in tokens.items()}
         if not self._aside:
             return max(cells.values()) + self._writing_cells
         first, second = tokens[Order.AB].trunk, tokens[Order.BA].trunk
@@ -146,20 +160,22 @@ class PromptSizer:
             sources.append(sized.apart)
         room = max(self._settings.context - self.shared_cells - self._writing_cells, 0)
         for place, order in enumerate(self._settings.orders_as_read):
-            tokens = sized.tokens[order]
-            in_order = self._unread(tokens.trunk, sources) + _own_tokens(tokens)
+            trunk = sized.tokens[order].trunk
+            in_order = self._unread(trunk, sources) + tokens_read(sized.rounds[order], self._keeps_state)
             read[place] = in_order if self.fits(sized) else min(in_order, room)
-            sources.append(tokens.trunk)
+            sources.append(trunk)
+        if self._settings.explains:
+            once += self._unread_letters(sized)
         first, second = read
         return once + first, second
 
+    def _unread_letters(self, sized: SizedItem) -> int:
+        """What explanations read of the letters' questions where the last round was another way's."""
+        last, letters = sized.rounds[Order.AB][-1], sized.tokens[Order.AB]
+        if last.way is Way.LETTERS:
+            return 0
+        held = zip(letters.branches, last.tokens.branches, strict=True)
+        return sum(self._unread(mine.prompt, [letters.trunk, other.prompt]) for mine, other in held)
+
     def _unread(self, tokens: tuple[int, ...], held: Sequence[tuple[int, ...]]) -> int:
         return len(tokens) - max(usable_prefix(each, tokens, self._keeps_state) for each in held)
-
-
-def _own_tokens(tokens: PromptTokens) -> int:
-    """What the branches add to their trunk."""
-    return sum(
-        len(branch.prompt) - len(tokens.trunk) + sum(len(label) - 1 for label in branch.labels)
-        for branch in tokens.branches
-    )

@@ -54,7 +54,7 @@ def test_a_margin_is_between_the_two_likeliest() -> None:
 
 
 def test_an_item_is_open_where_any_criterion_is_below_the_margin() -> None:
-    sure, rather = reading(Order.AB, SURE_A), reading(Order.AB, RATHER_A)
+    sure, rather = [reading(Order.AB, SURE_A)], [reading(Order.AB, RATHER_A)]
     assert not leaves_open([sure, sure], 0.5)
     assert leaves_open([sure, rather], 0.5)
     assert not leaves_open([sure, rather], 0.19)
@@ -63,12 +63,12 @@ def test_an_item_is_open_where_any_criterion_is_below_the_margin() -> None:
 def test_the_margin_is_that_among_the_four_labels() -> None:
     """A model that hardly writes labels is as sure among them as one that writes nothing else."""
     thin = Reading(Order.AB, tuple(value - 5 for value in reading(Order.AB, RATHER_A).log_probs))  # type: ignore[arg-type]
-    assert leaves_open([thin], 0.21)
-    assert not leaves_open([thin], 0.19)
+    assert leaves_open([[thin]], 0.21)
+    assert not leaves_open([[thin]], 0.19)
 
 
 def test_a_reading_without_finite_probabilities_leaves_nothing_open() -> None:
-    assert not leaves_open([Reading(Order.AB, (math.nan, 0.0, 0.0, 0.0))], 1.0)
+    assert not leaves_open([[Reading(Order.AB, (math.nan, 0.0, 0.0, 0.0))]], 1.0)
 
 
 def test_what_the_rule_keeps_is_counted_by_item_and_criterion() -> None:

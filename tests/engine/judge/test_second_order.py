@@ -64,7 +64,7 @@ def test_the_second_order_is_read_where_the_first_leaves_a_label_open(
 ) -> None:
     items, _ = judged(plan_of(settings), tmp_path / "runs.sqlite")
     for item in items:
-        first = [reading for own in item.readings.values() for reading in own if reading.order is Order.AB]
+        first = [[each] for own in item.readings.values() for each in own if each.order is Order.AB]
         assert len(first) == len(ELOQUENT.names)
         orders = {tuple(reading.order for reading in own) for own in item.readings.values()}
         # One criterion in doubt is enough for all: the texts are what costs.
@@ -177,7 +177,7 @@ def test_a_plan_counts_as_many_second_orders_as_a_run_in_both_tells(tmp_path: Pa
     assert now.second is not None
     assert now.second.run_id == 1
     in_doubt = sum(
-        leaves_open([r for own in item.readings.values() for r in own if r.order is Order.AB], BELOW)
+        leaves_open([[r] for own in item.readings.values() for r in own if r.order is Order.AB], BELOW)
         for item in items
     )
     assert now.second.share == pytest.approx(in_doubt / len(items), abs=0.05)
