@@ -126,7 +126,7 @@ class SettingsPanel(QWidget):
 
     @Slot()
     def _follow_rubric(self) -> None:
-        """Ask all criteria of another rubric; of one that was changed those that were chosen, and new ones."""
+        """Ask all criteria of another rubric; of one that was changed all but those that were left out."""
         rubric, before = self._workspace.rubric.rubric, tuple(self.criteria.boxes)
         left_out = set(before) - set(self.criteria.chosen)
         kept = left_out if set(before) & set(rubric.names) else set[str]()

@@ -37,6 +37,7 @@ def load(
     remember: bool | None = None,
     judged: "Sequence[StoredRun]" = (),
     moved: bool = False,
+    *,
     rubric: Rubric = ELOQUENT,
 ) -> "Job[Dataset]":
     """Read a dataset; reports Loading.

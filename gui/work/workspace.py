@@ -138,7 +138,7 @@ class Workspace(QObject):
 
     def reader(self, parent: QObject) -> DatasetReader:
         """What reads further files, and asks for their columns where it must."""
-        return DatasetReader(self.threads, self.columns_wanted, parent)
+        return DatasetReader(self.threads, self.columns_wanted, self.rubric, parent)
 
     def cancel_loading(self) -> None:
         """Stop reading; the dataset that was open stays."""

@@ -119,11 +119,13 @@ class EditedRubric:
             wording = PromptWording(**parts)
         except SetupError:  # a usual part may say what another one says
             wording = USUAL_WORDING
-        return Rubric(self.name, (criterion,), wording=wording)
+        return Rubric("preview", (criterion,), wording=wording)
 
     def _of_name(self, place: int) -> Iterator[FieldProblem]:
         """What is wrong with the name of a criterion beside the others'."""
         name = self.criteria[place].name
+        if not name:
+            yield FieldProblem("name", "is empty.", "Write one, of letters, digits and underscores.")
         others = (criterion.name for number, criterion in enumerate(self.criteria) if number != place)
         if name and any(True for other in others for _ in criteria_problems((other, name))):
             yield FieldProblem("name", "is that of another criterion.", "Give each a name of its own.")

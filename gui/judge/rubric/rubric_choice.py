@@ -159,9 +159,7 @@ class RubricChoice(QWidget):
         self._found = found
         file = self._file()
         if file is not None and file.rubric is not None and file.rubric != self._at_hand.rubric:
-            self._workspace.note.emit(
-                f"The rubric {short_name(file.path.name)} was changed, and is read anew."
-            )
+            self._workspace.note.emit(f"{short_name(file.path.name)} was changed, and is read anew.")
             self._at_hand.choose(file.rubric, file.path)
         self._show()
 
