@@ -94,6 +94,8 @@ LIBRARIES = {
     "sqlite3": "engine/store engine/loading",
     "subprocess": "engine/system packaging",
     "threading": "engine gui/work/lanes.py",
+    "tomlkit": "engine/data/rubrics",
+    "tomllib": "engine/data/rubrics",
     "tqdm": "engine/commands",
 }
 """Libraries, and the only files and folders that import them."""

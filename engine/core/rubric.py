@@ -6,16 +6,34 @@ Does not know: prompts, models, files.
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+import unicodedata
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple
 
 from engine.core.errors import SetupError
 from engine.core.formatting import quoted, words
 from engine.core.items import PREFERENCES, Preference
 
 LONGEST_TEXT = 4000  # letters, of a question, a meaning or a part of the wording
+LONGEST_RUBRIC_NAME = 255  # letters, of a rubric or a criterion
 MOST_CRITERIA = 24  # their questions are sequences of the model's cache
+
+
+class FieldProblem(NamedTuple):
+    """What is wrong with a field of a criterion, a wording or a rubric, as the end of a sentence that begins
+    with its name, and the next step.
+    """
+
+    field: str
+    problem: str
+    advice: str
+
+
+def first_problem(of: str, problems: Iterator[FieldProblem]) -> None:
+    """Raise SetupError for the first of some problems, if there is one; `of`: what has the field."""
+    for found in problems:
+        raise SetupError(f"{of}: {found.field} {found.problem}", found.advice)
 
 
 @dataclass(frozen=True)
@@ -34,18 +52,7 @@ class Criterion:
     bad: str = ""
 
     def __post_init__(self) -> None:
-        if not self.name.isidentifier():
-            raise SetupError(
-                f"Criterion name {self.name!r} cannot be part of a column name.",
-                "Use letters, digits and underscores.",
-            )
-        if not math.isfinite(self.weight) or self.weight < 0:
-            raise SetupError(
-                f"Criterion {self.name}: weight {self.weight} is negative or not a number.",
-                "Use 0 or a positive number.",
-            )
-        for what, text in (("question", self.question), ("good", self.good), ("bad", self.bad)):
-            _check_text(f"Criterion {self.name}: {what}", text, may_be_empty=what != "question")
+        first_problem(f"Criterion {quoted(self.name)}", criterion_problems(asdict(self)))
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -96,21 +103,7 @@ Give the verdict, then explain it in one or two sentences that name Response A a
     grade: str = "Grade:"
 
     def __post_init__(self) -> None:
-        for part in fields(self):
-            text = getattr(self, part.name)
-            _check_text(f"Wording: {part.name}", text)
-            _check_marks(part.name, text)
-            if part.name in _ON_ONE_LINE and ("\n" in text or text != text.strip()):
-                raise SetupError(
-                    f"Wording: {part.name} {quoted(text)} has more than one line, or space around it.",
-                    "Write it on one line, without space at its ends.",
-                )
-        for names in (("instruction", "response_a", "response_b"), ("yes", "no")):
-            said = [getattr(self, name).casefold() for name in names]
-            if len(set(said)) < len(said):
-                raise SetupError(
-                    f"Wording: {', '.join(names)} are not all different.", "Give each words of its own."
-                )
+        first_problem("Wording", wording_problems(asdict(self)))
 
     @property
     def titles(self) -> tuple[str, str, str]:
@@ -161,6 +154,7 @@ _ON_ONE_LINE = (
     *("verdict", "explanation", "answer", "yes", "no", "grade"),
 )
 _IN_FENCES = ("instruction", "response_a", "response_b", "end")
+_ALL_DIFFERENT = (("instruction", "response_a", "response_b"), ("yes", "no"))
 _MARK = re.compile(r"\{(\w+)\}")
 
 
@@ -169,33 +163,98 @@ def put_in(text: str, **values: str) -> str:
     return _MARK.sub(lambda found: values.get(found[1], found[0]), text)
 
 
-def _check_text(what: str, text: str, may_be_empty: bool = False) -> None:
+def criterion_problems(values: Mapping[str, Any]) -> Iterator[FieldProblem]:
+    """What is wrong with the fields of a criterion, by their names; of those that are missing nothing."""
+    if "name" in values:
+        yield from _identifier_problems(values["name"])
+    for name in ("question", "good", "bad"):
+        yield from text_problems(name, values.get(name, "-"), may_be_empty=name != "question")
+    yield from _number_problems("weight", values.get("weight", 1.0))
+
+
+def wording_problems(values: Mapping[str, str]) -> Iterator[FieldProblem]:
+    """What is wrong with parts of a wording, by their names; those that are missing are as usual."""
+    for name, text in values.items():
+        yield from text_problems(name, text)
+        yield from _mark_problems(name, text)
+        if name in _ON_ONE_LINE and ("\n" in text or text != text.strip()):
+            found = f"{quoted(text)} has more than one line, or space around it."
+            yield FieldProblem(name, found, "Write it on one line, without space at its ends.")
+    for names in _ALL_DIFFERENT:
+        said = [str(values.get(name, getattr(PromptWording, name))).casefold() for name in names]
+        if len(set(said)) < len(said):
+            yield FieldProblem(", ".join(names), "are not all different.", "Give each words of its own.")
+
+
+def rubric_problems(values: Mapping[str, Any]) -> Iterator[FieldProblem]:
+    """What is wrong with name, source and tie threshold of a rubric; of those that are missing nothing."""
+    name = values.get("name", "-")
+    yield from text_problems("name", name)
+    if len(name) > LONGEST_RUBRIC_NAME:
+        yield _too_long("name", name)
+    if "\n" in name or name != name.strip():
+        yield FieldProblem("name", "has more than one line, or space around it.", "Write it on one line.")
+    yield from text_problems("source", values.get("source", ""), may_be_empty=True)
+    yield from _number_problems("tie_threshold", values.get("tie_threshold", 0.5))
+
+
+def criteria_problems(names: Sequence[str]) -> Iterator[FieldProblem]:
+    """What is wrong with the names of a rubric's criteria taken together."""
+    if not names:
+        yield FieldProblem("criteria", "are missing.", "Name at least one.")
+    if len(names) > MOST_CRITERIA:
+        yield FieldProblem("criteria", f"are {len(names)}.", f"Use {MOST_CRITERIA} or fewer.")
+    met: set[str] = set()
+    for name in names:
+        if (plain := unicodedata.normalize("NFKC", name).casefold()) in met:
+            found = f"name {quoted(name)} twice; small and capital letters do not count."
+            yield FieldProblem("criteria", found, "Name each once.")
+        met.add(plain)
+
+
+def text_problems(field: str, text: str, may_be_empty: bool = False) -> Iterator[FieldProblem]:
+    """What is wrong with a text that a model or a person is to read."""
     if not text.strip() and not may_be_empty:
-        raise SetupError(f"{what} is empty.", "Write what the model is to read there.")
+        yield FieldProblem(field, "is empty.", "Write what is to be read there.")
     if len(text) > LONGEST_TEXT:
-        raise SetupError(
-            f"{what} has {len(text):,} letters.",
-            f"Use {LONGEST_TEXT:,} or fewer: each item is asked with it.",
-        )
+        advice = f"Use {LONGEST_TEXT:,} or fewer: each item is asked with it."
+        yield FieldProblem(field, f"has {len(text):,} letters.", advice)
     if hidden := re.search(r"[^\S\n ]|[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]", text):
-        raise SetupError(
-            f"{what} holds the character {hidden[0]!a}, which nobody sees.", "Use plain spaces and lines."
-        )
+        found = f"holds the character {hidden[0]!a}, which nobody sees."
+        yield FieldProblem(field, found, "Use plain spaces and lines.")
 
 
-def _check_marks(name: str, text: str) -> None:
+def _identifier_problems(name: str) -> Iterator[FieldProblem]:
+    if not name.isidentifier():
+        found = f"{quoted(name)} cannot be part of a column name."
+        yield FieldProblem("name", found, "Use letters, digits and underscores, no digit first.")
+    if len(name) > LONGEST_RUBRIC_NAME:
+        yield _too_long("name", name)
+
+
+def _too_long(field: str, text: str) -> FieldProblem:
+    return FieldProblem(field, f"has {len(text):,} letters.", f"Use {LONGEST_RUBRIC_NAME} or fewer.")
+
+
+def _number_problems(field: str, value: float) -> Iterator[FieldProblem]:
+    if not math.isfinite(value) or value < 0:
+        yield FieldProblem(field, f"{value:g} is negative or not a number.", "Use 0 or a positive number.")
+
+
+def _mark_problems(name: str, text: str) -> Iterator[FieldProblem]:
     wanted, found = _MARKS.get(name, ()), _MARK.findall(text)
     if sorted(found) != sorted(wanted):
         needs, has = (" and ".join(f"{{{mark}}}" for mark in marks) for marks in (wanted, found))
-        raise SetupError(
-            f"Wording: {name} needs {needs or 'no mark in braces'}, each once; it has {has or 'none'}.",
-            "Write each mark once, where the program is to put its words.",
+        yield FieldProblem(
+            name,
+            f"needs {needs or 'no mark in braces'}{', each once' if wanted else ''}; it has {has or 'none'}.",
+            "Write each mark once, where the program is to put its words."
+            if wanted
+            else "Leave the braces out.",
         )
     if name in _IN_FENCES and re.search(r"[\[\]]", text):
-        raise SetupError(
-            f"Wording: {name} {quoted(text)} holds a square bracket, which the fences are made of.",
-            "Leave the brackets out.",
-        )
+        found_in = f"{quoted(text)} holds a square bracket, which the fences are made of."
+        yield FieldProblem(name, found_in, "Leave the brackets out.")
 
 
 USUAL_WORDING = PromptWording()
@@ -215,20 +274,10 @@ class Rubric:
     wording: PromptWording = USUAL_WORDING
 
     def __post_init__(self) -> None:
-        names = self.names
-        if not names:
-            raise SetupError(f"Rubric {self.name!r} has no criteria.", "Choose at least one.")
-        if len({name.casefold() for name in names}) < len(names):
-            raise SetupError(f"Rubric {self.name!r} names a criterion twice.", "Name each once.")
-        if len(names) > MOST_CRITERIA:
-            raise SetupError(
-                f"Rubric {self.name!r} has {len(names)} criteria.", f"Use {MOST_CRITERIA} or fewer."
-            )
-        if not math.isfinite(self.tie_threshold) or self.tie_threshold < 0:
-            raise SetupError(
-                f"Rubric {self.name!r}: tie threshold {self.tie_threshold} is negative or not a number.",
-                "Use 0 or a positive number.",
-            )
+        values = {"name": self.name, "source": self.source, "tie_threshold": self.tie_threshold}
+        of = f"Rubric {quoted(self.name)}"
+        first_problem(of, rubric_problems(values))
+        first_problem(of, criteria_problems(self.names))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -284,7 +333,7 @@ class Rubric:
 
 
 ELOQUENT = Rubric(
-    name="eloquent",
+    name="task",
     criteria=(
         Criterion("relevance", "Which response follows the instruction and does all that it asks?"),
         Criterion("naturalness", "Which response reads like something a person would write?"),

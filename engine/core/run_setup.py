@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
-from engine.core.rubric import ELOQUENT
+from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import checked_name, checked_note, dataset_in_words
 from engine.core.settings import CPU, USUAL_SHOTS, JudgeSettings, KvType, Mode
 
@@ -33,7 +33,8 @@ class RunSetup:
     a part of it, CPU for the processor alone, None for what a trial with the model proposed. `gpu_layers`:
     how many of the model's are on it, None for as many as its memory holds. `fresh`: a new run, also where
     one could go on. `resumes`: the number of the run to go on with, None for what fits.
-    `second_order_below`: with both orders, as in JudgeSettings.
+    `second_order_below`: with both orders, as in JudgeSettings. `criteria`: those of the `rubric`
+    that are asked, by name.
     `columns`: by which a foreign dataset is read, `example_columns`: by which the labelled examples are; None
     for what is remembered for it. `name`, `note`: what the run is called and noted from its beginning on;
     None for what the store has. SetupError for a text that is no name, or a note that is too long.
@@ -46,6 +47,7 @@ class RunSetup:
     mode: Mode = _USUAL.mode
     both_orders: bool = True
     second_order_below: float | None = None
+    rubric: Rubric = ELOQUENT
     criteria: tuple[str, ...] = ELOQUENT.names
     examples_path: Path | None = None
     example_columns: ColumnMap | None = None
@@ -75,6 +77,11 @@ class RunSetup:
             checked_device(self.device)
 
     @property
+    def asked(self) -> Rubric:
+        """What is asked of each item. SetupError for no criterion, or one that is not the rubric's."""
+        return self.rubric.only(self.criteria)
+
+    @property
     def dataset_in_words(self) -> str:
         """What is to be judged, for people: `demo.tsv`, `5 chosen items of demo.tsv`."""
         return dataset_in_words(self.dataset_path, len(self.ids))
@@ -87,6 +94,7 @@ class RunSetup:
     def of_json(cls, values: Mapping[str, Any], usual: "RunSetup") -> "RunSetup":
         """Remembered choices. The missing and the damaged are as in `usual`, or left to the engine."""
         whole = partial(_whole, values)
+        rubric = _rubric(values.get("rubric")) or usual.rubric
         return cls(
             dataset_path=_path(values.get("dataset_path")) or usual.dataset_path,
             model_path=_path(values.get("model_path")) or usual.model_path,
@@ -95,7 +103,8 @@ class RunSetup:
             mode=_choice(Mode, values.get("mode"), usual.mode),
             both_orders=_yes(values.get("both_orders"), usual.both_orders),
             second_order_below=_margin(values.get("second_order_below")),
-            criteria=_criteria(values.get("criteria")) or usual.criteria,
+            rubric=rubric,
+            criteria=_criteria(values.get("criteria"), rubric) or rubric.names,
             examples_path=_path(values.get("examples_path")),
             example_columns=ColumnMap.of_json(values.get("example_columns")),
             shots=whole("shots", 1) or usual.shots,
@@ -134,7 +143,7 @@ def orders_in_words(both: bool, below: float | None) -> str:
 def _plain(value: object) -> object:
     if isinstance(value, Path):
         return str(value)
-    if isinstance(value, ColumnMap):
+    if isinstance(value, ColumnMap | Rubric):
         return value.as_json()
     return list(value) if isinstance(value, tuple) else value
 
@@ -173,9 +182,16 @@ def _ids(value: object) -> tuple[str, ...]:
     return tuple(ids) if all(isinstance(item_id, str) for item_id in ids) else ()
 
 
-def _criteria(value: object) -> tuple[str, ...]:
+def _rubric(value: Any) -> Rubric | None:
+    """A rubric; of one that is damaged nothing, for a part of it would be another run."""
+    with suppress(KeyError, TypeError, ValueError, AttributeError, SetupError):
+        return Rubric.of_json(value)
+    return None
+
+
+def _criteria(value: object, rubric: Rubric) -> tuple[str, ...]:
     named = value if isinstance(value, list) else []
-    return tuple(name for name in ELOQUENT.names if name in named)
+    return tuple(name for name in rubric.names if name in named)
 
 
 def _margin(value: object) -> float | None:

@@ -49,6 +49,11 @@ def models_folder() -> Path:
     return _own_folder("models") or platformdirs.user_data_path(_APP, appauthor=False) / "models"
 
 
+def rubrics_folder() -> Path:
+    """Where the user may keep rubrics of his own; the window saves them there."""
+    return data_folder() / "rubrics"
+
+
 def _own_folder(name: str) -> Path | None:
     own_home = environment(_OWN_HOME)
     return Path(own_home).absolute() / name if own_home else None

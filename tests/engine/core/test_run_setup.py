@@ -1,5 +1,6 @@
 """A run as it was asked for: remembered as JSON, and read again where that is damaged."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
+from engine.core.rubric import ELOQUENT, Criterion, Rubric
 from engine.core.run_setup import RunSetup, orders_in_words
 from engine.core.settings import KvType, Mode
 from engine.system.paths import demo_dataset, demo_model
@@ -78,3 +80,29 @@ def test_what_a_run_cannot_be_called_is_refused_at_once(what: str, text: str) ->
     called: dict[str, Any] = {what: text}
     with pytest.raises(SetupError, match=f"The {what} of the run has"):
         replace(USUAL, **called)
+
+
+MANNERS = Rubric(
+    "manners", (Criterion("politeness", "Which is more polite?"), Criterion("brevity", "Which?"))
+)
+
+
+def test_a_rubric_of_ones_own_is_remembered() -> None:
+    setup = replace(USUAL, rubric=MANNERS, criteria=("brevity",))
+    assert RunSetup.of_json(json.loads(json.dumps(setup.as_json())), USUAL) == setup
+    assert setup.asked == MANNERS.only(("brevity",))
+
+
+@pytest.mark.parametrize(
+    "damaged", [None, 3, "manners", {}, {**MANNERS.as_json(), "criteria": [{"name": 3}]}]
+)
+def test_a_damaged_rubric_is_the_tasks(damaged: object) -> None:
+    values = {"rubric": damaged, "criteria": ["brevity", "safety"]}
+    setup = RunSetup.of_json(values, USUAL)
+    assert setup.rubric is ELOQUENT
+    assert setup.criteria == ("safety",)
+
+
+def test_criteria_that_the_rubric_lacks_are_not_remembered() -> None:
+    values = {"rubric": MANNERS.as_json(), "criteria": ["safety"]}
+    assert RunSetup.of_json(values, USUAL).criteria == MANNERS.names

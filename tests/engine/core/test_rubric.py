@@ -1,0 +1,81 @@
+"""Criteria, wordings and rubrics: what can be one, and what makes two the same question."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from engine.core.errors import SetupError
+from engine.core.rubric import ELOQUENT, LONGEST_TEXT, Criterion, PromptWording, Rubric
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"name": "on topic"}, "Criterion 'on topic': name 'on topic' cannot be part of a column name."),
+        ({"name": ""}, "Criterion '': name '' cannot be part of a column name."),
+        ({"name": "x" * 256}, "name has 256 letters."),
+        ({"question": " \n"}, "Criterion 'x': question is empty."),
+        ({"question": "a" * (LONGEST_TEXT + 1)}, "question has 4,001 letters."),
+        ({"good": "a\u202f"}, r"good holds the character '\u202f', which nobody sees."),
+        ({"bad": "a\tb"}, r"bad holds the character '\t', which nobody sees."),
+        ({"weight": -0.5}, "weight -0.5 is negative or not a number."),
+        ({"weight": float("nan")}, "weight nan is negative or not a number."),
+        ({"weight": float("inf")}, "weight inf is negative or not a number."),
+    ],
+)
+def test_what_is_no_criterion_is_refused(values: dict[str, Any], said: str) -> None:
+    with pytest.raises(SetupError) as error:
+        Criterion(**{"name": "x", "question": "Which?", **values})
+    assert said in error.value.problem
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"system": "Compare."}, "Wording: system needs {letters}, each once; it has none."),
+        ({"good": "{meaning} {meaning}"}, "it has {meaning} and {meaning}."),
+        ({"now": "Now {title}"}, "Wording: now needs no mark in braces; it has {title}."),
+        ({"verdict": "Verdict:\n"}, "more than one line, or space around it."),
+        ({"response_a": "[A]"}, "holds a square bracket"),
+        ({"response_a": "Response B"}, "Wording: instruction, response_a, response_b are not all different."),
+        ({"yes": "No"}, "Wording: yes, no are not all different."),
+    ],
+)
+def test_what_is_no_wording_is_refused(values: dict[str, str], said: str) -> None:
+    with pytest.raises(SetupError) as error:
+        PromptWording(**values)
+    assert said in error.value.problem
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"criteria": ()}, "criteria are missing."),
+        ({"criteria": tuple(Criterion(f"c{number}", "Which?") for number in range(25))}, "criteria are 25."),
+        ({"criteria": (Criterion("ﬁne", "Which?"), Criterion("Fine", "Which?"))}, "name 'Fine' twice"),
+        ({"tie_threshold": -1.0}, "tie_threshold -1 is negative or not a number."),
+        ({"name": "two\nlines"}, "name has more than one line"),
+        ({"name": "x" * 256}, "name has 256 letters."),
+        ({"name": ""}, "name is empty."),
+        ({"source": "a\x07"}, "source holds the character"),
+    ],
+)
+def test_what_is_no_rubric_is_refused(values: dict[str, Any], said: str) -> None:
+    with pytest.raises(SetupError) as error:
+        Rubric(**{"name": "x", "criteria": (Criterion("a", "Which?"),), **values})
+    assert said in error.value.problem
+
+
+def test_neither_name_nor_weights_change_what_is_asked() -> None:
+    (criterion,) = ELOQUENT.only(("safety",)).criteria
+    other = Rubric("mine", (replace(criterion, weight=3.0),), 2.0, "me")
+    assert other.asked == ELOQUENT.only(("safety",)).asked
+    assert not other.is_part_of(ELOQUENT)
+
+
+def test_meanings_and_wording_change_what_is_asked() -> None:
+    (criterion,) = ELOQUENT.only(("safety",)).criteria
+    rubric = Rubric("mine", (criterion,))
+    assert replace(rubric, criteria=(replace(criterion, good="It is kind."),)).asked != rubric.asked
+    assert replace(rubric, wording=PromptWording(verdict="Urteil:")).asked != rubric.asked
