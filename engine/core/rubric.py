@@ -201,7 +201,7 @@ def rubric_problems(values: Mapping[str, Any]) -> Iterator[FieldProblem]:
 def criteria_problems(names: Sequence[str]) -> Iterator[FieldProblem]:
     """What is wrong with the names of a rubric's criteria taken together."""
     if not names:
-        yield FieldProblem("criteria", "are missing.", "Name at least one.")
+        yield FieldProblem("criteria", "are missing.", "Choose at least one.")
     if len(names) > MOST_CRITERIA:
         yield FieldProblem("criteria", f"are {len(names)}.", f"Use {MOST_CRITERIA} or fewer.")
     met: set[str] = set()

@@ -232,7 +232,7 @@ def test_a_run_remembers_its_model_by_the_name_of_a_link_to_it(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("wrong", "problem"),
     [
-        ({"criteria": ()}, "no criteria"),
+        ({"criteria": ()}, "criteria are missing"),
         ({"criteria": ("beauty",)}, "beauty"),
         ({"dataset_path": Path("gone.tsv")}, "gone.tsv"),
         ({"model_path": Path("gone.gguf")}, "gone.gguf"),

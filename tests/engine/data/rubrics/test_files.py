@@ -118,7 +118,7 @@ yes = "no"
         (b".".join([b"a"] * 500_000) + b" = 1", "has a key of more than 100 parts."),
         (b"x={" + b".".join([b'"a b"'] * 150_000) + b" = 1}", "has a key of more than 100 parts."),
         (b"id\tinstruction\toutput_a\toutput_b\n", "looks like a table, not a rubric."),
-        (b'name = "x"\ncriteria = []\n', '"criteria": are missing. Name at least one.'),
+        (b'name = "x"\ncriteria = []\n', '"criteria": are missing. Choose at least one.'),
         (b'name = "x"\ncriteria = "y"\n', "\"criteria\": the text 'y'. Begin each criterion with a line"),
         (b"name = 07:32:00\ncriteria = []\nwording = true\n", '"wording": yes or no. Begin it with a line'),
         (b"", "is empty."),
