@@ -45,7 +45,7 @@ def load(
     `columns`: by which a foreign file is read. `remember`: whether they are kept for files with the same
     columns, or forgotten; None leaves what is remembered. `judged`: runs; where the file is that of one of
     them and no `columns` are given, it is read as that run read it; with `moved` also where it lies
-    elsewhere.
+    elsewhere. `rubric`: on whose criteria labels are read.
     """
 
     def work(control: JobControl) -> "Dataset":
@@ -55,10 +55,10 @@ def load(
         def report(rows: int) -> None:
             control.report(Loading(path, rows))
 
-        if columns is None:
+        if columns is None and judged:
             dataset = load_as_judged(path, judged, control.cancel, report, moved)
         else:
-            dataset = load_dataset(path, cancel=control.cancel, progress=report, columns=columns)
+            dataset = load_dataset(path, rubric, control.cancel, report, columns)
         keep_columns(dataset, remember)
         # Both are needed soon, and take a moment for many items.
         _ = dataset.hash, dataset.criteria

@@ -89,8 +89,11 @@ class Workspace(QObject):
         self._gold_of: dict[Path | None, Dataset] = {}  # chosen by a person, by the dataset of the run
         self._gold_for: Path | None = None  # that is being read
         self._wanted_run: int | None = None  # that is being opened
-        self._changes = 0  # of what people say, by this window
-        self._changes_seen = 0  # when the run that is being opened was asked for
+        self._changes = self._changes_seen = 0  # of what people say, by this window; at its last asking
+        self._make_tasks()
+
+    def _make_tasks(self) -> None:
+        threads = self.threads
         self._loading = LatestTask(threads, Lane.FILES, self)
         self._loading.progress.connect(self.dataset_loading)
         self._loading.finished.connect(self.take_dataset)
@@ -125,11 +128,10 @@ class Workspace(QObject):
     @Slot()
     def _read_by_rubric(self) -> None:
         """Read the dataset again where the labels of other criteria count now."""
-        dataset = self.dataset
         if self._loading.busy:
             self.open_dataset(*self._being_read)
-        elif dataset is not None and dataset.rubric.names != self.rubric.rubric.names:
-            self.open_dataset(dataset.path, dataset.columns)
+        elif self.dataset is not None and self.dataset.rubric.names != self.rubric.rubric.names:
+            self.open_dataset(self.dataset.path, self.dataset.columns)
 
     def open_last(self, path: Path) -> None:
         """Read the dataset of last time by the columns of last time, also where these are not remembered."""

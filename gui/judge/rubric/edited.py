@@ -29,6 +29,7 @@ RUBRIC, WORDING = -1, -2
 PARTS = tuple(part.name for part in fields(PromptWording))
 FIELDS_OF_RUBRIC = ("name", "source", "tie_threshold", "criteria")
 FIELDS_OF_CRITERION = ("name", "question", "good", "bad", "weight")
+_VERBS = ("is", "has", "holds", "needs")
 
 
 class At(NamedTuple):
@@ -138,7 +139,10 @@ class EditedRubric:
 
 def _sentences(problem: FieldProblem) -> str:
     """What is wrong with a field, where it stands: without the name of the field."""
-    return sentence_case(f"{problem.problem} {problem.remedy}")
+    if problem.problem.startswith("are "):
+        return f"Others of these say the same. {problem.advice}"
+    begins = problem.problem.split(" ", 1)[0] in _VERBS
+    return sentence_case(f"{'it ' if begins else ''}{problem.problem} {problem.advice}")
 
 
 def _as_read(found: tuple[At, str]) -> tuple[int, int]:

@@ -76,18 +76,15 @@ def preview(wish: PreviewWish) -> Job[PreviewedPrompt]:
 
     def work(control: JobControl) -> PreviewedPrompt:
         from engine.gguf.judge_file import read_model_file
-        from engine.llama.model import LlamaModel
-        from engine.llama.vocabulary import Vocabulary
         from engine.loading.checked_model import checked_model
-        from engine.loading.templates import chat_template
+        from engine.loading.opening import open_template
 
         with many_records():
             if wish.model is None:
                 return _without_model(wish, "")
             try:
                 checked = checked_model(read_model_file(wish.model), control.cancel)
-                with LlamaModel(checked.path, vocabulary_only=True, cancel=control.cancel) as model:
-                    template = chat_template(model.chat_template, Vocabulary(model), control.cancel)
+                with open_template(checked, control.cancel) as template:
                     return _in_format(wish, template)
             except SetupError as error:
                 return _without_model(wish, error.problem)

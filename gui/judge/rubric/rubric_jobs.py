@@ -77,7 +77,6 @@ def write_rubric(path: Path, rubric: Rubric, digest: str | None) -> Job[RubricWr
 
     def work(_control: JobControl) -> RubricWritten:
         from engine.data.rubrics.files import save_rubric
-
         from engine.system.files import make_folder
 
         if digest is not None and (there := _digest(path)) and there != digest:
@@ -111,10 +110,10 @@ def draft_of(columns: Sequence[str], name: str) -> Job[Rubric | None]:
 
 
 def _paths(others: Sequence[Path]) -> list[Path]:
-    folder, own = rubrics_folder(), []
-    if folder.is_dir():
-        own = sorted(path for path in folder.iterdir() if path.suffix.lower() == SUFFIX and path.is_file())
-    return list(dict.fromkeys([*own[:_MOST_FILES], *(path for path in others if path.is_file())]))
+    from engine.data.rubrics.shipped import own_rubrics
+
+    own = own_rubrics()[:_MOST_FILES]
+    return [path for path in dict.fromkeys([*own, *others]) if path.is_file()]
 
 
 def _read(path: Path) -> RubricFile:

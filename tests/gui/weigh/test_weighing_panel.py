@@ -220,7 +220,9 @@ def test_a_damaged_memory_is_as_if_there_were_none(
     workspace.state.set_text(OF_RUNS, f'{{"{key}": {kept}}}')
     assert set(panel.weights.of(run).weights.values()) == {1.0}
     workspace.state.set_text(SAVED, f'{{"it": {kept}}}')
-    assert all(set(wish.weights.values()) == {1.0} for wish in panel.weights.saved.values())
+    for name in panel.weights.saved:
+        panel.apply_saved(name)
+        assert set(panel.wish.weights.values()) == {1.0}
 
 
 # The way to Review
