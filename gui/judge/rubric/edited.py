@@ -139,8 +139,10 @@ class EditedRubric:
 
 def _sentences(problem: FieldProblem) -> str:
     """What is wrong with a field, where it stands: without the name of the field."""
-    if problem.problem.startswith("are "):
+    if ", " in problem.field:
         return f"Others of these say the same. {problem.advice}"
+    if problem.field == "criteria":
+        return f"Criteria {problem.problem} {problem.advice}"
     begins = problem.problem.split(" ", 1)[0] in _VERBS
     return sentence_case(f"{'it ' if begins else ''}{problem.problem} {problem.advice}")
 

@@ -97,7 +97,7 @@ class RubricChoice(QWidget):
         self.offer = QWidget()
         self._offer_text = plain_label()
         set_role(self._offer_text, "warning")
-        self.offer_button = self._button("", "")
+        self.offer_button = self._button("Draft a rubric…", "Draft a rubric of the dataset's own criteria")
         self.offer_button.clicked.connect(self._take_offer)
         offer = QVBoxLayout(self.offer)
         offer.setContentsMargins(0, 0, 0, 0)

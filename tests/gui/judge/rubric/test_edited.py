@@ -37,7 +37,7 @@ def criterion(**values: object) -> EditedRubric:
         (replace(SOUND, name=" "), At(RUBRIC, "name"), "It is empty."),
         (replace(SOUND, name="x" * 256), At(RUBRIC, "name"), "It has 256 letters."),
         (replace(SOUND, source="a\x00b"), At(RUBRIC, "source"), "which nobody sees."),
-        (replace(SOUND, criteria=()), At(RUBRIC, "criteria"), "Name at least one."),
+        (replace(SOUND, criteria=()), At(RUBRIC, "criteria"), "at least one"),
         (criterion(name=""), At(0, "name"), "It is empty. Write one, of letters, digits and underscores."),
         (criterion(name="on topic"), At(0, "name"), "cannot be part of a column name."),
         (criterion(name="1st"), At(0, "name"), "no digit first."),
@@ -57,7 +57,11 @@ def criterion(**values: object) -> EditedRubric:
         (SOUND.with_part("end", "] {title}"), At(WORDING, "end"), "square bracket"),
         (SOUND.with_part("yes", "NO"), At(WORDING, "yes"), "Others of these say the same."),
         (SOUND.with_part("yes", "NO"), At(WORDING, "no"), "Others of these say the same."),
-        (SOUND.with_part("response_a", "Response B"), At(WORDING, "response_b"), "Others of these say the same."),
+        (
+            SOUND.with_part("response_a", "Response B"),
+            At(WORDING, "response_b"),
+            "Others of these say the same.",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_of_its_field(edited: EditedRubric, at: At, says: str) -> None:
