@@ -36,9 +36,10 @@ class JudgeWork:
     @cached_property
     def key(self) -> str:
         """What a worker knows it by: all that can change what it judges."""
-        asked = [[criterion.name, criterion.question] for criterion in self.rubric.criteria]
         calibrated = self.calibration.hash if self.calibration is not None else ""
-        return digest([self.model_hash, asked, self.settings.as_json(), self.examples.hash, calibrated])
+        return digest(
+            [self.model_hash, self.rubric.asked, self.settings.as_json(), self.examples.hash, calibrated]
+        )
 
 
 def work_of(plan: RunPlan) -> JudgeWork:

@@ -102,8 +102,8 @@ def run(options: argparse.Namespace) -> int:
         found = comparison_json(result, evaluations, measures.judge_name, slices, wins)
         write_json(options.json, found)
         print(f"Comparison: {options.json}\n")
-    for name, lacking in result.left_out.items():
-        tell(f"{name} is not compared: {', '.join(map(printable, lacking))} without it.")
+    for sentence in result.not_compared:
+        tell(printable(sentence))
     for system in (joined.system for joined in matched):
         print(printable(f"{system.name}: {system.description}"))
         if system.health.doubted:

@@ -12,7 +12,7 @@ from typing import Any
 from engine.core.errors import SetupError
 from engine.core.items import PREFERENCES
 from engine.core.remedies import Remedy, Setting
-from engine.core.rubric import ELOQUENT, Rubric
+from engine.core.rubric import ELOQUENT, Rubric, criterion_problems
 
 ID, INSTRUCTION = "id", "instruction"
 OUTPUTS = ("output_a", "output_b")
@@ -22,6 +22,7 @@ RANKED = ("chosen", "rejected")
 NO_LABEL = ""
 _NO_LABEL_WORD = "none"
 _MEANINGS = {**{label.value: label.value for label in PREFERENCES}, _NO_LABEL_WORD: NO_LABEL}
+_OF_LABELS = ("preference", "explanation")
 _PART = re.compile(r"(?:\\[\\,]|[^,])+")
 _ESCAPE = re.compile(r"\\([\\,])")
 
@@ -54,7 +55,7 @@ class ColumnMap:
 
     @classmethod
     def of(cls, sources: Mapping[str, str], labels: Mapping[str, str] | None = None) -> "ColumnMap":
-        """A map out of dictionaries. SetupError for a column or a label that is not ours."""
+        """A map out of dictionaries. SetupError for a column that is not one of a dataset."""
         check_targets(sources)
         return cls(tuple(sources.items()), tuple((labels or {}).items()))
 
@@ -98,8 +99,7 @@ class ColumnMap:
         labels: Any = value.get("labels")
         if not (_is_texts(sources) and _is_texts(labels)):
             return None
-        known = targets(ELOQUENT)
-        if any(name not in known for name in sources) or any(
+        if not all(map(_is_target, sources)) or any(
             label not in _MEANINGS.values() for label in labels.values()
         ):
             return None
@@ -108,13 +108,15 @@ class ColumnMap:
 
 def targets(rubric: Rubric) -> tuple[str, ...]:
     """Every column that a map may give a source, in the usual order."""
-    parts = ("preference", "explanation")
-    labels = (f"{name}_{part}" for name in rubric.names for part in parts)
+    labels = (f"{name}_{part}" for name in rubric.names for part in _OF_LABELS)
     return (ID, INSTRUCTION, *OUTPUTS, *RANKED, *labels)
 
 
 def parse_columns(text: str) -> dict[str, str]:
-    r"""`id=uid,instruction=prompt` as sources; `\,` is a comma in a name. SetupError for anything else."""
+    r"""`id=uid,instruction=prompt` as sources; `\,` is a comma in a name. SetupError for anything else.
+
+    Labels may be of any criterion: `check_targets` knows those of a rubric.
+    """
     sources: dict[str, str] = {}
     for part in _parts(text):
         name, equals, source = part.partition("=")
@@ -150,14 +152,22 @@ def parse_labels(text: str) -> dict[str, str]:
     return labels
 
 
-def check_targets(names: Sequence[str] | Mapping[str, str]) -> None:
-    """Raise SetupError where a column is not one of ours."""
-    known = targets(ELOQUENT)
-    unknown = [name for name in names if name not in known]
+def check_targets(names: Sequence[str] | Mapping[str, str], rubric: Rubric | None = None) -> None:
+    """Raise SetupError where a column is not one of a dataset; with `rubric`, of one with its criteria."""
+    known = targets(rubric or ELOQUENT)
+    unknown = [name for name in names if name not in known and (rubric or not _is_target(name))]
     if unknown:
         raise SetupError(
             f"Columns: {unknown[0]!r} is no column of a dataset.", f"Columns are {', '.join(known)}."
         )
+
+
+def _is_target(name: str) -> bool:
+    """Whether it is a column of a dataset, with whatever criteria."""
+    criterion, _, part = name.rpartition("_")
+    if part in _OF_LABELS:
+        return not any(criterion_problems({"name": criterion}))
+    return name in (ID, INSTRUCTION, *OUTPUTS, *RANKED)
 
 
 def _parts(text: str) -> list[str]:

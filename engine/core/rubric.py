@@ -7,7 +7,7 @@ Does not know: prompts, models, files.
 import math
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
@@ -206,10 +206,15 @@ def criteria_problems(names: Sequence[str]) -> Iterator[FieldProblem]:
         yield FieldProblem("criteria", f"are {len(names)}.", f"Use {MOST_CRITERIA} or fewer.")
     met: set[str] = set()
     for name in names:
-        if (plain := unicodedata.normalize("NFKC", name).casefold()) in met:
+        if _alike(name) in met:
             found = f"name {quoted(name)} twice; small and capital letters do not count."
             yield FieldProblem("criteria", found, "Name each once.")
-        met.add(plain)
+        met.add(_alike(name))
+
+
+def _alike(name: str) -> str:
+    """Names that read alike are one."""
+    return unicodedata.normalize("NFKC", name).casefold()
 
 
 def text_problems(field: str, text: str, may_be_empty: bool = False) -> Iterator[FieldProblem]:
@@ -346,3 +351,42 @@ ELOQUENT = Rubric(
         " are worded for this program."
     ),
 )
+
+
+def fitting_names(names: Iterable[str]) -> list[str]:
+    """Those of some names that criteria of one rubric can have, each once, as many as it may have."""
+    fit: dict[str, str] = {}
+    for name in names:
+        if not any(criterion_problems({"name": name})):
+            fit.setdefault(_alike(name), name)
+    return list(fit.values())[:MOST_CRITERIA]
+
+
+def rubric_of_names(names: Iterable[str], known: Rubric = ELOQUENT) -> Rubric:
+    """A rubric with criteria of these names, as the columns of a file have them, for labels to be read by.
+
+    Those of `known` are as they are there, others have a plain question. Names that no criterion can have are
+    passed over; where none is left it is `known` itself.
+    """
+    fit = fitting_names(names)
+    if not fit or set(fit) <= set(known.names):
+        return known.only(tuple(fit)) if fit else known
+    there = {criterion.name: criterion for criterion in known.criteria}
+    return Rubric("labels", tuple(there.get(name) or plain_criterion(name) for name in fit))
+
+
+def plain_criterion(name: str) -> Criterion:
+    """A criterion of which the name alone is known, with a question to start from."""
+    return Criterion(name, f"Which response is better with regard to this: {words(name)}?")
+
+
+def rubric_for_labels(rubrics: Sequence[Rubric]) -> Rubric:
+    """The rubric by which human labels are read for what some rubrics asked: all their criteria and, for
+    weights to be held against it, the overall quality of the task. The task's, where it has all of them.
+    """
+    found = [*(criterion for rubric in rubrics for criterion in rubric.criteria), ELOQUENT.criteria[-1]]
+    by_name = {criterion.name: criterion for criterion in reversed(found)}
+    fit = fitting_names(criterion.name for criterion in found)
+    if set(fit) <= set(ELOQUENT.names):
+        return ELOQUENT
+    return replace(rubrics[0], criteria=tuple(by_name[name] for name in fit))

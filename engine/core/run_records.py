@@ -14,7 +14,7 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.formatting import amount, counted, listed, short_name, value_in_words, words
 from engine.core.remedies import Remedy, Step
-from engine.core.rubric import ELOQUENT, Rubric
+from engine.core.rubric import Rubric, rubric_of_names
 
 REWRITTEN = "rewritten"
 """In the manifest of a run: when explanations were written again, how many, and with what."""
@@ -66,7 +66,8 @@ class RunIdentity:
     """What a run is: two runs with the same `key` would give the same results.
 
     Of an opened submission, path, name and SHA-256 of the model are those of its file. `rubric`: with just
-    these criteria; None for the task's, in its usual words.
+    these criteria; None for the task's, in its usual words, and for an opened submission: nobody knows what
+    its judge was asked.
     """
 
     key: str
@@ -85,7 +86,7 @@ class RunIdentity:
     @property
     def asked(self) -> Rubric:
         """What is asked of each item, with weights and a tie threshold."""
-        return self.rubric or ELOQUENT.only(self.criteria)
+        return self.rubric or rubric_of_names(self.criteria)
 
     @property
     def chosen(self) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from engine.core.cell_safety import unsafe_explanation, unwritable_ids
 from engine.core.errors import InputError, SetupError
 from engine.core.formatting import listed, quoted
 from engine.core.items import Prediction, Preference
-from engine.core.rubric import ELOQUENT
+from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.dataset import REQUIRED_COLUMNS, Dataset, check_id, column_problems, label_problem
 from engine.data.file_format import FileFormat
 from engine.data.tables import SourceRow, SourceTable, open_table
@@ -113,13 +113,14 @@ def read_submission(path: Path) -> Submission:
     return Submission(tuple(rows), criteria, with_explanations, path)
 
 
-def check_submission(submission: Submission, dataset: Dataset) -> list[str]:
-    """What keeps a submission from being the official one for this dataset; nothing if all is well.
+def check_submission(submission: Submission, dataset: Dataset, rubric: Rubric | None = None) -> list[str]:
+    """What keeps a submission from being complete for this dataset; nothing if all is well.
 
-    Unknown labels cannot occur here: read_submission refuses them.
+    `rubric`: whose criteria it must have; None for those of the task, and the official one. Unknown labels
+    cannot occur here: read_submission refuses them.
     """
     return [
-        *_column_differences(submission),
+        *_column_differences(submission, rubric or ELOQUENT),
         *_id_differences([row.id for row in submission.rows], dataset.ids),
         *_empty_cells(submission),
     ]
@@ -204,15 +205,18 @@ def _submission_row(row: SourceRow, criteria: Iterable[str]) -> SubmissionRow:
     return SubmissionRow(row.cells["id"], predictions)
 
 
-def _column_differences(submission: Submission) -> Iterator[str]:
-    official = submission_columns(ELOQUENT.names, submission.with_explanations)
-    if missing := [name for name in official if name not in submission.columns]:
-        yield f"official columns are missing: {', '.join(missing)}."
-    if foreign := [name for name in submission.columns if name not in official]:
-        yield f"columns are not official: {listed(foreign)}."
-    shared = [name for name in official if name in submission.columns]
-    if shared != [name for name in submission.columns if name in official]:
-        yield f"columns are out of order; the official order is {', '.join(official)}."
+def _column_differences(submission: Submission, rubric: Rubric) -> Iterator[str]:
+    """Of criteria of the task the official columns, in their order; of a rubric of one's own its columns."""
+    of_task = set(rubric.names) <= set(ELOQUENT.names)
+    wanted = submission_columns((ELOQUENT if of_task else rubric).names, submission.with_explanations)
+    whose = "official columns" if of_task else f"columns of the rubric {rubric.name}"
+    if missing := [name for name in wanted if name not in submission.columns]:
+        yield f"{whose} are missing: {listed(missing, len(missing))}."
+    if foreign := [name for name in submission.columns if name not in wanted]:
+        yield f"columns are not {'official' if of_task else 'of the rubric'}: {listed(foreign)}."
+    shared = [name for name in wanted if name in submission.columns]
+    if of_task and shared != [name for name in submission.columns if name in wanted]:
+        yield f"columns are out of order; the official order is {', '.join(wanted)}."
 
 
 def _id_differences(ids: Sequence[str], expected: Sequence[str]) -> Iterator[str]:

@@ -7,23 +7,46 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NoReturn
 
 from engine.core.errors import InputError, SetupError
-from engine.core.formatting import quoted
+from engine.core.formatting import quoted, without_middle, words
 from engine.core.items import PREFERENCES, digest
 from engine.core.judgments import CriterionCalibration
 from engine.core.remedies import Remedy, Step
+from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import RunIdentity
 from engine.data.file_format import read_data_file
 from engine.system.files import write_json
 
 FORMAT = 1
 _MARK = "tiebreak_calibration"
+_LONGEST_SHOWN = 120  # letters of a question
 _MAKE_AGAIN = Remedy(Step.CALIBRATE_AGAIN)
+
+
+@dataclass(frozen=True)
+class AskedQuestion:
+    """What was asked on a criterion. `sha256`: of all of it, with the meanings of good and bad and the words
+    of the prompt around it; `question`: for people.
+    """
+
+    question: str
+    sha256: str
+
+
+def asked_questions(rubric: Rubric) -> dict[str, AskedQuestion]:
+    """What a rubric asks, by criterion."""
+    return {
+        criterion.name: AskedQuestion(criterion.question, digest([list(criterion.asked), rubric.wording.own]))
+        for criterion in rubric.criteria
+    }
+
+
+_OF_TASK = asked_questions(ELOQUENT)
 
 
 @dataclass(frozen=True)
@@ -32,6 +55,7 @@ class JudgeIdentity:
 
     `orders`: as in the settings of a run. `examples`: the hash of the labelled examples, empty for none.
     `model_name`: for people; the same model may have been called otherwise by another version, or renamed.
+    `asked`: by criterion; of one that is missing, as in older files, it was what the task's rubric asks.
     """
 
     model_name: str
@@ -39,6 +63,11 @@ class JudgeIdentity:
     prompt_version: str
     orders: tuple[str, ...]
     examples: str
+    asked: Mapping[str, AskedQuestion] = field(default_factory=dict)
+
+    def asked_of(self, criterion: str) -> AskedQuestion | None:
+        """What was asked on a criterion; None where nobody knows."""
+        return self.asked.get(criterion) or _OF_TASK.get(criterion)
 
 
 def judge_of_run(identity: RunIdentity) -> JudgeIdentity:
@@ -49,6 +78,7 @@ def judge_of_run(identity: RunIdentity) -> JudgeIdentity:
         prompt_version=identity.prompt_version,
         orders=tuple(identity.settings["orders"]),
         examples=identity.settings["examples"],
+        asked=asked_questions(identity.asked),
     )
 
 
@@ -101,6 +131,23 @@ class Calibration:
         ):
             if mine != other:
                 raise _made_for(what, mine, other)
+        self._check_questions(judge)
+
+    def _check_questions(self, judge: JudgeIdentity) -> None:
+        """SetupError where both have no criterion in common, or one that was asked in other words."""
+        shared = [name for name in self.criteria if name in judge.asked]
+        if self.criteria and judge.asked and not shared:
+            raise _made_for("the criteria", ", ".join(self.criteria), ", ".join(judge.asked))
+        for name in shared:
+            mine, other = self.judge.asked_of(name), judge.asked[name]
+            if mine is None or mine.question != other.question:
+                raise _made_for(f"the question on {words(name)}", _question(mine), _question(other))
+            if mine.sha256 != other.sha256:
+                raise SetupError(
+                    f"This calibration was made for the same question on {words(name)} in other words around"
+                    " it: other meanings of good and bad, or another wording of the prompt.",
+                    Remedy(Step.CALIBRATE),
+                )
 
     def as_json(self) -> dict[str, Any]:
         """All of it, as plain values."""
@@ -112,6 +159,7 @@ class Calibration:
                 "prompt_version": judge.prompt_version,
                 "orders": list(judge.orders),
                 "examples": judge.examples,
+                "asked": {name: asdict(asked) for name, asked in judge.asked.items()},
             },
             "dataset": {"name": self.dataset, "sha256": self.dataset_hash},
             "criteria": {name: _criterion_json(fitted) for name, fitted in self.criteria.items()},
@@ -123,6 +171,10 @@ def _made_for(what: str, mine: str, other: str) -> SetupError:
     return SetupError(
         f"This calibration was made for {what} {mine}, not for {other}.", Remedy(Step.CALIBRATE)
     )
+
+
+def _question(asked: AskedQuestion | None) -> str:
+    return f"“{without_middle(asked.question, _LONGEST_SHOWN)}”" if asked else "that nobody knows"
 
 
 def _model(judge: JudgeIdentity) -> str:
@@ -154,12 +206,17 @@ def calibration_of(value: Mapping[str, Any]) -> Calibration:
             prompt_version=str(made_for["prompt_version"]),
             orders=tuple(map(str, made_for["orders"])),
             examples=str(made_for["examples"]),
+            asked={str(name): _asked(values) for name, values in made_for.get("asked", {}).items()},
         ),
         dataset=str(value["dataset"]["name"]),
         dataset_hash=str(value["dataset"]["sha256"]),
         criteria={str(name): _criterion(values) for name, values in value["criteria"].items()},
         measured=dict(value["measured"]),
     )
+
+
+def _asked(value: Mapping[str, Any]) -> AskedQuestion:
+    return AskedQuestion(str(value["question"]), str(value["sha256"]))
 
 
 def _criterion(value: Mapping[str, Any]) -> CriterionCalibration:

@@ -13,6 +13,7 @@ from engine.core.formatting import listed
 from engine.core.items import digest
 from engine.core.judgments import JudgedItem
 from engine.core.remedies import Remedy, Step
+from engine.core.rubric import ELOQUENT, rubric_of_names
 from engine.core.run_records import COLUMNS, NOT_IN_DATASET, RunIdentity, RunKind, StoredRun
 from engine.core.settings import Mode
 from engine.data.dataset import Dataset
@@ -58,12 +59,13 @@ def findings(results: RunResults, dataset: Dataset) -> list[str]:
     left_out = (
         [f"ids that are not in the dataset ({len(extra):,}), left out: {listed(extra)}."] if extra else []
     )
-    return [*check_submission(submission_of(results), dataset), *left_out]
+    return [*check_submission(submission_of(results), dataset, results.run.identity.rubric), *left_out]
 
 
 def _identity(path: Path, submission: Submission, dataset: Dataset) -> RunIdentity:
     file_hash = hashlib.sha256(path.read_bytes()).hexdigest()
     mode = Mode.EXPLAIN if submission.with_explanations else Mode.LABELS
+    rubric = rubric_of_names(submission.criteria, dataset.rubric)
     return RunIdentity(
         key=digest([RunKind.SUBMITTED, dataset.hash, file_hash]),
         dataset_path=dataset.path.absolute(),
@@ -76,6 +78,7 @@ def _identity(path: Path, submission: Submission, dataset: Dataset) -> RunIdenti
         criteria=submission.criteria,
         settings={"mode": mode.value, "orders": [], "examples": None},
         kind=RunKind.SUBMITTED,
+        rubric=None if rubric.is_part_of(ELOQUENT) else rubric,
     )
 
 

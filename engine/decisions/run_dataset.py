@@ -12,6 +12,7 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.items import Preference
 from engine.core.remedies import Remedy, Setting, Step
+from engine.core.rubric import Rubric, rubric_for_labels
 from engine.core.run_records import StoredRun
 from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.run_results import RunResults
@@ -36,15 +37,16 @@ def dataset_of_run(
             Remedy("Put the dataset back there, or ", Step.FIND_DATASET, "."),
         )
     own = run.columns if columns is None else None
+    rubric = rubric_for_labels([run.identity.asked])
     if own is not None:
         try:
-            return judged_items(run, load_dataset(path, cancel=cancel, columns=own))
+            return judged_items(run, load_dataset(path, rubric, cancel, columns=own))
         except SetupError as refused:
             # The file may have been written anew with other columns, and the same items.
             with suppress(SetupError):
-                return judged_items(run, load_dataset(path, cancel=cancel))
+                return judged_items(run, load_dataset(path, rubric, cancel))
             raise refused
-    return judged_items(run, load_dataset(path, cancel=cancel, columns=columns))
+    return judged_items(run, load_dataset(path, rubric, cancel, columns=columns))
 
 
 def load_as_judged(
@@ -52,19 +54,24 @@ def load_as_judged(
     runs: Iterable[StoredRun],
     cancel: CancelToken | None = None,
     progress: Callable[[int], None] | None = None,
+    *,
     moved: bool = False,
+    rubric: Rubric | None = None,
 ) -> Dataset:
     """A dataset that may be the file of one of some runs: read by the columns that the first such run was
     judged with, where these still fit it; else as any other. `moved`: also a file that lies elsewhere.
+    `rubric`: on whose criteria its labels are; None for those that the runs were asked.
 
     Raises what load_dataset raises.
     """
+    runs = list(runs)
+    rubric = rubric or rubric_for_labels([run.identity.asked for run in runs])
     here = path.resolve()
     own = [run.columns for run in runs if moved or run.identity.dataset_path.resolve() == here]
     for columns in dict.fromkeys(filter(None, own)):
         with suppress(SetupError):
-            return load_dataset(path, cancel=cancel, progress=progress, columns=columns)
-    return load_dataset(path, cancel=cancel, progress=progress)
+            return load_dataset(path, rubric, cancel, progress, columns)
+    return load_dataset(path, rubric, cancel, progress)
 
 
 def judged_items(run: StoredRun, dataset: Dataset) -> Dataset:

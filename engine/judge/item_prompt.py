@@ -15,7 +15,7 @@ from engine.core.events import Preparing
 from engine.core.items import Item, Order
 from engine.core.judgments import Reading, Shortening
 from engine.core.remedies import Remedy, Setting
-from engine.core.rubric import ELOQUENT, Rubric
+from engine.core.rubric import Rubric
 from engine.core.run_records import StoredRun
 from engine.core.run_setup import RunSetup
 from engine.core.settings import JudgeSettings, MachineSettings, settings_of
@@ -88,7 +88,7 @@ class OnePrompt:
 def question_of_setup(setup: RunSetup, item: Item, cancel: CancelToken) -> ItemQuestion:
     """An item as a run of this setup would ask it. SetupError, ModelFileError, InputError, Cancelled."""
     file = read_model_file(setup.model_path)
-    rubric = ELOQUENT.only(setup.criteria)
+    rubric = setup.asked
     return ItemQuestion(
         item=item,
         rubric=rubric,
@@ -107,7 +107,7 @@ def question_of_run(run: StoredRun, setup: RunSetup, item: Item, cancel: CancelT
     SetupError, ModelFileError, InputError, Cancelled.
     """
     identity = run.identity
-    rubric = ELOQUENT.only(identity.criteria)
+    rubric = identity.asked
     file = read_model_file(identity.model_path)
     model = checked_model(file, cancel)
     shown = identity.settings.get("examples", "")

@@ -10,7 +10,6 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress
 from engine.core.remedies import Remedy, Step
-from engine.core.rubric import ELOQUENT
 from engine.core.run_records import StoredRun
 from engine.core.settings import settings_of
 from engine.data.dataset import Dataset
@@ -48,7 +47,7 @@ def order_tokens(
     with LlamaModel(checked.path, vocabulary_only=True, cancel=cancel) as model:
         sizer = PromptSizer(
             chat_template(model.chat_template, Vocabulary(model), cancel),
-            ELOQUENT.only(identity.criteria),
+            identity.asked,
             settings,
             ExamplePool(),
             cancel.raise_if_requested,

@@ -16,7 +16,7 @@ from engine.core.events import FilesRead, Preparing
 from engine.core.formatting import counted, listed
 from engine.core.items import Order
 from engine.core.remedies import Remedy, Step
-from engine.core.rubric import ELOQUENT, Rubric
+from engine.core.rubric import Rubric
 from engine.core.run_records import DEVICE, StoredRun
 from engine.core.run_setup import RunSetup
 from engine.core.settings import (
@@ -71,7 +71,7 @@ def prepare_run(
     minutes. SetupError where something chosen cannot be used, or where the plan would not go on with
     `resumed`; ModelFileError, Cancelled.
     """
-    rubric = ELOQUENT.only(setup.criteria)
+    rubric = _rubric(setup, resumed)
     model = read_model_file(setup.model_path)
     settings = _settings(setup, model, resumed)
     calibration = load_calibration(setup.calibration_path) if setup.calibration_path else None
@@ -101,6 +101,13 @@ def prepare_run(
     if resumed is not None:
         check_resumed(plan, resumed)
     return PreparedRun(plan, model, notices, len(part.whole))
+
+
+def _rubric(setup: RunSetup, resumed: StoredRun | None) -> Rubric:
+    """What is asked; a run goes on with its own questions, whatever became of their file."""
+    if resumed is not None and set(resumed.identity.criteria) == set(setup.criteria):
+        return resumed.identity.asked
+    return setup.asked
 
 
 def examples_of_setup(setup: RunSetup, rubric: Rubric, cancel: CancelToken) -> ExamplePool:
@@ -163,7 +170,7 @@ def example_pool(
     InputError, and SetupError where there are too few of them.
     """
     try:
-        dataset = load_dataset(path, cancel=cancel, columns=columns)
+        dataset = load_dataset(path, rubric, cancel, columns=columns)
     except ColumnsError as error:
         if not error.foreign:
             raise
@@ -204,7 +211,7 @@ def _part(setup: RunSetup, at_hand: Dataset | None, resumed: StoredRun | None, c
         part = _part_of(at_hand, setup)
     if part is None or (judged is not None and judged.dataset_hash != part.items.hash):
         columns = setup.columns or (resumed.columns if resumed is not None else None)
-        part = _part_of(load_dataset(setup.dataset_path, cancel=cancel, columns=columns), setup)
+        part = _part_of(load_dataset(setup.dataset_path, setup.rubric, cancel, columns=columns), setup)
     if judged is not None and judged.dataset_hash == part.items.hash:
         # The file may hold other items around them by now; the run stays what it was.
         part = replace(part, chosen=bool(judged.chosen))

@@ -63,7 +63,7 @@ def rewriting_plan(
     items = judged_items(run, dataset)
     plan = RunPlan(
         dataset=items,
-        rubric=items.rubric.only(run.identity.criteria),
+        rubric=run.identity.asked,
         settings=settings_of(run.identity.settings),
         machine=machine,
         model=model,

@@ -46,11 +46,13 @@ def _is_alike(plan: RunPlan, run: StoredRun) -> bool:
     if run.submitted or not set(plan.rubric.names) <= set(run.identity.criteria):
         return False
     mine, other = judge_of_run(plan.identity()), judge_of_run(run.identity)
-    return (mine.model_hash, mine.prompt_version, mine.orders, mine.examples) == (
+    asked = {name: other.asked_of(name) for name in mine.asked}
+    return (mine.model_hash, mine.prompt_version, mine.orders, mine.examples, mine.asked) == (
         other.model_hash,
         other.prompt_version,
         other.orders,
         other.examples,
+        asked,
     )
 
 

@@ -3,13 +3,14 @@
 Knows: evaluations. Does not know: how measures are computed, files, terminals.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from scipy.stats import binomtest, rankdata
 
 from engine.core.errors import SetupError
+from engine.core.formatting import words
 from engine.core.items import Preference
 from engine.data.dataset import Dataset
 from engine.measure.accuracy import mean
@@ -75,7 +76,8 @@ class Difference:
 class Comparison:
     """Several systems on the same items.
 
-    `left_out`: by criterion, the systems that lack it, so that it is not compared. `borda_labels`,
+    `left_out`: by criterion, the systems that lack it, so that it is not compared. `asked_otherwise`: by
+    criterion, what each run was asked where that differs, so that it is not compared. `borda_labels`,
     `borda_explanations`: by system, the Borda count over the accuracies of all criteria (sub-task 1) and over
     the explanation measures of all criteria that all explaining systems have (sub-task 2, explaining
     systems alone; empty with fewer than two of them).
@@ -89,6 +91,15 @@ class Comparison:
     borda_explanations: Mapping[str, float]
     agreements: tuple[PairAgreement, ...]
     differences: tuple[Difference, ...]
+    asked_otherwise: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def not_compared(self) -> list[str]:
+        """A sentence for each criterion that is not compared, and why."""
+        why = {name: f"{', '.join(systems)} without it" for name, systems in self.left_out.items()}
+        for name, questions in self.asked_otherwise.items():
+            why[name] = "; ".join(f"{run} was asked “{question}”" for run, question in questions.items())
+        return [f"{name} is not compared: {reason}." for name, reason in why.items()]
 
 
 def match_all(systems: Sequence[System], gold: Dataset, partial: bool = False) -> list[Matched]:
@@ -126,16 +137,14 @@ def _on_shared_items(system: System, cut: Dataset, gold: Dataset) -> Matched:
 
 
 def compare(evaluations: Sequence[Evaluation]) -> Comparison:
-    """Compare evaluations that `match_all` put on the same items, on each criterion that all of them have.
+    """Compare evaluations that `match_all` put on the same items, on each criterion that all of them have, if
+    the runs among them were asked the same question there.
 
     SetupError where there is none.
     """
     names = tuple(evaluation.name for evaluation in evaluations)
-    left_out = _left_out(evaluations)
-    criteria = [name for name in evaluations[0].labels if name not in left_out]
-    if not criteria:
-        found = "; ".join(f"{evaluation.name}: {', '.join(evaluation.labels)}" for evaluation in evaluations)
-        raise SetupError(f"The systems share no labelled criterion ({found}).", "Compare others.")
+    left_out, otherwise = _left_out(evaluations), _asked_otherwise(evaluations)
+    criteria = _compared(evaluations, {*left_out, *otherwise}, otherwise)
     accuracies = [
         _measure("accuracy", name, [100 * evaluation.labels[name].accuracy for evaluation in evaluations])
         for name in criteria
@@ -159,7 +168,24 @@ def compare(evaluations: Sequence[Evaluation]) -> Comparison:
             for name in criteria
         ),
         differences=tuple(_differences(evaluations, criteria)),
+        asked_otherwise={name: asked for name, asked in otherwise.items() if name not in left_out},
     )
+
+
+def _compared(
+    evaluations: Sequence[Evaluation], not_these: Container[str], otherwise: Collection[str]
+) -> list[str]:
+    criteria = [name for name in evaluations[0].labels if name not in not_these]
+    if not criteria and otherwise:
+        raise SetupError(
+            f"The runs were asked different questions on {', '.join(map(words, otherwise))}; they share no"
+            " other labelled criterion.",
+            "Compare runs of the same rubric.",
+        )
+    if not criteria:
+        found = "; ".join(f"{evaluation.name}: {', '.join(evaluation.labels)}" for evaluation in evaluations)
+        raise SetupError(f"The systems share no labelled criterion ({found}).", "Compare others.")
+    return criteria
 
 
 def _left_out(evaluations: Sequence[Evaluation]) -> dict[str, tuple[str, ...]]:
@@ -170,6 +196,17 @@ def _left_out(evaluations: Sequence[Evaluation]) -> dict[str, tuple[str, ...]]:
         for name in known
     }
     return {name: systems for name, systems in lacking.items() if systems}
+
+
+def _asked_otherwise(evaluations: Sequence[Evaluation]) -> dict[str, dict[str, str]]:
+    """The criteria on which runs were asked different questions, each with these by run."""
+    found: dict[str, dict[str, str]] = {}
+    for evaluation in evaluations:
+        rubric = evaluation.matched.system.asked
+        for criterion in rubric.criteria if rubric else ():
+            if criterion.name in evaluation.labels:
+                found.setdefault(criterion.name, {})[evaluation.name] = criterion.question
+    return {name: asked for name, asked in found.items() if len(set(asked.values())) > 1}
 
 
 def _explanation_value(evaluation: Evaluation, criterion: str, measure: str) -> float | None:

@@ -150,7 +150,7 @@ def match(system: System, gold: Dataset, partial: bool = False) -> Matched:
     if not labelled:
         raise SetupError(
             f"{gold.name} has no human label for what {system.name} predicts ({', '.join(system.criteria)}).",
-            "Name a labelled dataset: it has columns such as relevance_preference.",
+            f"Name a labelled dataset: it has columns such as {system.criteria[0]}_preference.",
         )
     return Matched(system, gold, labelled, len(shared), missing, extra)
 

@@ -71,7 +71,8 @@ def measure_agreements(
 
     `ask`: does what `ask_questions` does with its last argument. Raises what it raises.
     """
-    criteria = {criterion.name: criterion for criterion in matched.dataset.rubric.criteria}
+    rubric = matched.system.asked or matched.dataset.rubric
+    criteria = {criterion.name: criterion for criterion in rubric.criteria}
     questions = [
         AgreementQuestion(pair.item, criteria[name], pair.gold, pair.prediction)
         for name in matched.pairs

@@ -10,9 +10,11 @@ from functools import cached_property
 from pathlib import Path
 
 from engine.core.errors import SetupError
+from engine.core.formatting import short_name
 from engine.core.health import Health
 from engine.core.judgments import Judgment, Override
 from engine.core.remedies import Remedy, Step
+from engine.core.rubric import Rubric
 from engine.data.submission import Submission, SubmissionRow, read_submission
 from engine.decisions.health import run_health, submission_health
 from engine.decisions.run_results import RunResults, load_results, submission_of
@@ -34,6 +36,12 @@ class System:
         return self.submission.criteria
 
     @property
+    def asked(self) -> Rubric | None:
+        """What the run was asked that it comes from; None for submissions: nobody knows it of them."""
+        run = self.results.run if self.results else None
+        return run.identity.asked if run is not None and not run.submitted else None
+
+    @property
     def explains(self) -> bool:
         """True where it gives explanations."""
         return self.submission.with_explanations
@@ -50,9 +58,10 @@ class System:
         below = identity.settings.get("second_order_below")
         joint = " and ".join(identity.settings["orders"])
         orders = joint if below is None else f"{joint} where a margin is below {below:g}"
+        rubric = f", rubric {short_name(identity.rubric.name)}" if identity.rubric else ""
         calibration = self.results.calibration
         calibrated = f", calibrated on {calibration.dataset}" if calibration else ""
-        return f"{identity.model_name} on {identity.dataset_in_words}, {orders}{calibrated}{people}"
+        return f"{identity.model_name} on {identity.dataset_in_words}, {orders}{rubric}{calibrated}{people}"
 
     @property
     def path(self) -> Path | None:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import AnyJudgment, Unscored
-from engine.core.rubric import ELOQUENT
 from engine.core.value_tables import Column, Kind, Row, Table
 from engine.decisions.run_results import RunResults
 from engine.measure.accuracy import Accuracy, mean
@@ -48,7 +47,7 @@ _CHANGES = (
 )
 _UNSCORED = (
     Column("item", "item", Kind.TEXT, "The id of the item."),
-    replace(CRITERION, instead={name: words(name) for name in ELOQUENT.names}),
+    CRITERION,
     Column("reason", "reason", Kind.TEXT, "Why there is no judgment."),
     Column("label", "a person's label", Kind.TEXT, "The label that a person gave instead, if any."),
 )
@@ -105,4 +104,6 @@ def unscored_table(results: RunResults) -> Table:
             judgment = column[index]
             if isinstance(judgment, Unscored):
                 rows.append([judgment.item_id, judgment.criterion, judgment.reason, results.label(judgment)])
-    return Table(_UNSCORED, rows)
+    item, criterion, *others = _UNSCORED
+    criterion = replace(criterion, instead={name: words(name) for name in results.run.identity.criteria})
+    return Table((item, criterion, *others), rows)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from engine.core.items import Preference
 from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, SubmittedLabel
 from engine.core.review_filters import LOW_MARGIN, NO_LABEL, Filters, LabelWish, ListOrder
-from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
 from engine.decisions.run_dataset import human_labels
 from engine.decisions.run_results import RunResults
@@ -71,8 +70,9 @@ def review_rows(
     The doubt of a judgment is 1 where it has no label in force, and 0 where a person overrode it. Else it is
     1 - margin, where the margin is halved for each of these that is true: the two orders disagree; the label
     of overall_quality is the other response than the weighted winner of the item; the explanation was
-    written for another label. The weighted winner is that of the default rubric's weights and tie threshold;
-    ties and items with an unscored criterion contradict nothing. The margin of a submission's label is 1.
+    written for another label. The weighted winner is that of the weights and tie threshold of the run's
+    rubric; ties and items with an unscored criterion contradict nothing. The margin of a submission's label
+    is 1.
 
     `dataset`: where the human labels are taken from, of items with the same id and texts; `own`: the one that
     the run judged, for the labels that `dataset` lacks.
@@ -161,16 +161,19 @@ def _contradicted(results: RunResults) -> set[str]:
     """The ids of items whose label of overall quality is A and whose weighted winner is B, or the reverse."""
     if OVERALL not in results.judgments:
         return set()
-    weights = normalised(ELOQUENT.weights(results.judgments))
+    rubric = results.run.identity.asked
+    weights = normalised(rubric.weights(results.judgments))
     return {
         overall.item_id
         for place, overall in enumerate(results.judgments[OVERALL])
         if (label := results.label(overall)) in (Preference.A, Preference.B)
-        and _winner(results, place, weights) == label.swapped.value
+        and _winner(results, place, weights, rubric.tie_threshold) == label.swapped.value
     }
 
 
-def _winner(results: RunResults, place: int, weights: Mapping[str, float]) -> str | None:
+def _winner(
+    results: RunResults, place: int, weights: Mapping[str, float], tie_threshold: float
+) -> str | None:
     """The weighted winner of an item, by its place among the judged; None where a criterion is unscored."""
     known = {}
     for name in weights:
@@ -178,7 +181,7 @@ def _winner(results: RunResults, place: int, weights: Mapping[str, float]) -> st
         if probabilities is None:
             return None
         known[name] = probabilities
-    return weighted_winner(known, weights, ELOQUENT.tie_threshold)
+    return weighted_winner(known, weights, tie_threshold)
 
 
 def _probabilities(results: RunResults, judgment: AnyJudgment) -> Sequence[float] | None:

@@ -74,8 +74,12 @@ def weigh_slices(pairs: ScoredPairs, weighing: Weighing, gold: Dataset, division
 
 
 def weigh_as_usual(matched: Matched, division: Slicing) -> SlicedWeighing | None:
-    """What a system decides by the rubric's weights, slice by slice; None where it has nothing to decide."""
-    rubric, system = matched.dataset.rubric, matched.system
+    """What a system decides by the weights of its rubric, slice by slice; None where it decides nothing.
+
+    A run has its own rubric, a submission that of the labels.
+    """
+    system = matched.system
+    rubric = system.asked or matched.dataset.rubric
     weights = rubric.weights(system.criteria)
     known = frozenset(matched.dataset.ids)
     pairs = scored_pairs_of(system, list(weights), known) if weights else ScoredPairs([])

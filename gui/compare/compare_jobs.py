@@ -172,7 +172,7 @@ def _compared(
         evaluations=evaluations,
         descriptions=[f"{system.name}: {system.description}" for system in systems],
         notes=[
-            *_not_compared(comparison),
+            *comparison.not_compared,
             *(note for evaluation in evaluations for note in _notes_on(evaluation.matched)),
         ],
         doubts=[f"{system.name}: {system.health.in_short}" for system in systems if system.health.doubted],
@@ -184,11 +184,6 @@ def _compared(
         agreement=comparison_tables.agreement_table(comparison),
         published=comparison_tables.published_table(),
     )
-
-
-def _not_compared(comparison: "Comparison") -> Iterator[str]:
-    for name, lacking in comparison.left_out.items():
-        yield f"{name} is not compared: {', '.join(lacking)} without it."
 
 
 def _notes_on(matched: "Matched") -> Iterator[str]:

@@ -12,10 +12,10 @@ from PySide6.QtCore import QObject, Signal, SignalInstance, Slot
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, EngineError
-from engine.core.rubric import ELOQUENT, Rubric
+from engine.core.rubric import ELOQUENT, Rubric, rubric_for_labels
 from gui.work import file_jobs
 from gui.work.lanes import EngineThreads, Lane, LatestTask
-from gui.work.rubrics.at_hand import RubricAtHand, asked_by_any
+from gui.work.rubrics.at_hand import RubricAtHand
 
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
@@ -102,7 +102,8 @@ class DatasetReader(QObject):
         moved: bool = False,
     ) -> None:
         """Read a file; see file_jobs.load. Labels are on the criteria that the `judged` runs asked."""
-        rubric = asked_by_any(judged, self._at_hand.rubric)
+        asked = [run.identity.asked for run in judged]
+        rubric = rubric_for_labels(asked) if asked else self._at_hand.rubric
         self._read(path, columns, remember, judged=judged, moved=moved, rubric=rubric)
 
     def _read(

@@ -55,8 +55,8 @@ def load(
         def report(rows: int) -> None:
             control.report(Loading(path, rows))
 
-        if columns is None and judged:
-            dataset = load_as_judged(path, judged, control.cancel, report, moved)
+        if columns is None:
+            dataset = load_as_judged(path, judged, control.cancel, report, moved=moved, rubric=rubric)
         else:
             dataset = load_dataset(path, rubric, control.cancel, report, columns)
         keep_columns(dataset, remember)

@@ -47,6 +47,11 @@ class Orders:
                     f" ({now[:12] or 'none'}).",
                     "Name a run of the same judge, or give a number: --margin M",
                 )
+        if other := [name for name, asked in judge.asked.items() if before.asked_of(name) != asked]:
+            raise SetupError(
+                f"--margin-from {run.id}: that run was asked in other words on {', '.join(other)}.",
+                "Name a run of the same rubric, or give a number: --margin M",
+            )
 
 
 def add_orders(group: argparse._ArgumentGroup) -> None:

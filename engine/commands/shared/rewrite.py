@@ -41,7 +41,7 @@ def rewrite(store: RunStore, options: argparse.Namespace) -> int:
 def _plan(run: StoredRun, options: argparse.Namespace, cancel: CancelToken) -> RunPlan:
     refuse_submitted(run, "have explanations written again")
     dataset = dataset_of_run(run, options.dataset, cancel, columns_of(options))
-    examples = examples_of(options, dataset.rubric.only(run.identity.criteria), cancel)
+    examples = examples_of(options, run.identity.asked, cancel)
     model = _model(run, options.model, cancel)
     machine = machine_settings(options.threads)
     return rewriting_plan(run, dataset, model, machine, examples)

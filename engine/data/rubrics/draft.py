@@ -4,11 +4,17 @@ Knows: how columns of labels are called. Does not know: files, what the labels a
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
-from engine.core.formatting import HIDDEN, words
-from engine.core.rubric import ELOQUENT, LONGEST_RUBRIC_NAME, MOST_CRITERIA, Criterion, Rubric
+from engine.core.formatting import HIDDEN
+from engine.core.rubric import ELOQUENT, LONGEST_RUBRIC_NAME, Rubric, fitting_names, rubric_of_names
 
 _END = "_preference"
+
+
+def criteria_of_columns(columns: Iterable[str]) -> list[str]:
+    """The criteria that columns `<criterion>_preference` name, in their order, as many as a rubric has."""
+    return fitting_names(column.removesuffix(_END) for column in columns if column.endswith(_END))
 
 
 def draft_rubric(columns: Iterable[str], name: str) -> Rubric | None:
@@ -18,22 +24,14 @@ def draft_rubric(columns: Iterable[str], name: str) -> Rubric | None:
     none besides the task's. A column whose name can be no criterion's is passed over, and so is what is
     beyond the most criteria that a rubric has. `name`: what the rubric is called.
     """
-    named = [column.removesuffix(_END) for column in columns if column.endswith(_END)]
-    fit = [name for name in dict.fromkeys(named) if name.isidentifier() and len(name) <= LONGEST_RUBRIC_NAME]
-    if set(fit) <= set(ELOQUENT.names):
+    names = criteria_of_columns(columns)
+    if set(names) <= set(ELOQUENT.names):
         return None
-    known = {criterion.name: criterion for criterion in ELOQUENT.criteria}
-    criteria = [known.get(name) or _criterion(name) for name in fit[:MOST_CRITERIA]]
-    return Rubric(
-        name=_on_one_line(name),
-        criteria=tuple(criteria),
-        source=f"Drafted from the columns of a dataset with labels on {len(fit)} criteria; the questions are"
-        " to be worded by whoever knows what was asked of its annotators.",
+    source = (
+        f"Drafted from the columns of a dataset with labels on {len(names)} criteria; the questions are to be"
+        " worded by whoever knows what its annotators were asked."
     )
-
-
-def _criterion(name: str) -> Criterion:
-    return Criterion(name, f"Which response is better with regard to this: {words(name)}?")
+    return replace(rubric_of_names(names), name=_on_one_line(name), source=source)
 
 
 def _on_one_line(name: str) -> str:

@@ -71,8 +71,11 @@ class PreviewedPrompt:
     note: str
 
 
-def preview(wish: PreviewWish) -> Job[PreviewedPrompt]:
-    """The prompt in the model's own chat format; where there is no model that can tell, the text alone."""
+def preview(wish: PreviewWish, at_once: bool) -> Job[PreviewedPrompt]:
+    """The prompt in the model's own chat format; where there is no model that can tell, the text alone.
+
+    `at_once`: reports the text alone before, for a model that is read for the first time takes seconds.
+    """
 
     def work(control: JobControl) -> PreviewedPrompt:
         from engine.gguf.judge_file import read_model_file
@@ -82,6 +85,8 @@ def preview(wish: PreviewWish) -> Job[PreviewedPrompt]:
         with many_records():
             if wish.model is None:
                 return _without_model(wish, "")
+            if at_once:
+                control.report(_without_model(wish, ""))
             try:
                 checked = checked_model(read_model_file(wish.model), control.cancel)
                 with open_template(checked, control.cancel) as template:

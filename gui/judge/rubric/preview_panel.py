@@ -59,6 +59,7 @@ class PreviewPanel(QWidget):
         self._rest.setInterval(_REST_MS)
         self._rest.timeout.connect(self.make)
         self._making = LatestTask(threads, Lane.FILES, self)
+        self._making.progress.connect(self._take)
         self._making.finished.connect(self._take)
         self._making.failed.connect(self._fail)
         draft.changed.connect(self._make_soon)
@@ -88,7 +89,7 @@ class PreviewPanel(QWidget):
         criterion = self._draft.criterion
         of = f"What the model is asked: {criterion.title}" if criterion is not None else "No criterion"
         self.of.setText(one_line(of))
-        self._making.start(preview_jobs.preview(self.wish))
+        self._making.start(preview_jobs.preview(self.wish, at_once=self.pane.prompt is None))
 
     @Slot()
     def _make_soon(self) -> None:

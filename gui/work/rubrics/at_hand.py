@@ -6,19 +6,13 @@ person has chosen must still be there.
 Knows: which rubric is chosen, and which file it is from. Does not know: files of rubrics, what is asked.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from engine.core.errors import SetupError
-from engine.core.rubric import ELOQUENT, MOST_CRITERIA, Criterion, Rubric
+from engine.core.rubric import ELOQUENT, Rubric
 from gui.work.state import State
-
-if TYPE_CHECKING:
-    from engine.core.run_records import StoredRun
 
 AT_HAND = "rubric"
 """Where the state keeps it."""
@@ -67,18 +61,6 @@ class RubricAtHand(QObject):
     def forget(self, path: Path) -> None:
         """Offer a file no more."""
         self._state.remove_recent(_RUBRICS, path)
-
-
-def asked_by_any(runs: "Sequence[StoredRun]", otherwise: Rubric) -> Rubric:
-    """By which the human labels of some runs are read: a rubric with every criterion that one of them asked,
-    as the first did; `otherwise` where there are no runs.
-    """
-    criteria: dict[str, Criterion] = {}
-    for run in runs:
-        for criterion in run.identity.asked.criteria:
-            criteria.setdefault(criterion.name.casefold(), criterion)
-    asked = tuple(criteria.values())[:MOST_CRITERIA]
-    return replace(runs[0].identity.asked, criteria=asked) if runs else otherwise
 
 
 def _rubric(kept: object) -> Rubric:

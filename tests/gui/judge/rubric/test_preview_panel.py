@@ -31,7 +31,8 @@ def made(
     panel = PreviewPanel(RubricDraft(EditedRubric.of(ELOQUENT)), threads, dataset, model)
     qtbot.addWidget(panel)
     panel.show()
-    qtbot.waitUntil(lambda: panel.pane.prompt is not None)
+    qtbot.waitUntil(lambda: panel.pane.prompt is not None)  # at once, whatever the model takes
+    qtbot.waitUntil(lambda: not panel._making.busy, timeout=60_000)
     return panel
 
 
