@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
@@ -16,7 +17,7 @@ from engine.data.rubrics.shipped import shipped_rubrics
 from engine.system.paths import rubrics_folder
 from gui.judge.rubric import rubric_file
 from gui.judge.rubric.edited import RUBRIC, WORDING, At, EditedRubric
-from gui.judge.rubric.fields import LineField
+from gui.judge.rubric.fields import LineField, TextField
 from gui.judge.rubric.rubric_dialog import RubricDialog, RubricWish
 from gui.judge.rubric.rubric_jobs import read_rubric
 from gui.work.lanes import Lane
@@ -49,7 +50,7 @@ Opener = Callable[..., RubricDialog]
 def opened(qtbot: QtBot, workspace: Workspace) -> Opener:
     def opened(wish: RubricWish) -> RubricDialog:
         dialog = RubricDialog(workspace, wish)
-        qtbot.addWidget(dialog)
+        qtbot.addWidget(dialog, before_close_func=lambda _: dialog.draft.write(dialog._kept))
         dialog.resize(1200, 660)
         with qtbot.waitExposed(dialog):
             dialog.show()
@@ -66,14 +67,18 @@ def from_file(qtbot: QtBot, workspace: Workspace, opened: Opener, path: Path) ->
     return opened(RubricWish(EditedRubric.of(file.rubric), file))
 
 
-def write(field: object, text: str) -> None:
+def write(field: LineField | TextField, text: str) -> None:
     """As a person does: in the place of what is there."""
-    field.setFocus()  # type: ignore[attr-defined]
-    field.selectAll()  # type: ignore[attr-defined]
-    if text:
-        QTest.keyClicks(field, text)  # type: ignore[call-overload]
+    field.setFocus()
+    field.selectAll()
+    if not text.isascii():
+        written = QInputMethodEvent()
+        written.setCommitString(text)
+        QApplication.sendEvent(field, written)
+    elif text:
+        QTest.keyClicks(field, text)
     else:
-        QTest.keyClick(field, Qt.Key.Key_Backspace)  # type: ignore[call-overload]
+        QTest.keyClick(field, Qt.Key.Key_Backspace)
 
 
 def answer(button: str) -> list[str]:
