@@ -27,6 +27,7 @@ COMMANDS = {
     "judge": "judge a dataset with a model and write a submission",
     "prompt": "print exactly what a model is shown of an item, and what it would write next",
     "check": "say what a dataset or submission is, or what is wrong with it",
+    "rubrics": "list the rubrics: the criteria and their questions; show, draft or check one",
     "models": "list the models on this computer; check, measure or convert one, or cut an encoder",
     "runs": "list the runs in the store; show, export, recalibrate or rewrite one; add a submission",
     "evaluate": "score a run or submission against human labels, beside trivial judges",

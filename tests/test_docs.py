@@ -36,6 +36,7 @@ ACTIONS = {
         *("find", "diff", "name", "note", "archive", "restore", "delete"),
     ),
     "cluster": ("certificates", "scheduler", "worker"),
+    "rubrics": ("show", "draft", "check"),
     "models": ("check", "cut", "convert", "devices", "speed"),
 }
 PLACEHOLDERS = {"COMMAND", "DATASET", "FILE"}

@@ -7,11 +7,20 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from engine.commands.shared.column_arguments import add_columns, print_guess, read_dataset
+from engine.commands.shared.column_arguments import (
+    add_columns,
+    add_rubric,
+    other_criteria,
+    print_guess,
+    read_dataset,
+    rubric_of,
+)
 from engine.commands.shared.console import DONE, command_parser
 from engine.commands.shared.console import table as text_table
 from engine.core.errors import ColumnsError, InputError
+from engine.core.formatting import listed
 from engine.core.items import PREFERENCES
+from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
 from engine.data.submission import Submission, check_submission, is_submission, read_submission
 
@@ -27,6 +36,7 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument(
         "--against", type=Path, metavar="DATASET", help="check that the submission answers this dataset"
     )
+    add_rubric(arguments, "the criteria of labels and of a submission (the task's)")
     add_columns(arguments, "dataset")
     return arguments
 
@@ -40,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     print(_describe_submission(submission, options.file))
     if options.against is not None:
         dataset = read_dataset(options, options.against)
-        problems = check_submission(submission, dataset)
+        problems = check_submission(submission, dataset, rubric_of(options))
         if problems:
             raise InputError(options.file, problems, f"Mend them: {dataset.name} is what it must answer.")
         print(f"It answers {dataset.name} completely: {len(dataset)} items.")
@@ -53,13 +63,18 @@ def _read(options: argparse.Namespace) -> Dataset:
         return read_dataset(options, options.file)
     except ColumnsError as error:
         if error.foreign:
-            print_guess(options.file)
+            print_guess(options.file, rubric_of(options) or ELOQUENT)
         raise
 
 
 def _describe_dataset(dataset: Dataset) -> str:
     lines = [f"{dataset.name}: a dataset of {len(dataset):,} items."]
     lines += [f"Note: {notice}" for notice in dataset.notices]
+    if others := other_criteria(dataset):
+        lines.append(
+            f"Note: labels on criteria that the rubric {dataset.rubric.name} lacks: {listed(others)}."
+            f" A rubric for them: rubrics draft {dataset.path} --out FILE.toml"
+        )
     counts = {name: Counter(dataset.texts(f"{name}_preference").to_pylist()) for name in dataset.criteria}
     if not counts:
         return "\n".join([*lines, "It has no human labels."])

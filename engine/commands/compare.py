@@ -37,7 +37,7 @@ from engine.commands.shared.slice_arguments import (
     sliced,
 )
 from engine.data.slices import Slicing
-from engine.measure.comparison import Comparison, Difference, compare, match_all
+from engine.measure.comparison import Comparison, Difference, about_the_task, compare, match_all
 from engine.measure.evaluation import evaluate
 from engine.measure.label_measures import UNSCORED
 from engine.measure.matching import Matched
@@ -113,7 +113,8 @@ def run(options: argparse.Namespace) -> int:
     print(printed(measure_table(result)))
     print(f"\n{printed(borda_table(result))}")
     print(f"\n{printed(agreement_table(result))}\n({P_VALUE_NOTE})")
-    print(f"\n{PUBLISHED_NOTE}:\n{printed(published_table())}")
+    if any(about_the_task(joined.system) for joined in matched):
+        print(f"\n{PUBLISHED_NOTE}:\n{printed(published_table())}")
     _print_slices(matched, slices, wins)
     _print_differences(result, options.differences)
     return DONE

@@ -17,7 +17,13 @@ from engine.commands.shared.cluster import (
     judged_by_cluster,
     show_cluster_forecast,
 )
-from engine.commands.shared.column_arguments import add_columns, columns_of, keep_columns
+from engine.commands.shared.column_arguments import (
+    add_columns,
+    add_rubric,
+    columns_of,
+    keep_columns,
+    rubric_of,
+)
 from engine.commands.shared.console import (
     INCOMPLETE,
     add_store,
@@ -45,7 +51,7 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent, followed
 from engine.core.formatting import counted
-from engine.core.rubric import ELOQUENT
+from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_setup import RunSetup
 from engine.core.settings import CPU, DEFAULT_CONTEXT, JudgeSettings, KvType, Mode
 from engine.decisions.health import run_health
@@ -99,7 +105,10 @@ def _add_judging(group: argparse._ArgumentGroup) -> None:
         help="labels alone (no text is generated), or labels and explanations (default)",
     )
     add_orders(group)
-    group.add_argument("--criteria", metavar="A,B", help=f"some of {','.join(ELOQUENT.names)}")
+    add_rubric(group, "the criteria and their questions (those of the task)")
+    group.add_argument(
+        "--criteria", metavar="A,B", help=f"some of the rubric's; of the task's: {','.join(ELOQUENT.names)}"
+    )
     group.add_argument("--items", type=int, metavar="N", help="the first N items only")
     add_ids(group)
     add_examples(group)
@@ -175,6 +184,8 @@ def run(options: argparse.Namespace) -> int:
         read["examples"] = options.examples
     if options.calibration:
         read["calibration"] = options.calibration
+    if options.rubric and Path(options.rubric).is_file():
+        read["rubric"] = Path(options.rubric)
     if ids:
         read["ids"] = ids
     check_outputs(options, read)
@@ -233,8 +244,9 @@ def _tell_notices(event: FilesRead | Preparing) -> None:
 
 def _setup(options: argparse.Namespace, model: Path) -> tuple[RunSetup, Orders]:
     """The run that the arguments ask for, with this model. SetupError where they contradict each other."""
-    criteria = ELOQUENT.names if options.criteria is None else _names(options.criteria)
-    orders = orders_of(options, ELOQUENT.only(criteria).names)
+    rubric = rubric_of(options) or ELOQUENT
+    criteria = rubric.names if options.criteria is None else _names(options.criteria, rubric)
+    orders = orders_of(options, rubric.only(criteria).names)
     setup = RunSetup(
         dataset_path=options.dataset,
         model_path=model,
@@ -242,6 +254,7 @@ def _setup(options: argparse.Namespace, model: Path) -> tuple[RunSetup, Orders]:
         mode=Mode(options.mode),
         both_orders=orders.both,
         second_order_below=orders.below,
+        rubric=rubric,
         criteria=criteria,
         examples_path=options.examples,
         shots=shots_of(options),
@@ -256,7 +269,7 @@ def _setup(options: argparse.Namespace, model: Path) -> tuple[RunSetup, Orders]:
         device=options.device,
         gpu_layers=options.gpu_layers,
         fresh=options.fresh,
-        columns=columns_of(options),
+        columns=columns_of(options, rubric),
         name=options.name,
         note=options.note,
     )
@@ -269,11 +282,11 @@ def _items(count: int | None) -> int | None:
     return count
 
 
-def _names(text: str) -> tuple[str, ...]:
+def _names(text: str, rubric: Rubric) -> tuple[str, ...]:
     names = tuple(name.strip() for name in text.split(","))
     if not all(names):
         raise SetupError(
-            f"--criteria: cannot read {text!r}.", f"Write some of {','.join(ELOQUENT.names)}, with commas."
+            f"--criteria: cannot read {text!r}.", f"Write some of {','.join(rubric.names)}, with commas."
         )
     return names
 

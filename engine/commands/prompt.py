@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
+from engine.commands.shared.column_arguments import add_rubric, rubric_of
 from engine.commands.shared.console import (
     DONE,
     add_store,
@@ -46,7 +47,7 @@ from engine.prompt.next_tokens import next_table
 from engine.prompt.preview import Preview
 from engine.store.run_store import RunStore
 
-_OF_A_RUN = ("mode", "context", "kv_type", "shorten")
+_OF_A_RUN = ("mode", "rubric", "context", "kv_type", "shorten")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -74,6 +75,7 @@ def parser() -> argparse.ArgumentParser:
         "--next", type=int, metavar="N", help="let the model read it: its N likeliest tokens"
     )
     judging = arguments.add_argument_group("a dataset, as in judge")
+    add_rubric(judging, "the questions (those of the task)")
     judging.add_argument("--mode", choices=[mode.value for mode in Mode], help="counts with --shorten")
     judging.add_argument("--context", type=int, metavar="N", help="tokens the model can hold")
     judging.add_argument("--kv-type", choices=[kind.value for kind in KvType], help="the model's cache")
@@ -118,7 +120,7 @@ def _question(options: argparse.Namespace, cancel: CancelToken) -> ItemQuestion:
         raise SetupError("--dataset says where a run's dataset is now.", "Leave it out.")
     setup = _setup(options, Path(options.what), model_file(options.model))
     return question_of_setup(
-        setup, _item(load_dataset(setup.dataset_path, cancel=cancel), options.id), cancel
+        setup, _item(load_dataset(setup.dataset_path, setup.rubric, cancel), options.id), cancel
     )
 
 
@@ -143,10 +145,13 @@ def _stored(run_id: int, options: argparse.Namespace) -> StoredRun:
 
 def _setup(options: argparse.Namespace, dataset: Path, model: Path) -> RunSetup:
     usual = JudgeSettings()
+    rubric = rubric_of(options) or ELOQUENT
     return RunSetup(
         dataset_path=dataset,
         model_path=model,
         mode=Mode(options.mode or usual.mode),
+        rubric=rubric,
+        criteria=rubric.names,
         examples_path=options.examples,
         shots=shots_of(options),
         shorten=bool(options.shorten),
@@ -172,8 +177,7 @@ def _item(dataset: Dataset, item_id: str | None) -> Item:
 def _criterion(name: str | None, question: ItemQuestion) -> str:
     names = question.rubric.names
     if name is not None and name not in names:
-        known = "Unknown criterion" if name not in ELOQUENT.names else "Not asked by this run"
-        raise SetupError(f"{known}: {printable(name)}.", f"Choose from {', '.join(names)}.")
+        raise SetupError(f"Not asked here: {printable(name)}.", f"Choose from {', '.join(names)}.")
     return name or names[0]
 
 

@@ -23,7 +23,6 @@ from engine.commands.shared.measure_arguments import (
 )
 from engine.commands.shared.slice_arguments import add_slices, divided, kept, sliced
 from engine.core.errors import SetupError
-from engine.core.rubric import ELOQUENT
 from engine.measure.evaluation import evaluate
 from engine.measure.matching import match
 from engine.measure.systems import open_system
@@ -77,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
         measures = ModelMeasures(options, cancel)
         say_what_was_left_out(matched)
         scores = measures.of(matched)
-    chosen = options.weights is not None or options.tie_threshold != ELOQUENT.tie_threshold
+    chosen = not (options.weights is None and options.tie_threshold is None and options.rubric is None)
     source = "as given to the command" if chosen else DEFAULT_WEIGHTS
     report = gather(evaluate(matched, scores), weighing, source, sliced(matched, divisions))
     figures = report.figures()

@@ -6,7 +6,7 @@ Knows: its arguments and what it prints.
 import argparse
 from pathlib import Path
 
-from engine.commands.shared.column_arguments import add_columns, columns_of, read_dataset
+from engine.commands.shared.column_arguments import add_columns, add_rubric, columns_of, read_dataset
 from engine.commands.shared.console import DONE, INCOMPLETE, command_parser, printable, printed, tell
 from engine.commands.shared.example_arguments import add_examples
 from engine.commands.shared.machine_arguments import add_computer
@@ -92,6 +92,7 @@ def _add_adding(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument(
         "--dataset", type=Path, required=True, metavar="FILE", help="the dataset that it answers"
     )
+    add_rubric(arguments, "its criteria, with their weights")
     add_columns(arguments, "dataset")
     _add_store(arguments)
 
@@ -166,6 +167,7 @@ def _facts_of_model(results: RunResults) -> dict[str, str]:
     return {
         "model": f"{identity.model_name}, {identity.model_path} ({identity.model_hash[:12]})",
         "prompt": f"version {identity.prompt_version}",
+        "rubric": " ".join(f"{identity.asked.name}. {identity.asked.source}".split()),
         "read in": read_in_words(results),
         "calibrated": f"on {results.calibration.dataset}" if results.calibration else "no",
         **{

@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import quantiles
 from typing import Any
 
-from engine.commands.shared.column_arguments import read_dataset, read_labels
+from engine.commands.shared.column_arguments import read_dataset, read_labels, rubric_of
 from engine.commands.shared.console import DONE, add_store, command_parser, printable, printed, tell
 from engine.commands.shared.measure_arguments import (
     add_gold,
@@ -26,6 +26,7 @@ from engine.commands.shared.measure_arguments import (
 from engine.commands.shared.slice_arguments import add_slices, divided, kept, print_slice_tables, slices_json
 from engine.core.errors import SetupError
 from engine.core.formatting import listed, number
+from engine.core.rubric import ELOQUENT, rubric_for_labels
 from engine.core.value_tables import Fact, Kind, Row
 from engine.data.dataset import Dataset
 from engine.measure.matching import match, people_caveats
@@ -84,7 +85,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _weigh_scores(options: argparse.Namespace) -> int:
     """Comparisons with scores: the result is printed as JSON."""
-    gold = read_dataset(options, options.gold) if options.gold else None
+    rubric = rubric_of(options) or ELOQUENT
+    gold = read_dataset(options, options.gold, rubric=rubric_for_labels([rubric])) if options.gold else None
     if options.weights is None:
         raise SetupError(
             "Comparisons with scores need --weights.",
@@ -93,7 +95,8 @@ def _weigh_scores(options: argparse.Namespace) -> int:
     weights = parse_weights(options.weights)
     pairs = ScoredPairs(load_comparisons(Path(options.what), list(weights)))
     with weight_errors():
-        result = weigh(pairs, weights, options.tie_threshold, gold)
+        threshold = rubric.tie_threshold if options.tie_threshold is None else options.tie_threshold
+        result = weigh(pairs, weights, threshold, gold)
     if gold is not None and result.agreement is None:
         raise SetupError(
             f"No id of {options.what} has a human overall label in {gold.name}.",

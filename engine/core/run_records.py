@@ -196,7 +196,8 @@ class StoredRun:
         }
         facts = (f"{words(key)} {value_in_words(value)}" for key, value in made.items() if value != "")
         named = (f"run {self.id}", self.name, self.note, identity.model_name, str(identity.model_path))
-        what = (str(identity.dataset_path), identity.kind, *map(words, identity.criteria))
+        rubric = identity.rubric.name if identity.rubric else ""
+        what = (str(identity.dataset_path), identity.kind, rubric, *map(words, identity.criteria))
         return "\n".join((*named, *what, *facts)).casefold()
 
     def found_by(self, text: str) -> bool:

@@ -44,6 +44,7 @@ def as_json(results: RunResults) -> dict[str, Any]:
             "kind": identity.kind.value,
             "model": {"name": identity.model_name, "sha256": identity.model_hash},
             "prompt_version": identity.prompt_version,
+            "rubric": None if run.submitted else identity.asked.as_json(),
             "settings": dict(identity.settings),
             "made_with": dict(run.manifest),
             "calibration": results.calibration and results.calibration.as_json(),

@@ -10,8 +10,9 @@ from itertools import combinations
 from scipy.stats import binomtest, rankdata
 
 from engine.core.errors import SetupError
-from engine.core.formatting import words
+from engine.core.formatting import without_middle, words
 from engine.core.items import Preference
+from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
 from engine.measure.accuracy import mean
 from engine.measure.evaluation import Evaluation
@@ -20,6 +21,7 @@ from engine.measure.matching import Matched, Pair, match
 from engine.measure.systems import System
 
 LEAST_SYSTEMS = 2
+_LONGEST_SHOWN = 120  # letters of a question
 EXPLANATION_MEASURES = ("rouge_l", "bertscore", "agreement")
 
 
@@ -98,7 +100,8 @@ class Comparison:
         """A sentence for each criterion that is not compared, and why."""
         why = {name: f"{', '.join(systems)} without it" for name, systems in self.left_out.items()}
         for name, questions in self.asked_otherwise.items():
-            why[name] = "; ".join(f"{run} was asked “{question}”" for run, question in questions.items())
+            asked = {run: without_middle(question, _LONGEST_SHOWN) for run, question in questions.items()}
+            why[name] = "; ".join(f"{run} was asked “{question}”" for run, question in asked.items())
         return [f"{name} is not compared: {reason}." for name, reason in why.items()]
 
 
@@ -186,6 +189,14 @@ def _compared(
         found = "; ".join(f"{evaluation.name}: {', '.join(evaluation.labels)}" for evaluation in evaluations)
         raise SetupError(f"The systems share no labelled criterion ({found}).", "Compare others.")
     return criteria
+
+
+def about_the_task(system: System) -> bool:
+    """Whether a system answers the questions of the task alone; of a submission by name."""
+    task = {criterion.name: criterion.question for criterion in ELOQUENT.criteria}
+    if system.asked is None:
+        return set(system.criteria) <= task.keys()
+    return all(task.get(criterion.name) == criterion.question for criterion in system.asked.criteria)
 
 
 def _left_out(evaluations: Sequence[Evaluation]) -> dict[str, tuple[str, ...]]:

@@ -296,6 +296,9 @@ def _run_facts(results: RunResults, model: ModelFile | None) -> Iterator[tuple[s
     yield "model, quantisation", model.quantisation if model else _UNKNOWN
     yield "prompt version", identity.prompt_version
     yield "criteria", ", ".join(identity.criteria)
+    yield "rubric", f"{identity.asked.name}. {identity.asked.source}"
+    for criterion in identity.asked.criteria:
+        yield f"question, {words(criterion.name)}", " ".join(criterion.asked[1:])
     calibration = results.calibration
     yield "calibration", f"{calibration.hash}, fitted on {calibration.dataset}" if calibration else "none"
     for name, value in {**identity.settings_in_short, **run.manifest_in_short}.items():

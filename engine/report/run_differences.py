@@ -37,6 +37,8 @@ def differences_table(first: StoredRun, other: StoredRun, efforts: Mapping[int, 
         ),
     )
     left, right = _facts(first, efforts[first.id]), _facts(other, efforts[other.id])
+    if first.identity.asked.asked != other.identity.asked.asked:
+        left, right = left | _questions(first), right | _questions(other)
     alike: list[Row] = []
     differing: list[Row] = []
     known: dict[str, Row] = {}
@@ -75,8 +77,9 @@ def _facts(run: StoredRun, efforts: Sequence[Effort]) -> dict[str, str]:
         "folder of the model": str(identity.model_path.parent),
         "content of the model": identity.model_hash[:_HASH_SHOWN],
         "prompt version": identity.prompt_version,
+        "rubric": "" if run.submitted else identity.asked.name,
         "criteria": ", ".join(words(name) for name in identity.criteria),
-        "calibrated on": str((run.calibration or {}).get("dataset", "")),
+        "calibrated on": str((run.calibration or {}).get("dataset", {}).get("name", "")),
     }
     made: dict[str, Any] = {**identity.settings_in_short, **run.manifest}
     for name in (CLUSTER, COLUMNS):
@@ -100,6 +103,16 @@ def _questions(rubric: Rubric) -> Iterator[tuple[str, ...]]:
         meant = (("Good:", criterion.good), ("Bad:", criterion.bad))
         meanings = (part for title, text in meant if text for part in (title, text))
         yield criterion.name, criterion.question, *meanings
+
+
+def _questions(run: StoredRun) -> dict[str, str]:
+    """What was asked, where two runs were not asked the same; of submissions nobody knows it."""
+    asked = run.identity.asked
+    if run.submitted:
+        return {}
+    questions = {f"question, {words(each.name)}": " ".join(each.asked[1:]) for each in asked.criteria}
+    own = {f"wording, {words(name)}": text for name, text in asked.wording.own.items()}
+    return {name: " ".join(text.split()) for name, text in {**questions, **own}.items()}
 
 
 def _value(key: str, value: object) -> str:

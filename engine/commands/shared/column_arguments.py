@@ -1,4 +1,4 @@
-"""--columns, --labels and --save-columns: which columns of a foreign dataset are ours; what they seem to be.
+"""--rubric, the criteria; --columns, --labels, --save-columns: which columns of a foreign dataset are ours.
 
 Knows: the arguments, how a guess is printed. Does not know: how a file is read by a map, how one is guessed.
 """
@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING
 
 from engine.commands.shared.console import printable, table, tell
 from engine.core.cancel import CancelToken
-from engine.core.column_map import ColumnMap, parse_columns, parse_labels, targets
+from engine.core.column_map import ColumnMap, check_targets, parse_columns, parse_labels, targets
 from engine.core.errors import SetupError
 from engine.core.formatting import clipped
-from engine.core.rubric import ELOQUENT
+from engine.core.rubric import ELOQUENT, Rubric, rubric_for_labels, rubric_of_names
 from engine.data.column_content import Sample, read_sample
 from engine.data.column_guess import Guess, guess_columns
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.mapped_table import MappedTable
+from engine.data.rubrics.draft import criteria_of_columns
+from engine.data.rubrics.shipped import find_rubric
 from engine.data.tables import open_table
 from engine.decisions.run_dataset import load_as_judged
 from engine.system.column_memory import remember, remembered
@@ -26,6 +28,18 @@ if TYPE_CHECKING:
     from engine.measure.systems import System
 
 _ITEMS_SHOWN = 3
+
+
+def add_rubric(arguments: argparse._ActionsContainer, what: str) -> None:
+    """--rubric; `what`: what it is good for."""
+    arguments.add_argument(
+        "--rubric", metavar="NAME|FILE", help=f"{what}: a name that `rubrics` lists, or a TOML file"
+    )
+
+
+def rubric_of(options: argparse.Namespace) -> Rubric | None:
+    """The rubric that is named; None without --rubric. SetupError where there is none, or it is wrong."""
+    return None if options.rubric is None else find_rubric(options.rubric)
 
 
 def add_columns(arguments: argparse._ActionsContainer, dataset: str) -> None:
@@ -42,18 +56,29 @@ def add_columns(arguments: argparse._ActionsContainer, dataset: str) -> None:
     )
 
 
-def columns_of(options: argparse.Namespace) -> ColumnMap | None:
-    """What the options say; None where they say nothing. SetupError."""
+def columns_of(options: argparse.Namespace, rubric: Rubric | None = None) -> ColumnMap | None:
+    """What the options say; None where they say nothing. SetupError, also for labels on other criteria than
+    those of `rubric`.
+    """
     if options.columns is None and options.labels is None:
         if options.save_columns:
             raise SetupError("--save-columns: there is nothing to remember.", "Say what with --columns.")
         return None
-    return ColumnMap.of(parse_columns(options.columns or ""), parse_labels(options.labels or ""))
+    sources = parse_columns(options.columns or "")
+    if rubric is not None:
+        check_targets(sources, rubric)
+    return ColumnMap.of(sources, parse_labels(options.labels or ""))
 
 
-def read_dataset(options: argparse.Namespace, path: Path, cancel: CancelToken | None = None) -> Dataset:
-    """The dataset that the options are about, read by them; with --save-columns they are remembered."""
-    dataset = load_dataset(path, cancel=cancel, columns=columns_of(options))
+def read_dataset(
+    options: argparse.Namespace, path: Path, cancel: CancelToken | None = None, rubric: Rubric | None = None
+) -> Dataset:
+    """The dataset that the options are about, read by them; with --save-columns they are remembered.
+
+    `rubric`: on whose criteria its labels are; None for that of --rubric, or the task's.
+    """
+    rubric = rubric or rubric_of(options) or ELOQUENT
+    dataset = load_dataset(path, rubric, cancel, columns=columns_of(options, rubric))
     keep_columns(options, dataset)
     return dataset
 
@@ -61,13 +86,27 @@ def read_dataset(options: argparse.Namespace, path: Path, cancel: CancelToken | 
 def read_labels(
     options: argparse.Namespace, path: Path, systems: "Iterable[System]", cancel: CancelToken | None = None
 ) -> Dataset:
-    """The dataset with human labels, by the options; without them a run's own file as the run read it."""
-    if columns_of(options) is not None:
-        return read_dataset(options, path, cancel)
-    dataset = load_as_judged(path, (system.results.run for system in systems if system.results), cancel)
+    """The dataset with human labels, by the options; without them a run's own file as the run read it.
+
+    The labels are on the criteria of --rubric, of what runs were asked, and of what submissions name.
+    """
+    systems = list(systems)
+    rubric = _rubric_of_systems(rubric_of(options), systems)
+    if columns_of(options, rubric) is not None:
+        return read_dataset(options, path, cancel, rubric)
+    judged = [system.results.run for system in systems if system.results]
+    dataset = load_as_judged(path, judged, cancel, rubric=rubric)
     if dataset.columns is not None and dataset.columns != remembered(dataset.file_columns):
         tell(f"{printable(path.name)} is read by the columns that it was judged with.")
     return dataset
+
+
+def _rubric_of_systems(given: Rubric | None, systems: "Iterable[System]") -> Rubric:
+    known = given or ELOQUENT
+    found = [given] if given else []
+    return rubric_for_labels(
+        [*found, *(system.asked or rubric_of_names(system.criteria, known) for system in systems)]
+    )
 
 
 def keep_columns(options: argparse.Namespace, dataset: Dataset) -> None:
@@ -77,14 +116,19 @@ def keep_columns(options: argparse.Namespace, dataset: Dataset) -> None:
         tell("The columns are remembered: files with the same columns are read in this way from now on.")
 
 
-def print_guess(path: Path) -> None:
+def other_criteria(dataset: Dataset) -> list[str]:
+    """The criteria of its further columns, which are labels on other criteria than those of its rubric."""
+    return criteria_of_columns(dataset.other_columns)
+
+
+def print_guess(path: Path, rubric: Rubric) -> None:
     """Print what the columns of a foreign file seem to be, and its first rows as they would be read."""
     sample = read_sample(open_table(path))
-    guess = guess_columns(sample, ELOQUENT)
+    guess = guess_columns(sample, rubric)
     sources, sureness = guess.map.source_of, guess.sureness
     rows = [
         [name, printable(clipped(sources.get(name) or "the number of the row")), sureness[name].value]
-        for name in targets(ELOQUENT)
+        for name in targets(rubric)
         if name in sureness
     ]
     rows += [[name, "?", "no guess could be made"] for name in guess.open]
@@ -94,14 +138,14 @@ def print_guess(path: Path) -> None:
         labels = [[printable(clipped(value)), label or "no label"] for value, label in guess.map.labels]
         print(f"\nLabel values ({guess.labels.value}):\n\n{table(['value', 'means'], labels)}")
     if not guess.open:
-        _print_items(sample, guess)
+        _print_items(sample, guess, rubric)
     print()
 
 
-def _print_items(sample: Sample, guess: Guess) -> None:
-    mapped = MappedTable(sample.table.first(_ITEMS_SHOWN), guess.map, ELOQUENT)
+def _print_items(sample: Sample, guess: Guess, rubric: Rubric) -> None:
+    mapped = MappedTable(sample.table.first(_ITEMS_SHOWN), guess.map, rubric)
     rows = list(mapped.rows())
-    names = [name for name in mapped.columns if name in targets(ELOQUENT)]
+    names = [name for name in mapped.columns if name in targets(rubric)]
     print("\nIts first rows would be read so:")
     for row in rows:
         print()

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from engine.commands.shared.column_arguments import add_columns
+from engine.commands.shared.column_arguments import add_columns, add_rubric, rubric_of
 from engine.commands.shared.console import printable, tell
 from engine.commands.shared.machine_arguments import add_computer
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
@@ -18,7 +18,7 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.formatting import listed
 from engine.core.judgments import Agreement, Unscored
-from engine.core.rubric import ELOQUENT
+from engine.core.rubric import Rubric, rubric_of_names
 from engine.core.settings import default_context
 from engine.gguf.encoder_file import read_encoder_file
 from engine.gguf.judge_file import read_model_file
@@ -40,13 +40,14 @@ from engine.weigh.system_weighing import ScoredPairs, Weighing, scored_pairs_of,
 
 
 def add_gold(arguments: argparse.ArgumentParser, required: bool = True) -> None:
-    """--gold and --partial, and by which columns the former is read."""
+    """--gold and --partial, and by which columns and criteria the former is read."""
     arguments.add_argument(
         "--gold", type=Path, required=required, metavar="DATASET", help="the dataset with human labels"
     )
     arguments.add_argument(
         "--partial", action="store_true", help="use the items that both have, and say how many"
     )
+    add_rubric(arguments, "the criteria of submissions and labels; a run brings its own")
     add_columns(arguments, "human labels")
 
 
@@ -158,14 +159,13 @@ def say_what_was_left_out(matched: Matched) -> None:
 def add_weights(arguments: argparse.ArgumentParser) -> None:
     """--weights and --tie-threshold."""
     arguments.add_argument(
-        "--weights", metavar="NAME=W,...", help="quality=0.6,relevance=0.4 (default: all criteria alike)"
+        "--weights", metavar="NAME=W,...", help="quality=0.6,relevance=0.4 (default: those of the rubric)"
     )
     arguments.add_argument(
         "--tie-threshold",
         type=float,
-        default=ELOQUENT.tie_threshold,
         metavar="T",
-        help="differences up to T are ties (%(default)s)",
+        help="differences up to T are ties (default: that of the rubric)",
     )
 
 
@@ -176,11 +176,12 @@ def weigh_system(
 
     With `matched`, only the items that have human labels; SetupError where there is nothing to decide.
     """
+    rubric = weighing_rubric(options, system)
     if options.weights is None:
-        weights = ELOQUENT.weights(system.criteria)
+        weights = rubric.weights(system.criteria)
         if not weights:
             raise SetupError(
-                f"{system.name} has none of {', '.join(ELOQUENT.names)}.",
+                f"{system.name} has none of {', '.join(rubric.names)}.",
                 f"Name its criteria: --weights {system.criteria[0]}=1",
             )
     else:
@@ -200,7 +201,16 @@ def weigh_system(
         )
     with weight_errors():
         gold = matched.dataset if matched else None
-        return pairs, weigh(pairs, weights, options.tie_threshold, gold, system)
+        threshold = rubric.tie_threshold if options.tie_threshold is None else options.tie_threshold
+        return pairs, weigh(pairs, weights, threshold, gold, system)
+
+
+def weighing_rubric(options: argparse.Namespace, system: System) -> Rubric:
+    """By whose weights and tie threshold a system is weighed: those of --rubric, else of the run itself."""
+    given = rubric_of(options)
+    if given is None and system.results is not None:
+        return system.results.run.identity.asked
+    return given or rubric_of_names(system.criteria)
 
 
 @contextmanager

@@ -1,0 +1,117 @@
+"""`rubrics`: the rubrics that come with the program and your own; one shown, drafted or checked.
+
+Knows: its arguments and what it prints.
+"""
+
+import argparse
+from pathlib import Path
+from textwrap import fill
+
+from engine.commands.shared.console import DONE, command_parser, printable
+from engine.core.errors import InputError, SetupError
+from engine.core.formatting import counted
+from engine.core.rubric import Rubric
+from engine.data.rubrics.draft import draft_rubric
+from engine.data.rubrics.files import load_rubric, rubric_text, save_rubric
+from engine.data.rubrics.shipped import find_rubric, own_rubrics, shipped_rubrics
+from engine.data.tables import open_table
+from engine.system.files import check_targets
+from engine.system.paths import rubrics_folder
+
+_WIDTH = 100
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of `rubrics`."""
+    arguments = command_parser(
+        "rubrics",
+        "List the rubrics that come with the program, with their sources, and your own. A rubric is a TOML\n"
+        "file of criteria; judge, prompt and the commands that read labels take one with --rubric.",
+    )
+    arguments.set_defaults(action=_list)
+    actions = arguments.add_subparsers(metavar="ACTION", title="actions (none: list the rubrics)")
+    show = actions.add_parser("show", help="print a rubric as TOML, to be changed and used as your own")
+    show.add_argument("rubric", metavar="NAME|FILE")
+    show.set_defaults(action=_show)
+    draft = actions.add_parser("draft", help="make a rubric of the criteria that a dataset has labels on")
+    draft.add_argument("dataset", type=Path, metavar="DATASET")
+    draft.add_argument("--out", type=Path, required=True, metavar="FILE.toml", help="the rubric")
+    draft.set_defaults(action=_draft)
+    check = actions.add_parser("check", help="say what a rubric asks, or all that is wrong in its file")
+    check.add_argument("file", type=Path, metavar="FILE")
+    check.set_defaults(action=_check)
+    return arguments
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do what the action says."""
+    return int(options.action(options))
+
+
+def _list(_options: argparse.Namespace) -> int:
+    for rubric in shipped_rubrics():
+        print(_in_short(rubric.name, rubric))
+    if own := own_rubrics():
+        print(f"\nYour own, in {printable(str(rubrics_folder()))}:\n")
+    for path in own:
+        try:
+            print(_in_short(path.stem, load_rubric(path)))
+        except InputError as error:
+            print(printable(error.problem))
+    return DONE
+
+
+def _in_short(name: str, rubric: Rubric) -> str:
+    """Its criteria and its source, in a paragraph each."""
+    shown = [fill(f"{printable(name)}: {', '.join(rubric.names)}", _WIDTH)]
+    indent = "    "
+    if rubric.source:
+        source = printable(" ".join(rubric.source.split()))
+        shown.append(fill(source, _WIDTH, initial_indent=indent, subsequent_indent=indent))
+    return "\n".join(shown)
+
+
+def _show(options: argparse.Namespace) -> int:
+    print(rubric_text(find_rubric(options.rubric)), end="")
+    return DONE
+
+
+def _draft(options: argparse.Namespace) -> int:
+    path, out = options.dataset, options.out
+    if out.suffix.lower() != ".toml":
+        raise SetupError(f"--out {out}: a rubric is TOML.", f"Name it {out.stem}.toml")
+    if out.exists():
+        raise SetupError(f"--out {out} is there already.", "Choose another name: a draft overwrites nothing.")
+    check_targets({"--out": out}, {"dataset": path})
+    columns = open_table(path).first_columns()
+    rubric = draft_rubric(columns, path.name.partition(".")[0])
+    if rubric is None:
+        raise InputError(
+            path,
+            ["has no labels on criteria besides the task's."],
+            "A column of labels is called CRITERION_preference. Rubrics that there are: rubrics",
+        )
+    save_rubric(out, rubric)
+    print(f"Rubric: {out} with {counted(len(rubric.criteria), 'criterion', 'criteria')}: {_names(rubric)}.")
+    print("Its questions are a beginning: write into it what the annotators were asked.")
+    return DONE
+
+
+def _check(options: argparse.Namespace) -> int:
+    rubric = load_rubric(options.file)
+    n_criteria, own = len(rubric.criteria), len(rubric.wording.own)
+    print(
+        f"{printable(options.file.name)}: the rubric {printable(rubric.name)} of"
+        f" {counted(n_criteria, 'criterion', 'criteria')}, tie threshold {rubric.tie_threshold:g}."
+    )
+    print("Its wording is as usual." if not own else f"Words of its own: {', '.join(rubric.wording.own)}.")
+    for criterion in rubric.criteria:
+        print(f"\n{printable(criterion.name)} (weight {criterion.weight:g}): {printable(criterion.question)}")
+        for how, meaning in (("good", criterion.good), ("bad", criterion.bad)):
+            if meaning:
+                print(f"    {how}: {printable(meaning)}")
+    return DONE
+
+
+def _names(rubric: Rubric) -> str:
+    return ", ".join(map(printable, rubric.names))
