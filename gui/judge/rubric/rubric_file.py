@@ -76,7 +76,7 @@ class RubricOnDisk(QObject):
 
     def look(self) -> None:
         """See whether another program has changed the file."""
-        if self.path is not None and not self._writing.busy and not self._looking.busy:
+        if self.path is not None and not self._writing.busy:
             self._looking.start(rubric_jobs.look_at(self.path))
 
     @Slot()

@@ -105,12 +105,14 @@ def test_a_criterion_is_written_added_moved_and_removed(opened: Opener) -> None:
     assert tab.name_field.text() == "brevity"
     write(tab.question_field, "Which one is short?")
     write(tab.bad_field, "It rambles.")
+    view.setFocus()
     QTest.keyClick(view, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
     QTest.keyClick(view, Qt.Key.Key_Insert)
     assert dialog.focusWidget() is tab.name_field
     write(tab.name_field, "good humour")  # a space cannot be in a column's name
     write(tab.question_field, "Which is funnier?")
     dialog.draft.choose(3)
+    view.setFocus()
     QTest.keyClick(view, Qt.Key.Key_Delete)
     found = dialog.draft.rubric.rubric()
     assert found.names == ("brevity", "good_humour", "politeness")
