@@ -3,11 +3,10 @@
 Knows: which facts of a run stand in a row, and by which words. Does not know: terminals, windows, results.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.core.formatting import duration, value_in_words, words
-from engine.core.rubric import Rubric
 from engine.core.run_records import CLUSTER, COLUMNS, DEVICE_WORDS, REWRITTEN, Effort, StoredRun
 from engine.core.value_tables import Column, Kind, Row, Table
 
@@ -87,22 +86,7 @@ def _facts(run: StoredRun, efforts: Sequence[Effort]) -> dict[str, str]:
             made[name] = run.manifest_in_short[name]
     for key, value in made.items():
         facts.setdefault(_WORDS.get(key, words(key)), _value(key, value))
-    return {**facts, **({} if run.submitted else _asked(identity.asked)), **_times(efforts)}
-
-
-def _asked(rubric: Rubric) -> dict[str, str]:
-    """What a run was asked, a fact for each question and for each part of the wording that is its own."""
-    questions = {f"question on {words(name)}": " ".join(parts) for name, *parts in _questions(rubric)}
-    wording = {f"wording: {words(part)}": text for part, text in rubric.wording.own.items()}
-    return {"rubric": rubric.name, **questions, **wording}
-
-
-def _questions(rubric: Rubric) -> Iterator[tuple[str, ...]]:
-    """By criterion: its name, its question, what good and bad mean on it where that is said."""
-    for criterion in rubric.criteria:
-        meant = (("Good:", criterion.good), ("Bad:", criterion.bad))
-        meanings = (part for title, text in meant if text for part in (title, text))
-        yield criterion.name, criterion.question, *meanings
+    return {**facts, **_times(efforts)}
 
 
 def _questions(run: StoredRun) -> dict[str, str]:

@@ -92,7 +92,7 @@ class PromptDialog(QDialog):
         self.title = OneLine()
         self.title.setText(one_line(f"Item {item_id}: reading the model's vocabulary …"))
         self.criterion, self.order = QComboBox(), QComboBox()
-        for box, accessible in ((self.criterion, "Criterion (1 to 5)"), (self.order, "Order (O)")):
+        for box, accessible in ((self.criterion, "Criterion (1 to 9)"), (self.order, "Order (O)")):
             narrow(box)
             name(box, accessible, accessible)
         self.tokens = QPushButton("Tokens")

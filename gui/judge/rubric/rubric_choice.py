@@ -240,6 +240,9 @@ class RubricChoice(QWidget):
 
     @Slot()
     def _show(self) -> None:
+        if (whole := self._whole()) is not None:
+            self._at_hand.choose(*whole)  # which is shown then
+            return
         self._fill()
         rubric = self._at_hand.rubric
         self.source.setText(one_line(rubric.source) if rubric.source else "No source is named.")
@@ -274,6 +277,17 @@ class RubricChoice(QWidget):
     def _add(self, text: str, data: object, what: str) -> None:
         self.field.addItem(one_line(short_name(text)), data)
         self.field.setItemData(self.field.count() - 1, tip(what), Qt.ItemDataRole.ToolTipRole)
+
+    def _whole(self) -> tuple[Rubric, Path | None] | None:
+        """What is offered, of which the rubric at hand is some, as that of a run may be."""
+        at_hand = self._at_hand
+        if at_hand.path is not None or at_hand.rubric in self._found.shipped:
+            return None
+        offered: list[tuple[Rubric, Path | None]] = [
+            *((file.rubric, file.path) for file in self._found.files if file.rubric is not None),
+            *((rubric, None) for rubric in self._found.shipped),
+        ]
+        return next((found for found in offered if at_hand.rubric.is_part_of(found[0])), None)
 
     def _add_unread(self, file: RubricFile) -> None:
         """A file that cannot be chosen, with the reason; "Open…" says all of it."""
