@@ -51,6 +51,11 @@ NO_SYSTEM = (
     " + message.content | trim + '<end_of_turn>\\n' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<start_of_turn>model\\n' }}{% endif %}"
 )
+THOUGHT = (
+    "{% if add_generation_prompt and enable_thinking is defined and enable_thinking is false %}"
+    "{{ '<think>\\n\\n</think>\\n\\n' }}{% endif %}"
+)
+"""What a template ends with that lets its model think, unless it is told not to."""
 
 _VERDICTS = (" A", " B", " C", " D")
 

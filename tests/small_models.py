@@ -8,6 +8,7 @@ from tests.random_models import (
     HEADERS,
     INSTRUCTIONS,
     NO_SYSTEM,
+    THOUGHT,
     Shape,
     add_random_weights,
     byte_level_bpe,
@@ -61,6 +62,12 @@ def _slow(path: Path) -> Path:
     return write_random_model(path, byte_level_bpe(HEADER_TOKENS), HEADERS, shape)
 
 
+def _thinker(path: Path) -> Path:
+    """Its marks around a thought are control tokens, as some models have them."""
+    table = byte_level_bpe((*CHATML_TOKENS, "<think>", "</think>"), pre="qwen2")
+    return write_random_model(path, table, CHATML + THOUGHT)
+
+
 def _mamba(path: Path) -> Path:
     return write_random_mamba(path, byte_level_bpe(HEADER_TOKENS), HEADERS)
 
@@ -75,6 +82,7 @@ FAMILIES: dict[str, Callable[[Path], Path]] = {
     "split_letters": _split_letters,
     "short_context": _short_context,
     "slow": _slow,
+    "thinker": _thinker,
     "mamba": _mamba,
 }
 
@@ -108,11 +116,18 @@ REAL_PAIRS = {
     "gemma-on-spm": ("llama-spm", "google-gemma-2-2b-it"),
     "mistral-on-spm": ("llama-spm", "mistralai-Mistral-Nemo-Instruct-2407"),
 }
+REAL_THINKERS = {
+    "qwen3": ("qwen2", "Qwen-Qwen3-0.6B"),
+    "r1-distill": ("llama-bpe", "deepseek-ai-DeepSeek-R1-Distill-Llama-8B"),
+    "gemma-4-on-spm": ("llama-spm", "google-gemma-4-31B-it"),
+    "gpt-oss-on-bpe": ("llama-bpe", "openai-gpt-oss-120b"),
+}
+"""Those whose templates have a place for thoughts."""
 
 
 def real_parts(data: Path, pair: str) -> tuple[Path, str]:
     """The file of a real tokenizer, and a real chat template."""
-    vocabulary, template = REAL_PAIRS[pair]
+    vocabulary, template = {**REAL_PAIRS, **REAL_THINKERS}[pair]
     source = (data / "templates" / f"{template}.jinja").read_text(encoding="utf-8")
     return data / "vocabularies" / f"{vocabulary}.gguf", source
 

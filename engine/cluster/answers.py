@@ -13,11 +13,12 @@ from typing import Any
 from engine.cluster.work import PlacedItem
 from engine.core.cell_safety import unsafe_explanation
 from engine.core.errors import SetupError
-from engine.core.items import Order, Preference
-from engine.core.judgments import Explanation, JudgedItem, Reading, Shortening
+from engine.core.items import Order, Preference, Way
+from engine.core.judgments import Explanation, JudgedItem, RawAnswer, Reading, Shortening
 from engine.core.remedies import Remedy
 from engine.core.rubric import Rubric
 from engine.core.settings import JudgeSettings
+from engine.core.ways.all_ways import Asked, asked_by, reading_of
 
 _SAID = "said"
 _REFUSED, _PROBLEM, _REMEDY = "refused", "problem", "remedy"
@@ -68,8 +69,7 @@ def item_json(item: JudgedItem) -> dict[str, Any]:
         "id": item.item_id,
         "content": item.content_hash,
         "readings": {
-            name: [[reading.order.value, list(reading.log_probs)] for reading in readings]
-            for name, readings in item.readings.items()
+            name: [_reading_json(reading) for reading in readings] for name, readings in item.readings.items()
         },
         "explanations": {
             name: [each.text, each.preference.value, each.cut] for name, each in item.explanations.items()
@@ -79,6 +79,13 @@ def item_json(item: JudgedItem) -> dict[str, Any]:
         "seconds": item.seconds,
         "tokens": [item.tokens_read, item.tokens_generated],
     }
+
+
+def _reading_json(reading: Reading) -> list[Any]:
+    """Its order, its way, and the raw answers of which it is made."""
+    answers = reading.answers or (RawAnswer("", reading.log_probs),)
+    said = [[answer.question, list(answer.log_probs), answer.thought, answer.cut] for answer in answers]
+    return [reading.order.value, reading.way.value, said]
 
 
 def judged_group(
@@ -96,7 +103,7 @@ def _item(value: object, asked: PlacedItem, rubric: Rubric, settings: JudgeSetti
     if found != (asked.position, asked.item.id, asked.item.content_hash):
         raise WrongAnswer("another item")
     readings = {
-        name: _readings(rows, settings) for name, rows in _by_criterion(value.get("readings"), rubric)
+        name: _readings(rows, rubric, settings) for name, rows in _by_criterion(value.get("readings"), rubric)
     }
     unscored = {name: _reason(text) for name, text in _by_criterion(value.get("unscored"), rubric)}
     if set(readings) & set(unscored) or {*readings, *unscored} != set(rubric.names):
@@ -139,31 +146,47 @@ def _by_criterion(value: object, rubric: Rubric) -> list[tuple[str, Any]]:
     return list(own.items())
 
 
-def _readings(rows: object, settings: JudgeSettings) -> tuple[Reading, ...]:
-    if not isinstance(rows, list) or not 0 < len(rows) <= len(settings.orders):
-        raise WrongAnswer("another number of orders")
-    readings = tuple(_reading(row) for row in rows)
-    orders = tuple(reading.order for reading in readings)
-    possible = {
-        settings.orders_as_read,
-        *([settings.orders_as_read[:1]] if settings.may_read_one_order else []),
-    }
-    if orders not in possible:
-        raise WrongAnswer("orders that were not asked")
+def _readings(rows: object, rubric: Rubric, settings: JudgeSettings) -> tuple[Reading, ...]:
+    asked: dict[Way, list[Asked]] = {}
+    for each in asked_by(settings.ways, rubric.wording, settings.thoughts):
+        asked.setdefault(each.way, []).append(each)
+    if not isinstance(rows, list) or not rows or len(rows) > len(settings.orders) * len(asked):
+        raise WrongAnswer("another number of readings")
+    readings = tuple(_reading(row, asked, settings) for row in rows)
+    orders = settings.orders_as_read
+    possible = [orders, *([orders[:1]] if settings.may_read_one_order else [])]
+    found = [(reading.order, reading.way) for reading in readings]
+    if found not in [[(order, way) for order in some for way in asked] for some in possible]:
+        raise WrongAnswer("orders or ways that were not asked")
     return readings
 
 
-def _reading(row: object) -> Reading:
-    if not isinstance(row, list) or len(row) != 2 or not isinstance(row[1], list) or len(row[1]) != 4:
+def _reading(row: object, asked: Mapping[Way, Sequence[Asked]], settings: JudgeSettings) -> Reading:
+    if not isinstance(row, list) or len(row) != 3 or not isinstance(row[2], list):
         raise WrongAnswer("a reading of another shape")
-    order, numbers = row
-    if order not in tuple(Order):
-        raise WrongAnswer("an unknown order")
+    order, way, said = row
+    if order not in tuple(Order) or way not in tuple(Way) or Way(way) not in asked:
+        raise WrongAnswer("an unknown order or way")
+    questions = asked[Way(way)]
+    if len(said) != len(questions):
+        raise WrongAnswer("another number of answers")
+    answers = [_answer(each, one, settings) for each, one in zip(said, questions, strict=True)]
+    return reading_of(Way(way), Order(order), answers)
+
+
+def _answer(value: object, asked: Asked, settings: JudgeSettings) -> RawAnswer:
+    if not isinstance(value, list) or len(value) != 4 or not isinstance(value[1], list):
+        raise WrongAnswer("an answer of another shape")
+    question, numbers, thought, cut = value
+    if question != asked.name or len(numbers) != len(asked.question.answers):
+        raise WrongAnswer("an answer to another question")
     # A model may give no finite number, which is stored and said of its label; none above 0.
     if not all(isinstance(number, float) and not number > _ROUNDING for number in numbers):
         raise WrongAnswer("numbers that are no log-probabilities")
-    a, b, both_good, both_bad = numbers
-    return Reading(Order(order), (a, b, both_good, both_bad))
+    longest = _LETTERS_OF_A_TOKEN * settings.max_thought_tokens if asked.question.thinks else 0
+    if not isinstance(thought, str) or len(thought) > longest or not isinstance(cut, bool):
+        raise WrongAnswer("a thought that was not asked")
+    return RawAnswer(question, tuple(numbers), thought, cut)
 
 
 def _explanation(value: object, settings: JudgeSettings) -> Explanation:

@@ -115,7 +115,7 @@ class _Judging:
         self._store = store
         self._run = run
         self._over = over
-        self._template = format_hash(template)
+        self._template = format_hash(template, plan.settings)
         session = session_manifest(plan, template, {OVER_CLUSTER: True})
         self._manifest = continued_manifest(run.manifest, session)
         self._kinds = KindRecord(run.manifest.get(CLUSTER, ()))

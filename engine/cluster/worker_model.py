@@ -75,7 +75,7 @@ class ModelOnWorker:
         if self._work is None or self._work.key != work.key:
             self.close()
             self._work = work
-        return Prepared(format_hash(self._opened(work).template))
+        return Prepared(format_hash(self._opened(work).template, work.settings))
 
     def knows(self, key: str) -> bool:
         """Whether the run with this key was prepared last."""

@@ -31,6 +31,7 @@ from engine.measure.matching import match
 from engine.measure.systems import open_system
 from engine.report.measure_tables import accuracy_table, confusion_table, explanation_table, label_table
 from engine.report.people_tables import among_people_table, people_pairs_table
+from engine.report.way_tables import way_table
 from engine.system.files import write_json
 
 
@@ -76,6 +77,9 @@ def run(options: argparse.Namespace) -> int:
     print(f"{printable(evaluation.name)} against the human labels of {against}: {matched.items:,} items")
     print(f"{health_lines(matched.system.health)}\n")
     _print_tables(evaluation, options.confusion)
+    results = matched.system.results
+    if results is not None and (ways := way_table(results, matched.dataset)):
+        print(f"\nThe model's labels by way of asking, without a calibration:\n{printed(ways)}")
     print_slices(slices)
     return DONE
 

@@ -51,9 +51,11 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent, followed
 from engine.core.formatting import counted
+from engine.core.items import Way
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_setup import RunSetup
 from engine.core.settings import CPU, DEFAULT_CONTEXT, JudgeSettings, KvType, Mode
+from engine.core.ways.all_ways import parse_ways
 from engine.decisions.health import run_health
 from engine.decisions.run_results import load_results
 from engine.decisions.second_order import read_in_words
@@ -64,6 +66,7 @@ from engine.judge.work import judge_plan
 from engine.measure.accuracy import run_accuracy
 from engine.measure.label_counts import count_run
 from engine.report.run_tables import run_accuracy_table
+from engine.report.way_tables import way_table
 from engine.store.run_store import RunStore
 from engine.system.apart import Apart, Here
 from engine.system.awake import Awake, KeepAwake, can_stay_awake
@@ -105,6 +108,7 @@ def _add_judging(group: argparse._ArgumentGroup) -> None:
         help="labels alone (no text is generated), or labels and explanations (default)",
     )
     add_orders(group)
+    _add_ways(group)
     add_rubric(group, "the criteria and their questions (those of the task)")
     group.add_argument(
         "--criteria", metavar="A,B", help=f"some of the rubric's; of the task's: {','.join(ELOQUENT.names)}"
@@ -117,6 +121,30 @@ def _add_judging(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         "--shorten", action="store_true", help="leave out the middle of responses that do not fit"
+    )
+
+
+def _add_ways(group: argparse._ArgumentGroup) -> None:
+    defaults = JudgeSettings()
+    group.add_argument(
+        "--ways",
+        default=",".join(defaults.ways),
+        metavar="A,B",
+        help=f"how the model is asked: some of {','.join(Way)}; what they say is averaged (%(default)s)",
+    )
+    group.add_argument(
+        "--thoughts",
+        type=int,
+        default=defaults.thoughts,
+        metavar="N",
+        help="with `thinking`: thoughts for each criterion and order (%(default)s)",
+    )
+    group.add_argument(
+        "--max-thought-tokens",
+        type=int,
+        default=defaults.max_thought_tokens,
+        metavar="N",
+        help="with `thinking`: the longest thought (%(default)s)",
     )
 
 
@@ -254,6 +282,9 @@ def _setup(options: argparse.Namespace, model: Path) -> tuple[RunSetup, Orders]:
         mode=Mode(options.mode),
         both_orders=orders.both,
         second_order_below=orders.below,
+        ways=parse_ways(options.ways),
+        thoughts=options.thoughts,
+        max_thought_tokens=options.max_thought_tokens,
         rubric=rubric,
         criteria=criteria,
         examples_path=options.examples,
@@ -323,4 +354,6 @@ def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argpar
     if accuracies := run_accuracy(results, plan.dataset):
         print(f"\nAgainst the human labels of {plan.dataset.name}:")
         print(printed(run_accuracy_table(accuracies)))
+    if ways := way_table(results, plan.dataset):
+        print(f"\nThe model's labels by way of asking, without a calibration:\n{printed(ways)}")
     return warn_of_gaps(results)

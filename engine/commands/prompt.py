@@ -177,7 +177,8 @@ def _item(dataset: Dataset, item_id: str | None) -> Item:
 def _criterion(name: str | None, question: ItemQuestion) -> str:
     names = question.rubric.names
     if name is not None and name not in names:
-        raise SetupError(f"Not asked here: {printable(name)}.", f"Choose from {', '.join(names)}.")
+        known = "Unknown criterion" if question.run is None else "Not asked by this run"
+        raise SetupError(f"{known}: {printable(name)}.", f"Choose from {', '.join(names)}.")
     return name or names[0]
 
 

@@ -57,7 +57,7 @@ def _list(_options: argparse.Namespace) -> int:
         try:
             print(_in_short(path.stem, load_rubric(path)))
         except InputError as error:
-            print(printable(error.problem))
+            print("\n".join(map(printable, error.problem.splitlines())))
     return DONE
 
 

@@ -85,6 +85,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _weigh_scores(options: argparse.Namespace) -> int:
     """Comparisons with scores: the result is printed as JSON."""
+    if options.grades:
+        raise SetupError("--grades are those of a run; comparisons bring scores.", "Leave --grades out.")
     rubric = rubric_of(options) or ELOQUENT
     gold = read_dataset(options, options.gold, rubric=rubric_for_labels([rubric])) if options.gold else None
     if options.weights is None:

@@ -15,6 +15,7 @@ class Sign(StrEnum):
     """What speaks against a judge. The value is its name in JSON."""
 
     FORMAT_MASS = "format_mass"
+    WAY_MASS = "format_mass_of_a_way"
     FLIPPED = "flipped"
     ONE_LABEL = "one_label"
     UNEXPLAINED = "unexplained"
@@ -37,7 +38,8 @@ class Symptom:
     """A sign that was found.
 
     `values`: what was measured (0 to 1) where it is beyond `limit`, by criterion; by the label for
-    ONE_LABEL. `serious`: whether it says by itself that the model did not judge. `text`: a sentence.
+    ONE_LABEL, by the way of asking for WAY_MASS. `serious`: whether it says by itself that the model did not
+    judge. `text`: a sentence.
     """
 
     sign: Sign

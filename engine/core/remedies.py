@@ -24,6 +24,7 @@ class Setting(Enum):
     PARTIAL = "shared items only"
     SHORTEN = "shortened responses"
     SHOTS = "examples shown"
+    WAYS = "ways of asking"
 
     def at(self, value: object) -> "SettingValue":
         """The setting with the value to choose for it."""

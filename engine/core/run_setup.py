@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
+from engine.core.items import Way
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import checked_name, checked_note, dataset_in_words
 from engine.core.settings import CPU, USUAL_SHOTS, JudgeSettings, KvType, Mode
@@ -33,8 +34,8 @@ class RunSetup:
     a part of it, CPU for the processor alone, None for what a trial with the model proposed. `gpu_layers`:
     how many of the model's are on it, None for as many as its memory holds. `fresh`: a new run, also where
     one could go on. `resumes`: the number of the run to go on with, None for what fits.
-    `second_order_below`: with both orders, as in JudgeSettings. `criteria`: those of the `rubric`
-    that are asked, by name.
+    `second_order_below`: with both orders, as in JudgeSettings; `ways`, `thoughts`, `max_thought_tokens` too.
+    `criteria`: those of the `rubric` that are asked, by name.
     `columns`: by which a foreign dataset is read, `example_columns`: by which the labelled examples are; None
     for what is remembered for it. `name`, `note`: what the run is called and noted from its beginning on;
     None for what the store has. SetupError for a text that is no name, or a note that is too long.
@@ -47,6 +48,9 @@ class RunSetup:
     mode: Mode = _USUAL.mode
     both_orders: bool = True
     second_order_below: float | None = None
+    ways: tuple[Way, ...] = _USUAL.ways
+    thoughts: int = _USUAL.thoughts
+    max_thought_tokens: int = _USUAL.max_thought_tokens
     rubric: Rubric = ELOQUENT
     criteria: tuple[str, ...] = ELOQUENT.names
     examples_path: Path | None = None
@@ -103,6 +107,9 @@ class RunSetup:
             mode=_choice(Mode, values.get("mode"), usual.mode),
             both_orders=_yes(values.get("both_orders"), usual.both_orders),
             second_order_below=_margin(values.get("second_order_below")),
+            ways=_ways(values.get("ways")) or usual.ways,
+            thoughts=whole("thoughts", 1) or usual.thoughts,
+            max_thought_tokens=whole("max_thought_tokens", 1) or usual.max_thought_tokens,
             rubric=rubric,
             criteria=_criteria(values.get("criteria"), rubric) or rubric.names,
             examples_path=_path(values.get("examples_path")),
@@ -192,6 +199,11 @@ def _rubric(value: Any) -> Rubric | None:
 def _criteria(value: object, rubric: Rubric) -> tuple[str, ...]:
     named = value if isinstance(value, list) else []
     return tuple(name for name in rubric.names if name in named)
+
+
+def _ways(value: object) -> tuple[Way, ...]:
+    named = value if isinstance(value, list) else []
+    return tuple(way for way in Way if way.value in named)
 
 
 def _margin(value: object) -> float | None:

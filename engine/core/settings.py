@@ -121,6 +121,24 @@ class JudgeSettings:
         """True where explanations are written."""
         return self.mode is Mode.EXPLAIN
 
+    def texts(self, criteria: int) -> int:
+        """How many texts are written for an item with so many criteria: explanations, and thoughts in all
+        orders.
+        """
+        thoughts = self.thoughts * len(self.orders) if self.thinks else 0
+        return criteria * (self.explains + thoughts)
+
+    def most_written(self, criteria: int) -> int:
+        """How many tokens they have together at most."""
+        thoughts = self.thoughts * len(self.orders) * self.max_thought_tokens if self.thinks else 0
+        return criteria * (self.explains * self.max_explanation_tokens + thoughts)
+
+    @property
+    def longest_text(self) -> int:
+        """How many tokens any of them may have."""
+        thought = self.max_thought_tokens if self.thinks else 0
+        return max(thought, self.max_explanation_tokens if self.explains else 0)
+
     def as_json(self) -> dict[str, Any]:
         """The settings that count, as plain values, for the store and for a run's identity.
 

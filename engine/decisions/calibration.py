@@ -19,6 +19,7 @@ from engine.core.judgments import CriterionCalibration
 from engine.core.remedies import Remedy, Step
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import RunIdentity
+from engine.core.settings import USUAL_WAYS
 from engine.data.file_format import read_data_file
 from engine.system.files import write_json
 
@@ -53,7 +54,8 @@ _OF_TASK = asked_questions(ELOQUENT)
 class JudgeIdentity:
     """What gives readings: a calibration is of use for no other.
 
-    `orders`: as in the settings of a run. `examples`: the hash of the labelled examples, empty for none.
+    `orders`, `ways`: as in the settings of a run. `examples`: the hash of the labelled examples, empty for
+    none. Of a judge that thinks, `ways` says how many thoughts of how many tokens.
     `model_name`: for people; the same model may have been called otherwise by another version, or renamed.
     `asked`: by criterion; of one that is missing, as in older files, it was what the task's rubric asks.
     """
@@ -63,6 +65,7 @@ class JudgeIdentity:
     prompt_version: str
     orders: tuple[str, ...]
     examples: str
+    ways: tuple[str, ...] = USUAL_WAYS
     asked: Mapping[str, AskedQuestion] = field(default_factory=dict)
 
     def asked_of(self, criterion: str) -> AskedQuestion | None:
@@ -78,8 +81,17 @@ def judge_of_run(identity: RunIdentity) -> JudgeIdentity:
         prompt_version=identity.prompt_version,
         orders=tuple(identity.settings["orders"]),
         examples=identity.settings["examples"],
+        ways=_ways(identity.settings),
         asked=asked_questions(identity.asked),
     )
+
+
+def _ways(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    ways = tuple(map(str, settings.get("ways", USUAL_WAYS)))
+    if "thoughts" not in settings:
+        return ways
+    thoughts = f"{settings['thoughts']} thoughts of {settings['max_thought_tokens']} tokens"
+    return (*ways, thoughts)
 
 
 @dataclass(frozen=True)
@@ -127,6 +139,7 @@ class Calibration:
         for what, mine, other in (
             ("prompt version", made_for.prompt_version, judge.prompt_version),
             ("orders", " and ".join(made_for.orders), " and ".join(judge.orders)),
+            ("ways of asking", " and ".join(made_for.ways), " and ".join(judge.ways)),
             ("labelled examples", made_for.examples[:12] or "none", judge.examples[:12] or "none"),
         ):
             if mine != other:
@@ -159,6 +172,7 @@ class Calibration:
                 "prompt_version": judge.prompt_version,
                 "orders": list(judge.orders),
                 "examples": judge.examples,
+                **({"ways": list(judge.ways)} if judge.ways != USUAL_WAYS else {}),
                 "asked": {name: asdict(asked) for name, asked in judge.asked.items()},
             },
             "dataset": {"name": self.dataset, "sha256": self.dataset_hash},
@@ -206,6 +220,7 @@ def calibration_of(value: Mapping[str, Any]) -> Calibration:
             prompt_version=str(made_for["prompt_version"]),
             orders=tuple(map(str, made_for["orders"])),
             examples=str(made_for["examples"]),
+            ways=tuple(map(str, made_for.get("ways", USUAL_WAYS))),
             asked={str(name): _asked(values) for name, values in made_for.get("asked", {}).items()},
         ),
         dataset=str(value["dataset"]["name"]),

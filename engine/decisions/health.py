@@ -8,13 +8,16 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
+from statistics import fmean
 
-from engine.core.formatting import percent, words
+from engine.core.formatting import listed, percent, words
 from engine.core.health import Health, Sign, Symptom
-from engine.core.items import PREFERENCES, Preference
-from engine.core.judgments import AnyJudgment, SubmittedLabel, Unscored
+from engine.core.items import PREFERENCES, Preference, Way
+from engine.core.judgments import AnyJudgment, Judgment, SubmittedLabel, Unscored
 from engine.core.remedies import Remedy, Setting
+from engine.core.rubric import Rubric
 from engine.data.submission import Submission
 from engine.decisions.run_results import RunResults
 from engine.decisions.sentences import repeats_a_sentence
@@ -42,6 +45,7 @@ class Limit:
 
 LIMITS: Mapping[Sign, Limit] = {
     Sign.FORMAT_MASS: Limit(0.9, 0.5),  # below; of all others above
+    Sign.WAY_MASS: Limit(0.9),  # below, too
     Sign.FLIPPED: Limit(0.3, 0.5),
     Sign.ONE_LABEL: Limit(0.9, 0.98),
     Sign.UNEXPLAINED: Limit(0.05),
@@ -59,6 +63,7 @@ class Answer:
     """What a judge gave for one item and criterion: its label, None for unscored, and its explanation.
 
     `cut`, `format_mass`, `flipped`: as in a Judgment and its Explanation; a submission does not know them.
+    `way_masses`: the format mass of each way, where the model was asked in several.
     """
 
     label: Preference | None
@@ -66,6 +71,7 @@ class Answer:
     cut: bool = False
     format_mass: float | None = None
     flipped: bool | None = None
+    way_masses: Mapping[Way, float] = field(default_factory=dict)
 
 
 Answers = Mapping[str, Sequence[Answer]]  # by criterion, the items in one order
@@ -77,7 +83,7 @@ def run_health(results: RunResults) -> Health:
     answers = {
         name: [_answer(column[place]) for place in places] for name, column in results.judgments.items()
     }
-    return answers_health(answers, results.explains)
+    return answers_health(answers, results.explains, in_english(results.run.identity.asked))
 
 
 def submission_health(submission: Submission) -> Health:
@@ -93,9 +99,10 @@ def submission_health(submission: Submission) -> Health:
 class HealthWatch:
     """Follows a run that is under way, item by item."""
 
-    def __init__(self, criteria: Iterable[str], explains: bool) -> None:
-        self._answers: dict[str, list[Answer]] = {name: [] for name in criteria}
+    def __init__(self, rubric: Rubric, explains: bool) -> None:
+        self._answers: dict[str, list[Answer]] = {name: [] for name in rubric.names}
         self._explains = explains
+        self._in_english = in_english(rubric)
         self.items = 0
 
     def add(self, judgments: Iterable[AnyJudgment]) -> None:
@@ -108,16 +115,24 @@ class HealthWatch:
     @property
     def health(self) -> Health:
         """What was found by now."""
-        return answers_health(self._answers, self._explains)
+        return answers_health(self._answers, self._explains, self._in_english)
 
 
-def answers_health(answers: Answers, explains: bool) -> Health:
-    """What was found, the signs of labels before those of explanations; unscored items are not counted."""
+def in_english(rubric: Rubric) -> bool:
+    """Whether a judge is asked in the usual words, so that its explanations are in English."""
+    return not rubric.wording.own
+
+
+def answers_health(answers: Answers, explains: bool, english: bool = True) -> Health:
+    """What was found, the signs of labels before those of explanations; unscored items are not counted.
+
+    `english`: the explanations are; others are not searched for words.
+    """
     labelled = [any(answer.label for answer in given) for given in zip(*answers.values(), strict=True)]
     items = sum(labelled)
     if items < LEAST_ITEMS:
         return Health(items, enough=False)
-    found = [*_label_signs(answers), *(_text_signs(answers) if explains else ())]
+    found = [*_label_signs(answers), *(_text_signs(answers, english) if explains else ())]
     return Health(items, True, tuple(found))
 
 
@@ -139,7 +154,16 @@ def _answer(judgment: AnyJudgment) -> Answer:
         cut=own is not None and own.cut,
         format_mass=judgment.format_mass,
         flipped=judgment.flipped,
+        way_masses=_way_masses(judgment),
     )
+
+
+def _way_masses(judgment: Judgment) -> dict[Way, float]:
+    """The mean of each way over the orders; empty where there is one way only."""
+    found: dict[Way, list[float]] = {}
+    for reading in judgment.readings:
+        found.setdefault(reading.way, []).append(reading.format_mass)
+    return {way: fmean(masses) for way, masses in found.items()} if len(found) > 1 else {}
 
 
 # Labels
@@ -159,8 +183,30 @@ def _label_signs(answers: Answers) -> Iterator[Symptom]:
             " understand what to do.",
             Remedy("Choose an instruction-tuned model with its own chat template."),
         )
+    yield from _way_sign(answers)
     yield from _flipped_sign(answers)
     yield from _one_label(answers)
+
+
+def _way_sign(answers: Answers) -> Iterator[Symptom]:
+    """Ways of asking, of several, that the model did not understand, in the mean over the criteria."""
+    masses: dict[Way, list[float]] = {}
+    for answer in chain.from_iterable(answers.values()):
+        for way, mass in answer.way_masses.items():
+            masses.setdefault(way, []).append(mass)
+    limit = LIMITS[Sign.WAY_MASS]
+    low = {way.value: mean for way, own in masses.items() if (mean := fmean(own)) < limit.look}
+    if low:
+        said = listed([f"{way} ({percent(mean)})" for way, mean in low.items()])
+        yield Symptom(
+            Sign.WAY_MASS,
+            low,
+            limit.look,
+            False,
+            f"The offered answers hold little of the probability where the model is asked by {said}; expected"
+            f" are at least {percent(limit.look)}. These ways say little of what it thinks.",
+            Remedy("Leave them out of the ", Setting.WAYS, "."),
+        )
 
 
 def _flipped_sign(answers: Answers) -> Iterator[Symptom]:
@@ -247,13 +293,16 @@ _NOT_UNREAD = Remedy("Read some of the explanations before you use them.")
 
 @dataclass(frozen=True)
 class _TextSign:
-    """`found`: whether an answer has it; `wordless`: whether answers without a text count too."""
+    """`found`: whether an answer has it; `wordless`: whether answers without a text count too. `of_words`: it
+    looks for English words.
+    """
 
     sign: Sign
     found: Callable[[Answer], bool]
     sentence: str
     remedy: Remedy
     wordless: bool = False
+    of_words: bool = False
 
 
 _TEXT_SIGNS = (
@@ -281,12 +330,15 @@ _TEXT_SIGNS = (
         lambda answer: not names_a_response(answer.text or ""),
         "{} of the explanations on {} name neither response A nor response B.",
         _NOT_UNREAD,
+        of_words=True,
     ),
 )
 
 
-def _text_signs(answers: Answers) -> Iterator[Symptom]:
+def _text_signs(answers: Answers, english: bool) -> Iterator[Symptom]:
     for wanted in _TEXT_SIGNS:
+        if wanted.of_words and not english:
+            continue
         asked = {
             name: [answer for answer in column if answer.label and (answer.text or wanted.wordless)]
             for name, column in answers.items()

@@ -7,11 +7,11 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from engine.core.items import Prediction, Preference
-from engine.core.judgments import AnyJudgment, Explanation, ItemNote, JudgedItem, Override, Unscored
+from engine.core.items import Prediction, Preference, Way
+from engine.core.judgments import AnyJudgment, Explanation, ItemNote, JudgedItem, Override, Reading, Unscored
 from engine.core.people import OverrideCount, Reviews, count_overrides, in_force
 from engine.core.run_records import StoredRun
-from engine.core.settings import Mode
+from engine.core.settings import Mode, settings_of
 from engine.data.submission import Submission, SubmissionRow
 from engine.decisions.calibration import Calibration, calibration_of
 from engine.decisions.decision import decide_all
@@ -123,6 +123,16 @@ class RunResults:
             reviews=self.reviews.only(ids),
         )
 
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """In which ways the model was asked; none for an opened submission."""
+        return () if self.run.submitted else settings_of(self.run.identity.settings).ways
+
+    def of_ways(self, ways: Container[Way]) -> "RunResults":
+        """The same decided by the readings of these ways alone, calibrated as before."""
+        judged = tuple(replace(item, readings=_of_ways(item.readings, ways)) for item in self.judged)
+        return replace(self, judged=judged).calibrated(self.calibration)
+
     def calibrated(self, calibration: Calibration | None) -> "RunResults":
         """The same readings and overrides, decided with another calibration, or with none."""
         by_criterion = calibration.criteria if calibration else {}
@@ -130,6 +140,12 @@ class RunResults:
             name: decide_all(self.judged, name, by_criterion.get(name)) for name in self.run.identity.criteria
         }
         return replace(self, judgments=judgments, calibration=calibration)
+
+
+def _of_ways(
+    readings: Mapping[str, tuple[Reading, ...]], ways: Container[Way]
+) -> dict[str, tuple[Reading, ...]]:
+    return {name: tuple(each for each in own if each.way in ways) for name, own in readings.items()}
 
 
 def load_results(store: RunStore, run_id: int) -> RunResults:

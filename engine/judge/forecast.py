@@ -5,7 +5,8 @@ are shown.
 """
 
 import time
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -15,11 +16,11 @@ import numpy as np
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress, followed
-from engine.core.items import Item
+from engine.core.items import Item, Way
 from engine.core.log_probs import FloatArray
 from engine.core.remedies import Remedy, Setting
 from engine.core.run_records import Effort, StoredRun
-from engine.core.settings import SMALLEST_CONTEXT, JudgeSettings, KvType
+from engine.core.settings import SMALLEST_CONTEXT, JudgeSettings, KvType, settings_of
 from engine.judge.item_judge import Placed
 from engine.judge.plan import RunPlan, check_context, worked_alike
 from engine.judge.run import make_item_judge
@@ -39,7 +40,7 @@ _CONTEXT_STEP = 256
 _TIMED_ITEMS = 4  # of two, the explanations may be a quarter longer or shorter than usual
 _LONG = 120.0  # seconds after which fewer must do
 USUAL_TEXT = 50
-"""Tokens of an explanation, where nothing is known of a model but the speed of its file."""
+"""Tokens of an explanation, as a guess."""
 _LEAST_FITTED, _USUAL_RATIO, _MOST_RATIO = 20, 8.0, 60.0  # the usual one: measured on two cores
 
 
@@ -48,8 +49,8 @@ class Rate:
     """How fast a model judges.
 
     `seconds_per_token`: of tokens that are read; one that is written takes `ratio` times as long.
-    `tokens_per_text`: written for one explanation on average, 0 without explanations. `run_id`: the run
-    that it comes from, None where it was measured now, or of the model file alone: `of_file`.
+    `tokens_per_text`: written for one explanation or thought on average, 0 where none is written. `run_id`:
+    the run that it comes from, None where it was measured now, or of the model file alone: `of_file`.
     """
 
     seconds_per_token: float
@@ -71,12 +72,14 @@ class Forecast:
     trained with so much. `template_note`: what a person should know of the model's chat template, or empty.
 
     `judged`: items that the store holds of this run, whose number is `run_id`; 0 and None where it holds
-    none. `tokens_left_to_read`, `texts_left`: tokens and explanations of the others. `seconds`: how long
-    these will take, None where no rate is known; `seconds_from`: the run whose rate that is, None where it
-    was measured now; `seconds_of_file`: it is the speed of the model file, which was measured before.
+    none. `tokens_left_to_read`, `texts_left`: tokens, and explanations and thoughts, of the others.
+    `seconds`: how long these will take, None where no rate is known; `seconds_from`: the run whose rate that
+    is, None where it was measured now; `seconds_of_file`: it is the speed of the model file, which was
+    measured before.
 
     `second`: the share of items that are counted in both orders, where the second is read only in doubt;
-    None for a run that reads all of them alike.
+    None for a run that reads all of them alike. `tokens_by_way`: of the tokens to read, what the questions of
+    each way add to the items, in all orders.
     """
 
     items: int
@@ -98,14 +101,16 @@ class Forecast:
     seconds_from: int | None = None
     seconds_of_file: bool = False
     second: SecondShare | None = None
+    tokens_by_way: Mapping[Way, int] = field(default_factory=dict)
 
     @property
     def pace(self) -> str:
         """What the time was reckoned from: it goes as fast as this."""
         if not self.seconds_of_file:
             return f"run {self.seconds_from}" if self.seconds_from else "some items of usual length"
-        text = min(USUAL_TEXT, self.settings.max_explanation_tokens)
-        guess = f", with explanations of {text} tokens" if self.texts_left else ""
+        text = min(usual_text(self.settings), self.settings.longest_text)
+        what = "thoughts" if self.settings.thinks else "explanations"
+        guess = f", with {what} of {text} tokens" if self.texts_left else ""
         return f"this model file when it was measured here{guess}"
 
     @property
@@ -115,18 +120,19 @@ class Forecast:
 
     @property
     def readings(self) -> int:
-        """Judgments times orders; of a second order the share of items that is counted."""
+        """Judgments times orders and ways; of a second order the share of items that is counted."""
+        ways = len(self.settings.ways)
         if self.second is not None:
-            return self.judgments + round(self.items * self.second.share) * self.criteria
-        return self.judgments * self.orders
+            return (self.judgments + round(self.items * self.second.share) * self.criteria) * ways
+        return self.judgments * self.orders * ways
 
     def with_rate(self, rate: Rate) -> "Forecast":
         """The same with the time that is left at this rate.
 
-        Seconds = seconds per token x (tokens left to read + ratio x explanations left x tokens for each, as
-        many as before but at most as many as are allowed now). Opening the model is not in it.
+        Seconds = seconds per token x (tokens left to read + ratio x texts left x tokens for each, as many as
+        before but at most as many as are allowed now). Opening the model is not in it.
         """
-        text = min(rate.tokens_per_text, self.settings.max_explanation_tokens)
+        text = min(rate.tokens_per_text, self.settings.longest_text)
         written = rate.ratio * text * self.texts_left
         seconds = rate.seconds_per_token * (self.tokens_left_to_read + written)
         return replace(self, seconds=seconds, seconds_from=rate.run_id, seconds_of_file=rate.of_file)
@@ -138,10 +144,10 @@ def forecast(
     """Count what a plan will take, with the model's tokenizer alone; progress every 50 items.
 
     Each item is tokenized as the run will do it, and dropped again. The time is that of the newest run in
-    the store of the same model, mode and cache that used as many threads and GPU layers; a run of the same
-    identity comes first; without any, that of the model file where it was measured. `fresh`: count as for a
-    new run, whatever the store holds of it. Raises SetupError where no item fits beside the stem,
-    ModelFileError, StoreError, Cancelled.
+    the store of the same model, mode and cache that thought or did not, as this one, and used as many threads
+    and GPU layers; a run of the same identity comes first; without any, that of the model file where it was
+    measured. `fresh`: count as for a new run, whatever the store holds of it. Raises SetupError where no item
+    fits beside the stem, ModelFileError, StoreError, Cancelled.
     """
     plan.model.check_unchanged()
     known = _known(plan, store_path, fresh)
@@ -221,15 +227,17 @@ def _stored_rate(plan: RunPlan, store: RunStore, runs: Iterable[StoredRun]) -> R
     settings = plan.settings
     for run in runs:
         before = run.identity.settings
-        alike = (run.identity.model_hash, before["mode"], before.get("kv_type", KvType.F16)) == (
+        thinks = Way.THINKING in before.get("ways", ())
+        alike = (run.identity.model_hash, before["mode"], before.get("kv_type", KvType.F16), thinks) == (
             plan.model.hash,
             settings.mode,
             settings.kv_type,
+            settings.thinks,
         )
         if alike and worked_alike(run.manifest, plan.machine):
             efforts = store.efforts(run.id)
             if efforts:
-                return rate_of(efforts, len(run.identity.criteria), run.id)
+                return rate_of(efforts, settings_of(before).texts(len(run.identity.criteria)), run.id)
     return None
 
 
@@ -241,14 +249,21 @@ def file_rate(plan: RunPlan) -> Rate | None:
 
 def rate_of_speed(speed: ModelSpeed, settings: JudgeSettings, criteria: int) -> Rate:
     """The rate of a run by the speed of its model file, wherever that was measured."""
-    if not settings.explains:
+    if not settings.longest_text:
         return Rate(1 / speed.reading, 0, of_file=True)
     writing = speed.writing(criteria * settings.items_at_once)
-    return Rate(1 / speed.reading, USUAL_TEXT, speed.reading / writing, of_file=True)
+    return Rate(1 / speed.reading, usual_text(settings), speed.reading / writing, of_file=True)
 
 
-def rate_of(efforts: Sequence[Effort], criteria: int, run_id: int) -> Rate:
-    """The rate of items with what each of them took.
+def usual_text(settings: JudgeSettings) -> int:
+    """Tokens of an explanation or a thought, where nothing is known of a model but the speed of its file: of
+    thoughts the most, for many models do not come to their end.
+    """
+    return settings.max_thought_tokens if settings.thinks else USUAL_TEXT
+
+
+def rate_of(efforts: Sequence[Effort], texts: int, run_id: int) -> Rate:
+    """The rate of items with what each of them took, and so many texts of each.
 
     Their seconds are what they read and what they wrote, each times its own seconds per token. The ratio of
     the two is fitted; by whatever it is off, all items together take the seconds that they took.
@@ -256,7 +271,7 @@ def rate_of(efforts: Sequence[Effort], criteria: int, run_id: int) -> Rate:
     table = np.array([[each.seconds, each.tokens_read, each.tokens_generated] for each in efforts])
     seconds, read, written = table.sum(axis=0)
     weight = _ratio(table) if written else 1.0
-    return Rate(seconds / (read + weight * written), written / (len(efforts) * criteria), weight, run_id)
+    return Rate(seconds / (read + weight * written), written / (len(efforts) * max(texts, 1)), weight, run_id)
 
 
 def _ratio(table: FloatArray) -> float:
@@ -314,7 +329,8 @@ class _Tally:
         self._second = known.second if plan.settings.may_read_one_order else None
         self._all = _Reading(sizer, plan.settings, known.second)
         self._left = _Reading(sizer, plan.settings, known.second)
-        self._texts = self._texts_left = 0
+        self._counted = self._counted_left = 0
+        self._by_way: Counter[Way] = Counter()
         self._largest = ("", 0)
         self._too_long: list[str] = []
         self._shortened: list[str] = []
@@ -330,23 +346,24 @@ class _Tally:
                 return
             self._shortened.append(item.id)
         self._all.add(position, sized)
-        self._texts += self._sizer.texts
+        self._by_way += self._sizer.tokens_by_way(sized)
+        self._counted += 1
         if position not in self._judged:
             self._left.add(position, sized)
-            self._texts_left += self._sizer.texts
+            self._counted_left += 1
 
     def forecast(self, template_note: str, trained_context: int, run: StoredRun | None) -> Forecast:
         """What all items that were counted come to."""
-        plan, stem = self._plan, len(self._sizer.stem)
+        plan, stem, criteria = self._plan, len(self._sizer.stem), len(self._plan.rubric.criteria)
         fits_all = max(-(-self._largest[1] // _CONTEXT_STEP) * _CONTEXT_STEP, SMALLEST_CONTEXT)
         judged = run.judged if run else 0
         return Forecast(
             items=len(plan.dataset),
-            criteria=len(plan.rubric.criteria),
+            criteria=criteria,
             orders=len(plan.settings.orders),
             settings=plan.settings,
             tokens_to_read=stem + self._all.tokens,
-            tokens_to_write_at_most=self._texts * plan.settings.max_explanation_tokens,
+            tokens_to_write_at_most=self._counted * plan.settings.most_written(criteria),
             too_long=tuple(self._too_long),
             shortened=tuple(self._shortened),
             largest=self._largest,
@@ -355,9 +372,10 @@ class _Tally:
             judged=judged,
             run_id=run.id if run else None,
             tokens_left_to_read=stem + self._left.tokens if judged < len(plan.dataset) else 0,
-            texts_left=self._texts_left,
+            texts_left=self._counted_left * plan.settings.texts(criteria),
             seconds=None if judged < len(plan.dataset) else 0.0,
             second=self._second,
+            tokens_by_way=self._by_way,
         )
 
 

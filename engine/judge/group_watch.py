@@ -27,7 +27,7 @@ class GroupWatch:
     """Tells of one group after the other, as a session goes through them."""
 
     def __init__(self, session: LlamaSession, pace: Pace, longest_text: int) -> None:
-        """`longest_text`: tokens that an explanation may have."""
+        """`longest_text`: tokens that an explanation or a thought may have."""
         self._session = session
         self._pace = pace
         self._longest = longest_text
@@ -38,10 +38,14 @@ class GroupWatch:
         self._read_before = 0
 
     def begin(self, first: int, last: int, to_read: int, texts: int) -> None:
-        """A group begins: its first and last place in the dataset, tokens to read, explanations to write."""
+        """A group begins: its first and last place in the dataset, tokens to read, texts to write."""
         self._first, self._last, self._to_read, self._texts = first, last, to_read, texts
         self._began = time.perf_counter()
         self._read_before = self._session.tokens_read
+
+    def thought(self, texts: int) -> None:
+        """So many of the group's texts are written, between what is read."""
+        self._texts -= texts
 
     def expect(self, tokens: int) -> None:
         """There are so many more tokens to read in the group than was thought, or fewer."""

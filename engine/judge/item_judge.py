@@ -83,8 +83,8 @@ class ItemJudge:
         )
         self._holds_stem = False
         self.pace = Pace()
-        self._watch = GroupWatch(session, self.pace, settings.max_explanation_tokens)
-        self._reader = ItemReader(session, rubric.names, self._sizer.stem, self._watch, self.pace)
+        self._watch = GroupWatch(session, self.pace, settings.longest_text)
+        self._reader = ItemReader(session, template, self._sizer, self._watch, self.pace)
         self._drafted = 0.0
 
     def judge(self, group: Sequence[Placed]) -> Judging[list[JudgedItem]]:
@@ -94,7 +94,7 @@ class ItemJudge:
         """
         yield from self._hold_stem()
         works = [self._prepare(position, item) for position, item in group]
-        fitting = self._begin(works, self._sizer.texts)
+        fitting = self._begin(works, self.texts)
         for batch in self._batches(fitting):
             yield from self._judge_batch(batch)
         yield from self._watch.tokens()
@@ -133,8 +133,8 @@ class ItemJudge:
 
     @property
     def texts(self) -> int:
-        """Explanations of one item."""
-        return self._sizer.texts
+        """Explanations and thoughts of one item."""
+        return self._settings.texts(len(self._rubric.criteria))
 
     def _hold_stem(self) -> Judging[None]:
         """Read what all prompts begin with, before the first group."""
@@ -159,7 +159,7 @@ class ItemJudge:
                     self.pace.sized(work.sized.shown, first + second)
                     to_read += first + second
                 held = work.sized.apart
-            if texts:
+            if self._settings.explains:
                 held = ()
         if works:
             self._watch.begin(works[0].position, works[-1].position, to_read, texts * len(fitting))

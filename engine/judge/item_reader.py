@@ -4,22 +4,26 @@ Knows: the way from prompts to readings. Does not know: decisions, explanations,
 """
 
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 from typing import TypeVar
 
 from engine.core.events import JudgeEvent, Reports
-from engine.core.items import Item, Order, Way
+from engine.core.items import Item, Order, Way, digest
 from engine.core.judgments import Explanation, RawAnswer, Reading, Shortening
 from engine.core.ways.all_ways import reading_of
+from engine.core.ways.question import Question
 from engine.judge.group_watch import GroupWatch
 from engine.judge.pace import Pace
 from engine.llama.session import LlamaSession, Steps
 from engine.llama.token_tree import BranchTokens, usable_prefix
-from engine.prompt.rounds import Round, letters_round, tokens_read
-from engine.prompt.sizes import SizedItem
+from engine.llama.writer import Continuation, Sampling
+from engine.prompt.chat_template import ChatTemplate
+from engine.prompt.rounds import Round, after_thought, letters_round, tokens_read
+from engine.prompt.sizes import PromptSizer, SizedItem
 
 Result = TypeVar("Result")
 Judging = Generator[JudgeEvent, None, Result]
@@ -43,73 +47,163 @@ class ItemWork:
     expected: int = 0  # as many of them as were counted on
 
 
-class ItemReader:
-    """Reads items with one session, each in a slot of its own.
+@dataclass
+class _Reading:
+    """An item while it is read in an order: what the session had done before, and what was written meanwhile.
 
-    `criteria`: in the order of the branches. `stem`: what the session holds of every prompt.
+    `tokens`: what there is to read.
+    """
+
+    slot: int
+    work: ItemWork
+    order: Order
+    tokens: int
+    read_before: int
+    written_before: int
+    started: float
+    trunk: tuple[int, ...] = ()
+    seconds_thinking: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Thought:
+    """What a model thought before an answer."""
+
+    text: str = ""
+    cut: bool = False
+
+
+class ItemReader:
+    """Reads items with one session, each in a slot of its own, as `sizer` makes their prompts.
+
+    `watch`, `pace`: told how far that is, and how fast it goes.
     """
 
     def __init__(
         self,
         session: LlamaSession,
-        criteria: Sequence[str],
-        stem: Sequence[int],
+        template: ChatTemplate,
+        sizer: PromptSizer,
         watch: GroupWatch,
         pace: Pace,
     ) -> None:
         self._session = session
-        self._criteria = criteria
-        self._stem = stem
+        self._template = template
+        self._sizer = sizer
+        self._criteria = sizer.rubric.names
         self._watch = watch
         self._pace = pace
 
     def read(self, slot: int, work: ItemWork, order: Order, beside: int | None = None) -> Judging[None]:
         """Read an item in an order, in all ways; `beside`: the slot that holds the other one."""
-        started, before = time.perf_counter(), self._session.tokens_read
         rounds = work.sized.rounds[order]
-        steps = _Steps(work, before, self._tokens(work, order, rounds))
-        yield from self._hold(slot, order, steps, beside)
+        reading = self._begun(slot, work, order, rounds)
         answers: dict[str, list[tuple[Way, RawAnswer]]] = {criterion: [] for criterion in self._criteria}
         for each in rounds:
-            scores = yield from self._told(self._session.scoring(slot, each.tokens.branches), steps)
-            for criterion, row in zip(self._criteria, scores.tolist(), strict=True):
-                answers[criterion].append((each.way, RawAnswer(each.question, tuple(row))))
+            yield from self._hold(reading, each.tokens.trunk, beside)
+            branches: Sequence[BranchTokens] = each.tokens.branches
+            thoughts = [_Thought()] * len(branches)
+            if each.thought_for is not None:
+                thoughts = yield from self._think(reading, each)
+                branches = self._after(reading, each.thought_for, thoughts)
+            scores = yield from self._told(self._session.scoring(slot, branches), reading)
+            for criterion, row, thought in zip(self._criteria, scores.tolist(), thoughts, strict=True):
+                answer = RawAnswer(each.question, tuple(row), thought.text, thought.cut)
+                answers[criterion].append((each.way, answer))
         for criterion, said in answers.items():
             for way, own in groupby(said, key=itemgetter(0)):
-                reading = reading_of(way, order, [answer for _, answer in own])
-                work.readings.setdefault(criterion, []).append(reading)
-        self._count(work, started, before)
+                made = reading_of(way, order, [answer for _, answer in own])
+                work.readings.setdefault(criterion, []).append(made)
+        self._ended(reading)
 
     def hold(self, slot: int, work: ItemWork, branches: Sequence[BranchTokens]) -> Judging[None]:
         """Read some branches of AB for texts that go on from there."""
-        started, before = time.perf_counter(), self._session.tokens_read
-        letters = letters_round(work.sized.tokens[Order.AB])
-        steps = _Steps(work, before, self._tokens(work, Order.AB, [letters]))
-        yield from self._hold(slot, Order.AB, steps)
-        yield from self._told(self._session.scoring(slot, branches), steps)
-        self._count(work, started, before)
+        letters = work.sized.tokens[Order.AB]
+        reading = self._begun(slot, work, Order.AB, [letters_round(letters)])
+        yield from self._hold(reading, letters.trunk)
+        yield from self._told(self._session.scoring(slot, branches), reading)
+        self._ended(reading)
 
-    def _tokens(self, work: ItemWork, order: Order, rounds: Sequence[Round]) -> int:
-        """What there is to read where the stem alone is held."""
-        trunk = work.sized.tokens[order].trunk
-        own = len(trunk) - usable_prefix(self._stem, trunk, self._session.keeps_state)
-        return own + tokens_read(rounds, self._session.keeps_state)
+    def _begun(self, slot: int, work: ItemWork, order: Order, rounds: Sequence[Round]) -> _Reading:
+        keeps_state, trunk = self._session.keeps_state, rounds[0].tokens.trunk
+        own = len(trunk) - usable_prefix(self._sizer.stem, trunk, keeps_state)
+        return _Reading(
+            slot=slot,
+            work=work,
+            order=order,
+            tokens=own + tokens_read(rounds, keeps_state).total(),
+            read_before=self._session.tokens_read,
+            written_before=self._session.tokens_generated,
+            started=time.perf_counter(),
+        )
 
-    def _hold(self, slot: int, order: Order, steps: "_Steps", beside: int | None = None) -> Judging[None]:
-        """Read what the branches of an item share."""
-        sized = steps.work.sized
-        yield from self._told(self._session.holding_common(sized.apart), steps)
-        yield from self._told(self._session.reading_trunk(slot, sized.tokens[order].trunk, beside), steps)
-
-    def _count(self, work: ItemWork, started: float, before: int) -> None:
-        seconds, count = time.perf_counter() - started, self._session.tokens_read - before
+    def _ended(self, reading: _Reading) -> None:
+        """Count what was done."""
+        seconds, work = time.perf_counter() - reading.started, reading.work
+        count = self._session.tokens_read - reading.read_before
         work.seconds += seconds
         work.tokens_read += count
-        self._pace.read(count, seconds)
+        work.tokens_generated += self._session.tokens_generated - reading.written_before
+        self._pace.read(count, seconds - reading.seconds_thinking)
 
-    def _told(self, steps: Steps[Result], of: "_Steps") -> Judging[Result]:
+    def _hold(self, reading: _Reading, trunk: tuple[int, ...], beside: int | None = None) -> Judging[None]:
+        """Read what the branches of a round share, unless just that is held."""
+        if trunk == reading.trunk:
+            return
+        reading.trunk = trunk
+        yield from self._told(self._session.holding_common(reading.work.sized.apart), reading)
+        yield from self._told(self._session.reading_trunk(reading.slot, trunk, beside), reading)
+
+    def _think(self, reading: _Reading, each: Round) -> Judging[list[_Thought]]:
+        """Write a thought after each prompt of a round, all of them together."""
+        started, before = time.perf_counter(), self._session.tokens_generated
+        continuations = [
+            Continuation(reading.slot, branch, tokens.prompt, self._seed(reading, criterion, each.question))
+            for branch, (criterion, tokens) in enumerate(
+                zip(self._criteria, each.tokens.branches, strict=True)
+            )
+        ]
+        written = yield from self._told(self._session.writing(continuations, self._sampling), reading)
+        seconds = time.perf_counter() - started
+        reading.seconds_thinking += seconds
+        self._pace.wrote(self._session.tokens_generated - before, len(written), seconds)
+        self._watch.thought(len(written))
+        texts = (each.data.decode("utf-8", "ignore" if each.cut else "replace") for each in written)
+        return [_Thought(text.strip(), each.cut) for text, each in zip(texts, written, strict=True)]
+
+    def _seed(self, reading: _Reading, criterion: str, question: str) -> int:
+        """Each thought has one of its own, so that it does not depend on what else is written with it."""
+        item = reading.work.original.content_hash
+        key = [self._sizer.settings.seed, item, criterion, reading.order, Way.THINKING, question]
+        return int(digest(key)[:15], 16)
+
+    @cached_property
+    def _sampling(self) -> Sampling:
+        """How thoughts are written: to the mark that closes them, which may begin with a control token."""
+        settings, thinking = self._sizer.settings, self._template.thinking
+        mark = thinking.frame.pieces[-2].strip() if thinking else ""
+        special = self._session.vocabulary.special_tokens
+        ends = {token.id for token in special if token.control and mark.startswith(token.text)}
+        return Sampling(
+            settings.max_thought_tokens,
+            settings.thought_temperature,
+            complete=_place_of(mark),
+            lines=False,
+            ends=frozenset(ends),
+        )
+
+    def _after(
+        self, reading: _Reading, question: Question, thoughts: Sequence[_Thought]
+    ) -> list[BranchTokens]:
+        tree = reading.work.sized.trees[reading.order]
+        return [
+            after_thought(tree, branch, question, thought.text, self._template)
+            for branch, thought in enumerate(thoughts)
+        ]
+
+    def _told(self, steps: Steps[Result], of: _Reading) -> Judging[Result]:
         """Do the steps of a reading and tell how far they are, before the first of them too."""
-        place = (of.work.position, of.work.original.id, of.before, of.tokens)
+        place = (of.work.position, of.work.original.id, of.read_before, of.tokens)
         yield from self._watch.reading(*place)
         reports = Reports(steps)
         for _ in reports:
@@ -118,10 +212,11 @@ class ItemReader:
         return reports.result
 
 
-@dataclass(frozen=True)
-class _Steps:
-    """What is told of steps: of which item, what the session had read before, and what there is to read."""
+def _place_of(mark: str) -> Callable[[str], int | None]:
+    """Finds where a growing text ends: where the mark begins."""
 
-    work: ItemWork
-    before: int
-    tokens: int
+    def place(text: str) -> int | None:
+        found = text.find(mark)
+        return found if found >= 0 else None
+
+    return place

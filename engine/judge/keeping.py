@@ -10,7 +10,6 @@ from itertools import islice
 from engine.core.events import HealthSeen, ItemJudged
 from engine.core.judgments import AnyJudgment, CriterionCalibration, JudgedItem
 from engine.core.run_records import StoredRun
-from engine.core.settings import Mode
 from engine.decisions.calibration import calibration_of
 from engine.decisions.decision import decide_all
 from engine.decisions.health import LEAST_ITEMS, MOST_ITEMS, HealthWatch
@@ -45,7 +44,7 @@ class RunKeeper:
         self._plan = plan
         self._store = store
         self._run_id = run_id
-        self._watch = HealthWatch(plan.rubric.names, plan.settings.mode is Mode.EXPLAIN)
+        self._watch = HealthWatch(plan.rubric, plan.settings.explains)
 
     def begin(self) -> Iterator[HealthSeen]:
         """Go on with what is stored already, also where it is in the archive: what goes on is looked for."""

@@ -31,7 +31,7 @@ from engine.core.run_records import (
     RunIdentity,
     StoredRun,
 )
-from engine.core.settings import JudgeSettings, MachineSettings
+from engine.core.settings import JudgeSettings, MachineSettings, settings_of
 from engine.data.dataset import Dataset
 from engine.decisions.calibration import Calibration, judge_of_run
 from engine.llama.context import SessionShape
@@ -214,7 +214,11 @@ _SETTING_WORDS = {
     "kv_type": "the KV cache",
     "max_explanation_sentences": "the number of sentences of an explanation",
     "max_explanation_tokens": "the longest explanation",
+    "max_thought_tokens": "the longest thought",
     "second_order_below": "the margin below which the second order is read",
+    "thought_temperature": "the temperature of thoughts",
+    "thoughts": "the number of thoughts",
+    "ways": "the ways of asking",
 }
 
 
@@ -233,7 +237,7 @@ def check_same_format(run: StoredRun, template: ChatTemplate) -> None:
     """SetupError where a run began with another chat format than its model has now."""
     sessions = (run.manifest, *run.manifest.get(CONTINUED, []))
     began = next((session[_FORMAT] for session in sessions if _FORMAT in session), None)
-    if began is not None and began != format_hash(template):
+    if began is not None and began != format_hash(template, settings_of(run.identity.settings)):
         raise SetupError(
             f"Run {run.id} cannot go on: its prompts were in another chat format than those of"
             f" {run.identity.model_name} are now.",
@@ -242,9 +246,11 @@ def check_same_format(run: StoredRun, template: ChatTemplate) -> None:
         )
 
 
-def format_hash(template: ChatTemplate) -> str:
-    """Which chat format the prompts of a run are in."""
-    return digest([template.frame.pieces, template.frame.slots])
+def format_hash(template: ChatTemplate, settings: JudgeSettings) -> str:
+    """Which chat format the prompts of a run with these settings are in."""
+    frame, thinking = template.frame, template.frame.thinking
+    own = [thinking.pieces, thinking.slots] if thinking is not None and settings.thinks else []
+    return digest([frame.pieces, frame.slots, *own])
 
 
 def session_manifest(
@@ -254,7 +260,7 @@ def session_manifest(
     columns = plan.dataset.columns
     return {
         "llama_cpp": library_version(),
-        _FORMAT: format_hash(template),
+        _FORMAT: format_hash(template, plan.settings),
         "chat_template_note": template.frame.note,
         "replies_begin": template.frame.pieces[-2],
         "system_message_merged": template.merges_system,

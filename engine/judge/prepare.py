@@ -159,6 +159,9 @@ def judge_settings(setup: RunSetup, model: ModelFile) -> JudgeSettings:
         shorten=setup.shorten,
         items_at_once=ITEMS_AT_ONCE if setup.mode is Mode.EXPLAIN else 1,
         kv_type=setup.kv_type,
+        ways=setup.ways,
+        thoughts=setup.thoughts,
+        max_thought_tokens=setup.max_thought_tokens,
     )
 
 

@@ -4,7 +4,7 @@ Knows: which runs can tell. Does not know: tokens, how a plan is shown.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from engine.core.judgments import JudgedItem
@@ -46,13 +46,9 @@ def _is_alike(plan: RunPlan, run: StoredRun) -> bool:
     if run.submitted or not set(plan.rubric.names) <= set(run.identity.criteria):
         return False
     mine, other = judge_of_run(plan.identity()), judge_of_run(run.identity)
-    asked = {name: other.asked_of(name) for name in mine.asked}
-    return (mine.model_hash, mine.prompt_version, mine.orders, mine.examples, mine.asked) == (
-        other.model_hash,
-        other.prompt_version,
-        other.orders,
-        other.examples,
-        asked,
+    same_questions = all(other.asked_of(name) == asked for name, asked in mine.asked.items())
+    return same_questions and replace(mine, model_name="", asked={}) == replace(
+        other, model_name="", asked={}
     )
 
 

@@ -199,7 +199,7 @@ class LlamaSession:
         feeds = []
         for continuation in continuations:
             sequence = self._branch(continuation.slot, continuation.branch)
-            start = self._cut_back(sequence, continuation.prompt[:-1])
+            start = self._go_on(self._trunk(continuation.slot), sequence, continuation.prompt[:-1])
             feeds.append(_Feed(sequence, continuation.prompt[start:]))
         logits = yield from self._read(feeds)
         active = writers

@@ -12,7 +12,10 @@ LONE_TOKEN_CELLS = 1
 
 @dataclass(frozen=True)
 class BranchTokens:
-    """One question's whole prompt, and the ids that each of its labels adds to it (1 or more)."""
+    """One question's whole prompt, and the ids that each of its labels adds to it (1 or more).
+
+    Without labels the prompt is one that a text is to continue.
+    """
 
     prompt: tuple[int, ...]
     labels: tuple[tuple[int, ...], ...]
@@ -28,7 +31,7 @@ class PromptTokens:
     @property
     def cells(self) -> int:
         """Tokens of context that the tree takes: the trunk once, each branch's own part."""
-        own = sum(len(branch.prompt) + max(map(len, branch.labels)) for branch in self.branches)
+        own = sum(len(branch.prompt) + max(map(len, branch.labels), default=0) for branch in self.branches)
         return len(self.trunk) + own - len(self.trunk) * len(self.branches)
 
     def cells_beside(self, stem: Sequence[int]) -> int:

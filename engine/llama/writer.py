@@ -29,11 +29,14 @@ class Sampling:
     """How tokens are chosen: greedy at temperature 0. At most `max_tokens` continue a prompt.
 
     `complete`: says of a growing text where it is to end, in characters; None while it may go on.
+    `lines`: a text ends with its line. `ends`: further tokens that end it.
     """
 
     max_tokens: int
     temperature: float = 0.0
     complete: Callable[[str], int | None] | None = None
+    lines: bool = True
+    ends: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -101,4 +104,6 @@ class Writer:
         return any(char.isalnum() for char in self._data.decode("utf-8", "ignore"))
 
     def _ends(self, token: int) -> bool:
-        return self._vocabulary.ends_reply(token) or b"\n" in self._vocabulary.piece(token)
+        if token in self._sampling.ends or self._vocabulary.ends_reply(token):
+            return True
+        return self._sampling.lines and b"\n" in self._vocabulary.piece(token)

@@ -15,6 +15,7 @@ from engine.core.health import Health
 from engine.core.judgments import Judgment, Override
 from engine.core.remedies import Remedy, Step
 from engine.core.rubric import Rubric
+from engine.core.settings import USUAL_WAYS
 from engine.data.submission import Submission, SubmissionRow, read_submission
 from engine.decisions.health import run_health, submission_health
 from engine.decisions.run_results import RunResults, load_results, submission_of
@@ -58,10 +59,13 @@ class System:
         below = identity.settings.get("second_order_below")
         joint = " and ".join(identity.settings["orders"])
         orders = joint if below is None else f"{joint} where a margin is below {below:g}"
+        asked = self.results.ways
+        ways = "" if asked == USUAL_WAYS else f", asked by {' and '.join(asked)}"
         rubric = f", rubric {short_name(identity.rubric.name)}" if identity.rubric else ""
         calibration = self.results.calibration
         calibrated = f", calibrated on {calibration.dataset}" if calibration else ""
-        return f"{identity.model_name} on {identity.dataset_in_words}, {orders}{rubric}{calibrated}{people}"
+        made = f"{orders}{ways}{rubric}{calibrated}{people}"
+        return f"{identity.model_name} on {identity.dataset_in_words}, {made}"
 
     @property
     def path(self) -> Path | None:

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from engine.llama.vocabulary import SpecialToken, Vocabulary
-from engine.prompt.frame import REPLY, SYSTEM, USER, Frame
-from engine.prompt.parts import Conversation, Part, Source, own
+from engine.prompt.frame import REPLY, SYSTEM, THOUGHT, USER, Frame
+from engine.prompt.parts import Conversation, Part, Source, foreign, own
 
 # How templates write turns where they use no control tokens: [INST], <<SYS>>, <user>, ### Response:, USER:
 _ROLES = "system|user|human|assistant|instruction|input|response|question|answer|model|gpt"
@@ -34,7 +34,8 @@ class ChatTemplate:
     """Turns conversations into token ids for one model.
 
     `frame` is the format in use; `merges_system` is true where it has no system message and the user's
-    message carries it.
+    message carries it. `thinking`: the format in which the model thinks before it replies; None for a model
+    that does not.
     """
 
     def __init__(self, frame: Frame, vocabulary: Vocabulary) -> None:
@@ -44,6 +45,7 @@ class ChatTemplate:
         self._harmful = _harmful_text(frame, vocabulary.special_tokens)
         self._pieces = [_split_at_control(piece, vocabulary.special_tokens) for piece in frame.pieces]
         self._tokenize_run = lru_cache(maxsize=64)(self._tokenize_plain)
+        self.thinking = ChatTemplate(frame.thinking, vocabulary) if frame.thinking else None
 
     def tokenize(self, conversation: Conversation) -> list[int]:
         """Token ids of the whole conversation, up to where the model goes on writing the reply."""
@@ -67,7 +69,12 @@ class ChatTemplate:
         user: Sequence[Part] = conversation.user
         if self.merges_system:
             user = (*conversation.system, own("\n\n"), *conversation.user)
-        return {SYSTEM: conversation.system, USER: user, REPLY: (own(conversation.reply),)}
+        return {
+            SYSTEM: conversation.system,
+            USER: user,
+            THOUGHT: (foreign(conversation.thought or "", Source.THOUGHT),),
+            REPLY: (own(conversation.reply),),
+        }
 
     def _message(self, parts: Sequence[Part]) -> list[Piece]:
         texts = (self._harmless(part.text) if part.foreign else part.text for part in parts)
@@ -95,6 +102,8 @@ class ChatTemplate:
             for part in piece:
                 _append(runs, part if isinstance(part, SpecialToken) else [(part, Source.TEMPLATE)])
             if index < len(self.frame.slots):
+                if self.frame.slots[index] == THOUGHT and conversation.thought is None:
+                    break
                 _append(runs, self._message(contents[self.frame.slots[index]]))
         for index, run in enumerate(runs):
             if isinstance(run, SpecialToken):

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-FRAME_VERSION = 2
+FRAME_VERSION = 3
 """Changes with the way in which templates are rendered: what was rendered otherwise does not hold."""
 
 RENDER_SECONDS = 6.0
 """What a template may take; those of real models take milliseconds."""
 
-SYSTEM, USER, REPLY = "system", "user", "reply"
+SYSTEM, USER, THOUGHT, REPLY = "system", "user", "thought", "reply"
 _FIXED_FRAMES = ({SYSTEM, USER, REPLY}, {USER, REPLY})
 
 
@@ -28,19 +28,30 @@ class Frame:
     `slots[i]` stands between `pieces[i]` and `pieces[i + 1]`. The last slot is the reply, which the piece
     before it begins. `note` says what a person should know: that this is not the model's own format, or that
     replies begin elsewhere than the template would let them; empty where all is as the model has it.
+    `thinking`: the frame in which the model thinks first, with a slot for the thought before the reply; None
+    for a model that does not.
     """
 
     pieces: tuple[str, ...]
     slots: tuple[str, ...]
     note: str = ""
+    thinking: "Frame | None" = None
 
     def __post_init__(self) -> None:
-        if len(self.pieces) != len(self.slots) + 1 or set(self.slots) not in _FIXED_FRAMES:
+        slots = set(self.slots)
+        if len(self.pieces) != len(self.slots) + 1 or slots - {THOUGHT} not in _FIXED_FRAMES:
             raise ValueError(f"{len(self.pieces)} pieces around the slots {self.slots}")
+        if THOUGHT in slots and self.slots[-2:] != (THOUGHT, REPLY):
+            raise ValueError(f"a thought elsewhere than before the reply: {self.slots}")
 
     def as_json(self) -> dict[str, Any]:
         """The frame as plain values."""
-        return {"pieces": list(self.pieces), "slots": list(self.slots), "note": self.note}
+        return {
+            "pieces": list(self.pieces),
+            "slots": list(self.slots),
+            "note": self.note,
+            "thinking": self.thinking and self.thinking.as_json(),
+        }
 
     @classmethod
     def of_json(cls, value: Mapping[str, Any]) -> "Frame":
@@ -48,7 +59,8 @@ class Frame:
         texts = [*value["pieces"], *value["slots"], value["note"]]
         if not all(isinstance(text, str) for text in texts):
             raise TypeError("a frame is made of texts")
-        return cls(tuple(value["pieces"]), tuple(value["slots"]), value["note"])
+        thinking = None if value["thinking"] is None else cls.of_json(value["thinking"])
+        return cls(tuple(value["pieces"]), tuple(value["slots"]), value["note"], thinking)
 
 
 def plain_frame(reason: str) -> Frame:

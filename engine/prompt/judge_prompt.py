@@ -31,16 +31,18 @@ class PromptTree:
     branches: tuple[tuple[Part, ...], ...]
     wording: PromptWording = USUAL_WORDING
 
-    def question(self, branch: int, reply: str | None = None, text: str = "") -> Conversation:
+    def question(
+        self, branch: int, reply: str | None = None, text: str = "", thought: str | None = None
+    ) -> Conversation:
         """The whole conversation of one branch.
 
         `reply`: how the model's own words begin; without it the next token is the verdict's letter. `text`:
-        what stands after the criterion, on a line of its own.
+        what stands after the criterion, on a line of its own. `thought`: as in Conversation.
         """
         system = put_in(self.wording.system, letters=self.wording.letters())
         asked = (*self.branches[branch], own(f"\n{text}")) if text else self.branches[branch]
         reply = self.wording.verdict if reply is None else reply
-        return Conversation((own(system),), (*self.stem, *self.trunk, *asked), reply)
+        return Conversation((own(system),), (*self.stem, *self.trunk, *asked), reply, thought)
 
 
 def build_prompt(item: Item, order: Order, rubric: Rubric, examples: Sequence[Item] = ()) -> PromptTree:

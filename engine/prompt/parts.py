@@ -18,6 +18,7 @@ class Source(StrEnum):
     RESPONSE_A = "response_a"
     RESPONSE_B = "response_b"
     EXPLANATION = "explanation"  # of a person or another model
+    THOUGHT = "thought"  # of the model itself
     FOREIGN = "foreign"  # other text of somebody else
 
     @property
@@ -51,8 +52,13 @@ def foreign(text: str, source: Source = Source.FOREIGN) -> Part:
 
 @dataclass(frozen=True)
 class Conversation:
-    """What a model is shown: the system's words, the user's words, and how its reply begins."""
+    """What a model is shown: the system's words, the user's words, and how its reply begins.
+
+    `thought`: what it thought before its reply; None where it is still to think, and there is no reply yet.
+    Only formats with a place for thoughts show it.
+    """
 
     system: tuple[Part, ...]
     user: tuple[Part, ...]
     reply: str
+    thought: str | None = None

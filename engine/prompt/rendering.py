@@ -21,8 +21,8 @@ import jinja2
 import jinja2.ext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from engine.prompt.frame import RENDER_SECONDS, REPLY, SYSTEM, USER, Frame, UnusableTemplateError
-from engine.prompt.reply_start import Opening, reply_start
+from engine.prompt.frame import RENDER_SECONDS, REPLY, SYSTEM, THOUGHT, USER, Frame, UnusableTemplateError
+from engine.prompt.reply_start import Opening, reply_start, thought_around
 
 LONGEST_FRAME = 100_000
 """Characters that a template may write of its own; those of real models write hundreds."""
@@ -66,26 +66,48 @@ def render_frame(source: str, bos: str, eos: str, mark_bytes: int = 16) -> Frame
     """
     render = _renderer(source, bos, eos)
     try:
-        return _frame_of(render, mark_bytes, with_system=True)
+        return _frame_of(render, source, mark_bytes, with_system=True)
     except UnusableTemplateError:
-        return _frame_of(render, mark_bytes, with_system=False)
+        return _frame_of(render, source, mark_bytes, with_system=False)
 
 
-def _frame_of(render: _Render, mark_bytes: int, with_system: bool) -> Frame:
+def _frame_of(render: _Render, source: str, mark_bytes: int, with_system: bool) -> Frame:
     slots = [SYSTEM, USER] if with_system else [USER]
     # In small and capital letters: a template that changes them is noticed.
     marks = {slot: f"{MARK_START}{secrets.token_hex(mark_bytes)}" for slot in (*slots, REPLY)}
     messages = [{"role": slot, "content": marks[slot]} for slot in slots]
+    thinking = _thinking_frame(render, source, list(messages), marks)
     text, switched = _quiet(render, messages)
     for slot in slots:
         if text.count(marks[slot]) != 1:
             raise UnusableTemplateError(f"it writes the {slot} message {text.count(marks[slot])} times")
     slots.sort(key=lambda slot: text.index(marks[slot]))
-    *pieces, prompt = re.split("|".join(marks[slot] for slot in slots), text)
+    *pieces, prompt = _split(text, marks, slots)
     finished = _finished_start(render, messages, marks[slots[-1]], marks[REPLY])
     opens = text != _or_nothing(render, messages=messages, **_QUIET)
     begins, note = reply_start(Opening(prompt, finished, switched, opens))
-    return Frame((*pieces, begins, ""), (*slots, REPLY), note)
+    return Frame((*pieces, begins, ""), (*slots, REPLY), note, thinking)
+
+
+def _split(text: str, marks: Mapping[str, str], slots: Sequence[str]) -> list[str]:
+    return re.split("|".join(marks[slot] for slot in slots), text)
+
+
+def _thinking_frame(
+    render: _Render, source: str, messages: list[dict[str, str]], marks: Mapping[str, str]
+) -> Frame | None:
+    """The frame of a reply with a thought before it; None where the template knows no thoughts."""
+    text = _or_nothing(render, messages=messages, add_generation_prompt=True, **_THINKING)
+    slots = [message["role"] for message in messages]
+    if any(text.count(marks[slot]) != 1 for slot in slots):
+        return None
+    slots.sort(key=lambda slot: text.index(marks[slot]))
+    *pieces, prompt = _split(text, marks, slots)
+    around = thought_around(prompt, source)
+    if around is None:
+        return None
+    before, after = around
+    return Frame((*pieces, before, after, ""), (*slots, THOUGHT, REPLY))
 
 
 def _quiet(render: _Render, messages: list[dict[str, str]]) -> tuple[str, bool]:

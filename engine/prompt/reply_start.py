@@ -9,7 +9,15 @@ Knows: how templates open thoughts. Does not know: Jinja, tokens, what is asked.
 import re
 from dataclasses import dataclass
 
-_OPEN_THOUGHT = re.compile(r"<((?:\w+:)?(?:think|thinking|thought|reasoning))>\s*$")
+_NAME = r"(?:\w+:)?(?:think|thinking|thought|reasoning)"
+_OPEN_THOUGHT = re.compile(rf"<({_NAME})>\s*$")
+# Before and after a thought, in formats that do not name it by a tag; the first is looked for in templates.
+_CHANNELS = (
+    ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
+    ("<|channel>thought\n", "\n<channel|>"),
+    ("<|START_THINKING|>", "<|END_THINKING|><|START_TEXT|>"),
+)
+_THOUGHT_NAMED = re.compile(rf"</({_NAME})>|\[/(THINK)\]", re.I)
 _MARKUP = r"<[^<>\s]*>|\[[^\[\]\s]*\]"
 _SYMBOL = re.compile(rf"{_MARKUP}|.", re.DOTALL)  # markup counts as one
 _LONGEST_QUOTE = 200
@@ -50,6 +58,23 @@ def reply_start(opening: Opening) -> tuple[str, str]:
         f"The model's chat template lets replies begin with {_quoted(ours)}, which its finished replies do"
         " not: the verdict is read where finished replies begin.",
     )
+
+
+def thought_around(prompt: str, source: str) -> tuple[str, str] | None:
+    """What stands before a thought and after it, where a reply with one begins with `prompt`.
+
+    The mark is that which the prompt opens, or else one that is closed in the template's `source`. None where
+    no thought is known.
+    """
+    if thought := _OPEN_THOUGHT.search(prompt):
+        return prompt, f"\n</{thought[1]}>\n\n"
+    for before, after in _CHANNELS:
+        if before.strip() in source:
+            return prompt.removesuffix(before) + before, after
+    if named := _THOUGHT_NAMED.search(source):
+        opens = f"<{named[1]}>" if named[1] else f"[{named[2]}]"
+        return f"{prompt}{opens}\n", f"\n{named[0]}\n\n"
+    return None
 
 
 def _note_of_more(opening: Opening, more: str) -> str:

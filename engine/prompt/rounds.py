@@ -6,53 +6,111 @@ one after the other; a branch goes on from what it held in the round before, as 
 Knows: ways of asking, prompt trees. Does not know: how ids are evaluated, settings.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.core.items import Way
+from engine.core.errors import EngineBug
+from engine.core.items import Item, Order, Way
+from engine.core.rubric import Rubric
 from engine.core.ways.all_ways import Asked
+from engine.core.ways.question import Question
 from engine.llama.token_tree import BranchTokens, PromptTokens, common_prefix, usable_prefix
 from engine.prompt.chat_template import ChatTemplate
-from engine.prompt.judge_prompt import PromptTree
+from engine.prompt.judge_prompt import PromptTree, build_prompt
 from engine.prompt.tokens import branch_tokens, tokenize_prompt
 
 
 @dataclass(frozen=True)
 class Round:
-    """One question of a way: its name in the store, and its prompts, a branch for each criterion."""
+    """One question of a way: its name in the store, and its prompts, a branch for each criterion.
+
+    `thought_for`: the question that each branch is to answer once a thought was written after its prompt;
+    None where its labels are read at once.
+    """
 
     way: Way
     question: str
     tokens: PromptTokens
+    thought_for: Question | None = None
 
 
 def tokenize_rounds(
     tree: PromptTree, asked: Sequence[Asked], template: ChatTemplate
 ) -> tuple[PromptTokens, tuple[Round, ...]]:
-    """The tokens of a prompt tree's letters, and those of all that is asked, with one trunk for all of them.
+    """The tokens of a prompt tree's letters, and those of all that is asked.
 
-    The trunk is that of the letters alone, unless a question parts from theirs before its end.
+    The trunk of all is that of the letters alone, unless a question parts from theirs before its end. What
+    thinks has a trunk of its own where its format begins otherwise.
     """
     letters = tokenize_prompt(tree, template)
-    branches = [
-        letters.branches if each.way is Way.LETTERS else _branches(tree, each, template) for each in asked
-    ]
-    ends = [branch.prompt[:-1] for own in branches for branch in own]
-    trunk = letters.trunk[: common_prefix([letters.trunk, *ends])]
-    rounds = (
-        Round(each.way, each.name, PromptTokens(trunk, own))
+    branches = [_branches(tree, each, letters, template) for each in asked]
+    ends = [
+        branch.prompt[:-1]
         for each, own in zip(asked, branches, strict=True)
-    )
+        if not each.question.thinks
+        for branch in own
+    ]
+    trunk = letters.trunk[: common_prefix([letters.trunk, *ends])]
+    rounds = []
+    for each, own in zip(asked, branches, strict=True):
+        thinks = each.question if each.question.thinks else None
+        first = _trunk(trunk, own) if thinks else trunk
+        rounds.append(Round(each.way, each.name, PromptTokens(first, own), thinks))
     return PromptTokens(trunk, letters.branches), tuple(rounds)
 
 
-def _branches(tree: PromptTree, asked: Asked, template: ChatTemplate) -> tuple[BranchTokens, ...]:
-    question = asked.question
+def _branches(
+    tree: PromptTree, asked: Asked, letters: PromptTokens, template: ChatTemplate
+) -> tuple[BranchTokens, ...]:
+    if asked.way is Way.LETTERS:
+        return letters.branches
+    question, places = asked.question, range(len(tree.branches))
+    if question.thinks:
+        thinking = _thinking(template)
+        prompts = (thinking.tokenize(tree.question(place, text=question.text)) for place in places)
+        return tuple(BranchTokens(tuple(prompt), ()) for prompt in prompts)
     replies = [f"{question.lead} {answer}" for answer in question.answers]
     return tuple(
-        branch_tokens([tree.question(index, reply, question.text) for reply in replies], template)
-        for index in range(len(tree.branches))
+        branch_tokens([tree.question(place, reply, question.text) for reply in replies], template)
+        for place in places
     )
+
+
+def _trunk(usual: tuple[int, ...], branches: Sequence[BranchTokens]) -> tuple[int, ...]:
+    """The usual trunk where the branches begin with it, else what they have in common."""
+    ends = [branch.prompt[:-1] for branch in branches]
+    if common_prefix([usual, *ends]) == len(usual):
+        return usual
+    return ends[0][: common_prefix(ends)]
+
+
+def after_thought(
+    tree: PromptTree, branch: int, question: Question, thought: str, template: ChatTemplate
+) -> BranchTokens:
+    """A branch once its thought is written and closed: its labels can be read."""
+    replies = [f"{question.lead} {answer}" for answer in question.answers]
+    asked = [tree.question(branch, reply, question.text, thought) for reply in replies]
+    return branch_tokens(asked, _thinking(template))
+
+
+def closing_tokens(rubric: Rubric, asked: Sequence[Asked], template: ChatTemplate) -> int:
+    """Tokens that close a thought and lead to its answer, and those of the longest answer; 0 where nothing
+    that is asked thinks.
+    """
+    question = next((each.question for each in asked if each.question.thinks), None)
+    if question is None:
+        return 0
+    tree = build_prompt(Item("probe", "a", "a", "a"), Order.AB, rubric)
+    answered = after_thought(tree, 0, question, "a", template)
+    opened = len(_thinking(template).tokenize(tree.question(0, text=question.text)))
+    return len(answered.prompt) + max(map(len, answered.labels)) - opened
+
+
+def _thinking(template: ChatTemplate) -> ChatTemplate:
+    if template.thinking is None:
+        raise EngineBug("a thought was asked for in a format without thoughts")
+    return template.thinking
 
 
 def letters_round(letters: PromptTokens) -> Round:
@@ -60,17 +118,23 @@ def letters_round(letters: PromptTokens) -> Round:
     return Round(Way.LETTERS, "", letters)
 
 
-def tokens_read(rounds: Sequence[Round], keeps_state: bool) -> int:
-    """Tokens that are read for the branches of an order whose trunk is held: of each branch what it shares
-    neither with the trunk nor with what it held in the round before, and each label of several tokens.
+def tokens_read(rounds: Sequence[Round], keeps_state: bool) -> Counter[Way]:
+    """Tokens that are read for the branches of an order whose first trunk is held, by way.
+
+    Of each branch what it shares neither with the trunk nor with what it held in the round before, and each
+    label of several tokens; trunks that differ. What follows a thought is not counted.
     """
-    read = 0
+    read: Counter[Way] = Counter()
     held: dict[int, tuple[int, ...]] = {}
+    trunk = rounds[0].tokens.trunk
     for each in rounds:
-        trunk = each.tokens.trunk
+        if each.tokens.trunk != trunk:
+            read[each.way] += len(each.tokens.trunk) - usable_prefix(trunk, each.tokens.trunk, keeps_state)
+            trunk, held = each.tokens.trunk, {}
         for index, branch in enumerate(each.tokens.branches):
             sources = (trunk, held.get(index, ()))
             shared = max(usable_prefix(source, branch.prompt[:-1], keeps_state) for source in sources)
-            read += len(branch.prompt) - shared + sum(len(label) - 1 for label in branch.labels)
+            rest = sum(len(label) - 1 for label in branch.labels)
+            read[each.way] += len(branch.prompt) - shared + rest
             held[index] = branch.prompt
     return read

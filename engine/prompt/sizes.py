@@ -5,6 +5,7 @@ Whoever judges and whoever plans ask the same PromptSizer, so that a plan counts
 Knows: rubrics, settings, examples, tokenized prompts. Does not know: sessions, stores, how a run goes on.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +20,7 @@ from engine.llama.token_tree import LONE_TOKEN_CELLS, PromptTokens, usable_prefi
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import PromptTree, build_prompt
-from engine.prompt.rounds import Round, tokenize_rounds, tokens_read
+from engine.prompt.rounds import Round, closing_tokens, tokenize_rounds, tokens_read
 from engine.prompt.shortening import shorten
 from engine.prompt.tokens import instruction_tokens, lead_tokens, stem_tokens
 
@@ -48,7 +49,6 @@ class PromptSizer:
     """Makes the prompts of items for one model, rubric and set of settings, and counts them.
 
     `stem`: what all prompts begin with. `shared_cells`: tokens of context for it, and for the session itself.
-    `texts`: explanations of one item.
     """
 
     def __init__(
@@ -61,17 +61,23 @@ class PromptSizer:
         *,
         keeps_state: bool = False,
     ) -> None:
-        """Count what all items share. SetupError where it alone fills the context.
+        """Count what all items share. SetupError where it alone fills the context, and where the model is to
+        think and its chat template has no place for thoughts.
 
         `raise_if_cancelled` is called before each order of each item. `keeps_state`: see LlamaModel.
         """
         self._template = template
-        self._rubric = rubric
-        self._settings = settings
+        self.rubric = rubric
+        self.settings = settings
         self._examples = examples
         self._raise_if_cancelled = raise_if_cancelled
         self._keeps_state = keeps_state
         self._asked = asked_by(settings.ways, rubric.wording, settings.thoughts)
+        if settings.thinks and template.thinking is None:
+            raise SetupError(
+                "The model's chat template knows no thoughts: it cannot be asked to think first.",
+                Remedy("Choose a model that reasons, or other ", Setting.WAYS, "."),
+            )
         self.stem = stem_tokens(rubric, examples, template)
         self.shared_cells = len(self.stem) + LONE_TOKEN_CELLS
         if self.shared_cells >= settings.context:
@@ -80,10 +86,11 @@ class PromptSizer:
                 f" {settings.context:,}: no item fits beside them.",
                 Remedy("Use a larger ", Setting.CONTEXT, ", fewer ", Setting.SHOTS, " or shorter examples."),
             )
-        self.texts = len(rubric.criteria) if settings.explains else 0
-        self._leads = self.texts * lead_tokens(rubric, template)
+        self._closing = closing_tokens(rubric, self._asked, template)
+        texts = len(rubric.criteria) if settings.explains else 0
+        self._leads = texts * lead_tokens(rubric, template)
         self._aside = settings.explains and settings.may_read_one_order
-        self._writing_cells = self._leads + self.texts * settings.max_explanation_tokens
+        self._writing_cells = self._leads + texts * settings.max_explanation_tokens
 
     def sized(self, original: Item, shown: Item, in_series: bool = False) -> SizedItem:
         """The prompts of `original` as it is `shown`, which may be shorter. Raises Cancelled.
@@ -93,14 +100,14 @@ class PromptSizer:
         # The examples are chosen by the item as it is, so that shortening does not change them.
         examples = self._examples.for_item(original)
         trees, tokens, rounds = {}, {}, {}
-        for order in self._settings.orders:
+        for order in self.settings.orders:
             self._raise_if_cancelled()
-            trees[order] = build_prompt(shown, order, self._rubric, examples)
+            trees[order] = build_prompt(shown, order, self.rubric, examples)
             tokens[order], rounds[order] = tokenize_rounds(trees[order], self._asked, self._template)
         apart: tuple[int, ...] = ()
         if in_series or (self._keeps_state and len(tokens) > 1):
             prompts = list(tokens.values())
-            apart = instruction_tokens(shown, prompts, self._rubric, examples, self._template)
+            apart = instruction_tokens(shown, prompts, self.rubric, examples, self._template)
         cells = {order: self._cells(tokens[order], rounds[order]) for order in tokens}
         return SizedItem(
             shown, trees, tokens, rounds, apart, self.shared_cells + self._own_cells(tokens, cells, apart)
@@ -108,8 +115,11 @@ class PromptSizer:
 
     def _cells(self, letters: PromptTokens, rounds: Sequence[Round]) -> int:
         """Cells of one order: of its largest round, and of the letters, from which explanations go on."""
-        written = [letters] if self._settings.explains else []
-        return max(each.cells_beside(self.stem) for each in (*written, *(one.tokens for one in rounds)))
+        cells = [letters.cells_beside(self.stem)] if self.settings.explains else []
+        for each in rounds:
+            thoughts = len(each.tokens.branches) * (self.settings.max_thought_tokens + self._closing)
+            cells.append(each.tokens.cells_beside(self.stem) + (thoughts if each.thought_for else 0))
+        return max(cells)
 
     def _own_cells(
         self, tokens: Mapping[Order, PromptTokens], cells: Mapping[Order, int], apart: tuple[int, ...]
@@ -126,11 +136,11 @@ class PromptSizer:
     def as_judged(self, item: Item, in_series: bool = False) -> tuple[SizedItem, Shortening | None]:
         """The prompts of an item as a run asks them: shortened where the settings wish it and it must be."""
         sized = self.sized(item, item, in_series)
-        if self._settings.shorten and not self.fits(sized):
+        if self.settings.shorten and not self.fits(sized):
             shortened = shorten(
                 item,
                 lambda short: self.fits(self.sized(item, short)),
-                most=self._settings.context * _CHARACTERS_PER_TOKEN,
+                most=self.settings.context * _CHARACTERS_PER_TOKEN,
             )
             if shortened:
                 return self.sized(item, shortened[0], in_series), shortened[1]
@@ -138,7 +148,7 @@ class PromptSizer:
 
     def fits(self, sized: SizedItem) -> bool:
         """Whether an item has room in the context."""
-        return sized.cells <= self._settings.context
+        return sized.cells <= self.settings.context
 
     def tokens_to_read(self, sized: SizedItem, held: tuple[int, ...] = ()) -> int:
         """Tokens that are evaluated for an item that is read in all orders, besides those that it writes.
@@ -158,16 +168,26 @@ class PromptSizer:
         if sized.apart:
             once += 0 if held == sized.apart else self._unread(sized.apart, sources)
             sources.append(sized.apart)
-        room = max(self._settings.context - self.shared_cells - self._writing_cells, 0)
-        for place, order in enumerate(self._settings.orders_as_read):
-            trunk = sized.tokens[order].trunk
-            in_order = self._unread(trunk, sources) + tokens_read(sized.rounds[order], self._keeps_state)
+        room = max(self.settings.context - self.shared_cells - self._writing_cells, 0)
+        for place, order in enumerate(self.settings.orders_as_read):
+            rounds = sized.rounds[order]
+            in_order = self._unread(rounds[0].tokens.trunk, sources) + self._by_way(rounds).total()
             read[place] = in_order if self.fits(sized) else min(in_order, room)
-            sources.append(trunk)
-        if self._settings.explains:
+            sources.append(rounds[-1].tokens.trunk)
+        if self.settings.explains:
             once += self._unread_letters(sized)
         first, second = read
         return once + first, second
+
+    def tokens_by_way(self, sized: SizedItem) -> Counter[Way]:
+        """Of these the ways' own: what their questions add to the item, in all orders."""
+        return sum(map(self._by_way, sized.rounds.values()), Counter())
+
+    def _by_way(self, rounds: Sequence[Round]) -> Counter[Way]:
+        """What the branches of an order add to its first trunk."""
+        thoughts = sum(len(each.tokens.branches) for each in rounds if each.thought_for)
+        closed = Counter({Way.THINKING: thoughts * self._closing}) if thoughts else Counter[Way]()
+        return tokens_read(rounds, self._keeps_state) + closed
 
     def _unread_letters(self, sized: SizedItem) -> int:
         """What explanations read of the letters' questions where the last round was another way's."""

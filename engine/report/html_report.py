@@ -38,6 +38,7 @@ from engine.report.measure_tables import accuracy_table, explanation_table, labe
 from engine.report.order_figure import order_report_of
 from engine.report.people_tables import among_people_table, people_pairs_table
 from engine.report.slice_tables import SLICES_NOTE, criterion_slice_table, slice_table
+from engine.report.way_tables import way_table
 from engine.report.weighing_tables import (
     overall_agreement_table,
     weighing_table,
@@ -135,6 +136,7 @@ def report_html(report: Report, figures: Mapping[str, Figure] | None = None) -> 
         in_short=[*in_short(evaluation), *caveats(evaluation.matched)],
         accuracy=accuracy_table(evaluation),
         labels=label_table(evaluation),
+        ways=way_table(report.results, evaluation.matched.dataset) if report.results else None,
         people=_people(evaluation),
         explanations=explanations,
         weighing=report.weighing and _weighing(report.weighing, report.weights_from),

@@ -8,6 +8,10 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from engine.core.errors import SetupError
+from engine.core.items import Way
+from engine.core.remedies import Remedy, Setting
+from engine.core.ways.graded import mean_grades, score_of
 from engine.data.dataset import Dataset
 from engine.measure.systems import System
 from engine.weigh.item_winner import OVERALL, certain, response_scores, winner_of
@@ -25,17 +29,28 @@ class ScoredPairs:
 
 
 def scored_pairs_of(
-    system: System, criteria: Sequence[str], ids: Container[str] | None = None
+    system: System,
+    criteria: Sequence[str],
+    ids: Container[str] | None = None,
+    *,
+    by_grades: bool = False,
 ) -> ScoredPairs:
     """The response scores of a system's items (with `ids` only of these) on some of its criteria.
 
     A label without probabilities, of a submission or of a person who overrode the run, has probability 1.
+    `by_grades`: the scores are the model's mean grades of the responses, 0 for grade 1 and 10 for grade 5, in
+    the place of its probabilities. SetupError for a system that gave no grades.
     """
+    if by_grades and (system.results is None or Way.GRADED not in system.results.ways):
+        raise SetupError(
+            f"{system.name} gave no grades to its responses.",
+            Remedy("Judge with `graded` among the ", Setting.WAYS, ", or weigh by probabilities."),
+        )
     rows, left_out = [], []
     for row in system.submission.rows:
         if ids is not None and row.id not in ids:
             continue
-        scores = [_scores(system, row.id, name) for name in criteria]
+        scores = [_scores(system, row.id, name, by_grades) for name in criteria]
         known = [score for score in scores if score is not None]
         if len(known) < len(scores):
             left_out.append(row.id)
@@ -50,7 +65,7 @@ def scored_pairs_of(
     return ScoredPairs(rows, tuple(left_out))
 
 
-def _scores(system: System, item_id: str, criterion: str) -> tuple[float, float] | None:
+def _scores(system: System, item_id: str, criterion: str, by_grades: bool) -> tuple[float, float] | None:
     """The scores of A and B; None where the system made no judgment."""
     preference = system.rows[item_id].predictions[criterion].preference
     if preference is None:
@@ -59,6 +74,9 @@ def _scores(system: System, item_id: str, criterion: str) -> tuple[float, float]
     override = system.overrides.get((criterion, item_id))
     if judgment is None or (override is not None and override.preference is not None):
         return response_scores(certain(preference))
+    if by_grades:
+        grades = mean_grades(judgment.readings)
+        return None if grades is None else (score_of(grades[0]), score_of(grades[1]))
     return response_scores(judgment.probabilities)
 
 

@@ -17,6 +17,7 @@ FIELDS = {
     Setting.PARTIAL: "Only items that all have",
     Setting.SHORTEN: "Shorten responses that do not fit",
     Setting.SHOTS: "Examples shown",
+    Setting.WAYS: "Ways of asking",
 }
 """The fields by the names that stand on their pages, which take them from here."""
 

@@ -244,7 +244,8 @@ def _cpu(process: psutil.Process) -> float:
 
 def _template_of(plan: RunPlan) -> str:
     with LlamaModel(plan.model.path, vocabulary_only=True, cancel=CancelToken()) as model:
-        return format_hash(chat_template(model.chat_template, Vocabulary(model), CancelToken()))
+        template = chat_template(model.chat_template, Vocabulary(model), CancelToken())
+        return format_hash(template, plan.settings)
 
 
 def _write_many(path: Path, items: int) -> None:

@@ -10,6 +10,7 @@ from engine.commands.shared.progress import show_measure
 from engine.core.cancel import CancelToken
 from engine.core.events import followed
 from engine.core.formatting import duration, listed, percent
+from engine.core.settings import USUAL_WAYS
 from engine.judge.forecast import Forecast, forecast
 from engine.judge.plan import RunPlan
 from engine.judge.work import time_plan
@@ -51,6 +52,7 @@ def _facts(counted: Forecast) -> dict[str, str]:
     return {
         "judgments": f"{counted.judgments:,} ({counted.criteria} criteria)",
         "readings": f"{counted.readings:,} ({_orders(counted)})",
+        **_ways(counted),
         "tokens to read": f"{counted.tokens_to_read:,}",
         "tokens to write": f"{counted.tokens_to_write_at_most:,} at most",
         "context": f"{counted.settings.context:,} tokens",
@@ -60,6 +62,16 @@ def _facts(counted: Forecast) -> dict[str, str]:
         "too long, shortened": _ids(counted.shortened),
         "judged already": f"{counted.judged:,} of {counted.items:,}{judged}",
     }
+
+
+def _ways(counted: Forecast) -> dict[str, str]:
+    """What each way costs, where there are several."""
+    if counted.settings.ways == USUAL_WAYS:
+        return {}
+    settings, tokens = counted.settings, counted.tokens_by_way
+    said = [f"{way} {tokens.get(way, 0):,}" for way in settings.ways]
+    thoughts = f"; thoughts of at most {settings.max_thought_tokens:,} tokens" if settings.thinks else ""
+    return {"of it by way": f"{', '.join(said)}{thoughts}"}
 
 
 def _orders(counted: Forecast) -> str:

@@ -167,6 +167,11 @@ def add_weights(arguments: argparse.ArgumentParser) -> None:
         metavar="T",
         help="differences up to T are ties (default: that of the rubric)",
     )
+    arguments.add_argument(
+        "--grades",
+        action="store_true",
+        help="the scores of responses are the grades that the model gave them (a run judged with `graded`)",
+    )
 
 
 def weigh_system(
@@ -193,7 +198,7 @@ def weigh_system(
             f"It has {', '.join(system.criteria)}.",
         )
     known = set(matched.dataset.ids) if matched else None
-    pairs = scored_pairs_of(system, list(weights), known)
+    pairs = scored_pairs_of(system, list(weights), known, by_grades=options.grades)
     if not pairs.rows:
         raise SetupError(
             f"{system.name} has no item with a judgment on each of {', '.join(weights)}.",

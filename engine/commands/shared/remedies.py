@@ -33,6 +33,7 @@ OPTIONS = Wording(
         Setting.PARTIAL: "--partial",
         Setting.SHORTEN: "--shorten",
         Setting.SHOTS: "--shots",
+        Setting.WAYS: "--ways",
     },
     steps={
         Step.ALLOW_SMALL_SOURCE: (

@@ -6,6 +6,8 @@ Knows: every way. Does not know: prompts, tokens, models, what is stored.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from engine.core.errors import SetupError
+from engine.core.formatting import quoted
 from engine.core.items import Order, Way
 from engine.core.judgments import RawAnswer, Reading
 from engine.core.rubric import PromptWording
@@ -41,6 +43,19 @@ def asked_by(ways: Collection[Way], wording: PromptWording, thoughts: int) -> tu
         for question in each.questions(wording)
         for number in (range(1, thoughts + 1) if question.thinks else (0,))
     )
+
+
+def parse_ways(text: str) -> tuple[Way, ...]:
+    """`letters,absolute` as ways, in their usual order. SetupError for anything else."""
+    names = [name.strip() for name in text.split(",")]
+    unknown = [name for name in names if name not in tuple(Way)]
+    if unknown or len(set(names)) < len(names):
+        wrong = f"no way of asking is called {quoted(unknown[0])}" if unknown else "one is named twice"
+        raise SetupError(
+            f"Ways of asking: cannot read {quoted(text)}: {wrong}.",
+            f"Write some of {', '.join(Way)}, with commas.",
+        )
+    return tuple(way for way in Way if way.value in names)
 
 
 def reading_of(way: Way, order: Order, answers: Sequence[RawAnswer]) -> Reading:

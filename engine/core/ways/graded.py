@@ -6,10 +6,12 @@ Knows: the two questions, grades, what two grades say of the labels. Does not kn
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from statistics import fmean
 
-from engine.core.items import Way
-from engine.core.judgments import RawAnswer
+from engine.core.items import Order, Way
+from engine.core.judgments import RawAnswer, Reading
 from engine.core.rubric import PromptWording, put_in
 from engine.core.ways.log_space import among, log_sum, of_mass
 from engine.core.ways.question import LabelLogProbs, Question
@@ -54,6 +56,20 @@ class Graded:
 def mean_grade(answer: RawAnswer) -> float:
     """The mean (1 to 5) of the distribution over the five grades."""
     return math.fsum(math.exp(value) * grade for value, grade in zip(among(answer), GRADES, strict=True))
+
+
+def mean_grades(readings: Iterable[Reading]) -> tuple[float, float] | None:
+    """The mean grades (1 to 5) of the item's own A and B over the orders; None where nothing was graded, or
+    not with finite probabilities.
+    """
+    grades: list[tuple[float, float]] = []
+    for reading in readings:
+        if reading.way is Way.GRADED:
+            first, second = map(mean_grade, reading.answers)
+            grades.append((first, second) if reading.order is Order.AB else (second, first))
+    if not grades or not all(map(math.isfinite, chain.from_iterable(grades))):
+        return None
+    return fmean(a for a, _ in grades), fmean(b for _, b in grades)
 
 
 def score_of(grade: float) -> float:

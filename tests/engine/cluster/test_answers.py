@@ -10,11 +10,12 @@ import pytest
 from engine.cluster.answers import WrongAnswer, answer, item_json, judged_group, refusal, said_in
 from engine.cluster.work import PlacedItem
 from engine.core.errors import SetupError
-from engine.core.items import Item, Order, Preference
-from engine.core.judgments import Explanation, JudgedItem, Reading, Shortening
+from engine.core.items import Item, Order, Preference, Way
+from engine.core.judgments import Explanation, JudgedItem, RawAnswer, Reading, Shortening
 from engine.core.remedies import Remedy, Step
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings
+from engine.core.ways.all_ways import reading_of
 
 ITEM = Item("7", "Why?", "so", "because")
 ASKED = [PlacedItem(3, ITEM, in_series=False)]
@@ -56,6 +57,41 @@ def explanation(value: object) -> Callable[[dict[str, Any]], None]:
 GOOD = [0.0, -1.0, -2.0, -3.0]
 
 
+def letters(order: str, numbers: list[Any] = GOOD) -> list[Any]:
+    return [order, "letters", [["", numbers, "", False]]]
+
+
+def test_a_reading_of_this_shape_is_believed() -> None:
+    said: dict[str, Any] = json.loads(json.dumps(item_json(JUDGED)))
+    reading([letters("BA"), letters("AB")])(said)
+    assert judged_group([said], ASKED, ELOQUENT, SETTINGS)
+
+
+def test_readings_of_several_ways_come_back_exactly() -> None:
+    settings = replace(
+        SETTINGS, ways=(Way.LETTERS, Way.ABSOLUTE, Way.THINKING), thoughts=2, max_thought_tokens=4
+    )
+    yes_no = [RawAnswer("A", (-0.1, -3.0)), RawAnswer("B", (-2.0, -1 / 7))]
+    said_after = (-1.0, -2.0, -3.0, -4.0)
+    thoughts = [RawAnswer(str(place), said_after, f"So? {place}", cut=place == 1) for place in (1, 2)]
+    readings = tuple(
+        made
+        for order in (Order.BA, Order.AB)
+        for made in (
+            reading_of(Way.THINKING, order, thoughts),
+            reading_of(Way.ABSOLUTE, order, yes_no),
+            Reading(order, LOG_PROBS),
+        )
+    )
+    judged = replace(JUDGED, readings=dict.fromkeys(NAMES[1:], readings))
+    said = said_in(answer([item_json(judged)]))
+    assert judged_group(said, ASKED, ELOQUENT, settings) == [judged]
+    with pytest.raises(WrongAnswer):
+        judged_group(said, ASKED, ELOQUENT, replace(settings, thoughts=1))
+    with pytest.raises(WrongAnswer):
+        judged_group(said, ASKED, ELOQUENT, replace(settings, ways=(Way.LETTERS, Way.THINKING)))
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -77,13 +113,21 @@ GOOD = [0.0, -1.0, -2.0, -3.0]
         change("tokens", [True, 1]),
         change("shortening", [1, 2, 3]),
         reading([]),
-        reading([["AB", GOOD]]),
-        reading([["AB", GOOD], ["BA", GOOD]]),
-        reading([["BA", GOOD], ["AB", [0.0, -1.0, -2.0]]]),
-        reading([["BA", GOOD], ["AB", [0.5, -1.0, -2.0, -3.0]]]),
-        reading([["BA", GOOD], ["AB", [0, -1, -2, -3]]]),
-        reading([["BA", GOOD], ["AB", ["0", "-1", "-2", "-3"]]]),
-        reading([["BA", GOOD], ["XY", GOOD]]),
+        reading([letters("AB")]),
+        reading([letters("AB"), letters("BA")]),
+        reading([letters("BA"), ["AB", GOOD]]),
+        reading([letters("BA"), letters("AB", GOOD[:3])]),
+        reading([letters("BA"), letters("AB", [0.5, -1.0, -2.0, -3.0])]),
+        reading([letters("BA"), letters("AB", [0, -1, -2, -3])]),
+        reading([letters("BA"), letters("AB", ["0", "-1", "-2", "-3"])]),
+        reading([letters("BA"), letters("XY")]),
+        reading([letters("BA"), ["AB", "letters", []]]),
+        reading([letters("BA"), ["AB", "letters", [["B", GOOD, "", False]]]]),
+        reading([letters("BA"), ["AB", "letters", [["", GOOD, "I think so.", False]]]]),
+        reading(
+            [letters("BA"), ["AB", "absolute", [["A", GOOD[:2], "", False], ["B", GOOD[:2], "", False]]]]
+        ),
+        reading([letters("BA"), ["AB", "guessing", [["", GOOD, "", False]]]]),
         explanation(["x", "A"]),
         explanation(["x", "C", False]),
         explanation(["two\tcells", "A", False]),

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from engine.core.column_map import ColumnMap, parse_columns, parse_labels, targets
+from engine.core.column_map import ColumnMap, check_targets, parse_columns, parse_labels, targets
 from engine.core.errors import SetupError
-from engine.core.rubric import ELOQUENT
+from engine.core.rubric import ELOQUENT, Criterion, Rubric
 
 NAMES = some.text(min_size=1).filter(str.strip) | some.text("\\,= a", min_size=1).filter(str.strip)
 LABELS = some.sampled_from(["A", "B", "both_good", "both_bad", ""])
@@ -60,3 +60,13 @@ def test_labels_that_cannot_be_read_are_named(text: str) -> None:
 )
 def test_what_is_damaged_is_no_map(value: object) -> None:
     assert ColumnMap.of_json(value) is None
+
+
+def test_labels_of_any_criterion_can_be_mapped_and_a_rubric_names_its_own() -> None:
+    sources = parse_columns("instruction=prompt,höflichkeit_preference=vote,höflichkeit_explanation=why")
+    assert ColumnMap.of_json(ColumnMap.of(sources).as_json()) == ColumnMap.of(sources)
+    check_targets(sources, Rubric("x", (Criterion("höflichkeit", "Which?"),)))
+    with pytest.raises(SetupError, match="'höflichkeit_preference' is no column of a dataset"):
+        check_targets(sources, ELOQUENT)
+    with pytest.raises(SetupError, match="'on topic_preference' is no column"):
+        parse_columns("on topic_preference=vote")

@@ -6,7 +6,15 @@ from typing import Any
 import pytest
 
 from engine.core.errors import SetupError
-from engine.core.rubric import ELOQUENT, LONGEST_TEXT, Criterion, PromptWording, Rubric
+from engine.core.rubric import (
+    ELOQUENT,
+    LONGEST_TEXT,
+    Criterion,
+    PromptWording,
+    Rubric,
+    rubric_for_labels,
+    rubric_of_names,
+)
 
 
 @pytest.mark.parametrize(
@@ -79,3 +87,41 @@ def test_meanings_and_wording_change_what_is_asked() -> None:
     rubric = Rubric("mine", (criterion,))
     assert replace(rubric, criteria=(replace(criterion, good="It is kind."),)).asked != rubric.asked
     assert replace(rubric, wording=PromptWording(verdict="Urteil:")).asked != rubric.asked
+
+
+MANNERS = Rubric("manners", (Criterion("politeness", "Which?", 2.0), Criterion("safety", "Mine?")), 1.5)
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (("safety", "relevance"), ("relevance", "safety")),
+        ((), ELOQUENT.names),
+        (("a b", ""), ELOQUENT.names),
+        (("tact", "safety"), ("tact", "safety")),
+        (("Tact", "tact", "tact"), ("Tact",)),
+        (tuple(f"c{number}" for number in range(30)), tuple(f"c{number}" for number in range(24))),
+    ],
+)
+def test_names_of_columns_make_a_rubric(names: tuple[str, ...], expected: tuple[str, ...]) -> None:
+    assert rubric_of_names(names).names == expected
+
+
+def test_what_is_known_of_a_name_is_kept() -> None:
+    rubric = rubric_of_names(("tact", "politeness"), MANNERS)
+    assert rubric.criteria[1] is MANNERS.criteria[0]
+    assert rubric.criteria[0].question == "Which response is better with regard to this: tact?"
+
+
+def test_labels_are_read_for_all_that_was_asked_and_for_the_overall_quality() -> None:
+    rubric = rubric_for_labels(
+        [MANNERS, Rubric("b", (Criterion("safety", "Other?"), Criterion("wit", "W?")))]
+    )
+    assert rubric.names == ("politeness", "safety", "wit", "overall_quality")
+    assert rubric.criteria[1].question == "Mine?"
+    assert rubric.tie_threshold == 1.5
+
+
+def test_labels_on_criteria_of_the_task_are_read_by_its_rubric() -> None:
+    assert rubric_for_labels([]) is ELOQUENT
+    assert rubric_for_labels([ELOQUENT.only(("safety",)), ELOQUENT.only(("relevance",))]) is ELOQUENT

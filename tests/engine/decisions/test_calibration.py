@@ -12,7 +12,14 @@ import pytest
 from engine.core.errors import SetupError
 from engine.core.items import Order, Preference
 from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem, Judgment, Reading
-from engine.decisions.calibration import Calibration, JudgeIdentity, load_calibration, save_calibration
+from engine.core.rubric import ELOQUENT, Criterion, PromptWording, Rubric
+from engine.decisions.calibration import (
+    Calibration,
+    JudgeIdentity,
+    asked_questions,
+    load_calibration,
+    save_calibration,
+)
 from engine.decisions.decision import calibrated, decide
 
 JUDGE = JudgeIdentity("a model", "a" * 64, "1", ("AB", "BA"), "")
@@ -46,6 +53,61 @@ def test_another_judge_is_refused(other: JudgeIdentity, found: str) -> None:
         CALIBRATION.check_fits(other)
     assert found in error.value.problem
     CALIBRATION.check_fits(JUDGE)
+
+
+RUBRIC = Rubric("mine", (Criterion("safety", "Which does less harm?"), Criterion("wit", "Which is funnier?")))
+ASKED = replace(JUDGE, asked=asked_questions(RUBRIC))
+OF_MINE = replace(CALIBRATION, judge=ASKED, criteria={"safety": ONE, "wit": ONE})
+
+
+def asked_in(rubric: Rubric) -> JudgeIdentity:
+    return replace(JUDGE, asked=asked_questions(rubric))
+
+
+def changed(**values: str) -> Rubric:
+    """RUBRIC with another first criterion."""
+    first, second = RUBRIC.criteria
+    return replace(RUBRIC, criteria=(replace(first, **values), second))
+
+
+@pytest.mark.parametrize(
+    ("other", "found"),
+    [
+        (changed(question="Which is safer?"), "safety “Which does less harm?”, not for “Which is safer?”"),
+        (changed(good="It warns."), "the same question on safety in other words around it"),
+        (replace(RUBRIC, wording=PromptWording(verdict="Urteil:")), "in other words around it"),
+        (Rubric("other", (Criterion("tact", "Which?"),)), "the criteria safety, wit, not for tact"),
+        (ELOQUENT, "the question on safety “Which does less harm?”"),
+    ],
+)
+def test_another_question_is_refused(other: Rubric, found: str) -> None:
+    with pytest.raises(SetupError) as error:
+        OF_MINE.check_fits(asked_in(other))
+    assert found in error.value.problem
+
+
+def test_the_same_question_in_another_rubric_is_fine() -> None:
+    OF_MINE.check_fits(ASKED)
+    OF_MINE.check_fits(asked_in(Rubric("other", (RUBRIC.criteria[1], Criterion("tact", "Which?")))))
+    OF_MINE.check_fits(asked_in(replace(RUBRIC, name="renamed", tie_threshold=3.0, source="elsewhere")))
+
+
+def test_a_file_of_before_is_for_the_questions_of_the_task(tmp_path: Path) -> None:
+    path = tmp_path / "calibration.json"
+    save_calibration(path, CALIBRATION)
+    values = json.loads(path.read_text("utf-8"))
+    assert values["made_for"].pop("asked") == {}
+    path.write_text(json.dumps(values), "utf-8")
+    before = load_calibration(path)
+    before.check_fits(asked_in(ELOQUENT.only(("safety",))))
+    with pytest.raises(SetupError, match="the question on safety “Which response is less harmful"):
+        before.check_fits(asked_in(RUBRIC))
+
+
+def test_what_was_asked_comes_back(tmp_path: Path) -> None:
+    path = tmp_path / "calibration.json"
+    save_calibration(path, OF_MINE)
+    assert load_calibration(path) == OF_MINE
 
 
 def test_a_model_that_is_called_otherwise_is_the_same_judge() -> None:

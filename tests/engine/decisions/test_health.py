@@ -9,8 +9,8 @@ import pytest
 from engine.core.cancel import CancelToken
 from engine.core.events import HealthSeen, ItemJudged, RunEnded
 from engine.core.health import Health, HealthVerdict, Sign
-from engine.core.items import PREFERENCES, Prediction
-from engine.core.rubric import ELOQUENT
+from engine.core.items import PREFERENCES, Prediction, Way
+from engine.core.rubric import ELOQUENT, PromptWording
 from engine.core.settings import JudgeSettings, MachineSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import Submission, SubmissionRow
@@ -20,6 +20,7 @@ from engine.decisions.health import (
     MOST_ITEMS,
     Answer,
     answers_health,
+    in_english,
     names_a_response,
     run_health,
     submission_health,
@@ -84,6 +85,7 @@ def test_a_sound_judge_has_no_signs() -> None:
     [
         (some(1, format_mass=0.6), Sign.FORMAT_MASS, LOOK),
         (some(1, format_mass=0.3), Sign.FORMAT_MASS, DOES_NOT_JUDGE),
+        (some(1, way_masses={Way.LETTERS: 0.99, Way.ABSOLUTE: 0.1}), Sign.WAY_MASS, LOOK),
         (some(0.4, flipped=True), Sign.FLIPPED, LOOK),
         (some(0.6, flipped=True), Sign.FLIPPED, DOES_NOT_JUDGE),
         (some(0.95, label=PREFERENCES[0]), Sign.ONE_LABEL, LOOK),
@@ -100,7 +102,7 @@ def test_a_planted_sign_is_found_alone(
     found = health(change)
     (symptom,) = found.symptoms
     assert (symptom.sign, found.verdict, symptom.limit) == (sign, verdict, LIMITS[sign].look)
-    assert set(symptom.values) <= {*ELOQUENT.names, *PREFERENCES}
+    assert set(symptom.values) <= {*ELOQUENT.names, *PREFERENCES, Way.ABSOLUTE}
     assert str(symptom.remedy) in found.sentences()[-1]
     assert found.as_json()["signs"][0]["values"] == symptom.values
 
@@ -110,6 +112,7 @@ def test_what_is_just_within_a_limit_is_no_sign(sign: Sign) -> None:
     share = LIMITS[sign].look
     changes: dict[Sign, Callable[[int, Answer], Answer]] = {
         Sign.FORMAT_MASS: some(1, format_mass=share),
+        Sign.WAY_MASS: some(1, way_masses={Way.LETTERS: 1.0, Way.GRADED: share}),
         Sign.FLIPPED: some(share, flipped=True),
         Sign.ONE_LABEL: lambda place, answer: replace(answer, label=PREFERENCES[place >= share * COUNT]),
         Sign.UNEXPLAINED: some(share, text=None),
@@ -118,6 +121,16 @@ def test_what_is_just_within_a_limit_is_no_sign(sign: Sign) -> None:
         Sign.NAMELESS: some(share, text="Well."),
     }
     assert health(changes[sign]).verdict is JUDGES
+
+
+def test_explanations_in_another_language_are_not_searched_for_english_names() -> None:
+    said = [replace(sound(place), text="Die erste ist besser.") for place in range(COUNT)]
+    answers = dict.fromkeys(ELOQUENT.names, said)
+    assert [symptom.sign for symptom in answers_health(answers, explains=True).symptoms] == [Sign.NAMELESS]
+    assert answers_health(answers, explains=True, english=False).verdict is JUDGES
+    assert in_english(ELOQUENT)
+    german = PromptWording(explanation="Begründung:")
+    assert not in_english(replace(ELOQUENT, wording=german))
 
 
 def test_one_bad_criterion_of_five_does_not_condemn_a_judge() -> None:
@@ -259,7 +272,7 @@ def test_the_documented_limits_are_those_that_count() -> None:
     table = page.split("## Does the model judge?")[1].split("\n\n")[2]
     cells = [[cell.strip() for cell in line.split("|")[2:4]] for line in table.splitlines()[2:]]
     for sign, (look, serious) in zip(Sign, cells, strict=True):
-        way = "below" if sign is Sign.FORMAT_MASS else "above"
+        way = "below" if sign in {Sign.FORMAT_MASS, Sign.WAY_MASS} else "above"
         limit = LIMITS[sign]
         assert look == f"{way} {100 * limit.look:.0f} %"
         assert serious == (f"{way} {100 * limit.serious:.0f} %" if limit.serious else "")

@@ -13,7 +13,7 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.events import FilesRead, Preparing, followed
 from engine.core.items import Order
-from engine.core.rubric import ELOQUENT
+from engine.core.rubric import ELOQUENT, Criterion, Rubric
 from engine.core.run_setup import RunSetup
 from engine.core.settings import DEFAULT_CONTEXT, ITEMS_AT_ONCE, JudgeSettings, KvType, Mode, default_context
 from engine.data.dataset import load_dataset
@@ -99,6 +99,28 @@ def test_what_is_chosen_is_in_the_plan() -> None:
     )
     assert (plan.rubric.names, len(plan.dataset)) == (("relevance", "safety"), 3)
     assert (plan.examples.shots, plan.machine.threads, plan.machine.gpu_layers) == (2, 2, 0)
+
+
+def test_a_run_goes_on_with_its_own_questions(tmp_path: Path) -> None:
+    mine = Rubric("mine", (Criterion("safety", "Which does less harm?"), Criterion("tact", "Which?")))
+    setup = replace(SETUP, rubric=mine, criteria=("tact", "safety"))
+    plan = prepared(setup).plan
+    assert plan.rubric == mine
+    with RunStore(tmp_path / "runs.sqlite") as store, store.begin(plan.identity()) as begun:
+        run = store.run(begun.id)
+    changed = replace(
+        mine, criteria=(replace(mine.criteria[0], question="Which is safer?"), mine.criteria[1])
+    )
+    again = replace(setup, rubric=changed)
+    assert prepared(again).plan.identity().key != run.identity.key
+    assert prepared(again, resumed=run).plan.identity().key == run.identity.key
+
+
+def test_a_rubric_with_the_tasks_questions_makes_the_tasks_run() -> None:
+    mine = replace(ELOQUENT, name="mine", tie_threshold=2.0)
+    plans = [prepared(setup).plan.identity() for setup in (SETUP, replace(SETUP, rubric=mine))]
+    assert plans[0].key == plans[1].key
+    assert [plan.rubric for plan in plans] == [None, mine]
 
 
 def test_notices_are_told_before_the_model_is_checked(tmp_path: Path) -> None:

@@ -1,14 +1,18 @@
 """Systems side by side: ranks, Borda counts, McNemar's test, differences; all on the same items."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from engine.core.errors import SetupError
-from engine.measure.comparison import Comparison, compare, match_all, mcnemar
+from engine.core.rubric import Criterion, Rubric
+from engine.measure.comparison import Comparison, about_the_task, compare, match_all, mcnemar
 from engine.measure.evaluation import evaluate
 from engine.measure.explanation_measures import ModelScores
 from engine.measure.systems import System
 from engine.report.published import PUBLISHED
-from tests.judged import GOOD, A, B, dataset, system
+from tests.judged import GOOD, SURE_A, A, B, dataset, stored_run, system
 
 HUMAN = {"safety": [A, A, B, GOOD], "relevance": [A, B, A, B]}
 BEST = system({"safety": [A, A, B, GOOD], "relevance": [A, A, A, A]}, name="best")
@@ -128,3 +132,31 @@ def test_published_means_are_those_of_the_published_accuracies() -> None:
     for result in PUBLISHED:
         mean = sum(result.accuracy.values()) / len(result.accuracy)
         assert result.mean_accuracy == pytest.approx(mean, abs=0.01), result.name
+
+
+def test_runs_are_compared_on_criteria_that_were_asked_alike(tmp_path: Path) -> None:
+    gold = dataset({"safety": [A, B], "wit": [A, A]})
+    first = Rubric("first", (Criterion("safety", "Which is safer?"), Criterion("wit", "Which is funnier?")))
+    other = replace(first, criteria=(first.criteria[0], Criterion("wit", "Which has more wit?", good="Wit.")))
+    runs = []
+    for number, rubric in enumerate((first, other, replace(first, name="third")), start=1):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        column = {"safety": [SURE_A, SURE_A], "wit": [SURE_A, SURE_A]}
+        run = stored_run(folder, gold, column, rubric=rubric, key=str(number))
+        runs.append(replace(run, name=f"run {number}"))
+    labels = replace(gold, rubric=first)
+    found = compare([evaluate(each) for each in match_all(runs[:2], labels)])
+    assert {measure.criterion for measure in found.measures} == {"safety"}
+    assert found.not_compared == [
+        "wit is not compared: run 1 was asked “Which is funnier?”; run 2 was asked “Which has more wit?”."
+    ]
+    alike = compare([evaluate(each) for each in match_all([runs[0], runs[2]], labels)])
+    assert not alike.not_compared
+    submitted = system({"safety": [A, B], "wit": [B, B]}, name="submission")
+    assert not compare([evaluate(each) for each in match_all([runs[0], submitted], labels)]).not_compared
+    assert not about_the_task(runs[0])
+    assert about_the_task(system({"safety": [A]}))
+    only = replace(gold, rubric=first.only(("wit",)))
+    with pytest.raises(SetupError, match="asked different questions on wit"):
+        compare([evaluate(each) for each in match_all(runs[:2], only)])

@@ -11,7 +11,7 @@ import pytest
 from engine.core.items import Preference
 from engine.core.judgments import Judgment, NewOverride
 from engine.core.review_filters import NO_LABEL, Filters, ListOrder
-from engine.core.rubric import ELOQUENT
+from engine.core.rubric import ELOQUENT, Criterion, Rubric
 from engine.data.dataset import load_dataset
 from engine.decisions.run_results import RunResults, load_results
 from engine.measure.systems import system_of_run
@@ -95,6 +95,24 @@ def test_an_overall_label_against_the_weighted_winner_is_doubted_on_its_own_crit
     results = judged(tmp_path, columns)
     assert doubts(results, "overall_quality") == pytest.approx([0.8, 0.6, 0.12, 0.6, 0.6])
     assert doubts(results, "safety") == pytest.approx([0.12, 0.12, 0.12, 0.12, 1])
+
+
+def test_the_winner_is_that_of_the_runs_own_weights_and_threshold(tmp_path: Path) -> None:
+    columns: Columns = {
+        "tact": [SURE_B, SURE_B, SURE_B, SURE_B, SURE_B],
+        "wit": [SURE_A, SURE_A, SURE_A, SURE_A, SURE_A],
+        "overall_quality": [RATHER_A, RATHER_A, RATHER_A, RATHER_A, RATHER_A],
+    }
+    cases = ((9.0, 0.0, 0.0), 0.5, 0.8), ((0.0, 9.0, 0.0), 0.5, 0.6), ((9.0, 0.0, 0.0), 9.9, 0.6)
+    for weights, threshold, doubt in cases:
+        rubric = Rubric(
+            "mine",
+            tuple(Criterion(name, "Which?", weight) for name, weight in zip(columns, weights, strict=True)),
+            threshold,
+        )
+        folder = tmp_path / f"{weights[0]}-{threshold}"
+        folder.mkdir()
+        assert doubts(judged(folder, columns, rubric=rubric), "overall_quality") == pytest.approx([doubt] * 5)
 
 
 def contradicted_by_the_whole_weighing(results: RunResults) -> set[str]:

@@ -1,0 +1,110 @@
+"""The ways of asking as a person meets them in the commands: asked, planned, compared, weighed by grades."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.commands import ROOT, run_here
+
+DEMO = ROOT / "examples" / "demo.tsv"
+ITEMS = ("--items", 6)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store whose run 1 asked in three ways, its submission and its JSON beside it."""
+    folder = tmp_path_factory.mktemp("ways")
+    judged = run_here(
+        *("judge", DEMO, "--model", "demo", "--mode", "labels", *ITEMS, "--ways", "graded,letters,absolute"),
+        *(
+            "--out",
+            folder / "submission.tsv",
+            "--json",
+            folder / "run.json",
+            "--store",
+            folder / "runs.sqlite",
+        ),
+    )
+    assert judged.returncode == 0, judged.stderr
+    (folder / "said.txt").write_text(judged.stdout, encoding="utf-8")
+    return folder / "runs.sqlite"
+
+
+def rows(printed: str) -> dict[str, list[str]]:
+    """The lines of the table by way, by their first word."""
+    lines = printed.split("by way of asking")[1].splitlines()
+    return {line.split()[0]: line.split()[1:] for line in lines if line.strip()}
+
+
+def test_a_run_in_several_ways_says_what_each_is_worth(store: Path) -> None:
+    printed = (store.parent / "said.txt").read_text(encoding="utf-8")
+    found = rows(printed)
+    assert {"way", "all", "letters", "absolute", "graded"} <= set(found)
+    again = run_here("evaluate", 1, "--gold", DEMO, "--partial", "--store", store)
+    assert again.returncode == 0, again.stderr
+    assert rows(again.stdout) == found
+    page = store.parent / "report.html"
+    made = run_here("report", 1, "--gold", DEMO, "--partial", "--store", store, "--out", page)
+    assert made.returncode == 0, made.stderr
+    assert "By way of asking" in page.read_text(encoding="utf-8")
+
+
+def test_the_answers_of_every_way_are_exported(store: Path) -> None:
+    run = json.loads((store.parent / "run.json").read_text(encoding="utf-8"))
+    readings = run["items"][0]["judgments"]["safety"]["readings"]
+    ways = {(reading["order"], reading["way"]): reading["answers"] for reading in readings}
+    assert len(ways) == 6
+    assert ways["AB", "letters"] == []
+    assert [answer["question"] for answer in ways["BA", "graded"]] == ["A", "B"]
+    assert all(len(answer["log_probabilities"]) == 5 for answer in ways["BA", "graded"])
+
+
+def test_the_plan_says_what_each_way_costs() -> None:
+    asked = ("judge", DEMO, "--model", "demo", "--mode", "labels", *ITEMS, "--plan")
+    one, several = run_here(*asked), run_here(*asked, "--ways", "letters,permuted,graded")
+    assert one.returncode == several.returncode == 0
+    assert "by way" not in one.stdout
+    assert "of it by way" in several.stdout
+    assert "letters 300, permuted" in several.stdout
+    assert "180 (both orders)" in several.stdout
+
+
+def test_a_run_is_weighed_by_the_grades_that_it_gave(store: Path) -> None:
+    weighed = run_here("weigh", 1, "--grades", "--store", store, "--json", store.parent / "grades.json")
+    assert weighed.returncode == 0, weighed.stderr
+    plain = run_here("weigh", 1, "--store", store, "--json", store.parent / "plain.json")
+    assert plain.returncode == 0
+    by_grades, by_labels = (
+        json.loads((store.parent / name).read_text(encoding="utf-8"))["results"]
+        for name in ("grades.json", "plain.json")
+    )
+    assert [each["id"] for each in by_grades] == [each["id"] for each in by_labels]
+    assert [each["margin"] for each in by_grades] != [each["margin"] for each in by_labels]
+
+
+def test_grades_are_asked_for_where_there_are_none(store: Path, demo_store: Path, tmp_path: Path) -> None:
+    for what in (("1", "--store", demo_store), (store.parent / "submission.tsv",)):
+        refused = run_here("weigh", *what, "--grades")
+        assert refused.returncode == 2
+        assert "gave no grades" in refused.stderr
+        assert "--ways" in refused.stderr
+    scores = tmp_path / "scores.json"
+    scores.write_text('[{"id": "1", "scores_a": {"x": 1}, "scores_b": {"x": 2}}]', encoding="utf-8")
+    refused = run_here("weigh", scores, "--weights", "x=1", "--grades")
+    assert (refused.returncode, "--grades" in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("ways", ["", "letter", "letters,letters"])
+def test_ways_that_there_are_not_are_refused(ways: str) -> None:
+    refused = run_here("judge", DEMO, "--model", "demo", "--plan", "--ways", ways)
+    assert refused.returncode == 2
+    assert "Write some of letters, permuted, absolute, graded, thinking" in refused.stderr
+
+
+def test_a_model_that_does_not_think_is_named_with_a_way_out(small_model: Callable[[str], Path]) -> None:
+    refused = run_here("judge", DEMO, "--model", small_model("headers"), "--plan", "--ways", "thinking")
+    assert refused.returncode == 2
+    assert "knows no thoughts" in refused.stderr
+    assert "--ways" in refused.stderr

@@ -1,0 +1,228 @@
+"""Runs that ask in several ways: real models judge, stores keep what they said, nothing else changes."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.core.errors import SetupError
+from engine.core.items import Order, Way
+from engine.core.judgments import JudgedItem, Judgment
+from engine.core.rubric import ELOQUENT
+from engine.core.settings import JudgeSettings, Mode, settings_of
+from engine.data.dataset import Dataset, load_dataset
+from engine.decisions.calibration import calibration_of, judge_of_run
+from engine.decisions.decision import decide
+from engine.decisions.second_order import orders_read
+from engine.judge.plan import RunPlan, check_resumed
+from engine.store.run_store import RunStore
+from engine.system.paths import demo_model
+from tests.commands import ROOT
+from tests.engine.judge.runs import counted, judged_until, plan_with, without_time
+
+SmallModel = Callable[[str], Path]
+
+DEMO = load_dataset(ROOT / "examples" / "demo.tsv").head(5)
+ALL = (Way.LETTERS, Way.PERMUTED, Way.ABSOLUTE, Way.GRADED)
+LABELS = JudgeSettings(mode=Mode.LABELS, context=1024)
+EXPLAIN = JudgeSettings(context=2048, max_explanation_tokens=8, items_at_once=2)
+THINK = replace(LABELS, context=8192, ways=(Way.LETTERS, Way.THINKING), thoughts=2, max_thought_tokens=6)
+QUESTIONS = {Way.LETTERS: 0, Way.PERMUTED: 4, Way.ABSOLUTE: 2, Way.GRADED: 2}
+
+
+def plan_of(settings: JudgeSettings, dataset: Dataset = DEMO, path: Path | None = None) -> RunPlan:
+    return plan_with(path or demo_model(), dataset, settings)
+
+
+def judged(plan: RunPlan, store: Path, most: int | None = None) -> tuple[list[JudgedItem], int]:
+    items, tokens = judged_until(plan, store, most)
+    return [without_time(item) for item in items], tokens
+
+
+def letters(item: JudgedItem) -> dict[tuple[str, Order], tuple[float, ...]]:
+    return {
+        (name, reading.order): tuple(np.exp(reading.log_probs))
+        for name, readings in item.readings.items()
+        for reading in readings
+        if reading.way is Way.LETTERS
+    }
+
+
+def test_every_way_is_kept_with_its_answers_and_leaves_the_letters_as_they_are(tmp_path: Path) -> None:
+    several, _ = judged(plan_of(replace(LABELS, ways=ALL)), tmp_path / "several.sqlite")
+    alone, _ = judged(plan_of(LABELS), tmp_path / "alone.sqlite")
+    for item, plain in zip(several, alone, strict=True):
+        assert set(item.readings) == set(ELOQUENT.names)
+        for readings in item.readings.values():
+            found = {(reading.order, reading.way): len(reading.answers) for reading in readings}
+            assert found == {(order, way): count for order in Order for way, count in QUESTIONS.items()}
+            assert all(0 < reading.format_mass <= 1.001 for reading in readings)
+        # But for the last digits: the places in the cache differ.
+        for place, said in letters(plain).items():
+            assert letters(item)[place] == pytest.approx(said, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        replace(LABELS, ways=ALL),
+        replace(LABELS, ways=(Way.ABSOLUTE,), orders=(Order.AB,)),
+        replace(EXPLAIN, ways=(Way.LETTERS, Way.GRADED)),
+        replace(EXPLAIN, ways=(Way.ABSOLUTE, Way.GRADED)),
+    ],
+    ids=["all", "absolute, one order", "letters and grades, explained", "no letters, explained"],
+)
+def test_as_many_tokens_are_read_as_were_counted(tmp_path: Path, settings: JudgeSettings) -> None:
+    plan = plan_of(settings)
+    planned = counted(plan)
+    items, _ = judged(plan, tmp_path / "runs.sqlite")
+    assert not any(item.unscored for item in items)
+    stem = planned.tokens_to_read - sum(item.tokens_read for item in items)
+    without_ways = counted(plan_of(replace(settings, ways=(Way.LETTERS,))))
+    alone, _ = judged(plan_of(replace(settings, ways=(Way.LETTERS,))), tmp_path / "alone.sqlite")
+    # Items count their share of what a batch reads in whole tokens.
+    assert stem == pytest.approx(
+        without_ways.tokens_to_read - sum(item.tokens_read for item in alone), abs=len(items)
+    )
+    assert planned.readings == len(DEMO) * 5 * len(settings.orders) * len(settings.ways)
+    assert set(planned.tokens_by_way) == set(settings.ways)
+    assert sum(planned.tokens_by_way.values()) < planned.tokens_to_read
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        replace(EXPLAIN, ways=(Way.LETTERS, Way.ABSOLUTE)),
+        replace(LABELS, ways=(Way.ABSOLUTE, Way.GRADED), second_order_below=0.9),
+    ],
+    ids=["explained", "second order in doubt"],
+)
+def test_a_resumed_run_equals_an_unbroken_one(tmp_path: Path, settings: JudgeSettings) -> None:
+    plan = plan_of(settings)
+    unbroken, _ = judged(plan, tmp_path / "unbroken.sqlite")
+    stopped, _ = judged(plan, tmp_path / "stopped.sqlite", 2)
+    assert len(stopped) < len(unbroken)
+    assert judged(plan, tmp_path / "stopped.sqlite")[0] == unbroken
+    if settings.explains:
+        assert all(item.explanations for item in unbroken)
+    else:
+        assert all(orders_read(item) in {1, 2} for item in unbroken)
+
+
+def test_other_ways_are_another_run_and_another_judge(tmp_path: Path) -> None:
+    plain, other = plan_of(LABELS), plan_of(replace(LABELS, ways=(Way.LETTERS, Way.ABSOLUTE)))
+    assert plain.identity().key != other.identity().key
+    assert "ways" not in plain.identity().settings
+    assert settings_of(other.identity().settings) == other.settings
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        with store.begin(plain.identity()) as run:
+            pass
+        with pytest.raises(SetupError, match="the ways of asking"):
+            check_resumed(other, run)
+    judges = [judge_of_run(plan.identity()) for plan in (plain, other)]
+    assert judges[0] != judges[1]
+
+
+def test_a_calibration_of_one_way_fits_no_other() -> None:
+    made = {
+        "tiebreak_calibration": 1,
+        "made_for": {
+            "model": {"name": "demo", "sha256": "x"},
+            "prompt_version": "1",
+            "orders": ["AB", "BA"],
+            "examples": "",
+        },
+        "dataset": {"name": "d", "sha256": "y"},
+        "criteria": {},
+        "measured": {},
+    }
+    old = calibration_of(made)
+    assert old.as_json() == made
+    other = replace(old.judge, ways=("letters", "absolute"))
+    assert calibration_of(replace(old, judge=other).as_json()).judge == other
+    with pytest.raises(SetupError, match="ways of asking letters, not for letters and absolute"):
+        old.check_fits(other)
+
+
+def test_the_label_is_decided_by_all_ways_together(tmp_path: Path) -> None:
+    items, _ = judged(plan_of(replace(LABELS, ways=(Way.LETTERS, Way.GRADED))), tmp_path / "runs.sqlite")
+    decided = decide(items[0], "safety")
+    assert isinstance(decided, Judgment)
+    assert len(decided.readings) == 4
+    # The mean over orders and ways of what each says of the item's own A and B.
+    own = []
+    for reading in decided.readings:
+        a, b, good, bad = np.array(reading.log_probs) - np.log(reading.format_mass)
+        own.append([a, b, good, bad] if reading.order is Order.AB else [b, a, good, bad])
+    mean = np.exp(np.mean(own, axis=0))
+    assert decided.probabilities == pytest.approx((mean / mean.sum()).tolist())
+
+
+def test_a_model_that_reasons_thinks_before_its_verdict(tmp_path: Path, small_model: SmallModel) -> None:
+    plan = plan_of(THINK, DEMO.head(3), small_model("thinker"))
+    planned = counted(plan)
+    items, _ = judged(plan, tmp_path / "runs.sqlite")
+    assert planned.tokens_to_write_at_most == 3 * 5 * 2 * 2 * 6
+    for item in items:
+        assert 0 < item.tokens_generated <= 5 * 2 * 2 * 6
+        thoughts = [
+            answer
+            for readings in item.readings.values()
+            for reading in readings
+            if reading.way is Way.THINKING
+            for answer in reading.answers
+        ]
+        assert len(thoughts) == 5 * 2 * 2
+        assert [answer.question for answer in thoughts[:2]] == ["1", "2"]
+        assert any(answer.thought for answer in thoughts)
+        # Drawn with seeds of their own: they differ, and a repeat gives the same.
+        assert len({answer.thought for answer in thoughts}) > len(thoughts) / 2
+    again, _ = judged(plan, tmp_path / "again.sqlite")
+    assert again == items
+    stopped, _ = judged(plan, tmp_path / "stopped.sqlite", 1)
+    assert len(stopped) < 3
+    assert judged(plan, tmp_path / "stopped.sqlite")[0] == items
+
+
+def test_a_model_without_a_place_for_thoughts_is_refused_before_it_judges(
+    tmp_path: Path, small_model: SmallModel
+) -> None:
+    plan = plan_of(THINK, DEMO, small_model("headers"))
+    with pytest.raises(SetupError, match="knows no thoughts"):
+        counted(plan)
+    with pytest.raises(SetupError, match="knows no thoughts"):
+        judged(plan, tmp_path / "runs.sqlite")
+
+
+def test_long_thoughts_take_room_that_an_item_must_have(tmp_path: Path, small_model: SmallModel) -> None:
+    plan = plan_of(replace(THINK, max_thought_tokens=600), DEMO, small_model("thinker"))
+    assert len(counted(plan).too_long) == 0
+    crowded = replace(plan, settings=replace(plan.settings, max_thought_tokens=1500))
+    assert len(counted(crowded).too_long) == len(DEMO)
+    items, _ = judged(crowded, tmp_path / "runs.sqlite")
+    assert all("needs" in reason for item in items for reason in item.unscored.values())
+
+
+def test_ways_run_on_a_memory_that_cannot_be_cut_back(tmp_path: Path, small_model: SmallModel) -> None:
+    settings = replace(LABELS, context=4096, ways=(Way.LETTERS, Way.ABSOLUTE))
+    plan = plan_of(settings, DEMO.head(2), small_model("mamba"))
+    planned = counted(plan)
+    items, evaluated = judged(plan, tmp_path / "runs.sqlite")
+    assert all(len(readings) == 4 for item in items for readings in item.readings.values())
+    assert planned.tokens_to_read == evaluated
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"ways": ()},
+        {"ways": (Way.LETTERS, Way.LETTERS)},
+        {"thoughts": 0},
+        {"max_thought_tokens": 0},
+    ],
+)
+def test_impossible_ways_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(SetupError):
+        replace(LABELS, **wrong)  # type: ignore[arg-type]
