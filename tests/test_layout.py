@@ -90,7 +90,8 @@ LIBRARIES = {
     "pandas": "engine/data/pandas_ids.py models/demo",
     "psutil": "engine/system/computer.py engine/self_test.py",
     "scipy": "engine/measure engine/calibrate engine/weigh",
-    "sklearn": "engine/measure engine/calibrate engine/weigh",
+    # Likeness by words is for labelled examples: only runs that choose the nearest load its module.
+    "sklearn": "engine/measure engine/calibrate engine/weigh engine/prompt/likeness.py",
     "sqlite3": "engine/store engine/loading",
     "subprocess": "engine/system packaging",
     "threading": "engine gui/work/lanes.py",

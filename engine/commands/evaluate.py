@@ -26,6 +26,7 @@ from engine.commands.shared.slice_arguments import (
     sliced,
     slices_json,
 )
+from engine.measure.accuracy import accuracy_by_way
 from engine.measure.evaluation import Evaluation, evaluate, official_json
 from engine.measure.matching import match
 from engine.measure.systems import open_system
@@ -78,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     print(f"{health_lines(matched.system.health)}\n")
     _print_tables(evaluation, options.confusion)
     results = matched.system.results
-    if results is not None and (ways := way_table(results, matched.dataset)):
+    if results is not None and (ways := way_table(results, accuracy_by_way(results, matched.dataset))):
         print(f"\nThe model's labels by way of asking, without a calibration:\n{printed(ways)}")
     print_slices(slices)
     return DONE

@@ -33,7 +33,7 @@ from engine.commands.shared.console import (
     printed,
     tell,
 )
-from engine.commands.shared.example_arguments import add_examples, shots_of
+from engine.commands.shared.example_arguments import add_examples, choice_of, shots_of
 from engine.commands.shared.forecast import show_forecast
 from engine.commands.shared.id_argument import add_ids, chosen_ids, ids_file
 from engine.commands.shared.machine_arguments import add_computer, add_device
@@ -63,7 +63,7 @@ from engine.judge.on_device import judging_by
 from engine.judge.plan import RunPlan
 from engine.judge.prepare import PreparedRun, prepare_run
 from engine.judge.work import judge_plan
-from engine.measure.accuracy import run_accuracy
+from engine.measure.accuracy import accuracy_by_way, run_accuracy
 from engine.measure.label_counts import count_run
 from engine.report.run_tables import run_accuracy_table
 from engine.report.way_tables import way_table
@@ -289,6 +289,7 @@ def _setup(options: argparse.Namespace, model: Path) -> tuple[RunSetup, Orders]:
         criteria=criteria,
         examples_path=options.examples,
         shots=shots_of(options),
+        example_choice=choice_of(options),
         calibration_path=options.calibration,
         shorten=options.shorten,
         context=options.context,
@@ -354,6 +355,6 @@ def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argpar
     if accuracies := run_accuracy(results, plan.dataset):
         print(f"\nAgainst the human labels of {plan.dataset.name}:")
         print(printed(run_accuracy_table(accuracies)))
-    if ways := way_table(results, plan.dataset):
+    if ways := way_table(results, accuracy_by_way(results, plan.dataset)):
         print(f"\nThe model's labels by way of asking, without a calibration:\n{printed(ways)}")
     return warn_of_gaps(results)

@@ -20,7 +20,7 @@ from engine.commands.shared.console import (
     printed,
     tell,
 )
-from engine.commands.shared.example_arguments import add_examples, shots_of
+from engine.commands.shared.example_arguments import add_examples, choice_of, shots_of
 from engine.commands.shared.machine_arguments import add_computer
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
 from engine.core.cancel import CancelToken
@@ -154,6 +154,7 @@ def _setup(options: argparse.Namespace, dataset: Path, model: Path) -> RunSetup:
         criteria=rubric.names,
         examples_path=options.examples,
         shots=shots_of(options),
+        example_choice=choice_of(options),
         shorten=bool(options.shorten),
         context=options.context,
         kv_type=KvType(options.kv_type or usual.kv_type),

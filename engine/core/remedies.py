@@ -13,6 +13,7 @@ from typing import Any
 class Setting(Enum):
     """What a person can set: an option of the commands, a field of the window. The value: its plain name."""
 
+    CHOICE = "choice of examples"
     COLUMNS = "columns"
     CONTEXT = "context"
     DEVICE = "device"

@@ -17,7 +17,7 @@ from engine.core.errors import SetupError
 from engine.core.items import Way
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import checked_name, checked_note, dataset_in_words
-from engine.core.settings import CPU, USUAL_SHOTS, JudgeSettings, KvType, Mode
+from engine.core.settings import CPU, USUAL_SHOTS, ExampleChoice, JudgeSettings, KvType, Mode
 
 _USUAL = JudgeSettings()
 _LARGEST = 2**31 - 1  # a remembered number above it is damaged
@@ -56,6 +56,7 @@ class RunSetup:
     examples_path: Path | None = None
     example_columns: ColumnMap | None = None
     shots: int = USUAL_SHOTS
+    example_choice: ExampleChoice = ExampleChoice.FIXED
     calibration_path: Path | None = None
     shorten: bool = _USUAL.shorten
     context: int | None = None
@@ -115,6 +116,7 @@ class RunSetup:
             examples_path=_path(values.get("examples_path")),
             example_columns=ColumnMap.of_json(values.get("example_columns")),
             shots=whole("shots", 1) or usual.shots,
+            example_choice=_choice(ExampleChoice, values.get("example_choice"), usual.example_choice),
             calibration_path=_path(values.get("calibration_path")),
             shorten=_yes(values.get("shorten"), usual.shorten),
             context=whole("context", 1),

@@ -29,6 +29,13 @@ class Mode(StrEnum):
     EXPLAIN = "explain"
 
 
+class ExampleChoice(StrEnum):
+    """Which labelled examples an item is shown: the same as all items, or the nearest to it."""
+
+    FIXED = "fixed"
+    NEAR = "near"
+
+
 class KvType(StrEnum):
     """What the numbers of the KV cache are kept in: 16 bits, or 8.5 for half the room and rounder results."""
 

@@ -17,6 +17,9 @@ from engine.decisions.calibration import Calibration, calibration_of
 from engine.decisions.decision import decide_all
 from engine.store.run_store import RunStore
 
+ALL_WAYS = "all together"
+"""All ways of asking of a run, beside each alone."""
+
 
 @dataclass(frozen=True)
 class RunResults:
@@ -128,9 +131,18 @@ class RunResults:
         """In which ways the model was asked; none for an opened submission."""
         return () if self.run.submitted else settings_of(self.run.identity.settings).ways
 
-    def of_ways(self, ways: Container[Way]) -> "RunResults":
-        """The same decided by the readings of these ways alone, calibrated as before."""
-        judged = tuple(replace(item, readings=_of_ways(item.readings, ways)) for item in self.judged)
+    def by_way(self) -> dict[str, "RunResults"]:
+        """What the model itself would have said, without a calibration: asked as it was, and in each of its
+        ways alone; empty for a run of one way.
+        """
+        if len(self.ways) < 2:
+            return {}
+        of_model = self.model_alone().calibrated(None)
+        return {ALL_WAYS: of_model, **{way.value: of_model.of_way(way) for way in self.ways}}
+
+    def of_way(self, way: Way) -> "RunResults":
+        """The same decided by the readings of one way alone, calibrated as before."""
+        judged = tuple(replace(item, readings=_of_way(item.readings, way)) for item in self.judged)
         return replace(self, judged=judged).calibrated(self.calibration)
 
     def calibrated(self, calibration: Calibration | None) -> "RunResults":
@@ -142,10 +154,8 @@ class RunResults:
         return replace(self, judgments=judgments, calibration=calibration)
 
 
-def _of_ways(
-    readings: Mapping[str, tuple[Reading, ...]], ways: Container[Way]
-) -> dict[str, tuple[Reading, ...]]:
-    return {name: tuple(each for each in own if each.way in ways) for name, own in readings.items()}
+def _of_way(readings: Mapping[str, tuple[Reading, ...]], way: Way) -> dict[str, tuple[Reading, ...]]:
+    return {name: tuple(each for each in own if each.way is way) for name, own in readings.items()}
 
 
 def load_results(store: RunStore, run_id: int) -> RunResults:

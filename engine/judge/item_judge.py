@@ -73,6 +73,7 @@ class ItemJudge:
         self._settings = settings
         self._calibrations = calibration.criteria if calibration else {}
         self._series = series
+        self._with = " with its labelled examples" if examples.are_own else ""
         self._sizer = PromptSizer(
             template,
             rubric,
@@ -291,7 +292,9 @@ class ItemJudge:
     def _result(self, work: ItemWork) -> JudgedItem:
         unscored = {}
         if not work.readings:
-            reason = f"needs {work.sized.cells:,} tokens, the context holds {self._settings.context:,}"
+            reason = (
+                f"needs {work.sized.cells:,} tokens{self._with}, the context holds {self._settings.context:,}"
+            )
             unscored = dict.fromkeys(self._rubric.names, reason)
         return JudgedItem(
             position=work.position,

@@ -120,8 +120,8 @@ def question_of_run(run: StoredRun, setup: RunSetup, item: Item, cancel: CancelT
     if examples.hash != shown:
         examples = ExamplePool()
         notes.append(
-            f"Run {run.id} was shown labelled examples, which are missing here: choose the same file and"
-            " number of them for the next run, then look again."
+            f"Run {run.id} was shown labelled examples, which are missing here: choose the same file,"
+            " number and choice of them for the next run, then look again."
         )
     return ItemQuestion(
         item=item,

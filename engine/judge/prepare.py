@@ -21,6 +21,7 @@ from engine.core.run_records import DEVICE, StoredRun
 from engine.core.run_setup import RunSetup
 from engine.core.settings import (
     ITEMS_AT_ONCE,
+    ExampleChoice,
     JudgeSettings,
     MachineSettings,
     Mode,
@@ -114,7 +115,9 @@ def examples_of_setup(setup: RunSetup, rubric: Rubric, cancel: CancelToken) -> E
     """The labelled examples of a setup; raises what `example_pool` raises."""
     if setup.examples_path is None:
         return ExamplePool()
-    return example_pool(setup.examples_path, setup.shots, rubric, cancel, setup.example_columns)
+    return example_pool(
+        setup.examples_path, setup.shots, rubric, cancel, setup.example_columns, choice=setup.example_choice
+    )
 
 
 def _settings(setup: RunSetup, model: ModelFile, resumed: StoredRun | None) -> JudgeSettings:
@@ -166,7 +169,13 @@ def judge_settings(setup: RunSetup, model: ModelFile) -> JudgeSettings:
 
 
 def example_pool(
-    path: Path, shots: int, rubric: Rubric, cancel: CancelToken, columns: ColumnMap | None = None
+    path: Path,
+    shots: int,
+    rubric: Rubric,
+    cancel: CancelToken,
+    columns: ColumnMap | None = None,
+    *,
+    choice: ExampleChoice = ExampleChoice.FIXED,
 ) -> ExamplePool:
     """The labelled examples of a file, a foreign one read by `columns`.
 
@@ -180,7 +189,7 @@ def example_pool(
         # The options that the remedy names would speak of the items that are judged.
         remedy = Remedy(Step.MAP_EXAMPLES, *error.remedy.parts[1:])
         raise ColumnsError(path, error.problems, remedy, foreign=True) from error
-    return choose_examples(dataset, rubric, shots)
+    return choose_examples(dataset, rubric, shots, choice)
 
 
 def plan_notices(dataset: Dataset, model: ModelFile, settings: JudgeSettings) -> list[str]:

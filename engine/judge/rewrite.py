@@ -206,10 +206,17 @@ def _check_examples(examples: ExamplePool, run: StoredRun) -> None:
         raise SetupError(
             f"Run {run.id} was shown no labelled examples.", Remedy("Leave ", Setting.EXAMPLES, " out.")
         )
-    other = "and now there are none" if not examples.hash else "and these are others, or another number"
+    others = "and these are others, another number, or chosen in another way"
+    other = others if examples.hash else "and now there are none"
     raise SetupError(
         f"Run {run.id} was shown labelled examples, {other}.",
         Remedy(
-            "Name the same file with ", Setting.EXAMPLES, ", and the same number with ", Setting.SHOTS, "."
+            "Name the same file with ",
+            Setting.EXAMPLES,
+            ", the same number with ",
+            Setting.SHOTS,
+            ", and the same choice with ",
+            Setting.CHOICE,
+            ".",
         ),
     )

@@ -50,6 +50,11 @@ def run_accuracy(results: RunResults, dataset: Dataset) -> dict[str, Accuracy]:
     return found
 
 
+def accuracy_by_way(results: RunResults, dataset: Dataset) -> dict[str, dict[str, Accuracy]]:
+    """That of the model's own labels by way of asking, of all ways together too; empty for a run of one."""
+    return {name: run_accuracy(each, dataset) for name, each in results.by_way().items()}
+
+
 def share_right(predicted: Labels, human: Labels) -> float:
     """The share (0 to 1) of items with the same label on both sides, of which there is at least one."""
     return sum(label is other for label, other in zip(predicted, human, strict=True)) / len(human)

@@ -1,33 +1,70 @@
 """Labelled examples for the prompt: which ones, and never the item that is judged.
 
+They are the same for all items, or for each item those with the instructions most like its own. Likeness goes
+by the instruction alone: with the responses, neighbours agree no more on their labels (tests.bench.likeness),
+and items of one instruction would not begin alike.
+
 Knows: items and their human labels. Does not know: prompts, tokens, models.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 from engine.core.errors import SetupError
 from engine.core.items import Item, digest
 from engine.core.remedies import Remedy, Setting
 from engine.core.rubric import Rubric
+from engine.core.settings import ExampleChoice
+
+if TYPE_CHECKING:
+    from engine.prompt.likeness import WordLikeness
+
+_METHOD = "words 1"  # raised with whatever changes which are the nearest: runs are tied to it
+_REMEMBERED = (
+    1024  # instructions whose examples are known: an item asks several times, and so do its neighbours
+)
 
 
 @dataclass(frozen=True)
 class ExamplePool:
-    """Labelled items in the order of their use; the first `shots` that fit an item are shown with it."""
+    """Labelled items of different instructions, of which `shots` are shown with an item.
+
+    `ranked`: in the order of their use, of which the first that fit an item are shown; where the nearest are,
+    all that there are, of equally near ones the first first.
+    """
 
     ranked: tuple[Item, ...] = ()
     shots: int = 0
+    choice: ExampleChoice = ExampleChoice.FIXED
 
     def for_item(self, item: Item) -> tuple[Item, ...]:
-        """The examples to show with `item`: neither itself nor one with the same instruction."""
-        same = _folded(item.instruction)
-        allowed = (example for example in self.ranked if _folded(example.instruction) != same)
+        """The examples to show with `item`: neither itself nor one with the same instruction.
+
+        Items with the same instruction are shown the same. The nearest comes last, right before the item.
+        """
+        same = folded(item.instruction)
+        if self.are_own:
+            return tuple(self.ranked[place] for place in reversed(self._nearest(same)))
+        allowed = (example for example in self.ranked if folded(example.instruction) != same)
         return tuple(example for example, _ in zip(allowed, range(self.shots), strict=False))
 
+    def for_probe(self, probe: Item) -> tuple[Item, ...]:
+        """The examples of an item that stands for any: as little is known of them where each has its own."""
+        return (probe,) * self.shots if self.are_own else self.for_item(probe)
+
     @property
+    def are_own(self) -> bool:
+        """Whether the examples depend on the item's instruction, so that they are no part of the stem."""
+        return self.shots > 0 and self.choice is ExampleChoice.NEAR
+
+    @cached_property
     def hash(self) -> str:
-        """SHA-256 (hex) of all that the pool can put into a prompt; empty without examples."""
+        """SHA-256 (hex) of all that the pool can put into a prompt; empty without examples.
+
+        Before it stands how it is chosen, where that is not as it once always was: `near:5f2c…`.
+        """
         if not self.shots:
             return ""
         shown = [
@@ -37,24 +74,49 @@ class ExamplePool:
             ]
             for item in self.ranked
         ]
-        return digest([self.shots, shown])
+        if not self.are_own:
+            return digest([self.shots, shown])
+        return f"{self.choice}:{digest([self.shots, shown, _METHOD])}"
+
+    @cached_property
+    def _nearest(self) -> Callable[[str], list[int]]:
+        """The places of the examples for a folded instruction, the nearest first."""
+        instructions = [folded(example.instruction) for example in self.ranked]
+        likeness = _word_likeness(instructions)
+
+        @lru_cache(_REMEMBERED)
+        def nearest(same: str) -> list[int]:
+            # One of them at most has the same instruction: it is the item itself, or as good as that.
+            found = likeness.nearest(same, self.shots + 1)
+            return [place for place in found if instructions[place] != same][: self.shots]
+
+        return nearest
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels to another process, which makes the table of words again."""
+        return {name: value for name, value in self.__dict__.items() if name != "_nearest"}
 
 
-def choose_examples(items: Iterable[Item], rubric: Rubric, shots: int) -> ExamplePool:
+def choose_examples(
+    items: Iterable[Item], rubric: Rubric, shots: int, choice: ExampleChoice = ExampleChoice.FIXED
+) -> ExamplePool:
     """Rank labelled items: first those that show a label not yet shown, the shortest of them first.
 
-    Items without a label on the rubric's criteria, and repeated instructions, are left out. SetupError
-    where fewer than `shots` different instructions are labelled.
+    Where each item is shown the nearest: first those with labels on more of the rubric's criteria, the
+    shortest of them first. Items without a label on the rubric's criteria, and repeated instructions, are
+    left out; of equals the first of the file comes first. SetupError where fewer than `shots` different
+    instructions are labelled, besides the one that may be the item's own.
     """
     if shots < 1:
         raise SetupError(
             f"The number of examples is {shots}.",
             Remedy("Use 1 or more, or leave ", Setting.EXAMPLES, " out."),
         )
+    near = choice is ExampleChoice.NEAR
     candidates: dict[str, Item] = {}
-    for item in sorted(items, key=_length):
+    for item in sorted(items, key=partial(_most_labelled, rubric) if near else _length):
         if _shown_labels(item, rubric):
-            candidates.setdefault(_folded(item.instruction), item)
+            candidates.setdefault(folded(item.instruction), item)
     # One more than is shown: an item that is itself an example gets the next one instead.
     wanted = shots + 1
     if len(candidates) < wanted:
@@ -65,6 +127,8 @@ def choose_examples(items: Iterable[Item], rubric: Rubric, shots: int) -> Exampl
             Remedy("Use ", Setting.SHOTS.at(most), " or fewer, or a file with more labelled items."),
         )
     rest = list(candidates.values())
+    if near:
+        return ExamplePool(tuple(rest), shots, choice)
     ranked: list[Item] = []
     seen: set[tuple[str, str]] = set()
     while len(ranked) < wanted:
@@ -83,9 +147,21 @@ def _shown_labels(item: Item, rubric: Rubric) -> set[tuple[str, str]]:
     }
 
 
+def _most_labelled(rubric: Rubric, item: Item) -> tuple[int, int]:
+    return -len(_shown_labels(item, rubric)), _length(item)
+
+
 def _length(item: Item) -> int:
     return len(item.instruction) + len(item.output_a) + len(item.output_b)
 
 
-def _folded(instruction: str) -> str:
+def folded(instruction: str) -> str:
+    """By which instructions are the same: letter case and spaces aside."""
     return " ".join(instruction.casefold().split())
+
+
+def _word_likeness(instructions: Sequence[str]) -> "WordLikeness":
+    # Runs without it need no scikit-learn, which takes a second to load.
+    from engine.prompt.likeness import WordLikeness  # noqa: PLC0415
+
+    return WordLikeness(instructions)

@@ -55,7 +55,7 @@ def stem_tokens(rubric: Rubric, examples: ExamplePool, template: ChatTemplate) -
     conversations = []
     for text in PROBES:
         probe = Item("probe", text, text, text)
-        tree = build_prompt(probe, Order.AB, rubric, examples.for_item(probe))
+        tree = build_prompt(probe, Order.AB, rubric, examples.for_probe(probe))
         conversations.append(tree.question(0))
     return shared_tokens(conversations, template)
 

@@ -25,8 +25,10 @@ from engine.core.errors import ModelFileError
 from engine.core.formatting import percent, value_in_words, visible, words
 from engine.core.items import PREFERENCES
 from engine.core.run_records import DEVICE_WORDS, StoredRun
+from engine.core.value_tables import Table
 from engine.decisions.run_results import RunResults
 from engine.gguf.judge_file import ModelFile, read_model_file
+from engine.measure.accuracy import accuracy_by_way
 from engine.measure.disagreements import Disagreement, largest_disagreements
 from engine.measure.evaluation import Evaluation
 from engine.measure.matching import Matched, Pair
@@ -136,7 +138,7 @@ def report_html(report: Report, figures: Mapping[str, Figure] | None = None) -> 
         in_short=[*in_short(evaluation), *caveats(evaluation.matched)],
         accuracy=accuracy_table(evaluation),
         labels=label_table(evaluation),
-        ways=way_table(report.results, evaluation.matched.dataset) if report.results else None,
+        ways=_ways(report),
         people=_people(evaluation),
         explanations=explanations,
         weighing=report.weighing and _weighing(report.weighing, report.weights_from),
@@ -176,6 +178,13 @@ def _written_out(value: object) -> object:
 def _embedded(figure: Figure, alt: str) -> dict[str, str]:
     data = base64.b64encode(as_svg(figure)).decode("ascii")
     return {"src": f"data:image/svg+xml;base64,{data}", "alt": alt}
+
+
+def _ways(report: Report) -> Table | None:
+    results = report.results
+    if results is None:
+        return None
+    return way_table(results, accuracy_by_way(results, report.evaluation.matched.dataset))
 
 
 def _people(evaluation: Evaluation) -> dict[str, Any] | None:

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from engine.core.formatting import words
 from engine.core.items import Order
 from engine.core.value_tables import Column, Kind, Row, Table
-from engine.data.dataset import Dataset
-from engine.decisions.run_results import RunResults
-from engine.measure.accuracy import Accuracy, mean, run_accuracy
+from engine.decisions.run_results import ALL_WAYS, RunResults
+from engine.measure.accuracy import Accuracy, mean
 from engine.measure.label_counts import LabelCounts, count_run
 from engine.report.columns import ACCURACY, FLIPPED, FORMAT_MASS
 
@@ -20,25 +19,21 @@ _WAY = Column(
     Kind.NAME,
     "How the model was asked. One way's labels are decided by its readings alone, without a calibration.",
 )
-_TOGETHER = "all together"
+
+AccuracyByWay = Mapping[str, Mapping[str, Accuracy]]
+"""By way, of all together too, and criterion."""
 
 
-def way_table(results: RunResults, dataset: Dataset | None = None) -> Table | None:
-    """A row for each way of a run, and one for all of them; None for a run of one way.
+def way_table(results: RunResults, right: AccuracyByWay) -> Table | None:
+    """A row for all ways of a run together, and one for each; None for a run of one way.
 
-    With a dataset that has human labels: how often the model's own labels are these, as the mean over the
-    criteria and on each of them. What people overrode takes no part.
+    `right`: as `accuracy_by_way` gives it: how often the model's own labels are the human ones, where there
+    are any. What people overrode takes no part.
     """
-    ways = results.ways
-    if len(ways) < 2:
+    alone = results.by_way()
+    if not alone:
         return None
-    of_model = results.model_alone().calibrated(None)
-    alone: Mapping[str, RunResults] = {
-        _TOGETHER: of_model,
-        **{way.value: of_model.of_ways((way,)) for way in ways},
-    }
-    right = {name: run_accuracy(each, dataset) if dataset is not None else {} for name, each in alone.items()}
-    criteria = tuple(right[_TOGETHER])
+    criteria = tuple(right[ALL_WAYS])
     columns = (
         _WAY,
         *((ACCURACY,) if criteria else ()),

@@ -8,13 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QFormLayout, QSpinBox, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QFormLayout,
+    QSizePolicy,
+    QSpinBox,
+    QWidget,
+)
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError
 from engine.core.remedies import Setting
 from engine.core.run_setup import RunSetup
-from engine.core.settings import CPU, DEFAULT_CONTEXT, MOST_THREADS, USUAL_MARGIN, KvType, Mode
+from engine.core.settings import CPU, DEFAULT_CONTEXT, MOST_THREADS, USUAL_MARGIN, ExampleChoice, KvType, Mode
 from gui.judge.devices.device_choice import DeviceChoice
 from gui.judge.usual_setup import usual_setup
 from gui.kit.file_choice import FileChoice
@@ -57,6 +65,7 @@ class AdvancedPanel(QWidget):
         for text, field in (
             (FIELDS[Setting.EXAMPLES], self._examples),
             (FIELDS[Setting.SHOTS], self._shots),
+            (FIELDS[Setting.CHOICE], self._choice),
             ("Calibration", self._calibration),
             ("Margin of doubt", self._margin),
             (FIELDS[Setting.CONTEXT], self._context),
@@ -79,6 +88,7 @@ class AdvancedPanel(QWidget):
         self._examples.set_path(setup.examples_path)
         self._known_examples, self._example_columns = setup.examples_path, setup.example_columns
         self._shots.setValue(setup.shots)
+        self._choice.setCurrentIndex(self._choice.findData(setup.example_choice.value))
         self._calibration.set_path(setup.calibration_path)
         self._margin.setValue(setup.second_order_below or USUAL_MARGIN)
         self._context.setValue(setup.context or _AUTOMATIC)
@@ -101,6 +111,7 @@ class AdvancedPanel(QWidget):
             examples_path=self._examples.path,
             example_columns=self._example_columns if self._examples.path else None,
             shots=self._shots.value(),
+            example_choice=ExampleChoice(self._choice.currentData()),
             calibration_path=self._calibration.path,
             second_order_below=round(self._margin.value(), 2) if _in_doubt(setup) else None,
             context=self._context.value() or None,
@@ -129,6 +140,7 @@ class AdvancedPanel(QWidget):
         self._temperature.setEnabled(explains)
         self._seed.setEnabled(explains and setup.temperature > 0)
         self._shots.setEnabled(setup.examples_path is not None)
+        self._choice.setEnabled(setup.examples_path is not None)
         self._margin.setEnabled(_in_doubt(setup))
         self._layers.setEnabled(setup.device != CPU)
 
@@ -167,6 +179,19 @@ class AdvancedPanel(QWidget):
         self._examples = FileChoice("labelled examples", DATASETS)
         self._examples.changed.connect(self._read_examples)
         self._shots = self._number("How many labelled examples the model is shown", 1, 32)
+        self._choice = QComboBox()
+        narrow(self._choice)
+        self._choice.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._choice.addItem("the same for all items", ExampleChoice.FIXED.value)
+        self._choice.addItem("nearest by words", ExampleChoice.NEAR.value)
+        name(
+            self._choice,
+            "Which labelled examples an item is shown",
+            "The same for all items: those that show different labels, the shortest first; they are read once"
+            " for the whole run. Nearest by words: for each item those with the instructions most like its"
+            " own; they are read with each item, so the run takes longer.",
+        )
+        self._choice.currentIndexChanged.connect(self.changed)
         self._calibration = FileChoice("calibration", _CALIBRATIONS)
         self._calibration.changed.connect(self.changed)
         self._margin = QDoubleSpinBox()

@@ -6,6 +6,7 @@ Knows: the fields and places of the window that a remedy may name. Does not know
 from engine.core.remedies import Setting, Step, Wording
 
 FIELDS = {
+    Setting.CHOICE: "Examples are",
     Setting.COLUMNS: "Columns",
     Setting.CONTEXT: "Context",
     Setting.EXAMPLES: "Labelled examples",

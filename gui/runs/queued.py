@@ -11,7 +11,7 @@ from typing import Any
 from engine.core.formatting import counted, duration, short_name
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup, orders_in_words
-from engine.core.settings import CPU, Mode
+from engine.core.settings import CPU, ExampleChoice, Mode
 
 
 class QueueState(StrEnum):
@@ -79,7 +79,8 @@ class Queued:
         if setup.context is not None:
             parts.append(f"context {setup.context:,}")
         if setup.examples_path is not None:
-            parts.append(counted(setup.shots, "example", "examples"))
+            near = ", the nearest" if setup.example_choice is ExampleChoice.NEAR else ""
+            parts.append(f"{counted(setup.shots, 'example', 'examples')}{near}")
         if setup.calibration_path is not None:
             parts.append("calibrated")
         if setup.device is not None:

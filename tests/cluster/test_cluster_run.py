@@ -27,6 +27,15 @@ def test_the_files_are_those_of_one_computer(cluster: LocalCluster, alone: Path,
     assert "llama.cpp" in kind["llama_cpp"]
 
 
+def test_workers_choose_the_same_nearest_examples(cluster: LocalCluster, tmp_path: Path) -> None:
+    near = ["--examples", DEMO, "--shots", 2, "--choose", "near", "--items", 6, "--mode", "labels"]
+    for name, where in (("one", []), ("many", over(cluster))):
+        (tmp_path / name).mkdir()
+        done = judged(tmp_path / name, *near, *where)
+        assert done.returncode == 0, done.stderr
+    assert what_counts(tmp_path / "many") == what_counts(tmp_path / "one")
+
+
 @pytest.mark.parametrize("first_over_cluster", [True, False])
 def test_a_run_goes_on_elsewhere(
     cluster: LocalCluster, alone: Path, tmp_path: Path, first_over_cluster: bool

@@ -22,6 +22,7 @@ def _quoted(value: str) -> str:
 
 OPTIONS = Wording(
     settings={
+        Setting.CHOICE: "--choose",
         Setting.COLUMNS: "--columns",
         Setting.CONTEXT: "--context",
         Setting.EXAMPLES: "--examples",

@@ -99,6 +99,24 @@ def test_a_judged_sample_is_an_answer_to_it(tmp_path: Path, model: Path) -> None
     assert checked.returncode == 0, checked.stderr
 
 
+def test_each_item_is_shown_the_examples_nearest_to_it(tmp_path: Path, model: Path) -> None:
+    near = ["--items", 4, "--mode", "labels", "--examples", SAMPLE, "--shots", 2, "--choose", "near"]
+    job = Job(tmp_path, model, *near)
+    done = run(*job.arguments)
+    assert done.returncode == 0, done.stderr
+    assert run(*job.arguments, "--items", 4).returncode == 0  # the same run, which is complete
+    assert job.stored("SELECT count(*) FROM run") == 1
+    assert run(*job.arguments, "--choose", "fixed").returncode == 0
+    assert job.stored("SELECT count(*) FROM run") == 2
+    plan = run(*job.arguments, "--plan")
+    assert "4 of " in plan.stdout
+    shown = [
+        run_here("prompt", SAMPLE, "--model", model, *near[4:-1], choice) for choice in ("near", "fixed")
+    ]
+    assert all("Example 2\n" in each.stdout for each in shown)
+    assert shown[0].stdout != shown[1].stdout
+
+
 @pytest.fixture(scope="module")
 def unbroken(small_model: SmallModel, tmp_path_factory: pytest.TempPathFactory) -> Job:
     """A job that nothing interrupted."""
@@ -265,6 +283,10 @@ def test_the_hook_sees_a_socket(tmp_path: Path) -> None:
         (["--gpu-layers", "-5"], "The number of GPU layers is -5", "Use 0 or more"),
         (["--criteria", ","], "--criteria: cannot read ','", "relevance,naturalness"),
         (["--shots", "2"], "--shots without --examples", "--examples"),
+        (["--choose", "near"], "--choose without --examples", "--examples"),
+        (["--choose", "nearest", "--examples", SAMPLE], "invalid choice: 'nearest'", "fixed"),
+        (["--choose", "near", "--shots", "0", "--examples", SAMPLE], "examples is 0", "Use 1 or more"),
+        (["--choose", "near", "--shots", "999", "--examples", SAMPLE], "999 examples were asked", "--shots "),
         (["--out", "submission.csv"], "a submission is TSV", "Name it submission.tsv"),
         (["--shots", "0", "--examples", SAMPLE], "The number of examples is 0", "Use 1 or more"),
         (["--out", "nowhere/at/all.tsv"], "does not exist", "Create the folder"),

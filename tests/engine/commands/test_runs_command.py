@@ -166,6 +166,7 @@ def test_what_is_out_of_date_is_written_again_once(
         (("--model", "./gone.gguf"), r"was judged by demo; gone\.gguf is not there"),
         (("--model", "gone.gguf"), r"gone\.gguf: there is no such file here, and no model"),
         (("--shots", 2), "--shots without --examples"),
+        (("--choose", "near"), "--choose without --examples"),
     ],
 )
 def test_what_is_missing_is_named(judged: Path, words: tuple[object, ...], problem: str) -> None:

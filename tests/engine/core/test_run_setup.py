@@ -11,7 +11,7 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.rubric import ELOQUENT, Criterion, Rubric
 from engine.core.run_setup import RunSetup, orders_in_words
-from engine.core.settings import KvType, Mode
+from engine.core.settings import ExampleChoice, KvType, Mode
 from engine.system.paths import demo_dataset, demo_model
 
 USUAL = RunSetup(demo_dataset(), demo_model())
@@ -29,6 +29,7 @@ def test_a_setup_is_the_same_after_json() -> None:
         criteria=("safety",),
         examples_path=Path("e.tsv"),
         shots=2,
+        example_choice=ExampleChoice.NEAR,
         calibration_path=Path("c.json"),
         shorten=True,
         context=2048,
@@ -51,7 +52,14 @@ def test_a_setup_is_the_same_after_json() -> None:
     "values",
     [
         {},
-        {"mode": "poem", "criteria": ["beauty"], "kv_type": 8, "items": 0, "shots": "three"},
+        {
+            "mode": "poem",
+            "criteria": ["beauty"],
+            "kv_type": 8,
+            "items": 0,
+            "shots": "three",
+            "example_choice": 2,
+        },
         {"context": -5, "threads": True, "temperature": "hot", "seed": 2**40, "shorten": "yes"},
         {"ids": "17", "resumes": 0},
         {"ids": ["3", 17]},

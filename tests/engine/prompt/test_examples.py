@@ -1,12 +1,18 @@
 """Labelled examples: varied, short, and never the item that is judged."""
 
+import pickle
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import SetupError
 from engine.core.items import Gold, Item, Preference
 from engine.core.rubric import ELOQUENT
-from engine.prompt.examples import choose_examples
+from engine.core.settings import ExampleChoice
+from engine.data.dataset import load_dataset
+from engine.prompt.examples import ExamplePool, choose_examples, folded
 
 
 def labelled(number: int, label: Preference = Preference.A, instruction: str | None = None) -> Item:
@@ -56,3 +62,103 @@ def test_what_can_be_shown_is_part_of_the_hash() -> None:
     changed = [labelled(1, Preference.BOTH_BAD), *ITEMS[1:]]
     assert pool.hash != choose_examples(changed, ELOQUENT, shots=2).hash
     assert pool.hash == choose_examples(list(reversed(ITEMS)), ELOQUENT, shots=2).hash
+
+
+def about(name: str, instruction: str, *criteria: str) -> Item:
+    gold = {criterion: Gold(Preference.A) for criterion in criteria or ("safety",)}
+    return Item(name, instruction, "x", "y", gold)
+
+
+KITCHEN = [
+    about("cake", "How do I bake a cake?"),
+    about("bread", "How do I bake bread?"),
+    about("poem", "Write a poem about the sea."),
+    about("song", "Write a song about the sea and the wind."),
+    about("bread again", "how do I  BAKE bread?", "safety", "relevance"),
+    Item("unlabelled", "How do I bake a cake without eggs?", "", ""),
+]
+NEAR = ExampleChoice.NEAR
+
+
+def near(shots: int, items: list[Item] = KITCHEN) -> ExamplePool:
+    return choose_examples(items, ELOQUENT, shots, NEAR)
+
+
+def shown(pool: ExamplePool, instruction: str) -> list[str]:
+    return [example.id for example in pool.for_item(Item("1", instruction, "", ""))]
+
+
+@pytest.mark.parametrize(
+    ("instruction", "expected"),
+    [
+        ("How do I bake a cake without eggs?", ["bread again", "cake"]),
+        ("how do i bake a  CAKE?", ["poem", "bread again"]),
+        ("A poem about the wind", ["song", "poem"]),
+        ("Xylophones", ["cake", "bread again"]),
+    ],
+    ids=["the nearest last", "not the same instruction", "other words", "no word in common"],
+)
+def test_each_item_is_shown_the_nearest(instruction: str, expected: list[str]) -> None:
+    assert shown(near(2), instruction) == expected
+
+
+def test_of_one_instruction_the_one_with_most_labels_is_shown_whatever_the_order_of_the_file() -> None:
+    both = [near(3), near(3, list(reversed(KITCHEN)))]
+    assert {example.id for pool in both for example in pool.ranked} == {"cake", "bread again", "poem", "song"}
+    assert both[0].ranked[0].id == both[1].ranked[0].id == "bread again"
+
+
+def test_an_item_of_the_pool_never_shows_itself_and_always_enough() -> None:
+    pool = near(3)
+    for item in KITCHEN:
+        names = [example.id for example in pool.for_item(item)]
+        assert len(set(names)) == 3
+        assert item.id not in names
+
+
+def test_too_few_labelled_items_are_refused_where_the_nearest_are_shown() -> None:
+    with pytest.raises(SetupError, match="only 4 different instructions"):
+        near(4)
+    with pytest.raises(SetupError, match="The number of examples is 0"):
+        near(0)
+
+
+def test_real_items_are_shown_near_ones_whatever_else_is_judged(shared_data: Path) -> None:
+    items = list(load_dataset(shared_data / "eloquent" / "validation.tsv"))
+    pool, again = near(3, items), near(3, items)
+    chosen = {item.id: pool.for_item(item) for item in items}
+    for item in reversed(items[::7]):
+        assert again.for_item(replace(item, gold={})) == chosen[item.id]
+        assert len({folded(example.instruction) for example in (item, *chosen[item.id])}) == 4
+    french = next(item for item in items if "Mauritian" in item.instruction)
+    assert "recipe" in chosen[french.id][-1].instruction.casefold()
+
+
+def test_the_hash_says_how_examples_are_chosen() -> None:
+    fixed = choose_examples(KITCHEN, ELOQUENT, 2)
+    # As it was before there was a choice: stored runs and calibrations know examples by it.
+    assert fixed.hash == "30e72c7617686a1fdec4602b522629a4df4158f861efd55868482cdc2850dde0"
+    hashes = {fixed.hash, near(2).hash, near(3).hash, near(2, KITCHEN[:4]).hash}
+    assert len(hashes) == 4
+    assert near(2).hash.startswith("near:")
+    assert ExamplePool(choice=NEAR).hash == ""
+
+
+def test_a_pool_that_travels_chooses_alike_and_takes_no_table_with_it() -> None:
+    pool = near(2)
+    new = len(pickle.dumps(pool))
+    chosen = [pool.for_item(item) for item in KITCHEN]
+    sent = pickle.dumps(pool)
+    assert len(sent) == new
+    there = pickle.loads(sent)
+    assert there == pool
+    assert [there.for_item(item) for item in KITCHEN] == chosen
+    assert there.hash == pool.hash
+
+
+def test_only_the_same_for_all_are_known_of_an_item_that_stands_for_any() -> None:
+    probe = Item("probe", "Z", "Z", "Z")
+    fixed = choose_examples(KITCHEN, ELOQUENT, 2)
+    assert fixed.for_probe(probe) == fixed.for_item(probe)
+    assert near(2).for_probe(probe) == (probe, probe)
+    assert [ExamplePool().are_own, fixed.are_own, near(2).are_own] == [False, False, True]

@@ -24,7 +24,8 @@ from engine.core.errors import SetupError
 from engine.core.events import ItemJudged, RunEnded
 from engine.core.health import Health, Sign, Symptom
 from engine.core.remedies import Remedy, Setting
-from engine.core.settings import Mode
+from engine.core.run_setup import RunSetup
+from engine.core.settings import ExampleChoice, Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.judge.judge_page import JudgePage
@@ -85,6 +86,11 @@ def judged_before(page: JudgePage) -> int:
 
 def open_run(page: JudgePage) -> int | None:
     return page.workspace.run.id if page.workspace.run else None
+
+
+def tokens_of(page: JudgePage) -> str:
+    """What the plan says of tokens; empty while it is made."""
+    return page.plan_panel._values["Tokens"].text() if page.plan_panel._values["Tokens"].isVisible() else ""
 
 
 def candidates(page: JudgePage) -> list[Candidate]:
@@ -258,6 +264,29 @@ def test_a_context_without_room_for_an_item_names_the_fields_that_help(
     assert "Use a larger “Context”, fewer “Examples shown” or shorter examples." in text_of(page.plan_panel)
     fields = text_of(page.settings).splitlines()
     assert {"Context", "Examples shown"} <= set(fields)
+
+
+def test_the_nearest_examples_are_chosen_and_remembered(
+    qtbot: QtBot, page: JudgePage, demo_gold: Path
+) -> None:
+    page.settings.fold.set_open(True)
+    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=1))
+    field = page.settings.advanced._choice
+    assert (field.currentText(), field.isEnabled()) == ("the same for all items", False)
+    page.settings.show_setup(
+        replace(usual_setup(), mode=Mode.LABELS, examples_path=demo_gold, shots=1, threads=1)
+    )
+    open_dataset(qtbot, page, demo_gold)
+    same = tokens_of(page)
+    assert field.isEnabled()
+    field.setCurrentText("nearest by words")
+    qtbot.waitUntil(lambda: tokens_of(page) not in ("", same), timeout=A_WHILE)
+    setup = page.settings.in_setup(usual_setup())
+    assert setup.example_choice is ExampleChoice.NEAR
+    page.settings.show_setup(usual_setup())
+    assert field.currentText() == "the same for all items"
+    page.settings.show_setup(RunSetup.of_json(setup.as_json(), usual_setup()))
+    assert field.currentText() == "nearest by words"
 
 
 def test_the_first_items_can_be_timed(qtbot: QtBot, ready: JudgePage) -> None:

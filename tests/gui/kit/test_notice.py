@@ -41,7 +41,8 @@ SHOWN = {
     "moved dataset": "Put the dataset back there, or open it on the Dataset page.",
     "examples too many": "Leave “Labelled examples” out.",
     "examples missing": (
-        "Name the same file with “Labelled examples”, and the same number with “Examples shown”."
+        "Name the same file with “Labelled examples”, the same number with “Examples shown”, and the same"
+        " choice with “Examples are”."
     ),
     "other ids": (
         "As human labels, choose the dataset that was judged, or score what both have with “Only items that"

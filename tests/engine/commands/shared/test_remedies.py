@@ -38,7 +38,9 @@ PRINTED = {
     "impossible calibration": "Make it again with the command calibrate.",
     "moved dataset": "Put the dataset back there, or name its file with --dataset.",
     "examples too many": "Leave --examples out.",
-    "examples missing": "Name the same file with --examples, and the same number with --shots.",
+    "examples missing": (
+        "Name the same file with --examples, the same number with --shots, and the same choice with --choose."
+    ),
     "other ids": "Name the dataset that was judged, or score what both have with --partial.",
     "incomplete run": (
         "The run is not complete: 1 of 2 items are judged. Go on with the same judge command, or score what"
