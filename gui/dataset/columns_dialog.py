@@ -159,6 +159,7 @@ class ColumnsDialog(QDialog):
         layout.addLayout(last)
         letter, line = self.fontMetrics().averageCharWidth(), self.fontMetrics().height()
         area.setMinimumWidth(letter * _FORM)
+        across.setSizes([letter * _SIZE[0] * 5 // 11, letter * _SIZE[0] * 6 // 11])
         wanted = QSize(letter * _SIZE[0], line * _SIZE[1])
         self.resize(wanted.boundedTo(self.screen().availableSize() * _SHARE_OF_SCREEN))
 
@@ -223,7 +224,7 @@ class ColumnsDialog(QDialog):
         for part in self.fields.values():
             part.show_sources(sources, {} if self._before else foreign.sureness)
             part.changed.connect(self._rest.start)
-        self._fold.set_open(self.fields["others"].any_chosen)
+        self._fold.set_open(self.fields["others"].any_chosen or _OVERALL not in self._rubric.names)
         self.kind.currentIndexChanged.connect(self._change_kind)
         self.labels.changed.connect(self._rest.start)
         self._said: Mapping[str, str] = columns.meaning_of
@@ -306,9 +307,8 @@ def _label_columns(rubric: Rubric) -> tuple[dict[str, str], dict[str, str]]:
     rubric has none of its last one; and those of all others.
     """
     main = _OVERALL if _OVERALL in rubric.names else rubric.names[-1]
-    overall = {f"{main}_preference": "Overall label", f"{main}_explanation": "Explanation"}
-    if main != _OVERALL:
-        overall = _titled(main)
+    title = "Overall label" if main == _OVERALL else _titled(main)[f"{main}_preference"]
+    overall = {f"{main}_preference": title, f"{main}_explanation": "Explanation"}
     others = [name for name in rubric.names if name != main]
     return overall, {column: title for name in others for column, title in _titled(name).items()}
 

@@ -6,15 +6,15 @@ Knows: names and questions. Does not know: where the rubric is from.
 from collections.abc import Collection
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QWidget
 
 from engine.core.formatting import without_middle, words
 from engine.core.rubric import Rubric
+from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import name
 
-_COLUMNS = 2
-_LONGEST_NAME = 30  # letters
+_LONGEST_NAME = 24  # letters
 _NO_MNEMONIC = str.maketrans({"&": "&&"})
 
 
@@ -26,9 +26,7 @@ class CriteriaBoxes(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.boxes: dict[str, QCheckBox] = {}
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setVerticalSpacing(2)
+        self._flow = FlowLayout(self, gap=4)
 
     @property
     def chosen(self) -> tuple[str, ...]:
@@ -38,11 +36,11 @@ class CriteriaBoxes(QWidget):
     def show_rubric(self, rubric: Rubric, chosen: Collection[str]) -> None:
         """A box for each criterion; `chosen`: the names of those to be ticked."""
         for box in self.boxes.values():
-            self._grid.removeWidget(box)
+            self._flow.removeWidget(box)
             box.hide()
             box.deleteLater()
         self.boxes = {}
-        for place, criterion in enumerate(rubric.criteria):
+        for criterion in rubric.criteria:
             shown = one_line(words(criterion.name))
             text = without_middle(shown, _LONGEST_NAME)
             box = QCheckBox((text[:1].upper() + text[1:]).translate(_NO_MNEMONIC))
@@ -50,5 +48,5 @@ class CriteriaBoxes(QWidget):
             box.setToolTip(tip(f"{shown}: {criterion.question}"))
             box.setChecked(criterion.name in chosen)
             box.toggled.connect(self.changed)
-            self._grid.addWidget(box, place // _COLUMNS, place % _COLUMNS)
+            self._flow.addWidget(box)
             self.boxes[criterion.name] = box

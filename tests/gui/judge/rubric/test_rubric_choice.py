@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from engine.core.rubric import ELOQUENT, Criterion, Rubric
@@ -83,7 +82,7 @@ def choose(page: JudgePage, name: str) -> None:
 
 
 def opened(qtbot: QtBot, page: JudgePage, path: Path) -> None:
-    with qtbot.waitSignal(page.workspace.dataset_changed):
+    with qtbot.waitSignal(page.workspace.dataset_changed, timeout=A_WHILE):
         page.workspace.open_dataset(path)
 
 
@@ -198,8 +197,8 @@ def test_what_a_dataset_has_labels_on_is_offered_as_a_draft(
     path = rubrics_folder() / "manners.toml"
     path.parent.mkdir(parents=True)
     dialog.disk.path = path
-    with qtbot.waitSignal(page.workspace.dataset_changed):
-        QTest.keyClick(dialog, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    with qtbot.waitSignal(page.workspace.dataset_changed, timeout=A_WHILE):
+        dialog.save_button.click()
     dialog.accept()
     assert page.workspace.rubric.path == path
     assert not offer.offer.isVisible()

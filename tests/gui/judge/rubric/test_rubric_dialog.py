@@ -54,6 +54,7 @@ def opened(qtbot: QtBot, workspace: Workspace) -> Opener:
         dialog.resize(1200, 660)
         with qtbot.waitExposed(dialog):
             dialog.show()
+        dialog.activateWindow()
         return dialog
 
     return opened
