@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -64,7 +65,7 @@ def asked_in(rubric: Rubric) -> JudgeIdentity:
     return replace(JUDGE, asked=asked_questions(rubric))
 
 
-def changed(**values: str) -> Rubric:
+def changed(**values: Any) -> Rubric:
     """RUBRIC with another first criterion."""
     first, second = RUBRIC.criteria
     return replace(RUBRIC, criteria=(replace(first, **values), second))

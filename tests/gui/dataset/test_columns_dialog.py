@@ -298,8 +298,8 @@ def test_labels_are_asked_for_the_criteria_of_the_rubric_at_hand(
     for target, source in (("brevity_preference", ""), ("politeness_preference", "vote")):
         part = "overall" if target.startswith("brevity") else "others"
         dialog.fields[part].field(target).setCurrentText(source or NOTHING)
+    qtbot.waitUntil(lambda: list(dialog.labels._boxes) == ["1", "2"])
     for value, label in (("1", "A"), ("2", "B")):
-        qtbot.waitUntil(lambda value=value: value in dialog.labels._boxes)
         box = dialog.labels.box(value)
         box.setCurrentIndex(box.findData(label))
     qtbot.waitUntil(lambda: "Politeness: A" in dialog.items.toPlainText())
