@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QPlainTextEdit,
     QScrollArea,
-    QSplitter,
     QVBoxLayout,
     QWidget,
 )
@@ -34,6 +33,7 @@ from gui.kit.labels import heading, hint, label, name, set_role
 from gui.kit.notice import problem_of
 from gui.work.dataset_reader import ColumnsWish
 from gui.work.lanes import Lane, LatestTask
+from gui.work.page import two_parts
 from gui.work.workspace import Workspace
 
 _REST_MS = 200  # of no change before the rows are read again
@@ -139,12 +139,7 @@ class ColumnsDialog(QDialog):
         beside.addWidget(heading("The first items, read so"))
         beside.addWidget(self.items, 1)
         beside.addWidget(self.problem)
-        across = QSplitter(Qt.Orientation.Horizontal)
-        across.addWidget(area)
-        across.addWidget(right)
-        across.setStretchFactor(0, 1)
-        across.setStretchFactor(1, 1)
-        across.setChildrenCollapsible(False)
+        across = two_parts(Qt.Orientation.Horizontal, area, right)
         self.open_button.setEnabled(False)
         self.buttons.accepted.connect(self._choose)
         self.buttons.rejected.connect(self.reject)

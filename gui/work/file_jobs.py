@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.core.cancel import CancelToken
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
-from engine.core.rubric import ELOQUENT, Rubric
+from engine.core.rubric import ELOQUENT, Rubric, rubric_for_labels
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
@@ -77,6 +78,33 @@ def keep_columns(dataset: "Dataset", remember: bool | None) -> None:
             column_memory.remember(dataset.file_columns, dataset.columns)
         else:
             column_memory.forget(dataset.file_columns)
+
+
+def has_labels_for(dataset: "Dataset", asked: Sequence[Rubric], columns: ColumnMap | None = None) -> bool:
+    """Whether a dataset was read with all human labels of its file on what some runs were asked.
+
+    `columns`: by which one of them read it, where that is another file's or not known here.
+    """
+    wanted = rubric_for_labels(asked).names if asked else ()
+    lacking = {f"{name}_preference" for name in wanted if name not in dataset.rubric.names}
+    maps = (dataset.columns, columns)
+    return not lacking & {*dataset.other_columns, *(name for one in maps if one for name in one.source_of)}
+
+
+def with_labels_for(dataset: "Dataset", asked: Sequence[Rubric], cancel: CancelToken) -> "Dataset":
+    """The same items with the human labels of their file on all that some runs were asked; those that were
+    read, where it cannot be read again. On a lane.
+    """
+    from engine.data.dataset import load_dataset
+
+    if has_labels_for(dataset, asked):
+        return dataset
+    with suppress(SetupError):
+        again = load_dataset(dataset.path, rubric_for_labels(asked), cancel, columns=dataset.columns)
+        again = again if len(again) == len(dataset) else again.only(frozenset(dataset.ids))
+        if again.hash == dataset.hash:
+            return again
+    return dataset
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from engine.core.errors import SetupError
 from engine.core.health import Health
 from engine.core.judgments import ItemNote, NewOverride, NewReview
 from engine.core.people import Reviews
-from engine.core.rubric import rubric_for_labels
+from gui.work.file_jobs import has_labels_for
 from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
 
@@ -89,7 +89,8 @@ def _judged_items(run: "StoredRun", at_hand: "Dataset | None", cancel: CancelTok
     from engine.decisions.run_dataset import dataset_of_run, judged_items
 
     own = run.identity.dataset_path
-    if at_hand is not None and at_hand.path.absolute() == own.absolute() and _has_labels_for(run, at_hand):
+    is_own = at_hand is not None and at_hand.path.absolute() == own.absolute()
+    if at_hand is not None and is_own and has_labels_for(at_hand, [run.identity.asked], run.columns):
         with suppress(SetupError):
             return judged_items(run, at_hand)
     # Before what is at hand: another file may hold the same texts with other labels, or with none.
@@ -99,14 +100,6 @@ def _judged_items(run: "StoredRun", at_hand: "Dataset | None", cancel: CancelTok
         with suppress(SetupError):
             return judged_items(run, at_hand)
     return None  # gone or changed: the page says so and asks for the file
-
-
-def _has_labels_for(run: "StoredRun", dataset: "Dataset") -> bool:
-    """Whether a dataset was read with all human labels of its file that a run is held against."""
-    wanted = rubric_for_labels([run.identity.asked]).names
-    lacking = {f"{name}_preference" for name in wanted if name not in dataset.rubric.names}
-    mapped = run.columns.source_of if run.columns is not None else {}
-    return not lacking & {*dataset.other_columns, *mapped}
 
 
 def override(store_path: Path, run_id: int, new: NewOverride) -> ReviewsJob:

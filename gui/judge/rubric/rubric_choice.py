@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QShowEvent, QStandardItemModel
-from PySide6.QtWidgets import QComboBox, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import counted, listed, short_name, words
@@ -27,6 +27,8 @@ from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
 from gui.kit.labels import name, narrow, set_role
 from gui.kit.notice import problem_of
+from gui.reading.glossary import Topic
+from gui.reading.help_dialog import HelpMark
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
@@ -106,7 +108,11 @@ class RubricChoice(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
-        for part in (self.field, self.source, buttons, self.offer):
+        first = QHBoxLayout()
+        first.addWidget(self.field, 1)
+        first.addWidget(HelpMark(Topic.RUBRIC))
+        layout.addLayout(first)
+        for part in (self.source, buttons, self.offer):
             layout.addWidget(part)
 
     def _button(self, text: str, accessible: str) -> QPushButton:
@@ -307,8 +313,10 @@ class RubricChoice(QWidget):
 
 
 def _columns(dataset: "Dataset") -> tuple[str, ...]:
-    """All columns of a dataset's file by which labels may be called."""
-    return tuple(dict.fromkeys([*dataset.file_columns, *dataset.table.column_names, *dataset.other_columns]))
+    """All columns of a dataset's file, and those of ours that a person has said are in it."""
+    mapped = [ours for ours, theirs in dataset.columns.sources if theirs] if dataset.columns else []
+    found = (*dataset.file_columns, *dataset.table.column_names, *dataset.other_columns, *mapped)
+    return tuple(dict.fromkeys(found))
 
 
 def _own_criteria(dataset: "Dataset") -> list[str]:
