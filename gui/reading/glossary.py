@@ -39,11 +39,11 @@ GLOSSARY: dict[Topic, Meaning] = {
         "how-it-judges.md",
     ),
     Topic.RUBRIC: Meaning(
-        "What is asked of each pair: criteria, each with a question and perhaps with what makes a response good"
-        " or bad on it, and the words of the prompt around them. The task's five criteria are one rubric; others"
-        " come along, and you can write your own.\n"
-        "Human labels are read from the columns that begin with the names of its criteria. Another question or"
-        " another wording is another run; a run keeps the rubric that it was judged by.",
+        "What is asked of each pair: criteria, each with a question and perhaps with what makes a response"
+        " good or bad on it, and the words of the prompt around them. The task's five criteria are one"
+        " rubric; others come along, and you can write your own.\n"
+        "Human labels are read from the columns that begin with the names of its criteria. Another question"
+        " or another wording is another run; a run keeps the rubric that it was judged by.",
         "rubrics.md",
     ),
     Topic.DOUBT: Meaning(

@@ -26,7 +26,7 @@ class CriteriaBoxes(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.boxes: dict[str, QCheckBox] = {}
-        self._flow = FlowLayout(self, gap=4)
+        self._flow = FlowLayout(self, gap=8)
 
     @property
     def chosen(self) -> tuple[str, ...]:

@@ -80,13 +80,12 @@ class NumberField(QDoubleSpinBox):
 
     written = Signal(float)
 
-    def __init__(self, accessible: str, what: str, highest: float, step: float, suffix: str = "") -> None:
+    def __init__(self, accessible: str, what: str, highest: float, step: float) -> None:
         super().__init__()
         self._filling = False
         self.setDecimals(3)
         self.setRange(0, highest)
         self.setSingleStep(step)
-        self.setSuffix(suffix)
         name(self, accessible, what)
         self.valueChanged.connect(self._tell)
 

@@ -100,10 +100,9 @@ class RubricDialog(QDialog):
         self.source_field = TextField("Source", "Where its criteria come from, for people.", lines=2)
         self.threshold_field = NumberField(
             "Tie threshold",
-            "Weighted scores that differ by so much at most are a tie.",
+            "Weighted scores (0 to 10 points) that differ by so much at most are a tie.",
             HIGHEST_THRESHOLD,
             0.1,
-            " points",
         )
         self.head = FieldGrid(_CAPTION)
         self.head.add("name", "Na&me", self.name_field)
