@@ -52,10 +52,11 @@ class RubricChoice(QWidget):
         self._found = RubricsFound((), ())
         self._offered: Rubric | None = None
         self.dialog: RubricDialog | None = None
-        self._finding = LatestTask(workspace.threads, Lane.SCAN, self)
+        # Neither behind a search for models nor behind a large dataset.
+        self._finding = LatestTask(workspace.threads, Lane.STORE, self)
         self._finding.finished.connect(self._take_found)
         self._finding.failed.connect(workspace.problem)
-        self._opening = LatestTask(workspace.threads, Lane.SCAN, self)
+        self._opening = LatestTask(workspace.threads, Lane.STORE, self)
         self._opening.finished.connect(self._take_opened)
         self._opening.failed.connect(self._refuse)
         self._drafting = LatestTask(workspace.threads, Lane.FILES, self)
@@ -73,8 +74,8 @@ class RubricChoice(QWidget):
 
     def look(self) -> None:
         """See which rubrics there are now."""
-        if not self._finding.busy:
-            self._finding.start(rubric_jobs.find_rubrics(self._others()))
+        # What was found before something was saved must not be heard after it.
+        self._finding.start(rubric_jobs.find_rubrics(self._others()))
 
     # Making
 
@@ -197,7 +198,12 @@ class RubricChoice(QWidget):
         self.dialog = RubricDialog(space, wish, self.window())
         self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.dialog.saved.connect(self._take_opened)
+        self.dialog.finished.connect(self._let_go)
         self.dialog.open()
+
+    @Slot()
+    def _let_go(self) -> None:
+        self.dialog = None  # which holds a dataset
 
     # What the open dataset has labels on
 
