@@ -220,6 +220,7 @@ def test_a_setup_brings_its_rubric_and_the_queue_keeps_it(
     kept = Queued.of_json(json.loads(json.dumps(Queued(setup).as_json())), RunSetup(dataset, demo_model()))
     assert kept is not None
     assert kept.setup == setup
+    assert "1 criterion of Manners" in kept.how
     page.settings.show_setup(kept.setup)
     assert (page.setup().rubric, page.setup().criteria) == (MANNERS, ("brevity",))
     qtbot.waitUntil(lambda: choice(page).field.currentText() == "Manners")
