@@ -106,7 +106,7 @@ class ItemReader:
             if each.thought_for is not None:
                 thoughts = yield from self._think(reading, each)
                 branches = self._after(reading, each.thought_for, thoughts)
-            scores = yield from self._told(self._session.scoring(slot, branches), reading)
+            scores = yield from self._told(self._session.scoring(slot, branches, goes_on=True), reading)
             for criterion, row, thought in zip(self._criteria, scores.tolist(), thoughts, strict=True):
                 answer = RawAnswer(each.question, tuple(row), thought.text, thought.cut)
                 answers[criterion].append((each.way, answer))

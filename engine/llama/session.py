@@ -148,9 +148,13 @@ class LlamaSession:
         """Natural-log probabilities of each branch's labels: shape (branches, labels), at most 0 each."""
         return at_once(self.scoring(slot, branches))
 
-    def scoring(self, slot: int, branches: Sequence[BranchTokens]) -> Steps[FloatArray]:
-        """The same in steps."""
-        scores, _ = yield from self._scoring(slot, branches)
+    def scoring(
+        self, slot: int, branches: Sequence[BranchTokens], goes_on: bool = False
+    ) -> Steps[FloatArray]:
+        """The same in steps. `goes_on`: each branch may go on from what it holds since its trunk was read,
+        not only from the trunk; then the last digits depend on what was asked before.
+        """
+        scores, _ = yield from self._scoring(slot, branches, goes_on)
         return scores
 
     def score_among_all(
@@ -160,12 +164,13 @@ class LlamaSession:
         return at_once(self._scoring(slot, branches))
 
     def _scoring(
-        self, slot: int, branches: Sequence[BranchTokens]
+        self, slot: int, branches: Sequence[BranchTokens], goes_on: bool = False
     ) -> Steps[tuple[FloatArray, list[FloatArray]]]:
         feeds = []
         for index, branch in enumerate(branches):
             sequence = self._branch(slot, index)
-            start = self._go_on(self._trunk(slot), sequence, branch.prompt[:-1])
+            hold = self._go_on if goes_on else self._copy
+            start = hold(self._trunk(slot), sequence, branch.prompt[:-1])
             feeds.append(_Feed(sequence, branch.prompt[start:]))
         rows = yield from self._read(feeds)
         log_probs, scores = [log_softmax(row[-1]) for row in rows], []

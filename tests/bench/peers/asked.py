@@ -67,9 +67,11 @@ class RecordingSession(LlamaSession):
         self.orders: list[tuple[Question, ...]] = []
         self.texts: list[Text] = []
 
-    def scoring(self, slot: int, branches: Sequence[BranchTokens]) -> Steps[FloatArray]:
+    def scoring(
+        self, slot: int, branches: Sequence[BranchTokens], goes_on: bool = False
+    ) -> Steps[FloatArray]:
         self.orders.append(tuple(map(_question, branches)))
-        return super().scoring(slot, branches)
+        return super().scoring(slot, branches, goes_on)
 
     def writing(self, continuations: Sequence[Continuation], sampling: Sampling) -> Steps[list[Generated]]:
         steps = super().writing(continuations, sampling)
