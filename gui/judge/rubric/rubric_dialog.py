@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from engine.core.errors import EngineError
 from engine.core.formatting import counted, short_name, visible
 from engine.core.rubric import LONGEST_RUBRIC_NAME
 from gui.judge.rubric.criteria_tab import CriteriaTab
@@ -77,7 +78,7 @@ class RubricDialog(QDialog):
         self._lay_out()
         self.draft.changed.connect(self._show)
         self.disk.saved.connect(self._take_saved)
-        self.disk.failed.connect(self.notice.show_error)
+        self.disk.failed.connect(self._tell_failure)
         self.disk.changed_outside.connect(self._tell_changed_outside)
         self.disk.read_again.connect(self._take_read_again)
         self.disk.not_saved.connect(self._stay)
@@ -243,8 +244,14 @@ class RubricDialog(QDialog):
     def _stay(self) -> None:
         self._closes = False
 
+    @Slot(object)
+    def _tell_failure(self, error: EngineError) -> None:
+        self.reload_button.hide()
+        self.notice.show_error(error)
+
     @Slot()
     def _tell_changed_outside(self) -> None:
+        self.reload_button.show()
         self.notice.show_note(
             "Another program has changed this file. What you see is what it held before, with your changes.",
             "Read it again to see what it holds now, without your changes; or save, and be asked first.",

@@ -119,7 +119,7 @@ class RubricOnDisk(QObject):
         box.setText(visible(f"{short_name(path.name)} was changed by another program."))
         box.setInformativeText("If you replace it, what was written there is lost. Nothing is saved yet.")
         replace = box.addButton("Replace it", QMessageBox.ButtonRole.DestructiveRole)
-        box.addButton("Do not save", QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(box.addButton("Do not save", QMessageBox.ButtonRole.RejectRole))
         box.exec()
         box.deleteLater()
         return box.clickedButton() is replace
