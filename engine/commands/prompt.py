@@ -27,7 +27,7 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import followed
 from engine.core.formatting import listed
-from engine.core.items import Item, Order
+from engine.core.items import Item, Order, Way
 from engine.core.rubric import ELOQUENT
 from engine.core.run_records import StoredRun, refuse_submitted
 from engine.core.run_setup import RunSetup
@@ -62,18 +62,7 @@ def parser() -> argparse.ArgumentParser:
         "what", metavar="DATASET|RUN", help="a dataset (./3 for a file of such a name), or a run's number"
     )
     arguments.add_argument("--model", metavar="MODEL", help=f"{MODEL_WORDS}; of a run, where it is now")
-    arguments.add_argument("--id", metavar="ID", help="the item (the first one)")
-    arguments.add_argument("--criterion", metavar="NAME", help="the question (the first one)")
-    arguments.add_argument(
-        "--order",
-        choices=[order.value for order in Order],
-        default=Order.AB.value,
-        help="AB (default), or BA",
-    )
-    arguments.add_argument("--tokens", action="store_true", help="one token a line: part, id, whose, text")
-    arguments.add_argument(
-        "--next", type=int, metavar="N", help="let the model read it: its N likeliest tokens"
-    )
+    _add_place(arguments)
     judging = arguments.add_argument_group("a dataset, as in judge")
     add_rubric(judging, "the questions (those of the task)")
     judging.add_argument("--mode", choices=[mode.value for mode in Mode], help="counts with --shorten")
@@ -88,6 +77,30 @@ def parser() -> argparse.ArgumentParser:
     return arguments
 
 
+def _add_place(arguments: argparse.ArgumentParser) -> None:
+    """Which prompt of an item, and what is printed of it."""
+    arguments.add_argument("--id", metavar="ID", help="the item (the first one)")
+    arguments.add_argument("--criterion", metavar="NAME", help="the question (the first one)")
+    arguments.add_argument(
+        "--order",
+        choices=[order.value for order in Order],
+        default=Order.AB.value,
+        help="AB (default), or BA",
+    )
+    arguments.add_argument(
+        "--way", choices=[way.value for way in Way], help="the way of asking (letters, or the run's first)"
+    )
+    arguments.add_argument(
+        "--question",
+        metavar="NAME",
+        help="which question of a way that has several (its first): A or B; BCDA: letters so changed",
+    )
+    arguments.add_argument("--tokens", action="store_true", help="one token a line: part, id, whose, text")
+    arguments.add_argument(
+        "--next", type=int, metavar="N", help="let the model read it: its N likeliest tokens"
+    )
+
+
 def run(options: argparse.Namespace) -> int:
     """Print the prompt, its tokens, what comes next; the exit code."""
     if options.next is not None and options.next < 1:
@@ -98,7 +111,8 @@ def run(options: argparse.Namespace) -> int:
         order = Order(options.order)
         if order not in question.settings.orders:
             raise SetupError(f"This run shows each pair in the order AB alone, not in {order}.", "Use AB.")
-        shown = _preview(question, criterion, order, cancel)
+        made = _prompt(question, (criterion, order), options, cancel)
+        shown = made.preview
         if options.tokens:
             for line in _token_lines(shown):
                 print(line)
@@ -106,7 +120,8 @@ def run(options: argparse.Namespace) -> int:
             print(shown.text)
         if options.next is not None:
             found = followed(read_next_tokens(cancel, question, options.next), lambda event: tell(event.what))
-            one = next(one for one in found if (one.criterion, one.reading.order) == (criterion, order))
+            wanted = criterion, order, made.asked
+            one = next(one for one in found if (one.criterion, one.order, one.asked) == wanted)
             print(f"\nNext token ({printable(criterion)}, {order}):\n{printed(next_table(one))}")
     return DONE
 
@@ -158,6 +173,7 @@ def _setup(options: argparse.Namespace, dataset: Path, model: Path) -> RunSetup:
         shorten=bool(options.shorten),
         context=options.context,
         kv_type=KvType(options.kv_type or usual.kv_type),
+        ways=(Way(options.way),) if options.way else usual.ways,
         threads=options.threads,
     )
 
@@ -183,9 +199,12 @@ def _criterion(name: str | None, question: ItemQuestion) -> str:
     return name or names[0]
 
 
-def _preview(question: ItemQuestion, criterion: str, order: Order, cancel: CancelToken) -> Preview:
+def _prompt(
+    question: ItemQuestion, place: tuple[str, Order], options: argparse.Namespace, cancel: CancelToken
+) -> OnePrompt:
     """The wanted prompt; says what a person should know of it."""
-    facts, one = islice(shown_prompts(question, (criterion, order), cancel), 2)
+    way = Way(options.way) if options.way else None
+    facts, one = islice(shown_prompts(question, place, cancel, way, options.question), 2)
     assert isinstance(facts, PromptFacts)
     assert isinstance(one, OnePrompt)
     _tell_facts(facts, question.item)
@@ -196,7 +215,9 @@ def _preview(question: ItemQuestion, criterion: str, order: Order, cancel: Cance
     )
     if not shown.exact:
         tell("This tokenizer changes a text before it reads it: see what its tokens write with --tokens.")
-    return shown
+    if one.asked.question.thinks:
+        tell("Here the model thinks; its answer is read after the thought.")
+    return one
 
 
 def _tell_facts(facts: PromptFacts, item: Item) -> None:

@@ -23,7 +23,7 @@ from engine.commands.shared.run_outputs import (
 from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, SetupError, StoreError
 from engine.core.formatting import value_in_words, words
-from engine.core.run_records import DEVICE_WORDS, StoredRun, refuse_submitted, what_is_joined
+from engine.core.run_records import FACT_WORDS, StoredRun, refuse_submitted, what_is_joined
 from engine.decisions.calibration import judge_of_run, load_calibration
 from engine.decisions.health import run_health
 from engine.decisions.opened_submission import open_submission
@@ -171,7 +171,7 @@ def _facts_of_model(results: RunResults) -> dict[str, str]:
         "read in": read_in_words(results),
         "calibrated": f"on {results.calibration.dataset}" if results.calibration else "no",
         **{
-            DEVICE_WORDS.get(key, words(key)): value_in_words(value)
+            FACT_WORDS.get(key, words(key)): value_in_words(value)
             for key, value in made.items()
             if value != ""
         },

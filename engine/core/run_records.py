@@ -15,6 +15,7 @@ from engine.core.errors import SetupError
 from engine.core.formatting import amount, counted, listed, short_name, value_in_words, words
 from engine.core.remedies import Remedy, Step
 from engine.core.rubric import Rubric, rubric_of_names
+from engine.core.settings import ways_in_words
 
 REWRITTEN = "rewritten"
 """In the manifest of a run: when explanations were written again, how many, and with what."""
@@ -40,6 +41,13 @@ DEVICE_WORDS = {
     DEVICE_LEFT: "GPU left for the processor",
 }
 """What is known of the device of a run, for people."""
+FACT_WORDS = {
+    **DEVICE_WORDS,
+    "ways": "ways of asking",
+    "max_thought_tokens": "longest thought, tokens",
+    "thought_temperature": "temperature of thoughts",
+}
+"""What is known of a run, for people, where the name of a fact says too little."""
 CONTINUED = "continued_with"
 """In the manifest of a run: how its later sessions worked, where that is another way than the first."""
 CHOSEN = "chosen_items"
@@ -92,6 +100,11 @@ class RunIdentity:
     def chosen(self) -> tuple[str, ...]:
         """The ids of the items, where these were chosen; empty for the first `items` of the dataset."""
         return tuple(self.settings.get(CHOSEN, ()))
+
+    @property
+    def ways_in_words(self) -> str:
+        """How the model was asked, where that is not by letters alone: `letters, thinking (4 thoughts)`."""
+        return ways_in_words(self.settings.get("ways", ()), self.settings.get("thoughts", 1))
 
     @property
     def dataset_in_words(self) -> str:

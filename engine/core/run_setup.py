@@ -91,6 +91,11 @@ class RunSetup:
         """What is to be judged, for people: `demo.tsv`, `5 chosen items of demo.tsv`."""
         return dataset_in_words(self.dataset_path, len(self.ids))
 
+    @property
+    def asks(self) -> bool:
+        """Whether there is anything to ask: a criterion, and a way of asking."""
+        return bool(self.criteria and self.ways)
+
     def as_json(self) -> dict[str, Any]:
         """All choices as plain values."""
         return {choice.name: _plain(getattr(self, choice.name)) for choice in fields(self)}

@@ -4,7 +4,7 @@ Knows: what can be chosen, and what is sensible. Does not know: how it is used.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any
@@ -189,6 +189,12 @@ def settings_of(values: Mapping[str, Any]) -> JudgeSettings:
     known["ways"] = tuple(map(Way, values.get("ways", USUAL_WAYS)))
     known["kv_type"] = KvType(values.get("kv_type", KvType.F16))
     return JudgeSettings(**known)
+
+
+def ways_in_words(ways: Collection[str], thoughts: int = 1) -> str:
+    """In which ways a run asks: `letters, absolute`, `letters, thinking (4 thoughts)`."""
+    several = f" ({thoughts:,} thoughts)" if Way.THINKING in ways and thoughts > 1 else ""
+    return f"{', '.join(ways)}{several}"
 
 
 CPU = "cpu"

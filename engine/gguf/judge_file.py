@@ -87,6 +87,13 @@ def read_model_file(path: Path) -> ModelFile:
     return describe(whole.header, *whole.files)
 
 
+def template_source(path: Path) -> str:
+    """The chat template of a model as its file has it, empty for none. ModelFileError as above."""
+    whole = read_whole(path)
+    precheck(whole.header)
+    return HeaderValues(whole.header).text("tokenizer.chat_template") or ""
+
+
 def describe(header: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
     """What a header that passed `precheck` says of its model; `more_files`: further parts of it."""
     values = HeaderValues(header)

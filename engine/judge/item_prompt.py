@@ -5,27 +5,28 @@ The text needs the model's vocabulary alone; what comes next is read as the run 
 Knows: how a setup or a stored run asks an item. Does not know: how it is shown, what is stored.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import Preparing
-from engine.core.items import Item, Order
-from engine.core.judgments import Reading, Shortening
+from engine.core.items import Item, Order, Way
+from engine.core.judgments import RawAnswer, Shortening
 from engine.core.remedies import Remedy, Setting
 from engine.core.rubric import Rubric
 from engine.core.run_records import StoredRun
 from engine.core.run_setup import RunSetup
 from engine.core.settings import JudgeSettings, MachineSettings, settings_of
+from engine.core.ways.all_ways import Asked
+from engine.core.ways.question import Question
 from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.gguf.memory import check_memory
 from engine.judge.plan import asked_alike, check_same_format, session_shape
 from engine.judge.prepare import examples_of_setup, judge_settings
 from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
-from engine.llama.token_tree import PromptTokens
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.checked_model import CheckedModel, checked_model
 from engine.loading.opening import machine_settings, open_session
@@ -35,7 +36,10 @@ from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import PROMPT_VERSION
 from engine.prompt.next_tokens import NextTokens, Ranking
 from engine.prompt.preview import Pieces, Preview, Previewer
+from engine.prompt.rounds import Round
 from engine.prompt.sizes import PromptSizer
+
+_PLACES = {way: place for place, way in enumerate(Way)}
 
 
 @dataclass(frozen=True)
@@ -62,13 +66,15 @@ class PromptFacts:
     """What is true of all prompts of an item.
 
     `cells`: tokens of context that the item takes in a run, `context`: those that there are. `notes`: what a
-    person should know, of the chat template too.
+    person should know, of the chat template too. `asked`: all that is asked of each criterion, ways in their
+    usual order; of thoughts the first.
     """
 
     cells: int
     context: int
     shortening: Shortening | None
     notes: tuple[str, ...]
+    asked: tuple[Asked, ...]
 
     @property
     def fits(self) -> bool:
@@ -78,10 +84,11 @@ class PromptFacts:
 
 @dataclass(frozen=True)
 class OnePrompt:
-    """The prompt of one criterion in one order."""
+    """The prompt of one question of a criterion in one order."""
 
     criterion: str
     order: Order
+    asked: Asked
     preview: Preview
 
 
@@ -137,11 +144,16 @@ def question_of_run(run: StoredRun, setup: RunSetup, item: Item, cancel: CancelT
 
 
 def shown_prompts(
-    question: ItemQuestion, first: tuple[str, Order], cancel: CancelToken
+    question: ItemQuestion,
+    first: tuple[str, Order],
+    cancel: CancelToken,
+    way: Way | None = None,
+    name: str | None = None,
 ) -> Iterator[PromptFacts | OnePrompt]:
     """The facts, then the prompt of each criterion and order, that of `first` before the others.
 
-    Opens the vocabulary of the model alone. SetupError where no item fits the context, ModelFileError,
+    `way`, `name`: of which way and question of it; the first that there is. Opens the vocabulary of the model
+    alone. SetupError where no item fits the context, or the run asks no such question; ModelFileError,
     Cancelled.
     """
     question.model.check_unchanged()
@@ -151,22 +163,48 @@ def shown_prompts(
         sizer = _sizer(question, template, cancel)
         sized, shortening = sizer.as_judged(question.item)
         notes = (*question.notes, template.frame.note, *_other_format(question, template))
+        asked = _asked_once(sizer.asked)
         yield PromptFacts(
-            sized.cells, question.settings.context, shortening, tuple(note for note in notes if note)
+            sized.cells, question.settings.context, shortening, tuple(note for note in notes if note), asked
         )
+        one = _chosen(asked, way, name)
+        place = sizer.asked.index(one)
         previewer = Previewer(template, sizer.stem)
         places = [(name, order) for order in question.settings.orders for name in question.rubric.names]
-        for name, order in sorted(places, key=lambda place: place != first):
+        for criterion, order in sorted(places, key=lambda each: each != first):
             cancel.raise_if_requested()
-            branch = question.rubric.names.index(name)
-            made = previewer.preview(sized.trees[order], sized.tokens[order], branch)
-            yield OnePrompt(name, order, made)
+            branch, tokens = question.rubric.names.index(criterion), sized.rounds[order][place].tokens
+            made = previewer.preview(sized.trees[order], one.question, tokens, branch)
+            yield OnePrompt(criterion, order, one, made)
+
+
+def _asked_once(asked: Sequence[Asked]) -> tuple[Asked, ...]:
+    """What is asked, without what is only asked again after another thought."""
+    once: dict[tuple[Way, Question], Asked] = {}
+    for each in asked:
+        once.setdefault((each.way, each.question), each)
+    return tuple(sorted(once.values(), key=lambda each: _PLACES[each.way]))
+
+
+def _chosen(asked: Sequence[Asked], way: Way | None, name: str | None) -> Asked:
+    of_way = [each for each in asked if way in (None, each.way)]
+    if not of_way:
+        ways = dict.fromkeys(each.way.value for each in asked)
+        raise SetupError(f"Nothing is asked in the way “{way}” here.", f"Choose from {', '.join(ways)}.")
+    found = [each for each in of_way if name in (None, each.name)]
+    if not found:
+        names = ", ".join(each.name for each in of_way if len(of_way) > 1)
+        remedy = f"Choose from {names}." if names else "Leave it out: this way has one question."
+        raise SetupError(f"The way “{of_way[0].way}” asks no question “{name}”.", remedy)
+    return found[0]
 
 
 def read_next_tokens(
     cancel: CancelToken, question: ItemQuestion, most: int
 ) -> Generator[Preparing, None, tuple[NextTokens, ...]]:
-    """The `most` likeliest next tokens after the prompt of each criterion in each order, by reading them.
+    """The `most` likeliest next tokens after each question of each criterion in each order, by reading them.
+
+    Where the model is to think first, they are those with which a thought begins.
 
     The model reads in the batches of a run; where a neighbour has the same instruction, a run reads that on
     its own, and the last digits differ. SetupError where the item does not fit, ModelFileError,
@@ -189,20 +227,32 @@ def read_next_tokens(
         opened.session.hold_stem(sizer.stem)
         ranking = Ranking(most, Pieces(opened.session.vocabulary))
         found: list[NextTokens] = []
+        once = _asked_once(sizer.asked)
         opened.session.hold_common(sized.apart)
         for order in settings.orders_as_read:
-            found += _read(opened.session, question.rubric, order, sized.tokens[order], ranking)
+            rounds = zip(sizer.asked, sized.rounds[order], strict=True)
+            asked = [(one, each) for one, each in rounds if one in once]
+            found += _read(opened.session, question.rubric, order, asked, ranking)
     return tuple(found)
 
 
 def _read(
-    session: LlamaSession, rubric: Rubric, order: Order, tokens: PromptTokens, ranking: Ranking
+    session: LlamaSession,
+    rubric: Rubric,
+    order: Order,
+    rounds: Sequence[tuple[Asked, Round]],
+    ranking: Ranking,
 ) -> Iterator[NextTokens]:
-    session.read_trunk(0, tokens.trunk)
-    scores, log_probs = session.score_among_all(0, tokens.branches)
-    for name, branch, row, among in zip(rubric.names, tokens.branches, scores, log_probs, strict=True):
-        a, b, both_good, both_bad = (float(value) for value in row)
-        yield ranking.next_tokens(name, Reading(order, (a, b, both_good, both_bad)), among, branch.labels)
+    trunk: tuple[int, ...] = ()
+    for asked, each in rounds:
+        if each.tokens.trunk != trunk:
+            trunk = each.tokens.trunk
+            session.read_trunk(0, trunk)
+        branches = each.tokens.branches
+        scores, log_probs = session.score_among_all(0, branches, goes_on=True)
+        for name, branch, row, among in zip(rubric.names, branches, scores, log_probs, strict=True):
+            found, rest = ranking.ranked(among, branch.labels)
+            yield NextTokens(name, order, asked, found, rest, RawAnswer(asked.name, tuple(map(float, row))))
 
 
 def _sizer(

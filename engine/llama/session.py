@@ -158,10 +158,10 @@ class LlamaSession:
         return scores
 
     def score_among_all(
-        self, slot: int, branches: Sequence[BranchTokens]
+        self, slot: int, branches: Sequence[BranchTokens], goes_on: bool = False
     ) -> tuple[FloatArray, list[FloatArray]]:
         """The same, and after each branch those of the whole vocabulary: shape (vocabulary,) each."""
-        return at_once(self._scoring(slot, branches))
+        return at_once(self._scoring(slot, branches, goes_on))
 
     def _scoring(
         self, slot: int, branches: Sequence[BranchTokens], goes_on: bool = False

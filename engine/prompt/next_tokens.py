@@ -1,6 +1,7 @@
-"""What a model would write after a prompt: the likeliest next tokens, the labels among them, and the rest.
+"""What a model would write after a prompt: the likeliest next tokens, the answers among them, and the rest.
 
-Knows: log-probabilities of a vocabulary, labels as tokens. Does not know: sessions, where this is shown.
+Knows: log-probabilities of a vocabulary, answers as tokens, what answers mean. Does not know: sessions, where
+this is shown.
 """
 
 import json
@@ -10,10 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.core.formatting import words
-from engine.core.items import PREFERENCES, Order, Preference
-from engine.core.judgments import Reading
+from engine.core.items import PREFERENCES, Order, Preference, Way
+from engine.core.judgments import RawAnswer
 from engine.core.log_probs import FloatArray
 from engine.core.value_tables import Column, Kind, Row, Table
+from engine.core.ways.all_ways import Asked
 from engine.core.ways.letters import LETTERS
 from engine.prompt.preview import Pieces
 
@@ -22,44 +24,50 @@ from engine.prompt.preview import Pieces
 class NextToken:
     """A token that may come next. `rank`: 1 for the likeliest. `probability`: 0 to 1, among all tokens.
 
-    `labels`: the labels that begin with it, as the model sees the responses: A is the first one shown.
+    `answers`: the places of the question's answers that begin with it.
     """
 
     id: int
     piece: str
     rank: int
     probability: float
-    labels: tuple[Preference, ...]
+    answers: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class NextTokens:
-    """What comes after the prompt of one criterion in one order, the likeliest first.
+    """What comes after one question of a criterion in one order, the likeliest first.
 
-    `tokens`: the likeliest, and below them those that begin a label, wherever they stand. `rest`: what all
-    other tokens hold together, 0 to 1. `reading`: the labels as a run reads them.
+    `tokens`: the likeliest, and below them those that begin an answer, wherever they stand. `rest`: what all
+    other tokens hold together, 0 to 1. `said`: the answers as a run reads them; none where the model is to
+    think first.
     """
 
     criterion: str
+    order: Order
+    asked: Asked
     tokens: tuple[NextToken, ...]
     rest: float
-    reading: Reading
+    said: RawAnswer
 
 
 class Ranking:
-    """Ranks what may come next: the `most` likeliest tokens, and those that begin a label."""
+    """Ranks what may come next: the `most` likeliest tokens, and those that begin an answer."""
 
     def __init__(self, most: int, pieces: Pieces) -> None:
         self._most = most
         self._pieces = pieces
 
-    def next_tokens(
-        self, criterion: str, reading: Reading, log_probs: FloatArray, labels: Sequence[Sequence[int]]
-    ) -> NextTokens:
-        """`log_probs`: natural logarithms, shape (vocabulary,). `labels`: the ids of each of PREFERENCES."""
-        begins: dict[int, tuple[Preference, ...]] = {}
-        for label, ids in zip(PREFERENCES, labels, strict=True):
-            begins[ids[0]] = (*begins.get(ids[0], ()), label)
+    def ranked(
+        self, log_probs: FloatArray, answers: Sequence[Sequence[int]]
+    ) -> tuple[tuple[NextToken, ...], float]:
+        """The tokens, and what all others hold.
+
+        `log_probs`: natural logarithms, shape (vocabulary,). `answers`: the ids of each.
+        """
+        begins: dict[int, tuple[int, ...]] = {}
+        for place, ids in enumerate(answers):
+            begins[ids[0]] = (*begins.get(ids[0], ()), place)
         order = np.argsort(-log_probs, kind="stable")
         ranks = {int(token): rank for rank, token in enumerate(order[: self._most], start=1)}
         for token in begins:
@@ -70,45 +78,61 @@ class Ranking:
                 piece=self._pieces.shown(token),
                 rank=rank,
                 probability=float(np.exp(log_probs[token])),
-                labels=begins.get(token, ()),
+                answers=begins.get(token, ()),
             )
             for token, rank in sorted(ranks.items(), key=lambda ranked: ranked[1])
         )
-        rest = max(0.0, 1.0 - sum(token.probability for token in found))
-        return NextTokens(criterion, found, rest, reading)
+        return found, max(0.0, 1.0 - sum(token.probability for token in found))
 
 
 _LEAST = 0.0005  # what is less is shown as less
-_COLUMNS = (
+_TOKEN = (
     Column("rank", "rank", Kind.COUNT, "1 for the likeliest of all tokens."),
     Column("token", "token", Kind.TEXT, "What it writes, between quotation marks."),
     Column(
         "probability", "probability", Kind.SHARE, "Its share of all probability, of the whole vocabulary."
     ),
+)
+_ID = Column("id", "id", Kind.COUNT, "Its number in the model's vocabulary.")
+_LETTER = (
     Column("letter", "letter", Kind.TEXT, "The letter of the verdict that begins with it."),
     Column("label", "label", Kind.TEXT, "What this letter says in this order of the responses."),
-    Column("id", "id", Kind.COUNT, "Its number in the model's vocabulary."),
+)
+_ANSWER = (
+    Column("answer", "answer", Kind.TEXT, "The answer that begins with it."),
+    Column("says", "says", Kind.TEXT, "What this answer says, by the item's own A and B."),
 )
 
 
 def next_table(found: NextTokens) -> Table:
     """The tokens, and below them what all others hold."""
-    swapped = found.reading.order is Order.BA
+    question = found.asked.question
+    by_letter = found.asked.way in (Way.LETTERS, Way.PERMUTED)
+    middle: tuple[Column, ...] = () if question.thinks else _LETTER if by_letter else _ANSWER
     rows: list[Row] = []
     for token in found.tokens:
-        labels = [label.swapped if swapped else label for label in token.labels]
-        rows.append(
-            (
-                token.rank,
-                json.dumps(token.piece, ensure_ascii=False),
-                _share(token.probability),
-                ", ".join(LETTERS[label] for label in token.labels),
-                ", ".join(map(words, labels)),
-                token.id,
-            )
+        said = (
+            ", ".join(question.answers[place] for place in token.answers),
+            ", ".join(answer_in_words(found.asked, place, found.order) for place in token.answers),
         )
-    rows.append(("", "all other tokens", _share(found.rest), "", "", ""))
-    return Table(_COLUMNS, rows)
+        shown = json.dumps(token.piece, ensure_ascii=False)
+        rows.append((token.rank, shown, _share(token.probability), *said[: len(middle)], token.id))
+    rows.append(("", "all other tokens", _share(found.rest), *("" for _ in middle), ""))
+    return Table((*_TOKEN, *middle, _ID), rows)
+
+
+def answer_in_words(asked: Asked, place: int, order: Order) -> str:
+    """What an answer of a question says of the item's own A and B: `both good`, `A is bad`, `B: 4 of 5`."""
+    swapped = order is Order.BA
+    if asked.way in (Way.ABSOLUTE, Way.GRADED):
+        first = Preference(asked.name)
+        response = first.swapped if swapped else first
+        if asked.way is Way.GRADED:
+            return f"{response}: {place + 1} of {len(asked.question.answers)}"
+        return f"{response} is {('good', 'bad')[place]}"
+    meant = asked.name if asked.way is Way.PERMUTED else "".join(LETTERS.values())
+    label = PREFERENCES[list(LETTERS.values()).index(meant[place])]
+    return words(label.swapped if swapped else label)
 
 
 def _share(probability: float) -> float | str:

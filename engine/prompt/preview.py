@@ -8,15 +8,12 @@ Knows: prompts, their tokens, what tokens write. Does not know: sessions, settin
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from engine.core.items import Preference
-from engine.core.ways.letters import LETTERS
+from engine.core.ways.question import Question
 from engine.llama.token_tree import PromptTokens, common_prefix
 from engine.llama.vocabulary import Vocabulary
 from engine.prompt.chat_template import ChatTemplate, Piece
-from engine.prompt.judge_prompt import PromptTree, verdict_reply
+from engine.prompt.judge_prompt import PromptTree
 from engine.prompt.parts import Source
-
-_LABEL = Preference.A  # tokenized with a prompt, and not part of it
 
 # Where a tokenizer changes its text: how many bytes before a token may be those that it left out.
 _NEAR, _FAR, _LONG = 4, 24, 3  # far only for a token so long that it is hardly there by chance
@@ -48,7 +45,7 @@ class PlacedToken:
 
 @dataclass(frozen=True)
 class Preview:
-    """The prompt of one criterion in one order; the verdict is read after its last token.
+    """The prompt of one criterion in one order; the answer is read after its last token.
 
     `stem`, `trunk`, `branch`: how many of the tokens belong to each. `exact`: the tokens write just this
     text; false where the tokenizer changes it before it reads it.
@@ -95,15 +92,23 @@ class Previewer:
         self._stem = stem
         self._pieces = Pieces(template.vocabulary)
 
-    def preview(self, tree: PromptTree, tokens: PromptTokens, branch: int) -> Preview:
-        """What the model is shown for one question of a prompt tree; `tokens`: of this tree."""
-        length = len(tokens.branches[branch].prompt)
-        conversation = tree.question(branch, verdict_reply(_LABEL, tree.wording))
+    def preview(self, tree: PromptTree, question: Question, tokens: PromptTokens, branch: int) -> Preview:
+        """What the model is shown for a question of one criterion; `tokens`: of this tree and question.
+
+        Up to where its answer is read, or a thought is to be written.
+        """
+        length, answer = len(tokens.branches[branch].prompt), ""
+        if question.thinks:
+            template = self._template.thinking or self._template
+            conversation = tree.question(branch, text=question.text)
+        else:
+            template, answer = self._template, f" {question.answers[0]}"  # tokenized with it, no part of it
+            conversation = tree.question(branch, f"{question.lead}{answer}", question.text)
         texts: list[str] = []
         spans: list[Span] = []
         placed: list[PlacedToken] = []
         exact, start = True, 0
-        for run, ids in self._template.tokenized(conversation):
+        for run, ids in template.tokenized(conversation):
             text, inside = "".join(piece for piece, _ in run), _spans(run, start)
             places, fits = _places(text, [self._pieces.written(token) for token in ids])
             exact = exact and fits
@@ -113,9 +118,9 @@ class Previewer:
             texts.append(text)
             spans += inside
             start += len(text)
-        # The label that was tokenized with it begins after these.
+        # The answer that was tokenized with it begins after these.
         shown = tuple(placed[:length])
-        last = max((token.end for token in shown), default=0) if exact else start - len(f" {LETTERS[_LABEL]}")
+        last = max((token.end for token in shown), default=0) if exact else start - len(answer)
         shared = common_prefix([self._stem, tokens.trunk])
         return Preview(
             text="".join(texts)[:last],

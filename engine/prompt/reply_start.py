@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 _NAME = r"(?:\w+:)?(?:think|thinking|thought|reasoning)"
+_OPENED = re.compile(rf"<{_NAME}>")
 _OPEN_THOUGHT = re.compile(rf"<({_NAME})>\s*$")
 # Before and after a thought, in formats that do not name it by a tag; the first is looked for in templates.
 _CHANNELS = (
@@ -58,6 +59,14 @@ def reply_start(opening: Opening) -> tuple[str, str]:
         f"The model's chat template lets replies begin with {_quoted(ours)}, which its finished replies do"
         " not: the verdict is read where finished replies begin.",
     )
+
+
+def may_think(source: str) -> bool:
+    """Whether a template's `source` names the marks of thoughts, so that its model can be asked to think.
+
+    It is certain once the template is rendered; a template without such marks knows no thoughts.
+    """
+    return bool(_OPENED.search(source)) or thought_around("", source) is not None
 
 
 def thought_around(prompt: str, source: str) -> tuple[str, str] | None:

@@ -48,7 +48,8 @@ class SizedItem:
 class PromptSizer:
     """Makes the prompts of items for one model, rubric and set of settings, and counts them.
 
-    `stem`: what all prompts begin with. `shared_cells`: tokens of context for it, and for the session itself.
+    `asked`: what it asks of each criterion in each order, a round of an item for each. `stem`: what all
+    prompts begin with. `shared_cells`: tokens of context for it, and for the session itself.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class PromptSizer:
         self._examples = examples
         self._raise_if_cancelled = raise_if_cancelled
         self._keeps_state = keeps_state
-        self._asked = asked_by(settings.ways, rubric.wording, settings.thoughts)
+        self.asked = asked_by(settings.ways, rubric.wording, settings.thoughts)
         if settings.thinks and template.thinking is None:
             raise SetupError(
                 "The model's chat template knows no thoughts: it cannot be asked to think first.",
@@ -86,7 +87,7 @@ class PromptSizer:
                 f" {settings.context:,}: no item fits beside them.",
                 Remedy("Use a larger ", Setting.CONTEXT, ", fewer ", Setting.SHOTS, " or shorter examples."),
             )
-        self._closing = closing_tokens(rubric, self._asked, template)
+        self._closing = closing_tokens(rubric, self.asked, template)
         texts = len(rubric.criteria) if settings.explains else 0
         self._leads = texts * lead_tokens(rubric, template)
         self._aside = settings.explains and settings.may_read_one_order
@@ -103,7 +104,7 @@ class PromptSizer:
         for order in self.settings.orders:
             self._raise_if_cancelled()
             trees[order] = build_prompt(shown, order, self.rubric, examples)
-            tokens[order], rounds[order] = tokenize_rounds(trees[order], self._asked, self._template)
+            tokens[order], rounds[order] = tokenize_rounds(trees[order], self.asked, self._template)
         apart: tuple[int, ...] = ()
         if in_series or (self._keeps_state and len(tokens) > 1):
             prompts = list(tokens.values())

@@ -24,7 +24,7 @@ from engine.core import VERSION
 from engine.core.errors import ModelFileError
 from engine.core.formatting import percent, value_in_words, visible, words
 from engine.core.items import PREFERENCES
-from engine.core.run_records import DEVICE_WORDS, StoredRun
+from engine.core.run_records import FACT_WORDS, StoredRun
 from engine.core.value_tables import Table
 from engine.decisions.run_results import RunResults
 from engine.gguf.judge_file import ModelFile, read_model_file
@@ -328,7 +328,7 @@ def _run_facts(results: RunResults, model: ModelFile | None) -> Iterator[tuple[s
 
 _FACT_NAMES = {
     "llama_cpp": "llama.cpp",
-    **DEVICE_WORDS,
+    **FACT_WORDS,
     "examples": "labelled examples, SHA-256",
     "chat_format_hash": "chat format, SHA-256",
     "chat_template_hash": "chat template, SHA-256",

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.core.formatting import duration, value_in_words, words
-from engine.core.run_records import CLUSTER, COLUMNS, DEVICE_WORDS, REWRITTEN, Effort, StoredRun
+from engine.core.run_records import CLUSTER, COLUMNS, FACT_WORDS, REWRITTEN, Effort, StoredRun
 from engine.core.value_tables import Column, Kind, Row, Table
 
 _NEVER_ALIKE = ("number", "name", "note", "made")
@@ -21,7 +21,7 @@ _WORDS = {
     "kv_type": "KV cache",
     "items_at_once": "items at once",
     REWRITTEN: "explanations written again",
-    **DEVICE_WORDS,
+    **FACT_WORDS,
 }
 
 

@@ -234,6 +234,8 @@ def _words_on(run: "StoredRun", is_open: bool) -> str:
         parts.append("one order")
     elif "second_order_below" in identity.settings:
         parts.append("second order in doubt only")
+    if identity.ways_in_words:
+        parts.append(f"asked by {identity.ways_in_words}")
     if identity.settings["mode"] == Mode.LABELS:
         parts.append("labels only")
     shown = " (shown)" if is_open else ""

@@ -129,8 +129,8 @@ class JudgePage(Page):
         """What the main button would start, or `fresh` or not; None, which is said, where something lacks."""
         plan = self.planner.plan
         setup = replace(self.setup(), fresh=plan is not None and plan.complete if fresh is None else fresh)
-        if self.workspace.dataset is None or not setup.criteria:
-            self.workspace.note.emit("Open a dataset and choose a criterion before a run.")
+        if self.workspace.dataset is None or not setup.asks:
+            self.workspace.note.emit("Open a dataset, choose a criterion and a way of asking, then run.")
             return None
         goes_on = plan is not None and plan.unfinished and not setup.fresh
         return replace(setup, resumes=plan.forecast.run_id if plan is not None and goes_on else None)
@@ -215,10 +215,9 @@ class JudgePage(Page):
     @Slot()
     def _change(self) -> None:
         setup = self.setup()
-        device = self.settings.advanced.device
         if self._awake:
-            device.set_model(setup.model_path)
-        self.picker.set_wish(ModelWish.of(setup, device.known))
+            self.settings.set_model(setup.model_path)
+        self.picker.set_wish(ModelWish.of(setup, self.settings.advanced.device.known))
         self._plan_soon()
 
     @Slot()
@@ -267,9 +266,10 @@ class JudgePage(Page):
         dataset, setup = self.workspace.dataset, self.setup()
         if self.control.running:
             return
-        if dataset is None or not setup.criteria:
+        if dataset is None or not setup.asks:
             self.planner.drop()
-            missing = "Open a dataset" if dataset is None else "Choose at least one criterion"
+            least = f"Choose at least one {'way of asking' if setup.criteria else 'criterion'}"
+            missing = "Open a dataset" if dataset is None else least
             reading = dataset is None and self._reading
             why = (
                 "A plan follows when the dataset is read." if reading else f"{missing} to see what it takes."
@@ -347,7 +347,7 @@ class JudgePage(Page):
         )
         set_role(self.run_button, "" if complete else "main")
         set_role(self.results_button, "main" if complete else "")
-        self.run_button.setEnabled(self.workspace.dataset is not None and bool(self.setup().criteria))
+        self.run_button.setEnabled(self.workspace.dataset is not None and self.setup().asks)
         self.run_button.setVisible(not running)
         self.over_button.setVisible(unfinished and not running)
         self.results_button.setVisible(complete and not running)

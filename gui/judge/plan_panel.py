@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVB
 from engine.core.errors import EngineError
 from engine.core.events import FilesRead, MeasureProgress, Preparing
 from engine.core.formatting import amount, counted, duration, percent, visible
+from engine.core.remedies import Setting
+from engine.core.settings import USUAL_WAYS
 from gui.judge.model_table import FIT_ROLES
 from gui.judge.run_jobs import Planned
 from gui.kit.busy import BusyLine
@@ -19,11 +21,13 @@ from gui.kit.foreign_text import tip
 from gui.kit.labels import heading, hint, label, name, panel, shown_text
 from gui.kit.notice import Notice
 from gui.kit.pill import Pill
+from gui.kit.remedies import FIELDS
 
 if TYPE_CHECKING:
     from engine.judge.forecast import Forecast
 
 _IDS_SHOWN = 12
+_WAYS = FIELDS[Setting.WAYS]
 
 
 class PlanPanel(QWidget):
@@ -108,6 +112,7 @@ class PlanPanel(QWidget):
         wrote = f", at most {forecast.tokens_to_write_at_most:,} to write"
         tokens = f"{forecast.tokens_to_read:,} to read"
         self._say("Tokens", f"{tokens}{wrote if forecast.tokens_to_write_at_most else ''}")
+        self._show_ways(forecast)
         self._say(
             "Memory",
             f"about {amount(planned.estimate.total)} with {planned.context:,} tokens of context;"
@@ -134,6 +139,19 @@ class PlanPanel(QWidget):
             return "not known before a run with this model and these settings"
         left = " for the rest" if planned.unfinished else ""
         return f"about {duration(counted.seconds)}{left}, at the pace of {counted.pace}"
+
+    def _show_ways(self, forecast: "Forecast") -> None:
+        """What each way of asking adds, where there is a choice to be made by that."""
+        settings, tokens = forecast.settings, forecast.tokens_by_way
+        if settings.ways == USUAL_WAYS:
+            return
+        of_each = ", ".join(f"{way} {tokens.get(way, 0):,}" for way in settings.ways)
+        text = f"tokens that their questions add to the items: {of_each}"
+        if settings.thinks:
+            items = forecast.items - len(forecast.too_long)
+            thoughts = items * forecast.criteria * forecast.orders * settings.thoughts
+            text += f"; at most {thoughts:,} thoughts of {settings.max_thought_tokens:,} tokens"
+        self._say(_WAYS, text)
 
     def _show_too_long(self, planned: Planned) -> None:
         counted = planned.forecast
@@ -186,6 +204,7 @@ class PlanPanel(QWidget):
             ("Too long", ()),
             ("", (self._context_button, self._shorten_button)),
             ("Tokens", ()),
+            (_WAYS, ()),
             ("Memory", (self._fit,)),
             ("Computes on", ()),
             ("Time", (self._time_button,)),
@@ -224,6 +243,8 @@ class PlanPanel(QWidget):
             self._shorten_button,
             self._values["In the store"],
             self._captions["In the store"],
+            self._values[_WAYS],
+            self._captions[_WAYS],
         ):
             widget.hide()
 
@@ -231,6 +252,8 @@ class PlanPanel(QWidget):
 def _readings(forecast: "Forecast") -> str:
     items = counted(forecast.items, "item", "items")
     each = f"{items} x {counted(forecast.criteria, 'criterion', 'criteria')}"
+    ways = len(forecast.settings.ways)
+    each += f" x {ways} ways" if ways > 1 else ""
     second = forecast.second
     if second is None:
         return f"{each} x {'both orders' if forecast.orders > 1 else 'one order'} = {forecast.readings:,}"

@@ -1,10 +1,11 @@
-"""The settings of a run: what is made, in which orders, on which criteria; the rest folded away.
+"""The settings of a run: what is made, in which orders, on which criteria, asked how; the rest folded away.
 
 Knows: fields for a RunSetup, what is remembered of them. Does not know: what the engine does with them.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import (
@@ -22,6 +23,7 @@ from gui.judge.advanced_panel import AdvancedPanel
 from gui.judge.rubric.criteria_boxes import CriteriaBoxes
 from gui.judge.rubric.rubric_choice import RubricChoice
 from gui.judge.usual_setup import usual_setup
+from gui.judge.ways.ways_panel import WaysPanel
 from gui.kit.fold import Fold
 from gui.kit.labels import heading, label, name, narrow
 from gui.work.workspace import Workspace
@@ -59,6 +61,7 @@ class SettingsPanel(QWidget):
         layout.addLayout(top)
         layout.addLayout(form)
         layout.addWidget(self._none)
+        layout.addWidget(self.ways)
         layout.addWidget(self.fold)
         kept = RunSetup.of_json(self._state.record(_KEPT), usual_setup())
         self.show_setup(replace(kept, rubric=workspace.rubric.rubric))
@@ -70,6 +73,7 @@ class SettingsPanel(QWidget):
         self._orders.setCurrentIndex(_index_of(setup))
         self._workspace.rubric.ask(setup.rubric)
         self.criteria.show_rubric(self._workspace.rubric.rubric, setup.criteria)
+        self.ways.show_setup(setup)
         self.advanced.show_setup(setup)
         self.blockSignals(False)
         self._tell()
@@ -78,7 +82,7 @@ class SettingsPanel(QWidget):
         """A setup with what the fields say; without criteria where none is chosen."""
         return self.advanced.in_setup(
             replace(
-                setup,
+                self.ways.in_setup(setup),
                 mode=Mode(self._mode.currentData()),
                 both_orders=self._orders.currentIndex() != _ONE,
                 second_order_below=USUAL_MARGIN if self._orders.currentIndex() == _DOUBTFUL else None,
@@ -86,6 +90,11 @@ class SettingsPanel(QWidget):
                 criteria=self.criteria.chosen,
             )
         )
+
+    def set_model(self, path: Path) -> None:
+        """Say which model is chosen: what is known of it is shown where it counts."""
+        self.advanced.device.set_model(path)
+        self.ways.set_model(path)
 
     def _make_fields(self) -> None:
         self._mode = QComboBox()
@@ -112,6 +121,8 @@ class SettingsPanel(QWidget):
         self._reset = QPushButton("Back to defaults")
         name(self._reset, "Set all settings back to their defaults")
         self._reset.clicked.connect(self._show_defaults)
+        self.ways = WaysPanel(self._workspace)
+        self.ways.changed.connect(self._tell)
         self.advanced = AdvancedPanel(self._workspace)
         self.fold = Fold("Advanced", self.advanced)
         self._mode.currentIndexChanged.connect(self._tell)

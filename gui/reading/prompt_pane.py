@@ -42,6 +42,7 @@ class Ink(StrEnum):
     RESPONSE_A = "response_a"
     RESPONSE_B = "response_b"
     EXPLANATION = "explanation"
+    THOUGHT = "thought"
     FOREIGN = "foreign"
 
 
@@ -53,6 +54,7 @@ INK_WORDS = {
     Ink.RESPONSE_A: "response A",
     Ink.RESPONSE_B: "response B",
     Ink.EXPLANATION: "explanation of an example",
+    Ink.THOUGHT: "the model's thought",
     Ink.FOREIGN: "other text",
 }
 _STRENGTH = {False: 46, True: 70}  # of the ground of foreign text, of 255; by whether the theme is dark
@@ -88,6 +90,7 @@ class ShownPrompt:
     """A prompt as it is shown. `text`: with invisible characters written out; `exact`: as the model gets it.
 
     `stem`, `trunk`, `branch`: tokens of each. `changed`: the tokenizer changes the text before it reads it.
+    `then`: what happens at its end.
     """
 
     text: str
@@ -98,6 +101,7 @@ class ShownPrompt:
     trunk: int
     branch: int
     changed: bool = False
+    then: str = VERDICT_HERE
 
 
 class PromptPane(QPlainTextEdit):
@@ -267,7 +271,7 @@ class PromptPane(QPlainTextEdit):
         font.setWeight(QFont.Weight.DemiBold)
         painter.setFont(font)
         painter.setPen(QColor(used.accent))
-        text = f"◀ {VERDICT_HERE}"
+        text = f"◀ {self._prompt.then if self._prompt else VERDICT_HERE}"
         width = painter.fontMetrics().horizontalAdvance(text)
         room = self.viewport().width() - bar.right() - 6
         where = QRectF(bar.right() + 5, place.top(), width + 4, place.height())

@@ -32,6 +32,7 @@ class ScoreTable(StrEnum):
     LABELS_GIVEN = "labels given"
     ACCURACY = "accuracy"
     LABELS = "labels"
+    WAYS = "ways of asking"
     PEOPLE = "people"
     PAIRS = "pairs of people"
     EXPLANATIONS = "explanations"
@@ -176,6 +177,7 @@ def _alone(system: "System", problem: SetupError | None, chosen: Chosen | None) 
     tables = {
         ScoreTable.LABELS_GIVEN: distribution_table(count_run(results)),
         ScoreTable.UNSCORED: listed,
+        **_ways(results),
         **_people(people_agreement(results)),
     }
     found = [*caveats, *people_caveats(system)]
@@ -188,8 +190,21 @@ def _health(system: "System") -> list[str]:
 
 
 def _judges(system: "System") -> list[str]:
-    """Where nothing speaks against it, or nothing can be said."""
-    return [] if system.health.doubted else [system.health.headline]
+    """Where nothing speaks against it, or nothing can be said; and how it was asked, where not as usual."""
+    asked = system.results.run.identity.ways_in_words if system.results else ""
+    ways = [f"The model was asked by {asked}."] if asked else []
+    return ways if system.health.doubted else [system.health.headline, *ways]
+
+
+def _ways(results: "RunResults", gold: "Dataset | None" = None) -> dict[ScoreTable, Table]:
+    """What each way of asking alone would have said, where there are several."""
+    from engine.decisions.run_results import ALL_WAYS
+    from engine.measure.accuracy import accuracy_by_way
+    from engine.report.way_tables import AccuracyByWay, way_table
+
+    nothing: AccuracyByWay = {name: {} for name in (ALL_WAYS, *results.ways)}
+    table = way_table(results, nothing if gold is None else accuracy_by_way(results, gold))
+    return {} if table is None else {ScoreTable.WAYS: table}
 
 
 def _unscored(results: "RunResults") -> tuple[int, Table]:
@@ -211,6 +226,7 @@ def _against_labels(evaluation: "Evaluation", explained: bool) -> Scores:
         ScoreTable.ACCURACY: accuracy_table(evaluation),
         ScoreTable.LABELS: label_table(evaluation),
         ScoreTable.UNSCORED: listed,
+        **_ways(system.results, evaluation.matched.dataset),
         **_people(evaluation.people),
     }
     return Scores(

@@ -191,6 +191,11 @@ _WORDS = {
         "Which labels the judge and people gave. Flipped: the order of the responses alone decided. Format"
         " mass near 1: the model understood what it was asked.",
     ),
+    ScoreTable.WAYS: (
+        "By way of asking",
+        "What the model would have said, had it been asked in one way alone, and what all of its ways say"
+        " together: its own labels, without a calibration and without what people overrode.",
+    ),
     ScoreTable.PEOPLE: (
         "People among themselves",
         "How often people who labelled the same items of this run gave equal labels: no judge can be right"

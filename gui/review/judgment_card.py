@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QPushButton,
-    QScrollArea,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 from engine.core.formatting import clipped, number, percent, visible
 from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import Judgment, SubmittedLabel, Unscored
+from engine.core.ways.together import together
 from gui.kit.bars import ProbabilityBars
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
@@ -35,35 +35,11 @@ from gui.reading.explanation_editor import ExplanationEditor
 from gui.reading.glossary import MORE_BY_F1, Topic
 from gui.reading.help_dialog import HelpMark
 from gui.review.order_bars import OrderBars, own_shares
+from gui.review.ways.card_body import CardBody
 
 LOW_MASS = 0.5
 _HIDDEN_PART = "Hidden."
 _NARROW = 84  # letters across: below that the parts stand one below the other
-
-
-class _Body(QScrollArea):
-    """What the card shows below its head; scrolled where there is little room."""
-
-    def __init__(self, large: QWidget, columns: QBoxLayout) -> None:
-        """`large`: stands above the columns, where it is shown."""
-        super().__init__()
-        inside = QWidget()
-        inside.setProperty("role", "content")
-        layout = QVBoxLayout(inside)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(large)
-        layout.addLayout(columns, 1)
-        self.setWidgetResizable(True)
-        self.setWidget(inside)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-
-    def sizeHint(self) -> QSize:
-        """As high as the probabilities of both orders; longer explanations are scrolled."""
-        return QSize(super().sizeHint().width(), 6 * (self.fontMetrics().height() + 3) + 8)
-
-    def minimumSizeHint(self) -> QSize:
-        """A few lines."""
-        return QSize(100, 3 * self.fontMetrics().lineSpacing())
 
 
 class JudgmentCard(QFrame):
@@ -105,7 +81,7 @@ class JudgmentCard(QFrame):
         self.labels = {label: QPushButton() for label in PREFERENCES}
         self.edit = QPushButton("Edit explanation… (E)")
         self.undo = QPushButton("Undo (U)")
-        self.prompt = QToolButton()
+        self.each_way, self.prompt = QToolButton(), QToolButton()
         self._parts = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._lay_out()
         self._connect()
@@ -129,7 +105,7 @@ class JudgmentCard(QFrame):
         self._why = why
         self._parts.setContentsMargins(0, 0, 0, 0)
         self._parts.setSpacing(18)
-        self.body = _Body(self.both, self._parts)
+        self.body = CardBody(self.both, self._parts)
         self._buttons = QWidget()
         buttons = FlowLayout(self._buttons)
         for button in (*self.labels.values(), self.edit, self.undo):
@@ -148,13 +124,15 @@ class JudgmentCard(QFrame):
         name(self.fold, "Fold the judgment to one line", "Fold the judgment to one line, or open it (F)")
         self.own.setWordWrap(False)
         self.beginning.hide()
-        self.prompt.setText("Prompt…")  # its key is in the tool tip: the marks need the room
-        self.prompt.setProperty("role", "button")
-        self.prompt.setProperty("compact", True)
+        for button, text in ((self.each_way, "Ways"), (self.prompt, "Prompt…")):
+            button.setText(text)  # its key is in the tool tip: the marks need the room
+            button.setProperty("role", "button")
+            button.setProperty("compact", True)
         name(self.prompt, "What the model is shown, key P", "Exactly what the model is shown (P)")
         marks = QWidget()
         flow = FlowLayout(marks, gap=8)
-        for part in (self.badge, self.own, self.flipped, self.doubt, self.mass, HelpMark(Topic.DOUBT)):
+        pills, help_mark = (self.flipped, self.doubt, self.mass), HelpMark(Topic.DOUBT)
+        for part in (self.badge, self.own, *pills, help_mark, self.each_way):
             flow.addWidget(part)
         head = QHBoxLayout()
         head.setSpacing(8)
@@ -183,6 +161,8 @@ class JudgmentCard(QFrame):
         name(self.undo, "Take the last override of this judgment back, key U")
         self.undo.clicked.connect(self.undo_wanted)
         self.prompt.clicked.connect(self.prompt_wanted)
+        name(self.each_way, "What each way of asking said, key W", "What each way of asking said (W)")
+        self.each_way.clicked.connect(self.toggle_ways)
 
     def show_judgment(self, shown: Shown) -> None:
         """Show a judgment; an editor that is open stays open."""
@@ -201,7 +181,9 @@ class JudgmentCard(QFrame):
         self._parts.setStretch(0, 0 if isinstance(judgment, SubmittedLabel) else 5)
         self.bars.setVisible(scored is not None)
         self.orders.setVisible(scored is not None)
-        self.orders.show_readings(scored.readings if scored else ())
+        self.orders.show_readings(together(scored.readings) if scored else ())
+        self.body.show_ways(scored.readings if scored else ())
+        self.each_way.setVisible(not self.body.ways.isHidden())
         self.bars.show_probabilities(scored.probabilities if scored else ())
         self._show_orders(scored)
         self._show_pills(scored, shown)
@@ -274,8 +256,21 @@ class JudgmentCard(QFrame):
         self.both.setVisible(shown)
         self.body.verticalScrollBar().setValue(0)
 
+    @Slot()
+    def toggle_ways(self) -> None:
+        """Go to what each way of asking said, or back to the top."""
+        if self.body.ways.isHidden():
+            return
+        there = self.open and self.body.at_ways
+        self.set_folded(False)
+        if there:
+            self.fold.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self.body.verticalScrollBar().setValue(0)
+        else:
+            self.body.go_to_ways()
+
     def _show_orders(self, scored: Judgment | None) -> None:
-        readings = scored.readings if scored else ()
+        readings = together(scored.readings) if scored else ()
         orders = [(reading.order, tuple(own_shares(reading).values())) for reading in readings]
         self.both.show_orders(orders, scored.probabilities if scored else ())
 
@@ -298,6 +293,7 @@ class JudgmentCard(QFrame):
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         if self._parts.direction() != direction:
             self._parts.setDirection(direction)
+        self.body.ways.set_narrow(narrow)
 
     def _show_own(self, shown: Shown) -> None:
         """What the model said where a person's label is in force."""

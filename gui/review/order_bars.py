@@ -1,10 +1,10 @@
-"""What the model said in each order: a bar cut by the probabilities of the four labels.
+"""What the model said in each order, or in each way of asking: a bar cut by the probabilities of the labels.
 
 Knows: readings, painting. Does not know: how readings become a judgment.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
@@ -17,7 +17,7 @@ from gui.kit.foreign_text import tip
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.theme import colours
 
-_NAMES = {Order.AB: "A shown first", Order.BA: "B shown first"}
+ORDER_NAMES = {Order.AB: "A shown first", Order.BA: "B shown first"}
 _UNREAD = "not read"
 _GAP = 8
 
@@ -30,8 +30,14 @@ def own_shares(reading: Reading) -> dict[Preference, float]:
     return seen if reading.order is Order.AB else {label: seen[label.swapped] for label in PREFERENCES}
 
 
+def likeliest(shares: Mapping[Preference, float]) -> str:
+    """The likeliest label and its share: `both good 61.0 %`."""
+    best = max(shares, key=shares.__getitem__)
+    return f"{LABEL_WORDS[best]} {percent(shares[best])}"
+
+
 class OrderBars(QWidget):
-    """A line for each order: which it is, a bar, and its likeliest label."""
+    """A line for each order, or whatever else was read: which it is, a bar, and its likeliest label."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -40,17 +46,20 @@ class OrderBars(QWidget):
 
     def show_readings(self, readings: Sequence[Reading]) -> None:
         """Show these readings, or none; of one order alone, that the other was not read."""
-        self._lines = []
         unread = set(Order).difference(reading.order for reading in readings) if readings else set()
-        for reading in readings:
-            shares = own_shares(reading)
-            best = max(shares, key=shares.__getitem__)
-            self._lines.append(
-                (_NAMES[reading.order], shares, f"{LABEL_WORDS[best]} {percent(shares[best])}")
-            )
-        self._lines += [(_NAMES[order], None, _UNREAD) for order in unread]
+        lines: list[tuple[str, Reading | None]] = [
+            (ORDER_NAMES[reading.order], reading) for reading in readings
+        ]
+        self.show_lines("Orders", [*lines, *((ORDER_NAMES[order], None) for order in unread)])
+
+    def show_lines(self, what: str, lines: Sequence[tuple[str, Reading | None]]) -> None:
+        """Show a reading for each name, None for one that was not made; `what` they are together."""
+        self._lines = []
+        for name, reading in lines:
+            shares = own_shares(reading) if reading is not None else None
+            self._lines.append((name, shares, likeliest(shares) if shares is not None else _UNREAD))
         text = "\n".join(f"{name}: {_all(shares)}" for name, shares, _ in self._lines)
-        self.setAccessibleName(f"Orders: {text or 'none'}")
+        self.setAccessibleName(f"{what}: {text or 'none'}")
         self.setToolTip(tip(text))
         self.updateGeometry()
         self.update()
@@ -93,8 +102,9 @@ class OrderBars(QWidget):
 
     def _widths(self) -> tuple[int, int]:
         metrics = self.fontMetrics()
+        names = [name for name, _, _ in self._lines] or [""]
         widest = max((metrics.horizontalAdvance(best) for _, _, best in self._lines), default=0)
-        return metrics.horizontalAdvance(_NAMES[Order.AB]), widest
+        return max(map(metrics.horizontalAdvance, names)), widest
 
 
 def _all(shares: dict[Preference, float] | None) -> str:

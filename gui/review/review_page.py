@@ -68,6 +68,7 @@ class ReviewPage(Page):
         ("S", "Skip the item; on to the next one to do"),
         ("T", "Take the item back to to do"),
         ("Space", "What the model read in each order of the responses, large"),
+        ("W", "What each way of asking said, and the thoughts; again for the top of the judgment"),
         ("N", "Note and tags of the item"),
         ("P", "What the model is shown of the item, exactly"),
         ("/", "Search: Enter or Down goes to the list, Esc empties the search"),
@@ -180,6 +181,7 @@ class ReviewPage(Page):
         add("T", queue.take_back)
         add("N", self.reviewer.note.edit)
         add("P", self._want_prompt)
+        add("W", self.desk.card.toggle_ways)
         for key in ("Return", "Enter"):
             add(key, queue.confirm, spares=_WRITING)
         add("Space", self.desk.card.toggle_orders, spares=(*_WRITING, QComboBox, QAbstractButton))

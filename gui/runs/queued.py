@@ -11,7 +11,7 @@ from typing import Any
 from engine.core.formatting import counted, duration, short_name
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup, orders_in_words
-from engine.core.settings import CPU, ExampleChoice, Mode
+from engine.core.settings import CPU, USUAL_WAYS, ExampleChoice, Mode, ways_in_words
 
 
 class QueueState(StrEnum):
@@ -76,6 +76,8 @@ class Queued:
             orders_in_words(setup.both_orders, setup.second_order_below),
             _asked(setup),
         ]
+        if setup.ways != USUAL_WAYS:
+            parts.append(f"asked by {ways_in_words(setup.ways, setup.thoughts)}")
         if setup.context is not None:
             parts.append(f"context {setup.context:,}")
         if setup.examples_path is not None:

@@ -99,7 +99,8 @@ class RunsTableModel(HeadedModel):
 
     def _text(self, run: "StoredRun", column: int) -> str:
         identity = run.identity
-        mode = str(identity.settings.get("mode", ""))
+        ways = len(identity.settings.get("ways", ()))
+        mode = f"{identity.settings.get('mode', '')}{f', {ways} ways' if ways > 1 else ''}"
         health = self._health.get(run.id)
         return {
             RUN: str(run.id),
@@ -126,6 +127,8 @@ class RunsTableModel(HeadedModel):
         if not run.submitted:
             asked = ", ".join(words(name) for name in identity.criteria)
             lines.append(f"Rubric {identity.asked.name}: {asked}")
+        if identity.ways_in_words:
+            lines.append(f"Asked by {identity.ways_in_words}")
         health = self._health.get(run.id)
         if health is not None and not run.submitted:
             lines.append(health.headline)

@@ -45,7 +45,7 @@ from gui.window.icons import icon, window_icon
 from gui.window.keys_dialog import KeysDialog
 from gui.window.menus import MenuActions, Menus
 from gui.window.prompt_dialog import PromptDialog, PromptWish
-from gui.window.prompt_jobs import Subject
+from gui.window.prompt_jobs import Subject, masses_of
 from gui.window.self_test_dialog import SelfTestDialog
 from gui.window.settings_dialog import SettingsDialog
 from gui.window.submission_jobs import Answered
@@ -298,18 +298,13 @@ class Interior(QObject):
             return
         stored = run.results.run
         judged = next((one for one in run.results.judged if one.item_id == item.id), None)
-        readings = judged.readings if judged is not None else {}
         self._open_prompt(
             PromptWish(
                 Subject(item, setup, None if stored.submitted else stored),
                 criterion,
                 may_see=lambda name: blind.shows(item.id, name),
                 chosen_on=_AS_SET if stored.submitted else "",
-                masses={
-                    (name, reading.order): reading.format_mass
-                    for name, read in readings.items()
-                    for reading in read
-                },
+                masses=masses_of(judged.readings if judged is not None else {}),
             )
         )
 

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from engine.core.errors import EngineError
 from engine.core.events import Preparing
 from engine.core.formatting import percent, short_name, words
-from engine.core.items import Order
+from engine.core.items import Order, Way
 from gui.kit.busy import BusyLine
 from gui.kit.foreign_text import OneLine, one_line, plain_label
 from gui.kit.labels import heading, hint, label, name, narrow
@@ -32,12 +32,14 @@ from gui.kit.views import measure_view
 from gui.reading.ink_legend import InkLegend
 from gui.reading.prompt_pane import PromptPane, ShownPrompt
 from gui.window import prompt_jobs
-from gui.window.prompt_jobs import Place, PlacedPrompt, PromptAnswer, PromptHead, Subject
+from gui.window.prompt_jobs import Asking, Place, PlacedPrompt, PromptAnswer, PromptHead, Subject
 from gui.work.lanes import Lane, LatestTask
 from gui.work.page import two_parts
 from gui.work.workspace import Workspace
 
 _ORDER_WORDS = {Order.AB: "A first, then B", Order.BA: "B first, then A"}
+_LETTERS = ((Way.LETTERS, ""),)
+_WHICH = {"A": "response shown first", "B": "response shown second"}
 _HIDDEN = "Hidden until you have given your own label."
 _ALONE = (
     "The model reads the prompts of this item as a run does, both orders and all criteria; nothing is stored."
@@ -91,10 +93,16 @@ class PromptDialog(QDialog):
         item_id = self._wanted.subject.item.id
         self.title = OneLine()
         self.title.setText(one_line(f"Item {item_id}: reading the model's vocabulary …"))
-        self.criterion, self.order = QComboBox(), QComboBox()
-        for box, accessible in ((self.criterion, "Criterion (1 to 9)"), (self.order, "Order (O)")):
+        self.criterion, self.order, self.way = QComboBox(), QComboBox(), QComboBox()
+        self.way.hide()  # unless there is a choice
+        for box, accessible in (
+            (self.criterion, "Criterion (1 to 9)"),
+            (self.order, "Order (O)"),
+            (self.way, "Way of asking (W)"),
+        ):
             narrow(box)
             name(box, accessible, accessible)
+        self.way.setMinimumContentsLength(24)
         self.tokens = QPushButton("Tokens")
         self.tokens.setCheckable(True)
         name(self.tokens, "Tokens", "Mark where each token begins (T); rest the mouse on one for its number")
@@ -120,7 +128,7 @@ class PromptDialog(QDialog):
 
     def _lay_out(self) -> None:
         above = QHBoxLayout()
-        for widget in (self.criterion, self.order, self.tokens, self.verdict, self.copy):
+        for widget in (self.criterion, self.order, self.way, self.tokens, self.verdict, self.copy):
             above.addWidget(widget)
         above.addStretch(1)
         left, right = QWidget(), QWidget()
@@ -157,6 +165,7 @@ class PromptDialog(QDialog):
     def _connect(self) -> None:
         self.criterion.activated.connect(self._show)
         self.order.activated.connect(self._show)
+        self.way.activated.connect(self._show_way)
         self.tokens.toggled.connect(self.pane.show_tokens)
         self.verdict.clicked.connect(self.pane.show_verdict)
         self.copy.clicked.connect(self._copy)
@@ -166,7 +175,7 @@ class PromptDialog(QDialog):
         self.finished.connect(self._making.drop)
         self.finished.connect(self._asking.drop)
         self.finished.connect(self._forget)
-        for key, do in (("T", self.tokens.toggle), ("O", self._other_order)):
+        for key, do in (("T", self.tokens.toggle), ("O", self._other_order), ("W", self._next_way)):
             QShortcut(QKeySequence(key), self).activated.connect(do)
         for place in range(9):
             shortcut = QShortcut(QKeySequence(str(place + 1)), self)
@@ -181,8 +190,10 @@ class PromptDialog(QDialog):
 
     @property
     def place(self) -> Place:
-        """The criterion and the order that are chosen."""
-        return str(self.criterion.currentData()), Order(self.order.currentData() or Order.AB)
+        """The criterion, the order and what is asked, as they are chosen."""
+        asked = self._head.asked if self._head is not None else ()
+        order = Order(self.order.currentData() or Order.AB)
+        return str(self.criterion.currentData()), order, *(asked or _LETTERS)[max(0, self.way.currentIndex())]
 
     @Slot(object)
     def _take(self, event: PromptHead | PlacedPrompt) -> None:
@@ -194,6 +205,8 @@ class PromptDialog(QDialog):
             self._show()
 
     def _show_head(self, head: PromptHead) -> None:
+        if self._head is not None:  # of another way: what is chosen stays chosen
+            return
         self._head = head
         subject, model = self._wanted.subject, short_name(head.model)
         how = f"as {subject.run.called} asked {model}" if subject.run else f"as {model} would be asked"
@@ -204,10 +217,28 @@ class PromptDialog(QDialog):
             self.criterion.addItem(sentence_case(words(criterion)), criterion)
         for order in head.orders:
             self.order.addItem(_ORDER_WORDS[order], order.value)
+        for asking in head.asked:
+            self.way.addItem(_in_words(asking))
+        self.way.setVisible(len(head.asked) > 1)
         self.criterion.setCurrentIndex(max(0, self.criterion.findData(self._wanted.criterion)))
         self.notes.setText("\n".join(head.notes))
         self.notes.setVisible(bool(head.notes))
         self._enable(True)
+
+    @Slot()
+    def _show_way(self) -> None:
+        """Make the prompts of another question; those of all together would take much memory."""
+        criterion, order, way, question = self.place
+        self._prompts.clear()
+        self._making.start(
+            prompt_jobs.show_prompts(self._wanted.subject, (criterion, order), (way, question))
+        )
+        self._show()
+
+    def _next_way(self) -> None:
+        if self.way.count() > 1:
+            self.way.setCurrentIndex((self.way.currentIndex() + 1) % self.way.count())
+            self._show_way()
 
     @Slot()
     def _show(self) -> None:
@@ -287,12 +318,12 @@ class PromptDialog(QDialog):
         self.ask.setEnabled(fits and may_see and not self._asking.busy)
         shown = answer if may_see else None
         self.answer_view.setVisible(shown is not None)
-        self.mass.setVisible(shown is not None or not may_see)
+        self.mass.setVisible((shown is not None and bool(shown.held_by)) or not may_see)
         if shown is not None:
             self.answer.show_table(shown.table)
             then = self._wanted.masses.get(place)
             in_run = f"; in the run {percent(then)}" if then is not None else ""
-            self.mass.setText(f"The four letters hold {percent(shown.mass)} (format mass{in_run}).")
+            self.mass.setText(f"{shown.held_by} {percent(shown.mass)} (format mass{in_run}).")
         elif not may_see:
             self.mass.setText(_HIDDEN)
 
@@ -301,3 +332,10 @@ class PromptDialog(QDialog):
         self.notice.show_error(error)
         if self._head is None:
             self.title.setText(one_line(f"Item {self._wanted.subject.item.id}"))
+
+
+def _in_words(asking: Asking) -> str:
+    """A question: `Letters`, `Permuted: BCDA`, `Absolute: response shown first`."""
+    way, question = asking
+    which = question if way is Way.PERMUTED else _WHICH.get(question, "")
+    return f"{way.capitalize()}: {which}" if which else way.capitalize()

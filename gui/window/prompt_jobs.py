@@ -3,15 +3,17 @@
 Knows: which item, asked by which run or setup. Does not know: windows.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from engine.core.events import followed
-from engine.core.items import Item, Order
+from engine.core.items import Item, Order, Way
+from engine.core.judgments import RawAnswer, Reading
 from engine.core.run_records import StoredRun
 from engine.core.run_setup import RunSetup
 from engine.core.value_tables import Table
-from gui.reading.prompt_pane import ShownPrompt
+from gui.reading.prompt_pane import VERDICT_HERE, ShownPrompt
 from gui.reading.prompt_text import shown_prompt
 from gui.work.apart_jobs import worker
 from gui.work.garbage import many_records
@@ -19,11 +21,18 @@ from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
     from engine.core.cancel import CancelToken
+    from engine.core.ways.all_ways import Asked
     from engine.judge.item_prompt import ItemQuestion, PromptFacts
 
 LIKELIEST = 10
-Place = tuple[str, Order]
-"""A criterion and an order."""
+Asking = tuple[Way, str]
+"""A way of asking, and the name of a question of it."""
+
+Place = tuple[str, Order, Way, str]
+"""A criterion, an order, and what is asked."""
+
+_BY_LETTER = (Way.LETTERS, Way.PERMUTED)
+_ANSWER_HERE, _THOUGHT_HERE = "the answer is read here", "the model thinks here, then it answers"
 
 
 @dataclass(frozen=True)
@@ -37,13 +46,17 @@ class Subject:
 
 @dataclass(frozen=True)
 class PromptHead:
-    """What is true of all prompts of the item. `notes`: what a person should know of them."""
+    """What is true of all prompts of the item.
+
+    `notes`: what a person should know of them. `asked`: all that is asked of a criterion.
+    """
 
     model: str
     criteria: tuple[str, ...]
     orders: tuple[Order, ...]
     notes: tuple[str, ...]
     fits: bool
+    asked: tuple[Asking, ...]
 
 
 @dataclass(frozen=True)
@@ -56,16 +69,19 @@ class PlacedPrompt:
 
 @dataclass(frozen=True)
 class PromptAnswer:
-    """What comes next after one prompt; `mass`: what the four labels hold of it, 0 to 1."""
+    """What comes next after one prompt; `mass`: what its answers hold of it, 0 to 1, and `held_by`: who they
+    are; empty where it is a thought that comes next.
+    """
 
     table: Table
     mass: float
+    held_by: str
 
 
-def show_prompts(subject: Subject, first: Place) -> Job[None]:
+def show_prompts(subject: Subject, first: tuple[str, Order], asking: Asking | None = None) -> Job[None]:
     """Report a PromptHead, then a PlacedPrompt for each criterion and order, that of `first` at once.
 
-    Opens the vocabulary of the model alone.
+    `asking`: what is asked there; None for the first that there is. Opens the vocabulary of the model alone.
     """
 
     def work(control: JobControl) -> None:
@@ -74,11 +90,11 @@ def show_prompts(subject: Subject, first: Place) -> Job[None]:
         question = _question(subject, control.cancel)
         quoted: dict[int, str] = {}
         with many_records():
-            for made in shown_prompts(question, first, control.cancel):
+            for made in shown_prompts(question, first, control.cancel, *(asking or ())):
                 if isinstance(made, OnePrompt):
-                    control.report(
-                        PlacedPrompt((made.criterion, made.order), shown_prompt(made.preview, quoted))
-                    )
+                    prompt = replace(shown_prompt(made.preview, quoted), then=_then(made.asked))
+                    place = (made.criterion, made.order, made.asked.way, made.asked.name)
+                    control.report(PlacedPrompt(place, prompt))
                 else:
                     control.report(_head(question, made))
 
@@ -98,11 +114,35 @@ def ask(subject: Subject) -> Job[dict[Place, PromptAnswer]]:
             with in_use(question.model):
                 found = followed(reader.do(question, LIKELIEST), control.report)
         return {
-            (one.criterion, one.reading.order): PromptAnswer(next_table(one), one.reading.format_mass)
+            (one.criterion, one.order, one.asked.way, one.asked.name): PromptAnswer(
+                next_table(one), one.said.mass, _held_by(one.asked)
+            )
             for one in found
         }
 
     return work
+
+
+def masses_of(readings: Mapping[str, Sequence[Reading]]) -> dict[Place, float]:
+    """The format mass that a run has read at each place; `readings`: by criterion."""
+    return {
+        (criterion, reading.order, reading.way, answer.question): answer.mass
+        for criterion, read in readings.items()
+        for reading in read
+        for answer in reading.answers or (RawAnswer("", reading.log_probs),)
+    }
+
+
+def _then(asked: "Asked") -> str:
+    if asked.question.thinks:
+        return _THOUGHT_HERE
+    return VERDICT_HERE if asked.way in _BY_LETTER else _ANSWER_HERE
+
+
+def _held_by(asked: "Asked") -> str:
+    if asked.question.thinks:
+        return ""
+    return "The four letters hold" if asked.way in _BY_LETTER else "The answers hold"
 
 
 def _question(subject: Subject, cancel: "CancelToken") -> "ItemQuestion":
@@ -126,5 +166,10 @@ def _head(question: "ItemQuestion", facts: "PromptFacts") -> PromptHead:
             f"The item needs {facts.cells:,} tokens, the context holds {facts.context:,}: it is not judged."
         )
     return PromptHead(
-        question.model.name, question.rubric.names, question.settings.orders, tuple(notes), facts.fits
+        question.model.name,
+        question.rubric.names,
+        question.settings.orders,
+        tuple(notes),
+        facts.fits,
+        tuple((each.way, each.name) for each in facts.asked),
     )

@@ -121,4 +121,5 @@ def _in_words(run: StoredRun, whole: bool = False) -> str:
         called = f" “{run.name if whole else short_name(run.name)}”" if run.name else ""
         return f"Submission {model}{called} on {dataset}, {items}"
     called = f"Run {run.id} “{run.name}”" if run.name and whole else run.title
-    return f"{called}: {dataset}, {model}, {items}"
+    asked = f", asked by {identity.ways_in_words}" if whole and identity.ways_in_words else ""
+    return f"{called}: {dataset}, {model}, {items}{asked}"

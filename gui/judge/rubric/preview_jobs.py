@@ -4,7 +4,7 @@ Knows: prompts without a model, and in a model's own chat format. Does not know:
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from engine.core.errors import SetupError
 from engine.core.items import Item, Order, Preference, Way
 from engine.core.rubric import Rubric
-from gui.reading.prompt_pane import ShownPrompt
+from gui.reading.prompt_pane import VERDICT_HERE, ShownPrompt
 from gui.reading.prompt_text import shown_prompt
 from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
@@ -48,6 +48,8 @@ _WAYS = {
     PromptKind.ABSOLUTE: Way.ABSOLUTE,
     PromptKind.GRADED: Way.GRADED,
 }
+_THEN = {PromptKind.LETTERS: VERDICT_HERE, PromptKind.EXPLANATION: "the explanation begins here"}
+_ANSWER_HERE = "the answer is read here"
 _SECOND = 1  # of the permuted meanings: the first are those of the letters
 
 
@@ -118,7 +120,7 @@ def _in_format(wish: PreviewWish, template: "ChatTemplate") -> PreviewedPrompt:
     _, asked, answered = _asked(wish)
     pieces = [piece for run, _ids in template.tokenized(asked) for piece in run]
     tokens = len(branch_tokens(answered, template).prompt) if answered else len(template.tokenize(asked))
-    return PreviewedPrompt(shown_prompt(_preview(pieces), {}), tokens, template.frame.note or "")
+    return PreviewedPrompt(_shown(pieces, wish.kind), tokens, template.frame.note or "")
 
 
 def _without_model(wish: PreviewWish, why: str) -> PreviewedPrompt:
@@ -131,7 +133,7 @@ def _without_model(wish: PreviewWish, why: str) -> PreviewedPrompt:
         *_titled("reply", ()),
         (asked.reply, Source.OWN),
     ]
-    return PreviewedPrompt(shown_prompt(_preview(pieces), {}), None, why)
+    return PreviewedPrompt(_shown(pieces, wish.kind), None, why)
 
 
 def _titled(title: str, parts: "Sequence[Part]") -> "list[tuple[str, str]]":
@@ -140,6 +142,10 @@ def _titled(title: str, parts: "Sequence[Part]") -> "list[tuple[str, str]]":
 
     texts = [(part.text, part.source) for part in parts]
     return [(f"– {title} –\n", Source.TEMPLATE), *texts, *([("\n\n", Source.TEMPLATE)] if texts else [])]
+
+
+def _shown(pieces: "Sequence[tuple[str, str]]", kind: PromptKind) -> ShownPrompt:
+    return replace(shown_prompt(_preview(pieces), {}), then=_THEN.get(kind, _ANSWER_HERE))
 
 
 def _preview(pieces: "Sequence[tuple[str, str]]") -> "Preview":

@@ -110,3 +110,24 @@ def test_what_is_wrong_is_said(words: list[object], problem: str) -> None:
     assert done.returncode == 2
     assert problem in done.stderr
     assert len(done.stderr.strip().splitlines()) >= 2
+
+
+def test_the_question_of_another_way_is_printed_and_read() -> None:
+    words = ["prompt", DEMO, "--model", "demo", "--way", "absolute", "--question", "B"]
+    done = run_here(*words, "--order", "BA", "--next", 2, "--threads", 1)
+    text, table = done.stdout.split("\nNext token (relevance, BA):\n")
+    assert "Is Response B good on this criterion?" in text
+    assert text.rstrip().endswith("Answer:")
+    rows = table.splitlines()
+    assert rows[0].split() == ["rank", "token", "probability", "answer", "says", "id"]
+    assert "A is good" in table
+    assert "A is bad" in table
+
+
+def test_a_way_that_is_not_asked_is_refused() -> None:
+    words = ["prompt", DEMO, "--model", "demo"]
+    done = run_here(*words, "--way", "absolute", "--question", "C")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "The way “absolute” asks no question “C”.\nChoose from A, B." in done.stderr
+    done = run_here(*words, "--way", "thinking")
+    assert "knows no thoughts" in done.stderr

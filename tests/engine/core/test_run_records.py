@@ -66,3 +66,18 @@ def test_a_run_knows_the_columns_of_its_latest_session(judged: StoredRun) -> Non
     assert went_on.columns == later
     assert went_on.manifest_in_short["continued_with"] == [{"columns": "id=key; labels 1=A"}]
     assert replace(begun, manifest={"columns": "damaged"}).columns is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, ""),
+        ({"ways": ["letters", "absolute"]}, "letters, absolute"),
+        ({"ways": ["thinking"], "thoughts": 1}, "thinking"),
+        ({"ways": ["letters", "thinking"], "thoughts": 4}, "letters, thinking (4 thoughts)"),
+    ],
+)
+def test_how_a_run_was_asked_is_said_where_it_was_not_letters_alone(
+    judged: StoredRun, settings: dict[str, object], said: str
+) -> None:
+    assert replace(judged.identity, settings=settings).ways_in_words == said

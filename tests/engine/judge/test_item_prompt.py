@@ -10,11 +10,13 @@ import pytest
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import followed
-from engine.core.items import PREFERENCES, Item, Order
-from engine.core.judgments import JudgedItem
+from engine.core.items import Item, Order, Way
+from engine.core.judgments import JudgedItem, RawAnswer
+from engine.core.rubric import USUAL_WORDING
 from engine.core.run_records import StoredRun
 from engine.core.run_setup import RunSetup
 from engine.core.settings import Mode
+from engine.core.ways.all_ways import asked_by
 from engine.data.dataset import Dataset, load_dataset
 from engine.judge.item_prompt import (
     ItemQuestion,
@@ -28,7 +30,7 @@ from engine.judge.item_prompt import (
 from engine.judge.plan import open_model
 from engine.judge.prepare import prepare_run
 from engine.judge.run import run_judging
-from engine.prompt.next_tokens import NextTokens
+from engine.prompt.next_tokens import NextTokens, answer_in_words
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 
@@ -63,15 +65,20 @@ def facts_and_prompts(
 def farthest(found: tuple[NextTokens, ...], judged: JudgedItem) -> float:
     """The largest difference of a log-probability between what is read now and what the run has read."""
     stored = {
-        (criterion, reading.order): reading.log_probs
+        (criterion, reading.order, reading.way, answer.question): answer.log_probs
         for criterion, readings in judged.readings.items()
         for reading in readings
+        for answer in reading.answers or [RawAnswer("", reading.log_probs)]
     }
     assert len(stored) == len(found)
     return max(
         abs(now - then)
         for one in found
-        for now, then in zip(one.reading.log_probs, stored[one.criterion, one.reading.order], strict=True)
+        for now, then in zip(
+            one.said.log_probs,
+            stored[one.criterion, one.order, one.asked.way, one.asked.name],
+            strict=True,
+        )
     )
 
 
@@ -105,14 +112,12 @@ def test_the_tokens_are_ranked_and_hold_all_probability(demo_gold: Path) -> None
         assert probabilities == sorted(probabilities, reverse=True)
         assert [token.rank for token in one.tokens[:3]] == [1, 2, 3]
         assert sum(probabilities) + one.rest == pytest.approx(1)
-        marked = [token for token in one.tokens if token.labels]
-        labels = [label for token in marked for label in token.labels]
-        assert sorted(labels) == sorted(PREFERENCES)
+        marked = [token for token in one.tokens if token.answers]
+        assert sorted(place for token in marked for place in token.answers) == [0, 1, 2, 3]
         for token in marked:
-            (label,) = token.labels
-            expected = math.exp(one.reading.log_probs[PREFERENCES.index(label)])
-            assert token.probability == pytest.approx(expected)
-            assert token.piece.strip() == {"both_good": "C", "both_bad": "D"}.get(label, label)
+            (place,) = token.answers
+            assert token.probability == pytest.approx(math.exp(one.said.log_probs[place]))
+            assert token.piece.strip() == "ABCD"[place]
 
 
 def test_labels_of_one_first_token_share_it(tried_model: Callable[[str], Path], demo_gold: Path) -> None:
@@ -120,8 +125,8 @@ def test_labels_of_one_first_token_share_it(tried_model: Callable[[str], Path], 
     item = Item("1", "Name a prime number.", "97", "91")
     found = asked(question_of_setup(setup, item, CancelToken()))
     for one in found:
-        labels = [token.labels for token in one.tokens if token.labels]
-        assert sorted(labels) == [("A",), ("B", "both_good", "both_bad")]
+        answers = [token.answers for token in one.tokens if token.answers]
+        assert sorted(answers) == [(0,), (1, 2, 3)]
 
 
 def test_the_wanted_prompt_comes_first_and_all_follow(demo_gold: Path) -> None:
@@ -176,3 +181,88 @@ def test_what_is_no_longer_as_in_the_run_is_said(demo_gold: Path, tmp_path: Path
     format_of = replace(run, manifest={**run.manifest, "chat_format_hash": "another"})
     facts, _ = facts_and_prompts(question_of_run(format_of, setup, dataset[0], CancelToken()))
     assert any("another chat format" in note for note in facts.notes)
+
+
+SEVERAL = (Way.LETTERS, Way.PERMUTED, Way.ABSOLUTE, Way.GRADED)
+
+
+def test_a_run_in_several_ways_has_read_the_same_answers(demo_gold: Path, tmp_path: Path) -> None:
+    setup = setup_of(demo_gold, mode=Mode.LABELS, ways=SEVERAL, items=2)
+    run, judged, dataset = judged_by(setup, tmp_path / "runs.sqlite")
+    for item in judged:
+        question = question_of_run(run, setup, dataset[item.position], CancelToken())
+        assert farthest(asked(question), item) == 0.0
+
+
+def test_each_question_of_each_way_is_shown_as_it_is_asked(demo_gold: Path) -> None:
+    question = question_of_setup(setup_of(demo_gold, ways=SEVERAL), load_dataset(demo_gold)[0], CancelToken())
+    facts, prompts = facts_and_prompts(question)
+    assert [(each.way.value, each.name) for each in facts.asked] == [
+        ("letters", ""),
+        *(("permuted", name) for name in ("ABCD", "BCDA", "CDAB", "DABC")),
+        *((way, name) for way in ("absolute", "graded") for name in "AB"),
+    ]
+    assert prompts[0].preview.text.endswith("Verdict:")
+    for way, name, words in (
+        (Way.PERMUTED, "BCDA", "the letters mean:\nA: Response B is better"),
+        (Way.ABSOLUTE, "B", "Is Response B good"),
+        (Way.GRADED, None, "How good is Response A"),
+    ):
+        _, one, *_others = shown_prompts(question, ("safety", Order.BA), CancelToken(), way, name)
+        assert isinstance(one, OnePrompt)
+        assert (one.criterion, one.order, one.asked.way) == ("safety", Order.BA, way)
+        assert words in one.preview.text
+        ids = tuple(token.id for token in one.preview.tokens)
+        assert len(ids) == one.preview.stem + one.preview.trunk + one.preview.branch
+
+
+def test_what_is_not_asked_cannot_be_shown(demo_gold: Path) -> None:
+    question = question_of_setup(setup_of(demo_gold), load_dataset(demo_gold)[0], CancelToken())
+    for way, name, words in (
+        (Way.GRADED, None, "Nothing is asked in the way “graded” here."),
+        (Way.LETTERS, "B", "The way “letters” asks no question “B”."),
+    ):
+        with pytest.raises(SetupError, match=words):
+            list(shown_prompts(question, ("safety", Order.AB), CancelToken(), way, name))
+
+
+def test_what_is_shown_before_a_thought_ends_where_it_begins(
+    tried_model: Callable[[str], Path], demo_gold: Path
+) -> None:
+    setup = setup_of(
+        demo_gold,
+        model_path=tried_model("thinker"),
+        ways=(Way.LETTERS, Way.THINKING),
+        thoughts=2,
+        max_thought_tokens=8,
+        context=8192,
+        criteria=("safety",),
+    )
+    question = question_of_setup(setup, load_dataset(demo_gold)[0], CancelToken())
+    facts, one, *_ = shown_prompts(question, ("safety", Order.AB), CancelToken(), Way.THINKING)
+    assert isinstance(facts, PromptFacts)
+    assert [each.way for each in facts.asked] == [Way.LETTERS, Way.THINKING]
+    assert isinstance(one, OnePrompt)
+    assert one.preview.text.rstrip().endswith("<think>")
+    assert one.preview.exact
+    first = next(each for each in asked(question) if each.asked.way is Way.THINKING)
+    assert first.said.log_probs == ()
+    assert not any(token.answers for token in first.tokens)
+
+
+@pytest.mark.parametrize(
+    ("way", "name", "place", "order", "said"),
+    [
+        (Way.LETTERS, "", 0, Order.BA, "B"),
+        (Way.PERMUTED, "BCDA", 0, Order.AB, "B"),
+        (Way.PERMUTED, "BCDA", 0, Order.BA, "A"),
+        (Way.PERMUTED, "CDAB", 0, Order.BA, "both good"),
+        (Way.ABSOLUTE, "A", 1, Order.BA, "B is bad"),
+        (Way.GRADED, "B", 3, Order.AB, "B: 4 of 5"),
+    ],
+)
+def test_an_answer_is_told_by_the_items_own_responses(
+    way: Way, name: str, place: int, order: Order, said: str
+) -> None:
+    one = next(each for each in asked_by([way], USUAL_WORDING, 1) if each.name == name)
+    assert answer_in_words(one, place, order) == said

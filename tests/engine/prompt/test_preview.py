@@ -41,10 +41,13 @@ class Asked:
         self.stem = stem_tokens(ELOQUENT, examples, self.template)
         sizer = PromptSizer(self.template, ELOQUENT, JudgeSettings(), examples, lambda: None)
         self.sized: SizedItem = sizer.as_judged(ITEM)[0]
+        self.asked = sizer.asked
         self.previewer = Previewer(self.template, sizer.stem)
 
     def preview(self, order: Order, branch: int) -> Preview:
-        return self.previewer.preview(self.sized.trees[order], self.sized.tokens[order], branch)
+        (letters,) = self.asked
+        (each,) = self.sized.rounds[order]
+        return self.previewer.preview(self.sized.trees[order], letters.question, each.tokens, branch)
 
     def previews(self) -> Iterator[tuple[Order, int, Preview]]:
         for order in Order:

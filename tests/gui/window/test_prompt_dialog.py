@@ -1,6 +1,7 @@
 """What the model is shown, in a dialog: text, tokens and what comes next; from where it is opened."""
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from engine.core.events import Preparing
-from engine.core.items import Item, Order
+from engine.core.items import Item, Order, Way
 from engine.core.run_setup import RunSetup
 from engine.core.settings import Mode
 from engine.data.dataset import load_dataset
@@ -58,7 +59,7 @@ def test_a_text_is_shown_whole_with_what_is_invisible_written_out(setup: RunSetu
     head, first, *others = heard
     assert isinstance(head, PromptHead)
     assert isinstance(first, PlacedPrompt)
-    assert first.place == ("safety", Order.BA)
+    assert first.place == ("safety", Order.BA, Way.LETTERS, "")
     assert len(others) == 9
     prompt = first.prompt
     assert HOSTILE in prompt.exact
@@ -75,12 +76,12 @@ def test_a_text_is_shown_whole_with_what_is_invisible_written_out(setup: RunSetu
 
 def test_criterion_and_order_are_chosen_by_keys(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
     dialog = opened(qtbot, workspace, PromptWish(Subject(ITEM, setup), "safety"))
-    assert dialog.place == ("safety", Order.AB)
+    assert dialog.place == ("safety", Order.AB, Way.LETTERS, "")
     assert "Criterion: safety." in dialog.pane.toPlainText()
     qtbot.waitUntil(lambda: len(dialog._prompts) == 10, timeout=A_WHILE)
     qtbot.keyClick(dialog, Qt.Key.Key_1)
     qtbot.keyClick(dialog, Qt.Key.Key_O)
-    assert dialog.place == ("relevance", Order.BA)
+    assert dialog.place == ("relevance", Order.BA, Way.LETTERS, "")
     text = dialog.pane.toPlainText()
     assert "Criterion: relevance." in text
     assert text.index("Bye.") < text.index("<b>x</b>")
@@ -107,7 +108,7 @@ def test_a_long_id_is_shortened_and_the_legend_names_what_is_there(
 def test_the_likeliest_tokens_are_those_of_the_chosen_place(
     qtbot: QtBot, workspace: Workspace, setup: RunSetup
 ) -> None:
-    wanted = PromptWish(Subject(ITEM, setup), "safety", masses={("safety", Order.AB): 0.25})
+    wanted = PromptWish(Subject(ITEM, setup), "safety", masses={("safety", Order.AB, Way.LETTERS, ""): 0.25})
     dialog = asked(qtbot, opened(qtbot, workspace, wanted))
     rows = dialog.answer.as_text().splitlines()
     assert len(rows) >= 12
@@ -183,6 +184,62 @@ def test_a_run_is_named_with_what_is_no_longer_as_it_was(
     dialog = opened(qtbot, space, PromptWish(Subject(ITEM, setup, run), "safety"))
     assert " as run 1 asked demo-judge" in dialog.title.text()
     assert "not the file that judged" in dialog.notes.text()
+
+
+def test_the_question_of_each_way_is_looked_at(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
+    setup = replace(setup, ways=(Way.LETTERS, Way.PERMUTED, Way.GRADED))
+    dialog = opened(qtbot, workspace, PromptWish(Subject(ITEM, setup), "safety"))
+    shown = [dialog.way.itemText(place) for place in range(dialog.way.count())]
+    assert shown == [
+        "Letters",
+        "Permuted: ABCD",
+        "Permuted: BCDA",
+        "Permuted: CDAB",
+        "Permuted: DABC",
+        "Graded: response shown first",
+        "Graded: response shown second",
+    ]
+    assert dialog.way.isVisible()
+    assert dialog.minimumSizeHint().width() < 1280
+    dialog.order.setCurrentIndex(1)
+    dialog.way.setCurrentIndex(5)
+    qtbot.keyClick(dialog, Qt.Key.Key_W)
+    qtbot.waitUntil(lambda: dialog.pane.prompt is not None, timeout=A_WHILE)
+    assert dialog.place == ("safety", Order.BA, Way.GRADED, "B")
+    prompt = dialog.pane.prompt
+    assert prompt is not None
+    assert "How good is Response B on this criterion?" in prompt.text
+    assert prompt.text.rstrip().endswith("Grade:")
+    assert prompt.then == "the answer is read here"
+    asked(qtbot, dialog)
+    table = dialog.answer.as_text()
+    assert "answer\tsays" in table.casefold()
+    assert "A: 4 of 5" in table  # B is shown first
+    assert "The answers hold " in dialog.mass.text()
+
+
+def test_a_run_of_letters_offers_no_choice_of_ways(
+    qtbot: QtBot, workspace: Workspace, setup: RunSetup
+) -> None:
+    dialog = opened(qtbot, workspace, PromptWish(Subject(ITEM, setup), "safety"))
+    assert not dialog.way.isVisible()
+    qtbot.keyClick(dialog, Qt.Key.Key_W)
+    assert dialog.pane.prompt is not None
+
+
+def test_what_a_model_is_shown_before_it_thinks(
+    qtbot: QtBot, workspace: Workspace, setup: RunSetup, tried_model: Callable[[str], Path]
+) -> None:
+    thinks = replace(setup, model_path=tried_model("thinker"), ways=(Way.THINKING,), thoughts=3, context=8192)
+    dialog = opened(qtbot, workspace, PromptWish(Subject(ITEM, thinks), "safety"))
+    assert dialog.place == ("safety", Order.AB, Way.THINKING, "1")
+    prompt = dialog.pane.prompt
+    assert prompt is not None
+    assert prompt.text.rstrip().endswith("<think>")
+    assert "thinks here" in prompt.then
+    asked(qtbot, dialog)
+    assert dialog.answer.columnCount() == 4
+    assert dialog.mass.isHidden()
 
 
 def test_closing_lets_go_of_the_texts(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:

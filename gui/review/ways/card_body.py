@@ -1,0 +1,75 @@
+"""What a judgment's card shows below its head: its parts, and what each way of asking said; scrolled.
+
+Knows: where its parts stand, how one gets to the ways. Does not know: what the parts show.
+"""
+
+from functools import partial
+
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSize, Qt, QTimer, Slot
+from PySide6.QtWidgets import QBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from engine.core.judgments import Reading
+from gui.review.ways.ways_view import WaysView
+
+
+class CardBody(QScrollArea):
+    """Scrolled where there is little room."""
+
+    def __init__(self, large: QWidget, columns: QBoxLayout) -> None:
+        """`large`: stands above the columns, where it is shown."""
+        super().__init__()
+        self.ways = WaysView()
+        inside = QWidget()
+        inside.setProperty("role", "content")
+        layout = QVBoxLayout(inside)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(large)
+        layout.addLayout(columns, 1)
+        layout.addWidget(self.ways)
+        self.setWidgetResizable(True)
+        self.setWidget(inside)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.ways.thoughts.fold.opened.connect(self._show_thoughts)
+
+    def sizeHint(self) -> QSize:
+        """As high as the probabilities of both orders, and of all ways; longer explanations are scrolled."""
+        ways = 0 if self.ways.isHidden() else self.ways.usual_height
+        return QSize(super().sizeHint().width(), 6 * (self.fontMetrics().height() + 3) + 8 + ways)
+
+    def minimumSizeHint(self) -> QSize:
+        """A few lines."""
+        return QSize(100, 3 * self.fontMetrics().lineSpacing())
+
+    def show_ways(self, readings: tuple[Reading, ...]) -> None:
+        """Show what each way of asking said."""
+        self.ways.show_readings(readings)
+        self.updateGeometry()  # what is in it does not tell
+
+    @property
+    def at_ways(self) -> bool:
+        """True while the ways, or their thoughts, have the focus."""
+        focused = self.window().focusWidget()
+        return self.ways.hasFocus() or (focused is not None and self.ways.isAncestorOf(focused))
+
+    def go_to_ways(self) -> None:
+        """Scroll to what each way said; from there keys scroll on."""
+        self.ways.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._scroll_to(self.ways)
+
+    @Slot()
+    def _show_thoughts(self) -> None:
+        self._scroll_to(self.ways.thoughts)
+
+    def _scroll_to(self, part: QWidget) -> None:
+        QTimer.singleShot(0, part, partial(self._scroll, part))  # once it is known what is shown
+
+    def _scroll(self, part: QWidget) -> None:
+        inside = self.widget()
+        if inside is not None:
+            # Layouts within layouts take their time: its place is wanted now.
+            for widget in (*reversed(inside.findChildren(QWidget)), inside):
+                layout = widget.layout()
+                if layout is not None:
+                    layout.activate()
+            QCoreApplication.sendEvent(self, QEvent(QEvent.Type.LayoutRequest))
+            self.verticalScrollBar().setValue(part.mapTo(inside, QPoint(0, 0)).y())

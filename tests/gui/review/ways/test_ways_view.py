@@ -1,0 +1,167 @@
+"""What each way of asking said, on the card of a judgment: bars, words, thoughts."""
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from engine.core.items import Order, Way
+from engine.core.judgments import RawAnswer, Reading
+from engine.core.ways.all_ways import reading_of
+from gui.reading.text_pane import TextPane
+from gui.review.review_page import ReviewPage
+from gui.review.ways.way_words import said_of_each
+from gui.review.ways.ways_view import WaysView
+from gui.work.workspace import Workspace
+from tests.asked import THINKING, judge_in_ways
+from tests.gui.labels import text_of
+from tests.gui.review.steps import A_WHILE, HOSTILE, Open, press
+
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
+LETTERS = [Reading(order, (-0.1, -3.0, -4.0, -5.0)) for order in Order]
+
+
+def logs(*probabilities: float) -> tuple[float, ...]:
+    return tuple(map(math.log, probabilities))
+
+
+def absolute(order: Order, first: float, second: float) -> Reading:
+    answers = [RawAnswer(name, logs(good, 1 - good)) for name, good in (("A", first), ("B", second))]
+    return reading_of(Way.ABSOLUTE, order, answers)
+
+
+def graded(order: Order, first: int, second: int) -> Reading:
+    answers = [
+        RawAnswer(name, logs(*(0.96 if grade == best else 0.01 for grade in range(1, 6))))
+        for name, best in (("A", first), ("B", second))
+    ]
+    return reading_of(Way.GRADED, order, answers)
+
+
+def thinking(order: Order, *thoughts: str) -> Reading:
+    answers = [
+        RawAnswer(str(number), logs(0.7, 0.1, 0.1, 0.05), thought, cut=number == 2)
+        for number, thought in enumerate(thoughts, start=1)
+    ]
+    return reading_of(Way.THINKING, order, answers)
+
+
+def seen(panes: Sequence[TextPane]) -> Sequence[TextPane]:
+    return [pane for pane in panes if pane.isVisible()]
+
+
+@pytest.fixture
+def view(qtbot: QtBot) -> WaysView:
+    view = WaysView()
+    qtbot.addWidget(view)
+    view.resize(760, 400)
+    return view
+
+
+def test_one_way_takes_no_room(view: WaysView) -> None:
+    view.show_readings(LETTERS)
+    assert view.isHidden()
+    view.show_readings([])
+    assert view.isHidden()
+
+
+def test_each_way_has_a_bar_in_each_order_below_what_all_say_together(view: WaysView) -> None:
+    view.show_readings([*LETTERS, absolute(Order.AB, 0.9, 0.2), absolute(Order.BA, 0.3, 0.8)])
+    assert not view.isHidden()
+    for order in Order:
+        names = [line.split(":")[0] for line in view.bars[order].toolTip().split(">")[1].splitlines()]
+        assert names == ["all together", "letters", "absolute"]
+    assert view.bars[Order.AB].accessibleName().startswith("A shown first: all together: A ")
+    view.grab()  # painted without an error
+
+
+def test_a_second_order_that_was_not_read_has_no_column(view: WaysView) -> None:
+    view.show_readings([LETTERS[0], absolute(Order.AB, 0.9, 0.2)])
+    view.show()
+    assert view.bars[Order.AB].isVisible()
+    assert not view.bars[Order.BA].isVisible()
+
+
+def test_each_response_is_told_of_by_its_own_name_whichever_was_shown_first() -> None:
+    said = [absolute(Order.AB, 0.9, 0.2), absolute(Order.BA, 0.4, 0.7)]
+    assert list(said_of_each(said)) == [
+        "Absolute, how likely it is good: A 80.0 %, B 30.0 %, in both orders together."
+    ]
+    (grades,) = said_of_each([graded(Order.BA, 2, 5), *LETTERS])
+    assert grades == "Graded, mean grade, 1 to 5: A 4.90, B 2.05."
+    assert list(said_of_each(LETTERS)) == []
+
+
+def test_thoughts_are_read_once_they_are_opened_as_text_and_with_what_followed(
+    qtbot: QtBot, view: WaysView
+) -> None:
+    view.show_readings([*LETTERS, thinking(Order.AB, HOSTILE, "x " * 1000), thinking(Order.BA, "")])
+    view.show()
+    assert view.thoughts.fold.title == "Thoughts (3, 1 cut at the length limit)"
+    assert not view.thoughts.panes
+    view.thoughts.fold.set_open(True)
+    first, second, third = view.thoughts.panes
+    qtbot.waitUntil(third.isVisible)
+    assert first.text == HOSTILE.replace("\u202e", r"\u202e")
+    assert first.view.accessibleName() == "A shown first, thought 1 of 2"
+    assert first.note.startswith("then says A ")
+    assert second.note.endswith("; cut at the length limit")
+    assert second.view.verticalScrollBar().maximum() > 0
+    assert third.view.accessibleName() == "B shown first, thought 1 of 1"
+    assert third.note.startswith("then says B ")
+    assert third.text == "(nothing was written)"
+    view.show_readings(LETTERS)
+    assert view.isHidden()
+
+
+def test_a_run_in_several_ways_is_reviewed_by_keys(
+    qtbot: QtBot, workspace: Workspace, demo_gold: Path, open_page: Open
+) -> None:
+    judge_in_ways(demo_gold, workspace.store_path)
+    page = open_page()
+    card = page.desk.card
+    assert card.each_way.isVisible()
+    assert "What each way of asking said" in text_of(card)
+    assert "Absolute, how likely it is good: A " in text_of(card)
+    assert card.orders.accessibleName().count("shown first") == 2
+    page.list.setFocus()
+    press(qtbot, page, "w")
+    assert card.body.at_ways
+    qtbot.waitUntil(lambda: card.body.verticalScrollBar().value() > 0)
+    press(qtbot, page, "w")
+    assert [card.body.at_ways, card.body.verticalScrollBar().value()] == [False, 0]
+    press(qtbot, page, "f")
+    press(qtbot, page, "w")
+    assert card.open
+    assert page.minimumSizeHint().width() < 1180
+
+
+def test_the_thoughts_of_a_model_that_reasons_are_read_by_keys(
+    qtbot: QtBot,
+    workspace: Workspace,
+    demo_gold: Path,
+    open_page: Open,
+    tried_model: Callable[[str], Path],
+) -> None:
+    judge_in_ways(demo_gold, workspace.store_path, THINKING, tried_model("thinker"))
+    page: ReviewPage = open_page()
+    thoughts = page.desk.card.body.ways.thoughts
+    assert thoughts.fold.title.startswith("Thoughts (4")
+    page.list.setFocus()
+    press(qtbot, page, "w")
+    qtbot.keyClick(page.window().focusWidget(), Qt.Key.Key_Tab)
+    qtbot.keyClick(page.window().focusWidget(), Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: len(seen(thoughts.panes)) == 4, timeout=A_WHILE)
+    qtbot.keyClick(page.window().focusWidget(), Qt.Key.Key_Tab)
+    assert page.window().focusWidget() is thoughts.panes[0].view
+
+
+def test_a_run_of_letters_alone_shows_no_ways(page: ReviewPage) -> None:
+    assert not page.desk.card.each_way.isVisible()
+    assert not page.desk.card.body.ways.isVisible()
+    page.desk.card.toggle_ways()
+    assert not page.desk.card.body.at_ways
