@@ -6,7 +6,7 @@ Does not know: files, models, how anything is computed.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -95,6 +95,11 @@ class JudgedItem:
     tokens_generated: int = 0
     rewritten: Mapping[tuple[str, Preference], Explanation] = field(default_factory=dict)
     given: Mapping[str, Prediction] = field(default_factory=dict)
+
+    def of_way(self, way: Way) -> "JudgedItem":
+        """The same with the readings of one way alone."""
+        alone = {name: tuple(each for each in own if each.way is way) for name, own in self.readings.items()}
+        return replace(self, readings=alone)
 
 
 LARGEST_FACTOR = 1e6

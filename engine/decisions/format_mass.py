@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import fmean
 
 from engine.core.judgments import Judgment
+from engine.core.settings import settings_of
 from engine.decisions.decision import decide_all
 from engine.store.opening import is_there
 from engine.store.run_store import RunStore
@@ -19,7 +20,11 @@ _MOST_ITEMS = 500  # of a run: more say the same
 
 @dataclass(frozen=True)
 class RunMass:
-    """The mean format mass (0 to 1) of a run over its criteria, and how many items it is the mean of."""
+    """The mean format mass (0 to 1) of a run over its criteria, and how many items it is the mean of.
+
+    Of a run that asked in several ways it is that of the letters, or of the first way without these: how a
+    model answers one way says nothing of another.
+    """
 
     run_id: int
     mass: float
@@ -36,7 +41,9 @@ def newest_masses(store_path: Path, hashes: Container[str]) -> Mapping[str, RunM
             model = run.identity.model_hash
             if model in hashes and model not in found and run.judged and not run.submitted:
                 judged = tuple(islice(store.judged(run.id), _MOST_ITEMS))
-                decided = [one for name in run.identity.criteria for one in decide_all(judged, name, None)]
+                first = settings_of(run.identity.settings).ways[0]
+                alone = [item.of_way(first) for item in judged]
+                decided = [one for name in run.identity.criteria for one in decide_all(alone, name, None)]
                 masses = [one.format_mass for one in decided if isinstance(one, Judgment)]
                 if masses:
                     found[model] = RunMass(run.id, fmean(masses), len(judged))

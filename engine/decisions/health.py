@@ -63,7 +63,8 @@ class Answer:
     """What a judge gave for one item and criterion: its label, None for unscored, and its explanation.
 
     `cut`, `format_mass`, `flipped`: as in a Judgment and its Explanation; a submission does not know them.
-    `way_masses`: the format mass of each way, where the model was asked in several.
+    `way_masses`: the format mass of each way, where the model was asked in several; `format_mass` is then
+    that of the way which it understood best.
     """
 
     label: Preference | None
@@ -147,14 +148,14 @@ def _answer(judgment: AnyJudgment) -> Answer:
         return Answer(None, None)
     if isinstance(judgment, SubmittedLabel):
         return Answer(judgment.preference, judgment.text)
-    own = judgment.explanation
+    own, masses = judgment.explanation, _way_masses(judgment)
     return Answer(
         label=judgment.preference,
         text=own.text if own else None,
         cut=own is not None and own.cut,
-        format_mass=judgment.format_mass,
+        format_mass=max(masses.values(), default=judgment.format_mass),
         flipped=judgment.flipped,
-        way_masses=_way_masses(judgment),
+        way_masses=masses,
     )
 
 
@@ -197,7 +198,7 @@ def _way_sign(answers: Answers) -> Iterator[Symptom]:
     limit = LIMITS[Sign.WAY_MASS]
     low = {way.value: mean for way, own in masses.items() if (mean := fmean(own)) < limit.look}
     if low:
-        said = listed([f"{way} ({percent(mean)})" for way, mean in low.items()])
+        said = listed([f"{way} ({percent(mean)})" for way, mean in low.items()], shown=str)
         yield Symptom(
             Sign.WAY_MASS,
             low,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from engine.core.items import Prediction, Preference, Way
-from engine.core.judgments import AnyJudgment, Explanation, ItemNote, JudgedItem, Override, Reading, Unscored
+from engine.core.judgments import AnyJudgment, Explanation, ItemNote, JudgedItem, Override, Unscored
 from engine.core.people import OverrideCount, Reviews, count_overrides, in_force
 from engine.core.run_records import StoredRun
 from engine.core.settings import Mode, settings_of
@@ -142,7 +142,7 @@ class RunResults:
 
     def of_way(self, way: Way) -> "RunResults":
         """The same decided by the readings of one way alone, calibrated as before."""
-        judged = tuple(replace(item, readings=_of_way(item.readings, way)) for item in self.judged)
+        judged = tuple(item.of_way(way) for item in self.judged)
         return replace(self, judged=judged).calibrated(self.calibration)
 
     def calibrated(self, calibration: Calibration | None) -> "RunResults":
@@ -152,10 +152,6 @@ class RunResults:
             name: decide_all(self.judged, name, by_criterion.get(name)) for name in self.run.identity.criteria
         }
         return replace(self, judgments=judgments, calibration=calibration)
-
-
-def _of_way(readings: Mapping[str, tuple[Reading, ...]], way: Way) -> dict[str, tuple[Reading, ...]]:
-    return {name: tuple(each for each in own if each.way is way) for name, own in readings.items()}
 
 
 def load_results(store: RunStore, run_id: int) -> RunResults:

@@ -18,6 +18,7 @@ from engine.llama.library import library_version
 from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
 from engine.llama.threads import ThreadChoice
+from engine.llama.vocabulary import Vocabulary
 from engine.loading.checked_model import CheckedModel
 from engine.loading.templates import chat_template
 from engine.prompt.chat_template import ChatTemplate
@@ -30,6 +31,16 @@ _SMALL_MODEL = 16 << 20  # of so few bytes: threads would wait for each other lo
 def encoder_hash(checked: CheckedModel) -> str:
     """What an encoder's vectors depend on, as one digest: its file and the build of llama.cpp."""
     return digest([checked.hash, library_version()])
+
+
+@contextmanager
+def open_template(model: CheckedModel, cancel: CancelToken) -> Iterator[ChatTemplate]:
+    """The chat format of a model, of which no more than the vocabulary is open while the block runs.
+
+    Raises ModelFileError, NoRoomError, Cancelled.
+    """
+    with LlamaModel(model.path, vocabulary_only=True, cancel=cancel) as opened:
+        yield chat_template(opened.chat_template, Vocabulary(opened), cancel)
 
 
 @contextmanager

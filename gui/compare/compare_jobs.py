@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gui.kit.remedies import IN_THE_WINDOW
-from gui.work.file_jobs import Chosen
+from gui.work.file_jobs import Chosen, with_labels_for
 from gui.work.lanes import Job, JobControl
 from gui.work.marks import RunMark, gold_mark, run_mark
 
@@ -103,7 +103,9 @@ def compare_systems(
             opened.append(system_of_file(path))
         systems = told_apart(opened)
         steps.begin("Joining them with the human labels …")
-        return _on_slice(choice, gold, match_all(systems, gold, choice.partial), chosen, steps)
+        # The open dataset holds the labels on what is asked next, and runs may have been asked otherwise.
+        labels = with_labels_for(gold, [one.asked for one in systems if one.asked], control.cancel)
+        return _on_slice(choice, gold, match_all(systems, labels, choice.partial), chosen, steps)
 
     return work
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.core.column_map import ColumnMap, Sureness
 from engine.core.errors import ColumnsError
-from engine.core.rubric import ELOQUENT
+from engine.core.rubric import Rubric
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
@@ -48,8 +48,11 @@ class FirstItems:
     meant: Mapping[str, str]
 
 
-def look_into(path: Path) -> Job[Foreign]:
-    """What a file holds, and what its columns seem to be. SetupError, Cancelled."""
+def look_into(path: Path, rubric: Rubric) -> Job[Foreign]:
+    """What a file holds, and what its columns seem to be; labels on the criteria of a rubric.
+
+    SetupError, Cancelled.
+    """
 
     def work(control: JobControl) -> Foreign:
         from engine.data.column_content import read_sample
@@ -66,13 +69,13 @@ def look_into(path: Path) -> Job[Foreign]:
         known = remembered(names)  # as they are looked up where the file is read
         if known is not None:
             return Foreign(sample.columns, sample.offers, known, {}, Sureness.SURE, sample)
-        guess = guess_columns(sample, ELOQUENT)
+        guess = guess_columns(sample, rubric)
         return Foreign(sample.columns, sample.offers, guess.map, guess.sureness, guess.labels, sample)
 
     return work
 
 
-def preview(foreign: Foreign, columns: ColumnMap) -> Job[FirstItems]:
+def preview(foreign: Foreign, columns: ColumnMap, rubric: Rubric) -> Job[FirstItems]:
     """The first rows of a file by a map, and the values of its labels."""
 
     def work(_control: JobControl) -> FirstItems:
@@ -89,7 +92,7 @@ def preview(foreign: Foreign, columns: ColumnMap) -> Job[FirstItems]:
         shown = values if len(values) <= MOST_VALUES else None
         table = foreign.sample.table.first(len(foreign.sample.rows))
         try:
-            mapped = MappedTable(table, columns, ELOQUENT)
+            mapped = MappedTable(table, columns, rubric)
         except ColumnsError as error:
             return FirstItems((), error.problems, shown, meant)
         items = [row.cells for row in mapped.rows()]

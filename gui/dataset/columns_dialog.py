@@ -14,16 +14,15 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QPlainTextEdit,
     QScrollArea,
-    QSplitter,
     QVBoxLayout,
     QWidget,
 )
 
 from engine.core.column_map import RANKED, ColumnMap, Sureness
 from engine.core.errors import EngineError
-from engine.core.formatting import visible, words
+from engine.core.formatting import visible, without_middle, words
 from engine.core.items import PREFERENCES, Preference
-from engine.core.rubric import ELOQUENT
+from engine.core.rubric import Rubric
 from gui.dataset import column_jobs
 from gui.dataset.column_fields import LabelFields, SourceFields
 from gui.dataset.column_jobs import FirstItems, Foreign
@@ -34,6 +33,7 @@ from gui.kit.labels import heading, hint, label, name, set_role
 from gui.kit.notice import problem_of
 from gui.work.dataset_reader import ColumnsWish
 from gui.work.lanes import Lane, LatestTask
+from gui.work.page import two_parts
 from gui.work.workspace import Workspace
 
 _REST_MS = 200  # of no change before the rows are read again
@@ -46,13 +46,8 @@ _SHARE_OF_SCREEN = 0.94
 _ITEM = {"id": "Id", "instruction": "Instruction"}
 _OUTPUTS = {"output_a": "Response A", "output_b": "Response B"}
 _RANKED = {"chosen": "Chosen response", "rejected": "Rejected response"}
-_OVERALL = {"overall_quality_preference": "Overall label", "overall_quality_explanation": "Explanation"}
-_OTHERS = {
-    f"{criterion}_{part}": f"{words(criterion).capitalize()}{title}"
-    for criterion in ELOQUENT.names
-    if criterion != "overall_quality"
-    for part, title in (("preference", ""), ("explanation", ", explanation"))
-}
+_OVERALL = "overall_quality"
+_LONGEST_NAME = 24  # letters of a criterion beside its field
 _WHAT = (
     "This file has other columns than a dataset. Say which of them are the instruction and the two responses;"
     " what could be guessed is chosen already."
@@ -76,7 +71,8 @@ class ColumnsDialog(QDialog):
     ) -> None:
         super().__init__(parent)
         path, self._path, self._before, self._unknown = wish.path, wish.path, wish.columns, wish.unknown
-        self._refused = wish.problem
+        self._refused, self._rubric = wish.problem, wish.rubric
+        self._main, self._others = _label_columns(wish.rubric)
         self._foreign: Foreign | None = None
         self._preview: FirstItems | None = None
         self.setWindowTitle(f"Columns of {one_line(path.name)}"[:120])
@@ -102,7 +98,7 @@ class ColumnsDialog(QDialog):
         self.finished.connect(self._looking.drop)
         self.finished.connect(self._reading.drop)
         self._say("Looking into the file …", "hint")
-        self._looking.start(column_jobs.look_into(path))
+        self._looking.start(column_jobs.look_into(path, wish.rubric))
 
     @property
     def columns(self) -> ColumnMap:
@@ -143,12 +139,7 @@ class ColumnsDialog(QDialog):
         beside.addWidget(heading("The first items, read so"))
         beside.addWidget(self.items, 1)
         beside.addWidget(self.problem)
-        across = QSplitter(Qt.Orientation.Horizontal)
-        across.addWidget(area)
-        across.addWidget(right)
-        across.setStretchFactor(0, 1)
-        across.setStretchFactor(1, 1)
-        across.setChildrenCollapsible(False)
+        across = two_parts(Qt.Orientation.Horizontal, area, right)
         self.open_button.setEnabled(False)
         self.buttons.accepted.connect(self._choose)
         self.buttons.rejected.connect(self.reject)
@@ -163,6 +154,7 @@ class ColumnsDialog(QDialog):
         layout.addLayout(last)
         letter, line = self.fontMetrics().averageCharWidth(), self.fontMetrics().height()
         area.setMinimumWidth(letter * _FORM)
+        across.setSizes([letter * _SIZE[0] * 5 // 11, letter * _SIZE[0] * 6 // 11])
         wanted = QSize(letter * _SIZE[0], line * _SIZE[1])
         self.resize(wanted.boundedTo(self.screen().availableSize() * _SHARE_OF_SCREEN))
 
@@ -185,8 +177,8 @@ class ColumnsDialog(QDialog):
             "item": _ITEM,
             "outputs": _OUTPUTS,
             "ranked": _RANKED,
-            "overall": _OVERALL,
-            "others": _OTHERS,
+            "overall": self._main,
+            "others": self._others,
         }
         self.fields = {part: SourceFields(targets, foreign.offers) for part, targets in parts.items()}
         self._drawn = hint(
@@ -196,6 +188,7 @@ class ColumnsDialog(QDialog):
         self._values = heading(f"What the labels mean{sure}")
         self._too_many = label("", "warning")
         self._fold = Fold("Other criteria", self.fields["others"])
+        self._fold.setVisible(bool(self._others))
         for widget in (
             heading("Columns"),
             self.fields["item"],
@@ -226,7 +219,7 @@ class ColumnsDialog(QDialog):
         for part in self.fields.values():
             part.show_sources(sources, {} if self._before else foreign.sureness)
             part.changed.connect(self._rest.start)
-        self._fold.set_open(self.fields["others"].any_chosen)
+        self._fold.set_open(self.fields["others"].any_chosen or _OVERALL not in self._rubric.names)
         self.kind.currentIndexChanged.connect(self._change_kind)
         self.labels.changed.connect(self._rest.start)
         self._said: Mapping[str, str] = columns.meaning_of
@@ -253,7 +246,7 @@ class ColumnsDialog(QDialog):
     @Slot()
     def _read(self) -> None:
         if self._foreign is not None:
-            self._reading.start(column_jobs.preview(self._foreign, self.columns))
+            self._reading.start(column_jobs.preview(self._foreign, self.columns, self._rubric))
 
     @Slot(object)
     def _show(self, preview: FirstItems) -> None:
@@ -263,7 +256,7 @@ class ColumnsDialog(QDialog):
         # In other label columns than those of the map the same values may mean other things.
         said = self._said if self._label_sources == self._said_of else {}
         if self.labels.show_values(values, {**preview.meant, **said}):
-            self._reading.start(column_jobs.preview(self._foreign, self.columns))  # type: ignore[arg-type]
+            self._reading.start(column_jobs.preview(self._foreign, self.columns, self._rubric))  # type: ignore[arg-type]
             self._values.setVisible(bool(values) or preview.values is None)
             self.labels.setVisible(bool(values))
             return
@@ -272,7 +265,10 @@ class ColumnsDialog(QDialog):
         self._too_many.setText(
             "Too many values to name: choose another column, or write a comparison (1.5>score)."
         )
-        items = (f"Item {number}\n{_in_words(item)}" for number, item in enumerate(preview.items, start=1))
+        titles = {**_ITEM, **_OUTPUTS, **self._main, **self._others}
+        items = (
+            f"Item {number}\n{_in_words(item, titles)}" for number, item in enumerate(preview.items, start=1)
+        )
         self.items.setPlainText(visible("\n\n".join(items)))
         self._show_problems(preview)
 
@@ -301,9 +297,24 @@ class ColumnsDialog(QDialog):
         self.accept()
 
 
-def _in_words(item: Mapping[str, str]) -> str:
+def _label_columns(rubric: Rubric) -> tuple[dict[str, str], dict[str, str]]:
+    """Our columns of labels and explanations with their titles: those of the overall criterion, where a
+    rubric has none of its last one; and those of all others.
+    """
+    main = _OVERALL if _OVERALL in rubric.names else rubric.names[-1]
+    title = "Overall label" if main == _OVERALL else _titled(main)[f"{main}_preference"]
+    overall = {f"{main}_preference": title, f"{main}_explanation": "Explanation"}
+    others = [name for name in rubric.names if name != main]
+    return overall, {column: title for name in others for column, title in _titled(name).items()}
+
+
+def _titled(criterion: str) -> dict[str, str]:
+    title = one_line(without_middle(words(criterion).capitalize(), _LONGEST_NAME))
+    return {f"{criterion}_preference": title, f"{criterion}_explanation": f"{title}, explanation"}
+
+
+def _in_words(item: Mapping[str, str], titles: Mapping[str, str]) -> str:
     """An item as lines: its texts, then its labels."""
-    titles = {**_ITEM, **_OUTPUTS, **_OVERALL, **_OTHERS}
     lines = []
     for column, title in titles.items():
         text = item.get(column, "")

@@ -191,7 +191,8 @@ class DatasetPage(Page):
 
     def ask_columns(self, path: Path, columns: ColumnMap | None = None, unknown: Sequence[str] = ()) -> None:
         """Ask which columns of a file are which, and open it by them."""
-        self.workspace.columns_wanted.emit(ColumnsWish(path, self._open_by, columns, unknown))
+        wish = ColumnsWish(path, self._open_by, columns, unknown, rubric=self.workspace.rubric.rubric)
+        self.workspace.columns_wanted.emit(wish)
 
     def _open_by(self, path: Path, columns: ColumnMap, remember: bool) -> None:
         self._asked = {path: columns}

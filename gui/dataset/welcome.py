@@ -13,11 +13,12 @@ from gui.reading.glossary import WHAT_IT_DOES
 
 _WHAT = (
     "A dataset is a table. Each row is an item: an id, an instruction, and two responses to it, A and B. "
-    "They are judged on five criteria."
+    "They are judged on the five criteria of the ELOQUENT task, or on those of a rubric of your own."
 )
 _COLUMNS = (
     "Columns: id, instruction, output_a, output_b. Human labels are welcome: relevance_preference, "
-    "relevance_explanation, and so on for naturalness, truthfulness, safety and overall_quality. "
+    "relevance_explanation, and so on for naturalness, truthfulness, safety and overall_quality, or for the "
+    "criteria of the rubric that is chosen on the Judge page. "
     "A label is A, B, both_good or both_bad. If your file has other columns, you are asked which is which."
 )
 _FORMATS = "Files: .tsv, .csv, .json, .jsonl, .ndjson and .parquet, each also packed as .gz."

@@ -155,7 +155,7 @@ class JudgePage(Page):
         self.dataset_line.demo_wanted.connect(lambda: self.workspace.open_dataset(demo_dataset()))
         self.picker = ModelPicker(self.workspace)
         self.picker.changed.connect(self._change)
-        self.settings = SettingsPanel(self.workspace)
+        self.settings = SettingsPanel(self.workspace, self.setup)
         self.settings.changed.connect(self._change)
         self.settings.advanced.device.tried.connect(self._follow_trial)
         self.first_steps = FirstSteps()

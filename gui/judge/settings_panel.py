@@ -3,26 +3,25 @@
 Knows: fields for a RunSetup, what is remembered of them. Does not know: what the engine does with them.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import (
-    QCheckBox,
     QComboBox,
     QFormLayout,
-    QGridLayout,
     QHBoxLayout,
     QPushButton,
     QVBoxLayout,
     QWidget,
 )
 
-from engine.core.formatting import words
-from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup
 from engine.core.settings import USUAL_MARGIN, Mode
 from gui.judge.advanced_panel import AdvancedPanel
+from gui.judge.rubric.criteria_boxes import CriteriaBoxes
+from gui.judge.rubric.rubric_choice import RubricChoice
 from gui.judge.usual_setup import usual_setup
 from gui.judge.ways.ways_panel import WaysPanel
 from gui.kit.fold import Fold
@@ -30,7 +29,6 @@ from gui.kit.labels import heading, label, name, narrow
 from gui.work.workspace import Workspace
 
 _KEPT = "judge/settings"
-_COLUMNS = 2
 _BOTH, _ONE, _DOUBTFUL = range(3)  # places in the list of orders
 
 
@@ -39,16 +37,21 @@ class SettingsPanel(QWidget):
 
     changed = Signal()
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, workspace: Workspace, described: Callable[[], RunSetup], parent: QWidget | None = None
+    ) -> None:
+        """`described`: the run that the page describes."""
         super().__init__(parent)
         self._workspace = workspace
         self._state = workspace.state
+        self.rubric = RubricChoice(workspace, described)
         self._make_fields()
         form = QFormLayout()
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         form.addRow("Make", self._mode)
         form.addRow("Show the responses", self._orders)
-        form.addRow("Criteria", self._criteria_grid())
+        form.addRow("Rubric", self.rubric)
+        form.addRow("Criteria", self.criteria)
         top = QHBoxLayout()
         top.addWidget(heading("Settings"))
         top.addStretch(1)
@@ -60,15 +63,16 @@ class SettingsPanel(QWidget):
         layout.addWidget(self._none)
         layout.addWidget(self.ways)
         layout.addWidget(self.fold)
-        self.show_setup(RunSetup.of_json(self._state.record(_KEPT), usual_setup()))
+        kept = RunSetup.of_json(self._state.record(_KEPT), usual_setup())
+        self.show_setup(replace(kept, rubric=workspace.rubric.rubric))
 
     def show_setup(self, setup: RunSetup) -> None:
         """Show what a setup says, and remember it."""
         self.blockSignals(True)
         self._mode.setCurrentIndex(self._mode.findData(setup.mode.value))
         self._orders.setCurrentIndex(_index_of(setup))
-        for criterion, box in self._criteria.items():
-            box.setChecked(criterion in setup.criteria)
+        self._workspace.rubric.ask(setup.rubric)
+        self.criteria.show_rubric(self._workspace.rubric.rubric, setup.criteria)
         self.ways.show_setup(setup)
         self.advanced.show_setup(setup)
         self.blockSignals(False)
@@ -82,7 +86,8 @@ class SettingsPanel(QWidget):
                 mode=Mode(self._mode.currentData()),
                 both_orders=self._orders.currentIndex() != _ONE,
                 second_order_below=USUAL_MARGIN if self._orders.currentIndex() == _DOUBTFUL else None,
-                criteria=tuple(name for name, box in self._criteria.items() if box.isChecked()),
+                rubric=self._workspace.rubric.rubric,
+                criteria=self.criteria.chosen,
             )
         )
 
@@ -109,17 +114,13 @@ class SettingsPanel(QWidget):
             " order leaves no doubt, the second seldom changes a label; how sure is sure enough, the margin"
             " under Advanced says.",
         )
-        self._criteria = {}
-        for criterion in ELOQUENT.criteria:
-            shown = words(criterion.name)
-            box = QCheckBox(shown.capitalize())
-            name(box, f"Judge {shown}", criterion.question)
-            box.toggled.connect(self._tell)
-            self._criteria[criterion.name] = box
+        self.criteria = CriteriaBoxes()
+        self.criteria.changed.connect(self._tell)
+        self._workspace.rubric.changed.connect(self._follow_rubric)
         self._none = label("Choose at least one criterion.", "bad")
         self._reset = QPushButton("Back to defaults")
         name(self._reset, "Set all settings back to their defaults")
-        self._reset.clicked.connect(lambda: self.show_setup(usual_setup()))
+        self._reset.clicked.connect(self._show_defaults)
         self.ways = WaysPanel(self._workspace)
         self.ways.changed.connect(self._tell)
         self.advanced = AdvancedPanel(self._workspace)
@@ -128,14 +129,20 @@ class SettingsPanel(QWidget):
         self._orders.currentIndexChanged.connect(self._tell)
         self.advanced.changed.connect(self._tell)
 
-    def _criteria_grid(self) -> QWidget:
-        grid = QWidget()
-        layout = QGridLayout(grid)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setVerticalSpacing(2)
-        for place, box in enumerate(self._criteria.values()):
-            layout.addWidget(box, place // _COLUMNS, place % _COLUMNS)
-        return grid
+    @Slot()
+    def _show_defaults(self) -> None:
+        """All but the rubric, which is no setting but what is asked, as at first."""
+        rubric = self._workspace.rubric.rubric
+        self.show_setup(replace(usual_setup(), rubric=rubric, criteria=rubric.names))
+
+    @Slot()
+    def _follow_rubric(self) -> None:
+        """Ask all criteria of another rubric; of one that was changed all but those that were left out."""
+        rubric, before = self._workspace.rubric.rubric, tuple(self.criteria.boxes)
+        left_out = set(before) - set(self.criteria.chosen)
+        kept = left_out if set(before) & set(rubric.names) else set[str]()
+        self.criteria.show_rubric(rubric, set(rubric.names) - kept)
+        self._tell()
 
     @Slot()
     def _tell(self) -> None:

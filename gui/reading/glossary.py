@@ -11,6 +11,7 @@ class Topic(Enum):
     """A word that is explained. The value is its heading."""
 
     LABELS = "Labels"
+    RUBRIC = "Rubric"
     DOUBT = "Doubt"
     FORMAT_MASS = "Format mass"
     FLIPPED = "Flipped"
@@ -36,6 +37,14 @@ GLOSSARY: dict[Topic, Meaning] = {
         " of the responses. Unscored: there is no label, and the reason is said.\n"
         "In force: a person's label where there is one, else the model's.",
         "how-it-judges.md",
+    ),
+    Topic.RUBRIC: Meaning(
+        "What is asked of each pair: criteria, each with a question and perhaps with what makes a response"
+        " good or bad on it, and the words of the prompt around them. The task's five criteria are one"
+        " rubric; others come along, and you can write your own.\n"
+        "Human labels are read from the columns that begin with the names of its criteria. Another question"
+        " or another wording is another run; a run keeps the rubric that it was judged by.",
+        "rubrics.md",
     ),
     Topic.DOUBT: Meaning(
         "How much a look at a judgment is worth, from 0 to 1. It is 1 minus the margin: the probability of"
@@ -95,7 +104,8 @@ GLOSSARY: dict[Topic, Meaning] = {
     ),
     Topic.TIE_THRESHOLD: Meaning(
         "How far apart the weighted scores of the two responses must lie for one of them to win. Where they"
-        " differ by this much or less, it is a tie. At first it is 0.5 points.",
+        " differ by this much or less, it is a tie. At first it is 0.5 points, or what the rubric"
+        " says.",
         "measures.md",
     ),
 }

@@ -22,7 +22,7 @@ from PySide6.QtGui import (
     QTextLine,
     QTextOption,
 )
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QToolTip, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
 
 from gui.kit.foreign_text import tip
 from gui.kit.labels import name
@@ -148,6 +148,13 @@ class PromptPane(QPlainTextEdit):
         """Draw where tokens begin, or not."""
         self._tokens_shown = shown
         self.viewport().update()
+
+    def show_place(self, place: int) -> None:
+        """Scroll to a character, in Qt's positions."""
+        cursor = self.textCursor()
+        cursor.setPosition(max(0, min(place, self.document().characterCount() - 1)))
+        self.setTextCursor(cursor)
+        self.ensureCursorVisible()
 
     def show_verdict(self) -> None:
         """Scroll to where the verdict is read."""
@@ -314,38 +321,3 @@ def _in_words(tokens: Sequence[TokenMark]) -> str:
     if len(tokens) > _MOST_IN_TIP:
         lines.append(f"and {len(tokens) - _MOST_IN_TIP:,} more")
     return "\n".join(lines)
-
-
-class InkSample(QWidget):
-    """A word of the legend, written as the text is that it stands for."""
-
-    def __init__(self, ink: Ink, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.ink = ink
-        self._label = QLabel(INK_WORDS[ink])
-        self._label.setTextFormat(Qt.TextFormat.PlainText)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._label)
-        self._restyle()
-
-    @property
-    def text(self) -> str:
-        """What it says."""
-        return self._label.text()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the colours."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_label"):
-            self._restyle()
-
-    def _restyle(self) -> None:
-        style = ink_format(self.ink, colours(self.palette()))
-        ground = style.background().color().name(QColor.NameFormat.HexArgb)
-        marked = style.background().style() is not Qt.BrushStyle.NoBrush
-        self._label.setStyleSheet(
-            f"color: {style.foreground().color().name()};"
-            f" background: {ground if marked else 'transparent'};"
-            f" font-weight: {600 if self.ink is Ink.CONTROL else 400}; padding: 1px 6px; border-radius: 3px;"
-        )

@@ -64,4 +64,6 @@ class JudgeAgain(QObject):
         if run.dataset is None:
             self._workspace.note.emit("The dataset of this run is not there: find it, then judge its items.")
             return
+        if not (stored := run.results.run).submitted:
+            self._workspace.rubric.ask(stored.identity.asked)  # by another model, say, the same
         self._workspace.items_wanted.emit(run.dataset.path, tuple(ids), run.dataset.columns)

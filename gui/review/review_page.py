@@ -55,7 +55,7 @@ class ReviewPage(Page):
     NAME = PageName.REVIEW
     KEYS: ClassVar[Sequence[tuple[str, str]]] = (
         ("J, K", "Next, previous item"),
-        ("1 to 5", "Criterion"),
+        ("1 to 9", "Criterion"),
         ("A, B", "Override the label with A, with B"),
         ("G, X", "Override the label with both good, both bad"),
         ("U", "Take your last override of this judgment back"),

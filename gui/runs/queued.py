@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from engine.core.formatting import counted, duration, short_name
+from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup, orders_in_words
 from engine.core.settings import CPU, USUAL_WAYS, ExampleChoice, Mode, ways_in_words
 
@@ -73,7 +74,7 @@ class Queued:
         parts = [
             "labels" if setup.mode is Mode.LABELS else "explanations",
             orders_in_words(setup.both_orders, setup.second_order_below),
-            counted(len(setup.criteria), "criterion", "criteria"),
+            _asked(setup),
         ]
         if setup.ways != USUAL_WAYS:
             parts.append(f"asked by {ways_in_words(setup.ways, setup.thoughts)}")
@@ -137,3 +138,9 @@ class Queued:
             setup.name or "",
             setup.note or "",
         )
+
+
+def _asked(setup: RunSetup) -> str:
+    """How many criteria, and of which rubric where that is not the task's: `3 criteria of manners`."""
+    count = counted(len(setup.criteria), "criterion", "criteria")
+    return count if setup.rubric == ELOQUENT else f"{count} of {short_name(setup.rubric.name)}"

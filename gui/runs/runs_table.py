@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, QSortFilterProxyModel, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from engine.core.formatting import short_name
+from engine.core.formatting import short_name, words
 from engine.core.health import Health, HealthVerdict
 from engine.core.run_records import LONGEST_NAME
 from gui.kit.foreign_text import one_line, tip
@@ -124,6 +124,9 @@ class RunsTableModel(HeadedModel):
     def _about(self, run: "StoredRun") -> str:
         identity = run.identity
         lines = [run.title, str(identity.dataset_path), str(identity.model_path)]
+        if not run.submitted:
+            asked = ", ".join(words(name) for name in identity.criteria)
+            lines.append(f"Rubric {identity.asked.name}: {asked}")
         if identity.ways_in_words:
             lines.append(f"Asked by {identity.ways_in_words}")
         health = self._health.get(run.id)

@@ -8,11 +8,11 @@ Knows: where they are kept, where each comes from. Does not know: widgets, how i
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.core.rubric import ELOQUENT
+from engine.core.rubric import ELOQUENT, Rubric
 from gui.work.state import State
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ DEFAULT = "default"
 BY_HAND = "set by hand"
 OF_RUNS, SAVED = "weights/runs", "weights/saved"
 """Where the state keeps them: the work of a person, which is not forgotten with the layout."""
+HIGHEST_WEIGHT = 10.0  # that a slider reaches
+DIGITS = 2  # of a weight, behind the point
+_HIGHEST_THRESHOLD = 10.0  # points: more lie between no two scores
 _USUAL_WEIGHT = 1.0
 _MOST_RUNS = 500
 
@@ -43,10 +46,17 @@ class Wish:
         return f"{self.source}; tie threshold {self.tie_threshold:g} points"
 
 
-def usual_wish(criteria: Iterable[str]) -> Wish:
-    """What a run begins with: the rubric's own weights and threshold."""
-    known = {criterion.name: criterion.weight for criterion in ELOQUENT.criteria}
-    return Wish({name: known.get(name, _USUAL_WEIGHT) for name in criteria}, ELOQUENT.tie_threshold)
+def usual_wish(rubric: Rubric) -> Wish:
+    """What a run begins with: the weights and the threshold of the rubric that it asked.
+
+    A rubric may weigh on any scale; weights that the sliders do not reach, or are too coarse for, are
+    brought to theirs, all alike.
+    """
+    weights = rubric.weights(rubric.names)
+    highest = max(weights.values())
+    scale = 1.0 if highest == 0 or _USUAL_WEIGHT <= highest <= HIGHEST_WEIGHT else HIGHEST_WEIGHT / highest
+    shown = {name: round(scale * weight, DIGITS) for name, weight in weights.items()}
+    return Wish(shown, min(rubric.tie_threshold, _HIGHEST_THRESHOLD))
 
 
 class RunWeights:
@@ -58,7 +68,7 @@ class RunWeights:
     def of(self, run: "StoredRun") -> Wish:
         """Those of a run; the usual ones where nobody changed them."""
         kept = self._state.record(OF_RUNS).get(_key(run))
-        usual = usual_wish(run.identity.criteria)
+        usual = usual_wish(run.identity.asked)
         return _wish(kept, usual) if isinstance(kept, dict) else usual
 
     def keep(self, run: "StoredRun", wish: Wish) -> None:
@@ -73,8 +83,8 @@ class RunWeights:
         """Those that have a name, in the order of the alphabet."""
         kept = self._state.record(SAVED)
         found = {name: kept[name] for name in sorted(kept, key=str.casefold) if isinstance(kept[name], dict)}
-        usual = usual_wish(ELOQUENT.names)
-        return {name: _wish({**values, "source": saved_as(name)}, usual) for name, values in found.items()}
+        none = Wish({}, ELOQUENT.tie_threshold)
+        return {name: _wish({**values, "source": saved_as(name)}, none) for name, values in found.items()}
 
     def save(self, name: str, wish: Wish) -> Wish:
         """Keep a copy under a name, in the place of what had this name; the same wish, from there now."""

@@ -32,7 +32,7 @@ from gui.kit.views import measure_view
 from gui.reading.glossary import Topic
 from gui.reading.help_dialog import headed
 from gui.weigh import weighing_jobs
-from gui.weigh.run_weights import BY_HAND, RunWeights, Wish, usual_wish
+from gui.weigh.run_weights import BY_HAND, HIGHEST_WEIGHT, RunWeights, Wish, usual_wish
 from gui.weigh.saved_weights import SavedWeights
 from gui.weigh.weighing_jobs import Basis, Fitted, Weighed
 from gui.weigh.weight_row import WeightControl
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.measure.systems import System
 
-HIGHEST_WEIGHT = 10.0
 _EQUAL = 1.0
 _WHAT = (
     "Each response gets a score from 0 to 10 on each criterion: 10 × (P(it is preferred) + P(both good))."
@@ -62,7 +61,8 @@ class WeighingPanel(QWidget):
         self._workspace = workspace
         self.weights = RunWeights(workspace.state)
         self._run: StoredRun | None = None  # whose weights are set
-        self._source = usual_wish(()).source
+        self._usual = usual_wish(ELOQUENT)
+        self._source = self._usual.source
         self._basis: Basis | None = None
         self._again = False
         self.controls: dict[str, WeightControl] = {}
@@ -82,7 +82,7 @@ class WeighingPanel(QWidget):
         self._fitting.busy_changed.connect(self._follow_fitting)
         self._build()
         self._show_criteria(ELOQUENT.names)
-        self._show_wish(usual_wish(ELOQUENT.names))
+        self._show_wish(self._usual)
 
     # What it is about
 
@@ -111,7 +111,7 @@ class WeighingPanel(QWidget):
             return
         if tuple(self.controls) != tuple(criteria):
             self._show_criteria(criteria)
-        self._run = run
+        self._run, self._usual = run, usual_wish(run.identity.asked)
         self._show_wish(self.weights.of(run))
 
     def _change_basis(self, basis: Basis | None) -> None:
@@ -133,10 +133,10 @@ class WeighingPanel(QWidget):
         self._keep(self.weights.save(name, self.wish))
 
     def apply_saved(self, name: str) -> None:
-        """Decide this run by what was saved under a name."""
+        """Decide this run by what was saved under a name; what it does not name is as usual."""
         saved = self.weights.saved.get(name)
         if saved is not None:
-            self._set(saved)
+            self._set(replace(saved, weights={**self._usual.weights, **saved.weights}))
 
     def fit_weights(self) -> None:
         """The weights that explain the human overall labels best."""
@@ -152,8 +152,9 @@ class WeighingPanel(QWidget):
 
     def _keep(self, wish: Wish) -> None:
         """Remember what is set, and say where it comes from; the rubric's own by hand is the default."""
-        usual = usual_wish(self.controls)
-        alike = (wish.weights, wish.tie_threshold) == (usual.weights, usual.tie_threshold)
+        usual = self._usual
+        own = {name: usual.weights.get(name, _EQUAL) for name in self.controls}
+        alike = (wish.weights, wish.tie_threshold) == (own, usual.tie_threshold)
         self._source = usual.source if alike and wish.source == BY_HAND else wish.source
         self._show_shares(wish.weights)
         self.source.setText(visible(f"Weights and tie threshold of this run: {self._source}."))

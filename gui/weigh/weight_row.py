@@ -7,9 +7,9 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QDoubleSpinBox, QSlider
 
 from gui.kit.labels import name
+from gui.weigh.run_weights import DIGITS
 
 _STEPS = 10  # of the slider in one point
-_DIGITS = 2
 
 
 class WeightControl(QObject):
@@ -28,7 +28,7 @@ class WeightControl(QObject):
         name(self.slider, what)
         self.field = QDoubleSpinBox()
         self.field.setRange(0.0, highest)
-        self.field.setDecimals(_DIGITS)
+        self.field.setDecimals(DIGITS)
         self.field.setSingleStep(1 / _STEPS)
         name(self.field, f"{what}, as a number")
         self.slider.valueChanged.connect(self._take_slider)

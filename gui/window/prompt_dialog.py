@@ -24,13 +24,13 @@ from engine.core.events import Preparing
 from engine.core.formatting import percent, short_name, words
 from engine.core.items import Order, Way
 from gui.kit.busy import BusyLine
-from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, plain_label
 from gui.kit.labels import heading, hint, label, name, narrow
 from gui.kit.notice import Notice
 from gui.kit.value_table import TableModel, sentence_case
 from gui.kit.views import measure_view
-from gui.reading.prompt_pane import Ink, InkSample, PromptPane, ShownPrompt
+from gui.reading.ink_legend import InkLegend
+from gui.reading.prompt_pane import PromptPane, ShownPrompt
 from gui.window import prompt_jobs
 from gui.window.prompt_jobs import Asking, Place, PlacedPrompt, PromptAnswer, PromptHead, Subject
 from gui.work.lanes import Lane, LatestTask
@@ -96,7 +96,7 @@ class PromptDialog(QDialog):
         self.criterion, self.order, self.way = QComboBox(), QComboBox(), QComboBox()
         self.way.hide()  # unless there is a choice
         for box, accessible in (
-            (self.criterion, "Criterion (1 to 5)"),
+            (self.criterion, "Criterion (1 to 9)"),
             (self.order, "Order (O)"),
             (self.way, "Way of asking (W)"),
         ):
@@ -116,8 +116,7 @@ class PromptDialog(QDialog):
         self.pane = PromptPane()
         self.counts = hint("")
         self.token = OneLine()
-        self._legend = QWidget()
-        self._samples = FlowLayout(self._legend, gap=8)
+        self.legend = InkLegend()
         self.ask = QPushButton("Ask the model")
         name(self.ask, "Ask the model", _ALONE)
         self.busy = BusyLine()
@@ -136,7 +135,7 @@ class PromptDialog(QDialog):
         text, side = QVBoxLayout(left), QVBoxLayout(right)
         for column in (text, side):
             column.setContentsMargins(0, 0, 0, 0)
-        text.addWidget(self._legend)
+        text.addWidget(self.legend)
         text.addWidget(self.pane, 1)
         text.addWidget(self.token)
         text.addWidget(self.counts)
@@ -246,7 +245,7 @@ class PromptDialog(QDialog):
         prompt = self._prompts.get(self.place)
         before = self.pane.prompt
         self.pane.show_prompt(prompt, keep_place=before is not None)
-        self._show_legend(prompt)
+        self.legend.show_prompt(prompt)
         counts = "Reading the model's vocabulary …"
         if prompt is not None:
             total = prompt.stem + prompt.trunk + prompt.branch
@@ -258,19 +257,6 @@ class PromptDialog(QDialog):
                 counts += " This tokenizer changes a text before it reads it: its tokens say what is read."
         self.counts.setText(counts)
         self._show_answer()
-
-    def _show_legend(self, prompt: ShownPrompt | None) -> None:
-        used = {span.ink for span in prompt.spans} if prompt else set()
-        samples = self._legend.findChildren(InkSample)
-        if {sample.ink for sample in samples} == used:
-            return
-        for sample in samples:
-            self._samples.removeWidget(sample)
-            sample.setParent(None)
-            sample.deleteLater()
-        for ink in Ink:
-            if ink in used:
-                self._samples.addWidget(InkSample(ink))
 
     @Slot(str)
     def _show_token(self, text: str) -> None:

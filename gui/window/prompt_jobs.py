@@ -3,20 +3,18 @@
 Knows: which item, asked by which run or setup. Does not know: windows.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from engine.core.events import followed
-from engine.core.formatting import HIDDEN
 from engine.core.items import Item, Order, Way
 from engine.core.judgments import RawAnswer, Reading
 from engine.core.run_records import StoredRun
 from engine.core.run_setup import RunSetup
 from engine.core.value_tables import Table
-from gui.reading.prompt_pane import VERDICT_HERE, Ink, InkedSpan, ShownPrompt, TokenMark
+from gui.reading.prompt_pane import VERDICT_HERE, ShownPrompt
+from gui.reading.prompt_text import shown_prompt
 from gui.work.apart_jobs import worker
 from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     from engine.core.cancel import CancelToken
     from engine.core.ways.all_ways import Asked
     from engine.judge.item_prompt import ItemQuestion, PromptFacts
-    from engine.prompt.preview import Preview
 
 LIKELIEST = 10
 Asking = tuple[Way, str]
@@ -95,7 +92,7 @@ def show_prompts(subject: Subject, first: tuple[str, Order], asking: Asking | No
         with many_records():
             for made in shown_prompts(question, first, control.cancel, *(asking or ())):
                 if isinstance(made, OnePrompt):
-                    prompt = replace(_shown(made.preview, quoted), then=_then(made.asked))
+                    prompt = replace(shown_prompt(made.preview, quoted), then=_then(made.asked))
                     place = (made.criterion, made.order, made.asked.way, made.asked.name)
                     control.report(PlacedPrompt(place, prompt))
                 else:
@@ -175,44 +172,4 @@ def _head(question: "ItemQuestion", facts: "PromptFacts") -> PromptHead:
         tuple(notes),
         facts.fits,
         tuple((each.way, each.name) for each in facts.asked),
-    )
-
-
-def _shown(preview: "Preview", quoted: dict[int, str]) -> ShownPrompt:
-    """A prompt with invisible characters written out, its places as Qt counts them.
-
-    `quoted`: what tokens write, by their ids, as far as it was needed before.
-    """
-    for token in preview.tokens:
-        if token.id not in quoted:
-            quoted[token.id] = json.dumps(token.piece, ensure_ascii=False)
-    ends = [(span.start, span.end) for span in preview.spans]
-    ends += [(token.start, token.end) for token in preview.tokens]
-    cuts = sorted({0, len(preview.text), *(place for both in ends for place in both)})
-    places, texts, length = {0: 0}, [], 0
-    for start, end in pairwise(cuts):
-        text = HIDDEN.sub(lambda found: repr(found[0])[1:-1], preview.text[start:end])
-        texts.append(text)
-        length += len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
-        places[end] = length
-    return ShownPrompt(
-        text="".join(texts),
-        exact=preview.text,
-        spans=tuple(
-            InkedSpan(places[span.start], places[span.end], Ink(span.source)) for span in preview.spans
-        ),
-        tokens=tuple(
-            TokenMark(
-                token.id,
-                quoted[token.id],
-                places[token.start],
-                places[token.end],
-                tuple(map(Ink, token.sources)),
-            )
-            for token in preview.tokens
-        ),
-        stem=preview.stem,
-        trunk=preview.trunk,
-        branch=preview.branch,
-        changed=not preview.exact,
     )

@@ -172,7 +172,14 @@ class SubmissionOpener(QObject):
                 self._workspace.problem.emit(error)
 
         self._workspace.columns_wanted.emit(
-            columns_wish(error, read, wish.columns, leave, wish.remember is not False)
+            columns_wish(
+                error,
+                read,
+                wish.columns,
+                leave,
+                wish.remember is not False,
+                rubric=self._workspace.rubric.rubric,
+            )
         )
 
     @Slot()

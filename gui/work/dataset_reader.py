@@ -12,8 +12,10 @@ from PySide6.QtCore import QObject, Signal, SignalInstance, Slot
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, EngineError
+from engine.core.rubric import ELOQUENT, Rubric, rubric_for_labels
 from gui.work import file_jobs
 from gui.work.lanes import EngineThreads, Lane, LatestTask
+from gui.work.rubrics.at_hand import RubricAtHand
 
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
@@ -26,7 +28,8 @@ class ColumnsWish:
 
     `columns`: by which it was read so far, None for what is remembered or guessed. `unknown`: label values
     that had no meaning then. `problem`: why it could not be read, empty where nobody has chosen yet.
-    `remember`: whether they are to be remembered, unless the person says otherwise.
+    `remember`: whether they are to be remembered, unless the person says otherwise. `rubric`: whose criteria
+    its labels are on.
     `read`: is told the path, what was chosen, and whether it is to be remembered; `left`: that nothing was.
     """
 
@@ -37,6 +40,7 @@ class ColumnsWish:
     problem: str = ""
     left: Callable[[], None] = lambda: None
     remember: bool = True
+    rubric: Rubric = ELOQUENT
 
 
 def columns_wish(
@@ -45,10 +49,12 @@ def columns_wish(
     columns: ColumnMap | None,
     left: Callable[[], None],
     remember: bool = True,
+    *,
+    rubric: Rubric,
 ) -> ColumnsWish:
     """What to ask after a file could not be read, by `columns` where somebody had chosen some."""
     problem = "" if error.foreign else error.problem
-    return ColumnsWish(error.path, read, columns, error.unknown, problem, left, remember)
+    return ColumnsWish(error.path, read, columns, error.unknown, problem, left, remember, rubric)
 
 
 class DatasetReader(QObject):
@@ -65,10 +71,17 @@ class DatasetReader(QObject):
     put_off = Signal()
     left = Signal()
 
-    def __init__(self, threads: EngineThreads, wish: SignalInstance, parent: QObject | None = None) -> None:
-        """`wish`: emitted with a ColumnsWish."""
+    def __init__(
+        self,
+        threads: EngineThreads,
+        wish: SignalInstance,
+        at_hand: RubricAtHand,
+        parent: QObject | None = None,
+    ) -> None:
+        """`wish`: emitted with a ColumnsWish. `at_hand`: whose criteria labels are on, but for runs."""
         super().__init__(parent)
         self._wish = wish
+        self._at_hand, self._rubric = at_hand, at_hand.rubric
         self._columns: ColumnMap | None = None
         self._labelled, self._keeps = False, True
         self._reading = LatestTask(threads, Lane.FILES, self)
@@ -88,9 +101,24 @@ class DatasetReader(QObject):
         judged: "Sequence[StoredRun]" = (),
         moved: bool = False,
     ) -> None:
-        """Read a file; see file_jobs.load."""
+        """Read a file; see file_jobs.load. Labels are on the criteria that the `judged` runs asked."""
+        asked = [run.identity.asked for run in judged]
+        rubric = rubric_for_labels(asked) if asked else self._at_hand.rubric
+        self._read(path, columns, remember, judged=judged, moved=moved, rubric=rubric)
+
+    def _read(
+        self,
+        path: Path,
+        columns: ColumnMap | None,
+        remember: bool | None,
+        *,
+        judged: "Sequence[StoredRun]" = (),
+        moved: bool = False,
+        rubric: Rubric,
+    ) -> None:
         self._columns, self._labelled, self._keeps = columns, False, remember is not False
-        self._reading.start(file_jobs.load(path, columns, remember, judged, moved))
+        self._rubric = rubric
+        self._reading.start(file_jobs.load(path, columns, remember, judged, moved, rubric=rubric))
 
     def read_labels(self, path: Path, judged: "Sequence[StoredRun]" = ()) -> None:
         """Read a file for its human labels."""
@@ -117,13 +145,14 @@ class DatasetReader(QObject):
                 problem=problem,
                 left=lambda: self.finished.emit(dataset),
                 remember=self._keeps,
+                rubric=self._rubric,
             )
         )
 
     def _read_by(self, path: Path, columns: ColumnMap, remember: bool) -> None:
         """Go on as a person said."""
         labelled = self._labelled
-        self.read(path, columns, remember)
+        self._read(path, columns, remember, rubric=self._rubric)
         self._labelled = labelled
 
     @Slot(object)
@@ -138,4 +167,5 @@ class DatasetReader(QObject):
                 self.failed.emit(error)
 
         self.put_off.emit()
-        self._wish.emit(columns_wish(error, self._read_by, self._columns, leave, self._keeps))
+        wish = columns_wish(error, self._read_by, self._columns, leave, self._keeps, rubric=self._rubric)
+        self._wish.emit(wish)

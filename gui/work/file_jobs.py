@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.core.cancel import CancelToken
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
+from engine.core.rubric import ELOQUENT, Rubric, rubric_for_labels
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
@@ -36,13 +38,15 @@ def load(
     remember: bool | None = None,
     judged: "Sequence[StoredRun]" = (),
     moved: bool = False,
+    *,
+    rubric: Rubric = ELOQUENT,
 ) -> "Job[Dataset]":
     """Read a dataset; reports Loading.
 
     `columns`: by which a foreign file is read. `remember`: whether they are kept for files with the same
     columns, or forgotten; None leaves what is remembered. `judged`: runs; where the file is that of one of
     them and no `columns` are given, it is read as that run read it; with `moved` also where it lies
-    elsewhere.
+    elsewhere. `rubric`: on whose criteria labels are read.
     """
 
     def work(control: JobControl) -> "Dataset":
@@ -53,9 +57,9 @@ def load(
             control.report(Loading(path, rows))
 
         if columns is None:
-            dataset = load_as_judged(path, judged, control.cancel, report, moved=moved)
+            dataset = load_as_judged(path, judged, control.cancel, report, moved=moved, rubric=rubric)
         else:
-            dataset = load_dataset(path, cancel=control.cancel, progress=report, columns=columns)
+            dataset = load_dataset(path, rubric, control.cancel, report, columns)
         keep_columns(dataset, remember)
         # Both are needed soon, and take a moment for many items.
         _ = dataset.hash, dataset.criteria
@@ -74,6 +78,33 @@ def keep_columns(dataset: "Dataset", remember: bool | None) -> None:
             column_memory.remember(dataset.file_columns, dataset.columns)
         else:
             column_memory.forget(dataset.file_columns)
+
+
+def has_labels_for(dataset: "Dataset", asked: Sequence[Rubric], columns: ColumnMap | None = None) -> bool:
+    """Whether a dataset was read with all human labels of its file on what some runs were asked.
+
+    `columns`: by which one of them read it, where that is another file's or not known here.
+    """
+    wanted = rubric_for_labels(asked).names if asked else ()
+    lacking = {f"{name}_preference" for name in wanted if name not in dataset.rubric.names}
+    maps = (dataset.columns, columns)
+    return not lacking & {*dataset.other_columns, *(name for one in maps if one for name in one.source_of)}
+
+
+def with_labels_for(dataset: "Dataset", asked: Sequence[Rubric], cancel: CancelToken) -> "Dataset":
+    """The same items with the human labels of their file on all that some runs were asked; those that were
+    read, where it cannot be read again. On a lane.
+    """
+    from engine.data.dataset import load_dataset
+
+    if has_labels_for(dataset, asked):
+        return dataset
+    with suppress(SetupError):
+        again = load_dataset(dataset.path, rubric_for_labels(asked), cancel, columns=dataset.columns)
+        again = again if len(again) == len(dataset) else again.only(frozenset(dataset.ids))
+        if again.hash == dataset.hash:
+            return again
+    return dataset
 
 
 @dataclass(frozen=True)

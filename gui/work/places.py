@@ -6,7 +6,10 @@ Knows: a run with its items, numbers of runs. Does not know: what is open, how r
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.core.errors import EngineError, SetupError
+from engine.core.formatting import visible, words
 from engine.core.health import NOT_LOOKED_AT, Health
+from engine.core.run_records import what_is_joined
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -28,6 +31,15 @@ class OpenRun:
     def id(self) -> int:
         """Its number in the store."""
         return self.results.run.id
+
+    def in_words(self, how: str = "") -> str:
+        """What is said of it when it is shown; `how` its judging has just ended, where it has."""
+        stored = self.results.run
+        if how:
+            said = f"{stored.title} {how} and is shown."
+        else:
+            said = what_is_joined(stored) if stored.submitted else f"{stored.title} is open."
+        return f"{said} {self.health.in_short}".strip()
 
 
 @dataclass(frozen=True)
@@ -60,3 +72,10 @@ class UnderWay:
     run_id: int
     judged: int
     items: int
+
+
+def not_stored(error: EngineError, item_id: str, criterion: str = "") -> EngineError:
+    """An error by which the decision of a person was lost, with what it was about."""
+    place = f"{item_id}, {words(criterion)}" if criterion else item_id
+    lost = f"Item {visible(place)}: what you decided is not stored."
+    return SetupError(f"{lost} {error.problem}", error.remedy) if isinstance(error, SetupError) else error

@@ -14,6 +14,7 @@ from engine.core.errors import SetupError
 from engine.core.health import Health
 from engine.core.judgments import ItemNote, NewOverride, NewReview
 from engine.core.people import Reviews
+from gui.work.file_jobs import has_labels_for
 from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
 
@@ -88,7 +89,8 @@ def _judged_items(run: "StoredRun", at_hand: "Dataset | None", cancel: CancelTok
     from engine.decisions.run_dataset import dataset_of_run, judged_items
 
     own = run.identity.dataset_path
-    if at_hand is not None and at_hand.path.absolute() == own.absolute():
+    is_own = at_hand is not None and at_hand.path.absolute() == own.absolute()
+    if at_hand is not None and is_own and has_labels_for(at_hand, [run.identity.asked], run.columns):
         with suppress(SetupError):
             return judged_items(run, at_hand)
     # Before what is at hand: another file may hold the same texts with other labels, or with none.

@@ -14,19 +14,18 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from engine.core.column_map import ColumnMap
-from engine.core.errors import EngineError, SetupError
-from engine.core.formatting import visible, words
+from engine.core.errors import EngineError
 from engine.core.health import Health
 from engine.core.items import Preference
 from engine.core.judgments import NewOverride, NewReview
 from engine.core.people import Reviews, in_force
-from engine.core.run_records import what_is_joined
 from engine.system.account import account_name
 from engine.system.paths import default_store
 from gui.work import file_jobs, store_jobs
 from gui.work.dataset_reader import DatasetReader
 from gui.work.lanes import EngineThreads, Lane, LatestTask
-from gui.work.places import OpenRun, Place, Replaced, UnderWay
+from gui.work.places import OpenRun, Place, Replaced, UnderWay, not_stored
+from gui.work.rubrics.at_hand import RubricAtHand
 from gui.work.state import AUTHOR, State
 
 LONGEST_NAME = 255  # letters of a person's name
@@ -76,6 +75,8 @@ class Workspace(QObject):
         self.threads = threads
         self.state = state
         self.store_path = store_path or default_store()
+        self.rubric = RubricAtHand(state, self)
+        self.rubric.changed.connect(self._read_by_rubric)
         self.dataset: Dataset | None = None
         self.run: OpenRun | None = None
         self.runs: Sequence[StoredRun] = ()
@@ -88,8 +89,11 @@ class Workspace(QObject):
         self._gold_of: dict[Path | None, Dataset] = {}  # chosen by a person, by the dataset of the run
         self._gold_for: Path | None = None  # that is being read
         self._wanted_run: int | None = None  # that is being opened
-        self._changes = 0  # of what people say, by this window
-        self._changes_seen = 0  # when the run that is being opened was asked for
+        self._changes = self._changes_seen = 0  # of what people say, by this window; at its last asking
+        self._make_tasks()
+
+    def _make_tasks(self) -> None:
+        threads = self.threads
         self._loading = LatestTask(threads, Lane.FILES, self)
         self._loading.progress.connect(self.dataset_loading)
         self._loading.finished.connect(self.take_dataset)
@@ -117,8 +121,17 @@ class Workspace(QObject):
         self, path: Path, columns: ColumnMap | None = None, remember: bool | None = None
     ) -> None:
         """Read a dataset; the open one stays until the new one is there. See file_jobs.load."""
-        self._loading.start(file_jobs.load(path, columns, remember))
+        self._being_read = path, columns, remember
+        self._loading.start(file_jobs.load(path, columns, remember, rubric=self.rubric.rubric))
         self.dataset_loading.emit(file_jobs.Loading(path, 0))
+
+    @Slot()
+    def _read_by_rubric(self) -> None:
+        """Read the dataset again where the labels of other criteria count now."""
+        if self._loading.busy:
+            self.open_dataset(*self._being_read)
+        elif self.dataset is not None and self.dataset.rubric.names != self.rubric.rubric.names:
+            self.open_dataset(self.dataset.path, self.dataset.columns)
 
     def open_last(self, path: Path) -> None:
         """Read the dataset of last time by the columns of last time, also where these are not remembered."""
@@ -127,7 +140,7 @@ class Workspace(QObject):
 
     def reader(self, parent: QObject) -> DatasetReader:
         """What reads further files, and asks for their columns where it must."""
-        return DatasetReader(self.threads, self.columns_wanted, parent)
+        return DatasetReader(self.threads, self.columns_wanted, self.rubric, parent)
 
     def cancel_loading(self) -> None:
         """Stop reading; the dataset that was open stays."""
@@ -305,12 +318,9 @@ class Workspace(QObject):
         if ending is not None and ending.run_id == run.id:
             if ending.before is not None:
                 self._replace(ending)
-            title = run.results.run.title
-            self.note.emit(f"{title} {ending.how} and is shown. {run.health.in_short}".strip())
+            self.note.emit(run.in_words(ending.how))
         elif before is None or before.id != run.id:
-            stored = run.results.run
-            opened = what_is_joined(stored) if stored.submitted else f"{stored.title} is open."
-            self.note.emit(f"{opened} {run.health.in_short}".strip())
+            self.note.emit(run.in_words())
         if self.replaced is not None and self.replaced.run_id != run.id:
             self._replace(None)
 
@@ -386,12 +396,5 @@ class Workspace(QObject):
                 self.overrides_changed.emit(item_id, criterion)
             self.reviewed.emit(item_id)
 
-        def tell(error: EngineError) -> None:
-            place = f"{item_id}, {words(criterion)}" if criterion else item_id
-            lost = f"Item {visible(place)}: what you decided is not stored."
-            if isinstance(error, SetupError):
-                error = SetupError(f"{lost} {error.problem}", error.remedy)
-            self.problem.emit(error)
-
         task.finished.connect(take)
-        task.failed.connect(tell)
+        task.failed.connect(lambda error: self.problem.emit(not_stored(error, item_id, criterion)))

@@ -1,5 +1,6 @@
 """The health of a judge: planted signs are found, each by its limit, and sound judges are left alone."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,9 +10,11 @@ import pytest
 from engine.core.cancel import CancelToken
 from engine.core.events import HealthSeen, ItemJudged, RunEnded
 from engine.core.health import Health, HealthVerdict, Sign
-from engine.core.items import PREFERENCES, Prediction, Way
+from engine.core.items import PREFERENCES, Order, Prediction, Way
+from engine.core.judgments import Judgment, RawAnswer, Reading
 from engine.core.rubric import ELOQUENT, PromptWording
 from engine.core.settings import JudgeSettings, MachineSettings, Mode
+from engine.core.ways.all_ways import reading_of
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import Submission, SubmissionRow
 from engine.decisions.health import (
@@ -19,6 +22,7 @@ from engine.decisions.health import (
     LIMITS,
     MOST_ITEMS,
     Answer,
+    HealthWatch,
     answers_health,
     in_english,
     names_a_response,
@@ -276,3 +280,23 @@ def test_the_documented_limits_are_those_that_count() -> None:
         limit = LIMITS[sign]
         assert look == f"{way} {100 * limit.look:.0f} %"
         assert serious == (f"{way} {100 * limit.serious:.0f} %" if limit.serious else "")
+
+
+def test_of_several_ways_the_one_that_is_understood_counts_and_the_others_are_named() -> None:
+    watch = HealthWatch(ELOQUENT, explains=False)
+    for place in range(COUNT):
+        label = PREFERENCES[place % 4]
+        sure = tuple(math.log(0.97 if each is label else 0.01) for each in PREFERENCES)
+        readings = (
+            Reading(Order.AB, sure),  # type: ignore[arg-type]
+            reading_of(Way.ABSOLUTE, Order.AB, [RawAnswer("A", (-9.0, -9.0)), RawAnswer("B", (-9.0, -9.0))]),
+        )
+        shares = (0.25, 0.25, 0.25, 0.25)
+        watch.add(
+            Judgment(str(place), name, label, shares, flipped=None, format_mass=0.5, readings=readings)
+            for name in ELOQUENT.names
+        )
+    found = watch.health
+    assert [symptom.sign for symptom in found.symptoms] == [Sign.WAY_MASS]
+    assert found.verdict is LOOK
+    assert "asked by absolute (0.0 %)" in found.symptoms[0].text

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.column_map import ColumnMap
 from engine.core.items import Preference
+from engine.core.rubric import Criterion, Rubric
 from engine.data.column_content import meanings_of
 from engine.system.column_memory import remember, remembered
 from gui.dataset.column_fields import NOTHING
@@ -277,3 +278,34 @@ def test_a_label_value_far_down_in_the_file_can_be_said_to_mean_something(
     box.setCurrentIndex(box.findData(Preference.BOTH_BAD.value))
     qtbot.waitUntil(lambda: ("neither of them", "both_bad") in dialog.columns.labels)
     accept(qtbot, page, dialog)
+
+
+def test_labels_are_asked_for_the_criteria_of_the_rubric_at_hand(
+    qtbot: QtBot, page: DatasetPage, tmp_path: Path
+) -> None:
+    long = "n" * 255
+    criteria = (Criterion("politeness", "Which is more polite?"), Criterion("brevity", "Which is shorter?"))
+    page.workspace.rubric.choose(Rubric("manners", (Criterion(long, "Which?"), *criteria)))
+    path = tmp_path / "x.json"
+    record = {"input": "Why is it so?", "output_1": "So it is.", "output_2": "It is not.", "vote": 1}
+    path.write_text(json.dumps([record, {**record, "vote": 2}]), encoding="utf-8")
+    dialog = asked(qtbot, page, path)
+    assert dialog.minimumSizeHint().width() <= 1024
+    assert set(dialog.fields["overall"].sources) == {"brevity_preference", "brevity_explanation"}
+    names = {f"{name}_{part}" for name in ("politeness", long) for part in ("preference", "explanation")}
+    assert set(dialog.fields["others"].sources) == names
+    assert dialog.fields["others"].isVisible()
+    for target, source in (("brevity_preference", ""), ("politeness_preference", "vote")):
+        part = "overall" if target.startswith("brevity") else "others"
+        dialog.fields[part].field(target).setCurrentText(source or NOTHING)
+    qtbot.waitUntil(lambda: list(dialog.labels._boxes) == ["1", "2"])
+    for value, label in (("1", "A"), ("2", "B")):
+        box = dialog.labels.box(value)
+        box.setCurrentIndex(box.findData(label))
+    qtbot.waitUntil(lambda: "Politeness: A" in dialog.items.toPlainText())
+    qtbot.waitUntil(dialog.open_button.isEnabled)
+    accept(qtbot, page, dialog)
+    dataset = page.workspace.dataset
+    assert dataset is not None
+    assert dataset.criteria == ("politeness",)
+    assert dataset[1].gold["politeness"].preference is Preference.B

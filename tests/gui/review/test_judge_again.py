@@ -5,6 +5,8 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
+from engine.core.rubric import ELOQUENT
+from engine.data.rubrics.shipped import shipped_rubrics
 from gui.review.review_page import ReviewPage
 from gui.work.workspace import Workspace
 from tests.gui.review.steps import Open, current
@@ -67,3 +69,10 @@ def test_without_its_dataset_a_run_says_what_is_missing(
         assert note.args == ["The dataset of this run is not there: find it, then judge its items."]
     finally:
         moved.replace(demo_gold)
+
+
+def test_what_the_run_was_asked_is_asked_again(qtbot: QtBot, page: ReviewPage) -> None:
+    page.workspace.rubric.choose(shipped_rubrics()[1])
+    with qtbot.waitSignal(page.workspace.items_wanted):
+        qtbot.keyClick(page, Qt.Key.Key_J, CTRL)
+    assert page.workspace.rubric.rubric == ELOQUENT

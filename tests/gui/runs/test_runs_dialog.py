@@ -14,12 +14,13 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.items import Preference
 from engine.core.judgments import NewOverride
+from engine.core.rubric import Criterion, Rubric
 from engine.store.run_store import RunStore
 from gui.runs.delete_dialog import DeleteDialog
 from gui.runs.differences_dialog import DifferencesDialog
 from gui.runs.run_health import RunHealth
 from gui.runs.runs_dialog import RunsDialog
-from gui.runs.runs_table import ARCHIVED, HEALTH, NAME
+from gui.runs.runs_table import ARCHIVED, HEALTH, NAME, RunsTableModel
 from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
 
@@ -245,3 +246,17 @@ def test_a_run_that_is_being_judged_is_not_deleted_and_that_is_said(
 
 def test_the_health_of_runs_is_looked_at_meanwhile(qtbot: QtBot, dialog: RunsDialog) -> None:
     qtbot.waitUntil(lambda: shown(dialog, HEALTH) == ["too few items"] * 2 + ["judges"], timeout=A_WHILE)
+
+
+def test_a_run_says_what_it_was_asked(qtbot: QtBot, workspace: Workspace) -> None:
+    asked = Rubric("Mänieren", (Criterion("politeness", "Which is more polite?"),))
+    with RunStore(workspace.store_path) as store:
+        identity = replace(store.run(1).identity, key="own", criteria=asked.names, rubric=asked)
+        with store.begin(identity):
+            pass
+    table = RunsTableModel()
+    with RunStore(workspace.store_path) as store:
+        table.show_runs(store.runs()[::-1], {})
+    tips = [table.index(row, 0).data(Qt.ItemDataRole.ToolTipRole) for row in range(table.rowCount())]
+    assert "Rubric Mänieren: politeness" in tips[0]
+    assert "Rubric task: relevance, naturalness" in tips[-1]

@@ -13,13 +13,14 @@ from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 from engine.core.review_filters import WantedItems
+from engine.core.rubric import Criterion, Rubric
 from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.run_results import load_results
 from engine.measure.systems import system_of_run
 from engine.store.run_store import RunStore
 from engine.weigh.system_weighing import scored_pairs_of, weigh
 from gui.results.score_jobs import Scores, measure_labels
-from gui.weigh.run_weights import OF_RUNS, SAVED
+from gui.weigh.run_weights import OF_RUNS, SAVED, Wish, usual_wish
 from gui.weigh.weighing_jobs import MARGIN_BINS, weighed
 from gui.weigh.weighing_panel import WeighingPanel
 from gui.work.lanes import EngineThreads, Lane
@@ -220,7 +221,9 @@ def test_a_damaged_memory_is_as_if_there_were_none(
     workspace.state.set_text(OF_RUNS, f'{{"{key}": {kept}}}')
     assert set(panel.weights.of(run).weights.values()) == {1.0}
     workspace.state.set_text(SAVED, f'{{"it": {kept}}}')
-    assert all(set(wish.weights.values()) == {1.0} for wish in panel.weights.saved.values())
+    for name in panel.weights.saved:
+        panel.apply_saved(name)
+        assert set(panel.wish.weights.values()) == {1.0}
 
 
 # The way to Review
@@ -273,3 +276,19 @@ def test_a_click_on_a_bar_of_margins_lists_its_items(qtbot: QtBot, panel: Weighi
         assert set(wanted_after(qtbot, panel, click).filters.ids or ()) == ids
         seen |= ids
     assert len(seen) == len(decided(panel))
+
+
+@pytest.mark.parametrize(
+    ("weights", "threshold", "shown"),
+    [
+        ((1.0, 2.5), 0.3, Wish({"a": 1.0, "b": 2.5}, 0.3)),
+        ((50, 20), 1.0, Wish({"a": 10.0, "b": 4.0}, 1.0)),  # any scale: what a slider reaches
+        ((0.05, 0.025), 12.0, Wish({"a": 10.0, "b": 5.0}, 10.0)),
+        ((0, 0), 0, Wish({"a": 0.0, "b": 0.0}, 0.0)),
+    ],
+)
+def test_a_run_begins_with_the_weights_of_its_own_rubric(
+    weights: tuple[float, float], threshold: float, shown: Wish
+) -> None:
+    criteria = tuple(Criterion(name, "Which?", weight) for name, weight in zip("ab", weights, strict=True))
+    assert usual_wish(Rubric("own", criteria, threshold)) == shown

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
+from engine.data.rubrics.shipped import shipped_rubrics
 from engine.system.paths import demo_dataset
 from gui.review.notices import MissingDataset
 from gui.work.store_jobs import open_run
@@ -47,6 +49,16 @@ def test_the_runs_own_file_comes_before_a_copy_that_may_have_other_labels(
     _, dataset, _ = done(open_run(demo_store, 1, load_dataset(copy)))
     assert dataset is not None
     assert dataset.path == demo_gold
+
+
+def test_a_dataset_at_hand_that_was_read_by_another_rubric_hides_no_labels(
+    demo_store: Path, demo_gold: Path
+) -> None:
+    other = load_dataset(demo_gold, shipped_rubrics()[1])
+    assert other.criteria == ()
+    _, dataset, _ = done(open_run(demo_store, 1, other))
+    assert dataset is not None
+    assert dataset.criteria == ELOQUENT.names
 
 
 @pytest.fixture

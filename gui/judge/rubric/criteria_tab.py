@@ -1,0 +1,205 @@
+"""The tab of the editor with the criteria: a table of all, and below it the fields of the one at hand.
+
+Knows: how criteria are written, added, moved and removed. Does not know: the wording, files.
+"""
+
+from dataclasses import replace
+
+from PySide6.QtCore import QModelIndex, Qt, Slot
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from engine.core.rubric import LONGEST_TEXT
+from gui.judge.rubric.criteria_table import BAD, GOOD, NAME, QUESTION, CriteriaTable
+from gui.judge.rubric.draft import RubricDraft
+from gui.judge.rubric.edited import FIELDS_OF_CRITERION, RUBRIC, At, EditedCriterion
+from gui.judge.rubric.fields import FieldGrid, LineField, NumberField, TextField
+from gui.kit.labels import hint, label, name
+from gui.kit.views import FillingView, dressed
+from gui.work.page import two_parts
+
+_HIGHEST_WEIGHT = 1000.0
+_CAPTION = 9  # letters
+_NUMBER = 18  # letters
+_LEAST = {NAME: 16, QUESTION: 34, GOOD: 9, BAD: 9}  # letters
+_ROWS = 6  # of the table, that are seen at least
+_SEPARATORS = str.maketrans({" ": "_", "-": "_"})
+
+
+class CriteriaTab(QWidget):
+    """Writes into a draft, and follows it."""
+
+    def __init__(self, draft: RubricDraft, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._draft = draft
+        self.table = CriteriaTable(self)
+        self.view = dressed(FillingView(), self.table, "Criteria")
+        self._none = label("", "warning")
+        self._make_buttons()
+        self._make_fields()
+        self._lay_out()
+        self.view.selectionModel().currentRowChanged.connect(self._choose)
+        draft.changed.connect(self._show)
+        draft.place_changed.connect(self._show_place)
+        self._show()
+        self._show_place()
+
+    def restyle(self) -> None:
+        """Follow the size of the text."""
+        letter = self.view.fontMetrics().averageCharWidth()
+        self.view.verticalHeader().setDefaultSectionSize(self.view.fontMetrics().height() + 10)
+        self.view.fill({column: letters * letter for column, letters in _LEAST.items()})
+
+    def go_to(self, at: At) -> None:
+        """Put the cursor into a field."""
+        if at.place >= 0:
+            self._draft.choose(at.place)
+            self.fields.field(at.field).setFocus(Qt.FocusReason.OtherFocusReason)
+        else:
+            self.add_button.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @Slot()
+    def add(self) -> None:
+        """One criterion more, whose name is to be written now."""
+        if self._draft.can_add:
+            self._draft.add()
+            self.name_field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    # Making
+
+    def _make_buttons(self) -> None:
+        draft = self._draft
+        self.add_button = self._button("&Add", "Add a criterion", "One more, below the one at hand (Ins)")
+        self.add_button.clicked.connect(self.add)
+        self.remove_button = self._button("Re&move", "Remove the criterion", "Take it out (Delete)")
+        self.remove_button.clicked.connect(draft.remove)
+        self.up_button = self._button("&Up", "Move the criterion up", "It is asked earlier (Alt+Up)")
+        self.up_button.clicked.connect(lambda: draft.move(-1))
+        self.down_button = self._button("D&own", "Move the criterion down", "It is asked later (Alt+Down)")
+        self.down_button.clicked.connect(lambda: draft.move(1))
+        self._key("Ins").activated.connect(self.add)
+        self._key("Del").activated.connect(draft.remove)
+        self._key("Alt+Up").activated.connect(lambda: draft.move(-1))
+        self._key("Alt+Down").activated.connect(lambda: draft.move(1))
+
+    def _button(self, text: str, accessible: str, what: str) -> QPushButton:
+        button = QPushButton(text)
+        button.setAutoDefault(False)
+        name(button, accessible, what)
+        return button
+
+    def _key(self, key: str) -> QShortcut:
+        shortcut = QShortcut(QKeySequence(key), self.view)
+        shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+        return shortcut
+
+    def _make_fields(self) -> None:
+        self.name_field = LineField(
+            "Name of the criterion", "Letters, digits and underscores: its columns begin with it."
+        )
+        self.question_field = TextField("Question of the criterion", "What the model is asked.", lines=3)
+        self.good_field = TextField("Good", "What makes a response good on it; may be empty.", lines=2)
+        self.bad_field = TextField("Bad", "What makes a response bad on it; may be empty.", lines=2)
+        self.weight_field = NumberField(
+            "Weight of the criterion", "Its share in the weighted judge, on any scale.", _HIGHEST_WEIGHT, 0.5
+        )
+        self.name_field.setMaxLength(LONGEST_TEXT)
+        self.name_field.setPlaceholderText("politeness")
+        self.question_field.setPlaceholderText("Which response is more polite?")
+        self.fields = FieldGrid(_CAPTION)
+        for key, caption, field in (
+            ("name", "&Name", self.name_field),
+            ("question", "&Question", self.question_field),
+            ("good", "&Good", self.good_field),
+            ("bad", "&Bad", self.bad_field),
+            ("weight", "&Weight", self.weight_field),
+        ):
+            self.fields.add(key, caption, field)
+        self.weight_field.setMaximumWidth(self.fontMetrics().averageCharWidth() * _NUMBER)
+        self.name_field.written.connect(self._write_name)
+        self.question_field.written.connect(lambda text: self._write(question=text))
+        self.good_field.written.connect(lambda text: self._write(good=text))
+        self.bad_field.written.connect(lambda text: self._write(bad=text))
+        self.weight_field.written.connect(lambda weight: self._write(weight=round(weight, 3)))
+
+    def _lay_out(self) -> None:
+        buttons = QHBoxLayout()
+        for button in (self.add_button, self.remove_button, self.up_button, self.down_button):
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        above = QWidget()
+        list_ = QVBoxLayout(above)
+        list_.setContentsMargins(0, 0, 0, 0)
+        list_.addWidget(self.view, 1)
+        list_.addWidget(self._none)
+        list_.addLayout(buttons)
+        self.view.setMinimumHeight(self.fontMetrics().height() * _ROWS)
+        self._form = QWidget()
+        below = QVBoxLayout(self._form)
+        below.setContentsMargins(0, 4, 0, 0)
+        below.addLayout(self.fields)
+        below.addWidget(hint("Good and Bad may be empty. The preview shows the criterion at hand."))
+        below.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 8, 8, 8)
+        layout.addWidget(two_parts(Qt.Orientation.Vertical, above, self._form))
+        self.restyle()
+
+    # Writing
+
+    def _write(self, **values: str | float) -> None:
+        draft = self._draft
+        if draft.criterion is not None:
+            written = replace(draft.criterion, **values)  # type: ignore[arg-type]
+            draft.write(draft.rubric.with_criterion(draft.place, written))
+
+    @Slot(str)
+    def _write_name(self, text: str) -> None:
+        """A space would end a name: it becomes an underscore, as it is meant."""
+        as_name = text.translate(_SEPARATORS)
+        if as_name != text:
+            place = self.name_field.cursorPosition()
+            self.name_field.setText(as_name)
+            self.name_field.setCursorPosition(place)
+        self._write(name=as_name)
+
+    # Following
+
+    @Slot(QModelIndex)
+    def _choose(self, index: QModelIndex) -> None:
+        if index.isValid():
+            self._draft.choose(index.row())
+
+    @Slot()
+    def _show(self) -> None:
+        draft = self._draft
+        self.table.show_criteria(draft.rubric.criteria, draft.problems)
+        if self.view.currentIndex().row() != draft.place:
+            self.view.selectRow(draft.place)
+        many = draft.problems.get(At(RUBRIC, "criteria"), "")
+        self._none.setText(many)
+        self._none.setVisible(bool(many))
+        self._fill()
+
+    @Slot()
+    def _show_place(self) -> None:
+        if self.view.currentIndex().row() != self._draft.place:
+            self.view.selectRow(self._draft.place)
+        self._fill()
+
+    def _fill(self) -> None:
+        draft = self._draft
+        written = draft.criterion or EditedCriterion()
+        self.name_field.fill(written.name)
+        self.question_field.fill(written.question)
+        self.good_field.fill(written.good)
+        self.bad_field.fill(written.bad)
+        self.weight_field.fill(written.weight)
+        for key in FIELDS_OF_CRITERION:
+            self.fields.say(key, draft.problems.get(At(draft.place, key), "") if draft.criterion else "")
+        there, last = draft.criterion is not None, len(draft.rubric.criteria) - 1
+        self._form.setEnabled(there)
+        self.add_button.setEnabled(draft.can_add)
+        self.remove_button.setEnabled(there)
+        self.up_button.setEnabled(draft.place > 0)
+        self.down_button.setEnabled(there and draft.place < last)

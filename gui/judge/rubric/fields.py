@@ -1,0 +1,172 @@
+"""Fields to write a text into, each with what is wrong with it below.
+
+Knows: how a text is written and a problem is shown. Does not know: rubrics.
+"""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QMimeData, QSize, Signal, Slot
+from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
+
+from engine.core.formatting import visible
+from gui.kit.labels import label, name
+
+_ROOM = 12  # pixels of a field beside its lines
+
+
+class TextField(QPlainTextEdit):
+    """Some lines of plain text; Tab leaves it. `written`: by a person, at every letter."""
+
+    written = Signal(str)
+
+    def __init__(self, accessible: str, what: str = "", lines: int = 2) -> None:
+        super().__init__()
+        self._lines, self._filling = lines, False
+        self.setTabChangesFocus(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        name(self, accessible, what)
+        self.textChanged.connect(self._tell)
+
+    @property
+    def text(self) -> str:
+        """What is written."""
+        return self.toPlainText()
+
+    def fill(self, text: str) -> None:
+        """Show a text, which nobody is told of; the cursor stays where it is the same."""
+        if text != self.text:
+            self._filling = True
+            self.setPlainText(text)
+            self._filling = False
+
+    def sizeHint(self) -> QSize:
+        """As high as its lines."""
+        return QSize(super().sizeHint().width(), self.fontMetrics().lineSpacing() * self._lines + _ROOM)
+
+    def minimumSizeHint(self) -> QSize:
+        """The same, and narrow."""
+        return QSize(self.fontMetrics().averageCharWidth() * 12, self.sizeHint().height())
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Take the text of what is pasted, with plain spaces for those that a rubric refuses."""
+        self.insertPlainText(source.text().replace("\u00a0", " ").replace("\t", " "))
+
+    @Slot()
+    def _tell(self) -> None:
+        if not self._filling:
+            self.written.emit(self.text)
+
+
+class LineField(QLineEdit):
+    """One line of text. `written`: by a person, at every letter."""
+
+    written = Signal(str)
+
+    def __init__(self, accessible: str, what: str = "", longest: int = 4000) -> None:
+        super().__init__()
+        self.setMaxLength(longest)
+        name(self, accessible, what)
+        self.textEdited.connect(self.written)
+
+    def fill(self, text: str) -> None:
+        """Show a text, which nobody is told of."""
+        if text != self.text():
+            self.setText(text)
+            self.setCursorPosition(0)
+
+
+class NumberField(QDoubleSpinBox):
+    """A number that is not negative. `written`: by a person."""
+
+    written = Signal(float)
+
+    def __init__(self, accessible: str, what: str, highest: float, step: float) -> None:
+        super().__init__()
+        self._filling = False
+        self.setDecimals(3)
+        self.setRange(0, highest)
+        self.setSingleStep(step)
+        name(self, accessible, what)
+        self.valueChanged.connect(self._tell)
+
+    def fill(self, value: float) -> None:
+        """Show a number, which nobody is told of."""
+        self._filling = True
+        self.setMaximum(max(self.maximum(), value))
+        self.setValue(value)
+        self._filling = False
+
+    def textFromValue(self, value: float) -> str:
+        """Without zeros at the end."""
+        text = super().textFromValue(value)
+        point = self.locale().decimalPoint()
+        return text.rstrip("0").removesuffix(point) if point in text else text
+
+    @Slot(float)
+    def _tell(self, value: float) -> None:
+        if not self._filling:
+            self.written.emit(value)
+
+
+class FieldGrid(QGridLayout):
+    """Fields below each other, each with its caption at the left and room for a problem below."""
+
+    def __init__(self, captions: int) -> None:
+        """`captions`: letters of the longest."""
+        super().__init__()
+        self.setContentsMargins(0, 0, 0, 0)
+        self.setVerticalSpacing(4)
+        self.setColumnStretch(1, 1)
+        self._captions = captions
+        self._problems: dict[str, tuple[QWidget, _Problem]] = {}
+
+    def add(self, key: str, caption: str, field: QWidget, beside: Sequence[QWidget] = ()) -> None:
+        """One field more; `beside`: what stands at its right."""
+        row = self.rowCount()
+        title = label(caption)
+        title.setBuddy(field)
+        title.setMaximumWidth(title.fontMetrics().averageCharWidth() * self._captions)
+        title.setMinimumWidth(title.maximumWidth())
+        problem = _Problem()
+        self.addWidget(title, row, 0)
+        self.addWidget(field, row, 1, 1, 1 if beside else 2)
+        for place, widget in enumerate(beside):
+            self.addWidget(widget, row, 2 + place)
+        self.addWidget(problem, row + 1, 1, 1, 2)
+        self._problems[key] = field, problem
+
+    def say(self, key: str, problem: str) -> None:
+        """Say what is wrong with a field; nothing where it is empty."""
+        field, shown = self._problems[key]
+        shown.say(problem)
+        if field.property("said") is None:
+            field.setProperty("said", field.accessibleDescription())
+        field.setAccessibleDescription(problem or str(field.property("said")))
+
+    def said(self, key: str) -> str:
+        """What is said to be wrong with a field."""
+        return self._problems[key][1].said
+
+    def field(self, key: str) -> QWidget:
+        """A field."""
+        return self._problems[key][0]
+
+
+class _Problem(QWidget):
+    """A line that takes no room while there is nothing to say."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said = ""
+        self._label = label("", "warning")
+        layout = QGridLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._label)
+        self.hide()
+
+    def say(self, text: str) -> None:
+        """Show this."""
+        if text != self.said:
+            self.said = text
+            self._label.setText(visible(text))
+            self.setVisible(bool(text))

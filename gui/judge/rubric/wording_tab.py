@@ -1,0 +1,171 @@
+"""The tab of the editor with the wording: every word of a prompt around an item, and its way back.
+
+Knows: which parts there are, what the marks in braces stand for. Does not know: prompts, files.
+"""
+
+import re
+from dataclasses import asdict
+from functools import partial
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from engine.core.formatting import counted
+from engine.core.rubric import LONGEST_TEXT, USUAL_WORDING
+from gui.judge.rubric.draft import RubricDraft
+from gui.judge.rubric.edited import PARTS, WORDING, At
+from gui.judge.rubric.fields import FieldGrid, LineField, TextField
+from gui.kit.labels import column, heading, hint, name, scrolling
+
+_USUAL = asdict(USUAL_WORDING)
+MARK = re.compile(r"\{\w+\}")
+MARKS = {
+    "{letters}": "the four lines that say what A, B, C and D mean",
+    "{title}": "one of the three titles",
+    "{number}": "the number of an example",
+    "{name}": "the criterion's name",
+    "{question}": "its question",
+    "{meaning}": "what Good or Bad says of it",
+    "{response}": "the title of a response",
+}
+GROUPS = {
+    "What every prompt begins with": {
+        "system": "Introduction",
+        "a": "A means",
+        "b": "B means",
+        "both_good": "C means",
+        "both_bad": "D means",
+    },
+    "Around the texts of an item": {
+        "instruction": "Instruction",
+        "response_a": "Response A",
+        "response_b": "Response B",
+        "end": "End of a text",
+        "example": "An example",
+        "now": "The item after examples",
+    },
+    "The question": {
+        "criterion": "Criterion",
+        "good": "Good means",
+        "bad": "Bad means",
+        "verdict": "Before the letter",
+        "explanation": "Before the explanation",
+    },
+    "Other ways of asking": {
+        "permuted": "Letters with other meanings",
+        "absolute": "Yes or no",
+        "answer": "Before yes or no",
+        "yes": "Yes",
+        "no": "No",
+        "graded": "A grade",
+        "grade": "Before the grade",
+    },
+}
+"""All parts of a wording, with what they are called in their groups."""
+TITLES = {part: title for group in GROUPS.values() for part, title in group.items()}
+ONE_LINE = frozenset(
+    {
+        *("instruction", "response_a", "response_b", "end", "example", "now"),
+        *("verdict", "explanation", "answer", "yes", "no", "grade"),
+    }
+)
+_LINES = {"system": 8, "permuted": 2}  # of the higher fields
+_CAPTION = 15  # letters
+_WHAT = (
+    "These are the words around an item, in any language. The fences around its texts, the letters A to D and"
+    " the place of an answer stay as they are. Another wording is another run. Marks in braces stand for what"
+    " Tiebreak puts there: "
+)
+
+
+class WordingTab(QWidget):
+    """Writes into a draft, and follows it."""
+
+    def __init__(self, draft: RubricDraft, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._draft = draft
+        self.fields: dict[str, LineField | TextField] = {}
+        self.usual_buttons: dict[str, QPushButton] = {}
+        self._grids: dict[str, FieldGrid] = {}
+        self._changed = hint("")
+        self.reset_button = QPushButton("All as &usual")
+        self.reset_button.setAutoDefault(False)
+        name(self.reset_button, "All words as usual", "Put back every word that was changed")
+        self.reset_button.clicked.connect(self._reset)
+        marks = "; ".join(f"{mark} {what}" for mark, what in MARKS.items())
+        parts: list[QWidget] = [hint(f"{_WHAT}{marks}.")]
+        for title, group in GROUPS.items():
+            parts += [heading(title), self._group(group)]
+        above = QHBoxLayout()
+        above.addWidget(self._changed, 1)
+        above.addWidget(self.reset_button)
+        area = scrolling(column(*parts))
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._area = area
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 8, 8, 8)
+        layout.addLayout(above)
+        layout.addWidget(area, 1)
+        draft.changed.connect(self._show)
+        self._show()
+
+    def go_to(self, at: At) -> None:
+        """Put the cursor into the field of a part."""
+        field = self.fields[at.field]
+        field.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._area.ensureWidgetVisible(field)
+
+    def said(self, part: str) -> str:
+        """What is said to be wrong with a part."""
+        return self._grids[part].said(part)
+
+    def _group(self, group: dict[str, str]) -> QWidget:
+        inside = QWidget()
+        grid = FieldGrid(_CAPTION)
+        for part, title in group.items():
+            field = self._field(part, title)
+            field.written.connect(partial(self._write, part))
+            usual = QPushButton("As usual")
+            usual.setAutoDefault(False)
+            name(usual, f"{title}: as usual", _USUAL[part])
+            usual.clicked.connect(partial(self._put_back, part))
+            grid.add(part, title, field, [usual])
+            self.fields[part], self.usual_buttons[part], self._grids[part] = field, usual, grid
+        inside.setLayout(grid)
+        return inside
+
+    def _field(self, part: str, title: str) -> LineField | TextField:
+        marks = " and ".join(MARK.findall(_USUAL[part]))
+        what = f"Needs {marks}." if marks else ""
+        accessible = f"Wording: {title}"
+        if part in ONE_LINE:
+            return LineField(accessible, what, LONGEST_TEXT)
+        return TextField(accessible, what, _LINES.get(part, 2))
+
+    def _write(self, part: str, text: str) -> None:
+        self._draft.write(self._draft.rubric.with_part(part, text))
+
+    def _put_back(self, part: str) -> None:
+        self._write(part, _USUAL[part])
+        self.fields[part].setFocus(Qt.FocusReason.OtherFocusReason)  # its button cannot have it any more
+
+    @Slot()
+    def _reset(self) -> None:
+        rubric = self._draft.rubric
+        for part in PARTS:
+            rubric = rubric.with_part(part, _USUAL[part])
+        self._draft.write(rubric)
+        self.fields["system"].setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @Slot()
+    def _show(self) -> None:
+        wording, problems = self._draft.rubric.wording, self._draft.problems
+        own = [part for part in PARTS if wording[part] != _USUAL[part]]
+        for part, field in self.fields.items():
+            field.fill(wording[part])
+            self.usual_buttons[part].setVisible(part in own)
+            self._grids[part].say(part, problems.get(At(WORDING, part), ""))
+        self.reset_button.setEnabled(bool(own))
+        changed = counted(len(own), "part is", "parts are")
+        self._changed.setText(f"{changed} not as usual." if own else "All is worded as usual.")

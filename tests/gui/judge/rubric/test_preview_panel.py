@@ -1,0 +1,123 @@
+"""What the model is asked, beside the fields in which it is written."""
+
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from engine.core.cancel import CancelToken
+from engine.core.items import Order
+from engine.core.rubric import ELOQUENT
+from engine.core.run_setup import RunSetup
+from engine.data.dataset import Dataset, load_dataset
+from engine.judge.item_prompt import PromptFacts, question_of_setup, shown_prompts
+from engine.system.paths import demo_model
+from gui.judge.rubric.draft import RubricDraft
+from gui.judge.rubric.edited import EditedRubric
+from gui.judge.rubric.preview_jobs import PromptKind
+from gui.judge.rubric.preview_panel import PreviewPanel
+from gui.reading.prompt_pane import Ink
+from gui.work.lanes import EngineThreads
+
+
+@pytest.fixture
+def demo(demo_gold: Path) -> Dataset:
+    return load_dataset(demo_gold)
+
+
+def made(
+    qtbot: QtBot, threads: EngineThreads, dataset: Dataset | None = None, model: Path | None = None
+) -> PreviewPanel:
+    panel = PreviewPanel(RubricDraft(EditedRubric.of(ELOQUENT)), threads, dataset, model)
+    qtbot.addWidget(panel)
+    panel.show()
+    qtbot.waitUntil(lambda: panel.pane.prompt is not None)  # at once, whatever the model takes
+    qtbot.waitUntil(lambda: not panel._making.busy, timeout=60_000)
+    return panel
+
+
+def inks(panel: PreviewPanel) -> set[Ink]:
+    assert panel.pane.prompt is not None
+    return {span.ink for span in panel.pane.prompt.spans}
+
+
+def text(panel: PreviewPanel) -> str:
+    return panel.pane.toPlainText()
+
+
+def test_it_is_what_a_run_with_this_model_asks(qtbot: QtBot, threads: EngineThreads, demo: Dataset) -> None:
+    panel = made(qtbot, threads, demo, demo_model())
+    setup = RunSetup(demo.path, demo_model())
+    question = question_of_setup(setup, demo[0], CancelToken())
+    asked = [
+        one
+        for one in shown_prompts(question, ("relevance", Order.AB), CancelToken())
+        if not isinstance(one, PromptFacts)
+    ]
+    first = next(one for one in asked if (one.criterion, one.order) == ("relevance", Order.AB))
+    assert panel.pane.prompt is not None
+    assert panel.pane.prompt.exact == first.preview.text
+    assert f": {len(first.preview.tokens):,} tokens." in panel.said.text()
+    assert Ink.CONTROL in inks(panel)
+    panel.order.setCurrentIndex(panel.order.findData(Order.BA.value))
+    panel.make()
+    second = next(one for one in asked if (one.criterion, one.order) == ("relevance", Order.BA))
+    qtbot.waitUntil(lambda: panel.pane.prompt is not None and panel.pane.prompt.exact == second.preview.text)
+
+
+def test_without_a_model_the_text_alone_is_shown_with_whose_it_is(
+    qtbot: QtBot, threads: EngineThreads
+) -> None:
+    panel = made(qtbot, threads)
+    assert {Ink.OWN, Ink.INSTRUCTION, Ink.RESPONSE_A, Ink.RESPONSE_B} <= inks(panel)
+    assert Ink.CONTROL not in inks(panel)
+    assert "a sample item" in panel.said.text()
+    assert "without the chat format" in panel.said.text()
+    assert text(panel).endswith("Verdict:")
+
+
+def test_a_model_that_cannot_be_read_leaves_the_text_and_says_why(
+    qtbot: QtBot, threads: EngineThreads, tmp_path: Path
+) -> None:
+    panel = made(qtbot, threads, model=tmp_path / "gone.gguf")
+    assert "gone.gguf" in panel.note.text()
+    assert "[Instruction]" in text(panel)
+
+
+def test_it_follows_what_is_written_a_moment_later(
+    qtbot: QtBot, threads: EngineThreads, demo: Dataset
+) -> None:
+    panel = made(qtbot, threads, demo, demo_model())
+    draft = panel._draft
+    rubric = draft.rubric
+    draft.write(rubric.with_part("verdict", "Urteil:"))
+    qtbot.waitUntil(lambda: text(panel).endswith("Urteil:"))
+    draft.write(draft.rubric.with_part("system", "Nothing."))  # which lacks its mark
+    qtbot.waitUntil(lambda: "shown as usual" in panel.note.text())
+    assert "You compare two responses" in text(panel)
+    draft.choose(3)
+    qtbot.waitUntil(lambda: "Criterion: safety." in text(panel))
+    panel.item.setValue(2)
+    qtbot.waitUntil(lambda: demo[1].instruction[:30] in text(panel))
+
+
+@pytest.mark.parametrize(
+    ("kind", "ends"),
+    [
+        (PromptKind.EXPLANATION, "Verdict: A\nExplanation:"),
+        (PromptKind.PERMUTED, "Verdict:"),
+        (PromptKind.ABSOLUTE, "Answer:"),
+        (PromptKind.GRADED, "Grade:"),
+    ],
+)
+def test_every_question_of_a_criterion_can_be_seen(
+    qtbot: QtBot, threads: EngineThreads, demo: Dataset, kind: PromptKind, ends: str
+) -> None:
+    panel = made(qtbot, threads, demo, demo_model())
+    panel.kind.setCurrentIndex(panel.kind.findData(kind.value))
+    panel.make()
+    qtbot.waitUntil(lambda: not panel._making.busy)
+    assert text(panel).endswith(ends)
+    asked = {"permuted": "For this question alone", "absolute": "yes or no", "graded": "from 1 (very bad)"}
+    assert asked.get(kind.name.lower(), "") in text(panel)
+    assert "tokens." in panel.said.text()

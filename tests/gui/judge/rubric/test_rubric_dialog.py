@@ -1,0 +1,328 @@
+"""The editor as a person uses it: fields, keys, files, questions."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QInputMethodEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
+from pytestqt.qtbot import QtBot
+
+from engine.core.rubric import ELOQUENT, USUAL_WORDING, Criterion, PromptWording, Rubric
+from engine.data.rubrics.files import load_rubric, rubric_text
+from engine.data.rubrics.shipped import shipped_rubrics
+from engine.system.paths import rubrics_folder
+from gui.judge.rubric import rubric_file
+from gui.judge.rubric.edited import RUBRIC, WORDING, At, EditedRubric
+from gui.judge.rubric.fields import LineField, TextField
+from gui.judge.rubric.rubric_dialog import RubricDialog, RubricWish
+from gui.judge.rubric.rubric_jobs import read_rubric
+from gui.work.lanes import Lane
+from gui.work.workspace import Workspace
+
+MANNERS = Rubric(
+    "Manners",
+    (
+        Criterion("politeness", "Which response is more polite?", 2.0, "It thanks.", "It insults."),
+        Criterion("brevity", "Which response is shorter?"),
+        Criterion("on_topic", "Which response speaks of what was asked?"),
+    ),
+    1.0,
+    "Made up.",
+)
+TEXT = f"# kept by hand\n{rubric_text(MANNERS)}"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    made = tmp_path / "manners.toml"
+    made.write_text(TEXT, encoding="utf-8")
+    return made
+
+
+Opener = Callable[..., RubricDialog]
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, workspace: Workspace) -> Opener:
+    def opened(wish: RubricWish) -> RubricDialog:
+        dialog = RubricDialog(workspace, wish)
+        qtbot.addWidget(dialog, before_close_func=lambda _: dialog.draft.write(dialog._kept))
+        dialog.resize(1200, 660)
+        with qtbot.waitExposed(dialog):
+            dialog.show()
+        dialog.activateWindow()
+        return dialog
+
+    return opened
+
+
+def from_file(qtbot: QtBot, workspace: Workspace, opened: Opener, path: Path) -> RubricDialog:
+    task = workspace.threads.start(Lane.FILES, read_rubric(path))
+    with qtbot.waitSignal(task.finished) as read:
+        pass
+    (file,) = read.args
+    return opened(RubricWish(EditedRubric.of(file.rubric), file))
+
+
+def write(field: LineField | TextField, text: str) -> None:
+    """As a person does: in the place of what is there."""
+    field.setFocus()
+    field.selectAll()
+    if not text.isascii():
+        written = QInputMethodEvent()
+        written.setCommitString(text)
+        QApplication.sendEvent(field, written)
+    elif text:
+        QTest.keyClicks(field, text)
+    else:
+        QTest.keyClick(field, Qt.Key.Key_Backspace)
+
+
+def answer(button: str) -> list[str]:
+    """Press a button of the message box that comes next; what the box says is put into the list."""
+    said: list[str] = []
+
+    def press() -> None:
+        box = QApplication.activeModalWidget()
+        if not isinstance(box, QMessageBox):
+            QTimer.singleShot(20, press)
+            return
+        said.append(f"{box.text()} {box.informativeText()}".strip())
+        next(found for found in box.buttons() if found.text().replace("&", "") == button).click()
+
+    QTimer.singleShot(0, press)
+    return said
+
+
+def test_a_criterion_is_written_added_moved_and_removed(opened: Opener) -> None:
+    dialog = opened(RubricWish(EditedRubric.of(MANNERS)))
+    tab, view = dialog.criteria, dialog.criteria.view
+    view.setFocus()
+    QTest.keyClick(view, Qt.Key.Key_Down)
+    assert tab.name_field.text() == "brevity"
+    write(tab.question_field, "Which one is short?")
+    write(tab.bad_field, "It rambles.")
+    view.setFocus()
+    QTest.keyClick(view, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+    QTest.keyClick(view, Qt.Key.Key_Insert)
+    assert dialog.focusWidget() is tab.name_field
+    write(tab.name_field, "good humour")  # a space cannot be in a column's name
+    write(tab.question_field, "Which is funnier?")
+    dialog.draft.choose(3)
+    view.setFocus()
+    QTest.keyClick(view, Qt.Key.Key_Delete)
+    found = dialog.draft.rubric.rubric()
+    assert found.names == ("brevity", "good_humour", "politeness")
+    assert found.criteria[0] == Criterion("brevity", "Which one is short?", bad="It rambles.")
+    assert found.criteria[2] == MANNERS.criteria[0]
+    assert view.currentIndex().row() == dialog.draft.place == 2
+
+
+def test_problems_stand_at_their_fields_and_keep_it_from_being_saved(opened: Opener) -> None:
+    dialog = opened(RubricWish(EditedRubric.of(MANNERS)))
+    tab = dialog.criteria
+    write(tab.question_field, "")
+    assert "It is empty." in tab.fields.said("question")
+    assert "It is empty." in tab.question_field.accessibleDescription()
+    assert tab.table.index(0, 0).data() == "⚠ politeness"
+    assert dialog.problem.text().startswith("Criterion 1 (politeness), question: It is empty.")
+    assert not dialog.save_button.isEnabled()
+    assert not dialog.save_as_button.isEnabled()
+    dialog.save()  # by its key
+    assert not list(rubrics_folder().glob("*"))
+    dialog.draft.choose(2)
+    dialog.tabs.setCurrentWidget(dialog.wording)
+    dialog.show_button.click()
+    assert dialog.tabs.currentWidget() is tab
+    assert dialog.focusWidget() is tab.question_field
+    write(tab.question_field, "Which?")
+    assert tab.fields.said("question") == ""
+    assert dialog.save_button.isEnabled()
+
+
+def test_the_wording_is_changed_and_put_back(opened: Opener) -> None:
+    dialog = opened(RubricWish(EditedRubric.of(MANNERS)))
+    tab = dialog.wording
+    dialog.tabs.setCurrentWidget(tab)
+    write(tab.fields["verdict"], "Urteil:")
+    write(tab.fields["system"], "Nur {letters}")
+    assert dialog.draft.rubric.rubric().wording == PromptWording(verdict="Urteil:", system="Nur {letters}")
+    write(tab.fields["criterion"], "Kriterium {name}")
+    assert "needs {name} and {question}" in tab.said("criterion")
+    assert dialog.problem.text().startswith("Wording, Criterion: It needs")
+    tab.usual_buttons["criterion"].click()
+    assert tab.said("criterion") == ""
+    assert tab.usual_buttons["verdict"].isVisible()
+    assert not tab.usual_buttons["criterion"].isVisible()
+    tab.reset_button.click()
+    assert dialog.draft.rubric.rubric().wording == USUAL_WORDING
+    assert not tab.reset_button.isEnabled()
+
+
+def test_a_file_is_saved_whole_with_what_was_written_around_it(
+    qtbot: QtBot, workspace: Workspace, opened: Opener, path: Path
+) -> None:
+    dialog = from_file(qtbot, workspace, opened, path)
+    assert not dialog.save_button.isEnabled()
+    write(dialog.name_field, "Höflichkeit 礼貌")
+    dialog.threshold_field.setValue(0.25)
+    with qtbot.waitSignal(dialog.saved) as saved:
+        QTest.keyClick(dialog, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    expected = replace(MANNERS, name="Höflichkeit 礼貌", tie_threshold=0.25)
+    assert load_rubric(path) == expected
+    assert saved.args[0].rubric == expected
+    assert path.read_text("utf-8").startswith("# kept by hand\n")
+    assert not dialog.modified
+    dialog.reject()  # nobody is asked
+    assert not dialog.isVisible()
+
+
+def test_what_comes_with_the_program_is_saved_as_a_copy(
+    qtbot: QtBot, opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Path] = []
+
+    def choose(_parent: object, _title: str, suggestion: Path, _kind: str) -> Path:
+        asked.append(suggestion)
+        return suggestion
+
+    monkeypatch.setattr(rubric_file, "ask_target", choose)
+    shipped = shipped_rubrics()[1]
+    dialog = opened(RubricWish(EditedRubric.of(shipped)))
+    with qtbot.waitSignal(dialog.saved):
+        dialog.save_button.click()
+    assert asked == [rubrics_folder() / f"{shipped.name}.toml"]
+    assert load_rubric(asked[0]) == shipped
+    with qtbot.waitSignal(dialog.saved):  # it has a file now
+        write(dialog.name_field, "mine")
+        dialog.save_button.click()
+    assert len(asked) == 1
+    assert load_rubric(asked[0]).name == "mine"
+    assert shipped_rubrics()[1] == shipped
+
+
+def test_closing_with_changes_asks(qtbot: QtBot, workspace: Workspace, opened: Opener, path: Path) -> None:
+    dialog = from_file(qtbot, workspace, opened, path)
+    write(dialog.name_field, "Other")
+    said = answer("Go on editing")
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    assert said == ["“Other” has changes that are not saved."]
+    assert dialog.isVisible()
+    answer("Save")
+    with qtbot.waitSignal(dialog.accepted):
+        dialog.close()
+    assert load_rubric(path).name == "Other"
+
+
+def test_what_is_wrong_can_only_be_discarded(opened: Opener) -> None:
+    dialog = opened(RubricWish(EditedRubric.of(MANNERS)))
+    write(dialog.name_field, "")
+    said = answer("Discard them")
+    dialog.close_button.click()
+    assert "cannot be saved" in said[0]
+    assert not dialog.isVisible()
+
+
+def test_a_file_that_another_program_changed_is_not_overwritten_unasked(
+    qtbot: QtBot, workspace: Workspace, opened: Opener, path: Path
+) -> None:
+    dialog = from_file(qtbot, workspace, opened, path)
+    write(dialog.name_field, "Mine")
+    theirs = TEXT.replace('"Manners"', '"Theirs"')
+    path.write_text(theirs, encoding="utf-8")
+    dialog.disk.look()  # as whoever comes back to the window
+    qtbot.waitUntil(dialog.notice.isVisible)
+    assert "Another program has changed this file." in dialog.notice.text
+    said = answer("Do not save")
+    with qtbot.waitSignal(dialog.disk.not_saved):
+        dialog.save_button.click()
+    assert said[0].startswith("manners.toml was changed by another program.")
+    assert path.read_text("utf-8") == theirs
+    dialog.reload_button.click()
+    qtbot.waitUntil(lambda: dialog.name_field.text() == "Theirs")
+    assert not dialog.modified
+    write(dialog.name_field, "Mine")
+    path.write_text(TEXT, encoding="utf-8")
+    answer("Replace it")
+    with qtbot.waitSignal(dialog.saved):
+        dialog.save_button.click()
+    assert load_rubric(path).name == "Mine"
+
+
+def test_a_file_that_cannot_be_written_is_said_and_nothing_is_lost(
+    qtbot: QtBot, workspace: Workspace, opened: Opener, path: Path
+) -> None:
+    dialog = from_file(qtbot, workspace, opened, path)
+    write(dialog.name_field, "Mine")
+    path.unlink()
+    path.mkdir()
+    answer("Save")
+    with qtbot.waitSignal(dialog.disk.failed):
+        dialog.reject()
+    assert "is a folder" in dialog.notice.text
+    assert dialog.isVisible()
+    path.rmdir()
+    with qtbot.waitSignal(dialog.saved):
+        dialog.save_button.click()
+    assert dialog.isVisible()  # the wish to close was one of before
+    assert load_rubric(path).name == "Mine"
+
+
+def test_long_names_and_other_scripts_widen_nothing(opened: Opener) -> None:
+    criteria = (
+        Criterion("n" * 255, "Which? " + "w" * 300),
+        Criterion("الأدب", "أي رد أكثر تهذيبًا؟"),
+        Criterion("礼貌", "哪个回答更有礼貌？"),
+    )
+    rubric = Rubric("R" * 255, criteria, source="s" * 4000)
+    dialog = opened(RubricWish(EditedRubric.of(rubric)))
+    assert dialog.draft.problems == {}
+    assert dialog.minimumSizeHint().width() <= 1024
+    assert dialog.minimumSizeHint().height() <= 640
+    assert dialog.draft.rubric.rubric() == rubric
+
+
+def test_every_control_has_a_name_and_tab_leaves_every_field(opened: Opener) -> None:
+    dialog = opened(RubricWish(EditedRubric.of(ELOQUENT)))
+    for field in [*dialog.findChildren(LineField), *dialog.wording.fields.values()]:
+        assert field.accessibleName()
+    assert all(button.text() or button.accessibleName() for button in dialog.findChildren(QPushButton))
+    dialog.name_field.setFocus()
+    met = []
+    for _ in range(12):
+        met.append(dialog.focusWidget())
+        QTest.keyClick(dialog.focusWidget(), Qt.Key.Key_Tab)
+    order = [
+        dialog.name_field,
+        dialog.source_field,
+        dialog.threshold_field,
+        dialog.criteria.view,
+        dialog.criteria.name_field,
+        dialog.criteria.question_field,
+    ]
+    places = [met.index(widget) for widget in order]
+    assert places == sorted(places)
+
+
+def test_a_problem_of_the_rubric_leads_to_its_field(opened: Opener) -> None:
+    dialog = opened(RubricWish(EditedRubric()))
+    assert next(iter(dialog.draft.problems)) == At(RUBRIC, "name")
+    dialog.criteria.view.setFocus()
+    dialog.show_button.click()
+    assert dialog.focusWidget() is dialog.name_field
+    write(dialog.name_field, "New")
+    dialog.draft.remove()
+    dialog.show_button.click()
+    assert dialog.focusWidget() is dialog.criteria.add_button
+    dialog.draft.add()
+    write(dialog.criteria.name_field, "a")
+    write(dialog.criteria.question_field, "b?")
+    dialog.draft.write(dialog.draft.rubric.with_part("yes", ""))
+    dialog.show_button.click()
+    assert next(iter(dialog.draft.problems)) == At(WORDING, "yes")
+    assert dialog.tabs.currentWidget() is dialog.wording
+    assert dialog.focusWidget() is dialog.wording.fields["yes"]
