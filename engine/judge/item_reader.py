@@ -22,7 +22,7 @@ from engine.llama.session import LlamaSession, Steps
 from engine.llama.token_tree import BranchTokens, usable_prefix
 from engine.llama.writer import Continuation, Sampling
 from engine.prompt.chat_template import ChatTemplate
-from engine.prompt.rounds import Round, after_thought, letters_round, tokens_read
+from engine.prompt.rounds import Round, after_what_fits, letters_round, tokens_read
 from engine.prompt.sizes import PromptSizer, SizedItem
 
 Result = TypeVar("Result")
@@ -104,8 +104,8 @@ class ItemReader:
             branches: Sequence[BranchTokens] = each.tokens.branches
             thoughts = [_Thought()] * len(branches)
             if each.thought_for is not None:
-                thoughts = yield from self._think(reading, each)
-                branches = self._after(reading, each.thought_for, thoughts)
+                written = yield from self._think(reading, each)
+                thoughts, branches = self._after(reading, each, each.thought_for, written)
             scores = yield from self._told(self._session.scoring(slot, branches, goes_on=True), reading)
             for criterion, row, thought in zip(self._criteria, scores.tolist(), thoughts, strict=True):
                 answer = RawAnswer(each.question, tuple(row), thought.text, thought.cut)
@@ -193,13 +193,16 @@ class ItemReader:
         )
 
     def _after(
-        self, reading: _Reading, question: Question, thoughts: Sequence[_Thought]
-    ) -> list[BranchTokens]:
-        tree = reading.work.sized.trees[reading.order]
-        return [
-            after_thought(tree, branch, question, thought.text, self._template)
-            for branch, thought in enumerate(thoughts)
-        ]
+        self, reading: _Reading, each: Round, question: Question, thoughts: Sequence[_Thought]
+    ) -> tuple[list[_Thought], list[BranchTokens]]:
+        """The thoughts as far as there is room for them, and the branches after them."""
+        tree, kept, branches = reading.work.sized.trees[reading.order], [], []
+        for place, (thought, tokens) in enumerate(zip(thoughts, each.tokens.branches, strict=True)):
+            most = len(tokens.prompt) + self._sizer.thought_cells
+            text, answered = after_what_fits(tree, place, question, thought.text, self._template, most=most)
+            kept.append(_Thought(text, thought.cut or text != thought.text))
+            branches.append(answered)
+        return kept, branches
 
     def _told(self, steps: Steps[Result], of: _Reading) -> Judging[Result]:
         """Do the steps of a reading and tell how far they are, before the first of them too."""

@@ -20,6 +20,11 @@ class BranchTokens:
     prompt: tuple[int, ...]
     labels: tuple[tuple[int, ...], ...]
 
+    @property
+    def cells(self) -> int:
+        """Tokens of context that it takes by itself: the prompt, and its longest label."""
+        return len(self.prompt) + max(map(len, self.labels), default=0)
+
 
 @dataclass(frozen=True)
 class PromptTokens:
@@ -31,7 +36,7 @@ class PromptTokens:
     @property
     def cells(self) -> int:
         """Tokens of context that the tree takes: the trunk once, each branch's own part."""
-        own = sum(len(branch.prompt) + max(map(len, branch.labels), default=0) for branch in self.branches)
+        own = sum(branch.cells for branch in self.branches)
         return len(self.trunk) + own - len(self.trunk) * len(self.branches)
 
     def cells_beside(self, stem: Sequence[int]) -> int:

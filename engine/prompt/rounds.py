@@ -94,6 +94,20 @@ def after_thought(
     return branch_tokens(asked, _thinking(template))
 
 
+def after_what_fits(
+    tree: PromptTree, branch: int, question: Question, thought: str, template: ChatTemplate, *, most: int
+) -> tuple[str, BranchTokens]:
+    """The same after as much of a thought as takes `most` cells of context; and so much of it.
+
+    A text may take more tokens than it was written with: broken characters do.
+    """
+    while True:
+        answered = after_thought(tree, branch, question, thought, template)
+        if answered.cells <= most or not thought:
+            return thought, answered
+        thought = thought[: min(len(thought) - 1, len(thought) * most // answered.cells)]
+
+
 def closing_tokens(rubric: Rubric, asked: Sequence[Asked], template: ChatTemplate) -> int:
     """Tokens that close a thought and lead to its answer, and those of the longest answer; 0 where nothing
     that is asked thinks.

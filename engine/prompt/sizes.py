@@ -93,6 +93,11 @@ class PromptSizer:
         self._aside = settings.explains and settings.may_read_one_order
         self._writing_cells = self._leads + texts * settings.max_explanation_tokens
 
+    @property
+    def thought_cells(self) -> int:
+        """Tokens of context for a thought, closed and answered."""
+        return self.settings.max_thought_tokens + self._closing
+
     def sized(self, original: Item, shown: Item, in_series: bool = False) -> SizedItem:
         """The prompts of `original` as it is `shown`, which may be shorter. Raises Cancelled.
 
@@ -118,7 +123,7 @@ class PromptSizer:
         """Cells of one order: of its largest round, and of the letters, from which explanations go on."""
         cells = [letters.cells_beside(self.stem)] if self.settings.explains else []
         for each in rounds:
-            thoughts = len(each.tokens.branches) * (self.settings.max_thought_tokens + self._closing)
+            thoughts = len(each.tokens.branches) * self.thought_cells
             cells.append(each.tokens.cells_beside(self.stem) + (thoughts if each.thought_for else 0))
         return max(cells)
 

@@ -16,7 +16,7 @@ from engine.llama.vocabulary import Vocabulary
 from engine.loading.templates import chat_template
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.judge_prompt import build_prompt
-from engine.prompt.rounds import Round, after_thought, tokenize_rounds, tokens_read
+from engine.prompt.rounds import Round, after_thought, after_what_fits, tokenize_rounds, tokens_read
 from engine.prompt.tokens import tokenize_prompt
 from tests.small_models import REAL_PAIRS, REAL_THINKERS
 
@@ -116,6 +116,22 @@ def test_a_thought_cannot_close_itself_or_open_a_turn(small_model: SmallModel) -
         harmless = after_thought(TREE, 0, each.thought_for, "A.", template).prompt
         control = {token.id for token in vocabulary.special_tokens if token.control}
         assert [i for i in ids if i in control] == [i for i in harmless if i in control]
+
+
+def test_of_a_thought_that_takes_too_much_room_as_much_is_kept_as_fits(small_model: SmallModel) -> None:
+    """A broken character takes more tokens than the byte that the model wrote."""
+    with opened(small_model("thinker")) as (_, template):
+        (each,) = tokenize_rounds(TREE, asked(Way.THINKING), template)[1]
+        question, thought = each.thought_for, "\ufffd" * 200
+        assert question is not None
+        whole = after_thought(TREE, 0, question, thought, template)
+        most = whole.cells - 250
+        kept, answered = after_what_fits(TREE, 0, question, thought, template, most=most)
+        assert answered.cells <= most
+        assert thought.startswith(kept)
+        assert 0.5 * most < answered.cells
+        assert after_what_fits(TREE, 0, question, thought, template, most=whole.cells) == (thought, whole)
+        assert after_what_fits(TREE, 0, question, thought, template, most=10)[0] == ""
 
 
 @pytest.mark.parametrize(
