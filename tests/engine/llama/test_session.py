@@ -16,6 +16,7 @@ from engine.core.items import Item, Order, Preference
 from engine.core.log_probs import FloatArray
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import KvType
+from engine.data.dataset import load_dataset
 from engine.llama.context import SessionShape
 from engine.llama.model import LlamaModel, cannot_compute
 from engine.llama.session import _SMALLER, LlamaSession
@@ -26,11 +27,13 @@ from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.tokens import stem_tokens, tokenize_explanation, tokenize_prompt
-from engine.system.paths import demo_model
+from engine.system.paths import demo_dataset, demo_model
 
 SmallModel = Callable[[str], Path]
 
 ITEM = Item("1", "Name a prime number above 90.", "97 is prime: nothing divides it.", "91, of course!")
+OF_DEMO = load_dataset(demo_dataset())[0]
+"""Of the demo model's world: of anything else it is unsure, and rounding moves it far."""
 # F16 logits differ by up to 4e-3 between batch shapes, so the log-probability of a token by twice that.
 TOLERANCE = 8e-3
 
@@ -51,12 +54,12 @@ def session_of(
             yield session, chat_template(model.chat_template, session.vocabulary, CancelToken())
 
 
-def prompt_for(template: ChatTemplate, order: Order = Order.AB) -> PromptTokens:
-    return tokenize_prompt(build_prompt(ITEM, order, ELOQUENT), template)
+def prompt_for(template: ChatTemplate, order: Order = Order.AB, item: Item = ITEM) -> PromptTokens:
+    return tokenize_prompt(build_prompt(item, order, ELOQUENT), template)
 
 
-def shared_scores(session: LlamaSession, template: ChatTemplate) -> FloatArray:
-    prompt = prompt_for(template)
+def shared_scores(session: LlamaSession, template: ChatTemplate, item: Item = ITEM) -> FloatArray:
+    prompt = prompt_for(template, item=item)
     session.hold_stem(stem_tokens(ELOQUENT, ExamplePool(), template))
     session.read_trunk(0, prompt.trunk)
     scores = session.score(0, prompt.branches)
@@ -273,15 +276,15 @@ def test_a_cache_in_q8_0_gives_nearly_the_scores_of_one_in_f16() -> None:
     scores = []
     for kv_type in KvType:
         with session_of(demo_model(), kv_type=kv_type) as (session, template):
-            scores.append(shared_scores(session, template))
+            scores.append(shared_scores(session, template, OF_DEMO))
     assert not np.array_equal(scores[0], scores[1])
     assert np.allclose(np.exp(scores[0]), np.exp(scores[1]), atol=0.05)
 
 
 def test_a_cache_in_q8_0_shares_prefixes_too() -> None:
     with session_of(demo_model(), kv_type=KvType.Q8_0) as (session, template):
-        shared = shared_scores(session, template)
-        alone = [separate_scores(session, branch) for branch in prompt_for(template).branches]
+        shared = shared_scores(session, template, OF_DEMO)
+        alone = [separate_scores(session, each) for each in prompt_for(template, item=OF_DEMO).branches]
         assert np.allclose(np.exp(shared), np.exp(alone), atol=0.05)
 
 
