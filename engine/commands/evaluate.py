@@ -17,7 +17,7 @@ from engine.commands.shared.measure_arguments import (
     find_judge_model,
     say_what_was_left_out,
 )
-from engine.commands.shared.run_outputs import health_lines
+from engine.commands.shared.run_outputs import health_lines, print_by_way
 from engine.commands.shared.slice_arguments import (
     add_slices,
     divided,
@@ -26,13 +26,11 @@ from engine.commands.shared.slice_arguments import (
     sliced,
     slices_json,
 )
-from engine.measure.accuracy import accuracy_by_way
 from engine.measure.evaluation import Evaluation, evaluate, official_json
 from engine.measure.matching import match
 from engine.measure.systems import open_system
 from engine.report.measure_tables import accuracy_table, confusion_table, explanation_table, label_table
 from engine.report.people_tables import among_people_table, people_pairs_table
-from engine.report.way_tables import way_table
 from engine.system.files import write_json
 
 
@@ -78,9 +76,8 @@ def run(options: argparse.Namespace) -> int:
     print(f"{printable(evaluation.name)} against the human labels of {against}: {matched.items:,} items")
     print(f"{health_lines(matched.system.health)}\n")
     _print_tables(evaluation, options.confusion)
-    results = matched.system.results
-    if results is not None and (ways := way_table(results, accuracy_by_way(results, matched.dataset))):
-        print(f"\nThe model's labels by way of asking, without a calibration:\n{printed(ways)}")
+    if matched.system.results is not None:
+        print_by_way(matched.system.results, matched.dataset)
     print_slices(slices)
     return DONE
 

@@ -45,6 +45,7 @@ from engine.commands.shared.run_outputs import (
     distribution,
     export_results,
     health_lines,
+    print_by_way,
     warn_of_gaps,
 )
 from engine.core.cancel import CancelToken
@@ -63,10 +64,9 @@ from engine.judge.on_device import judging_by
 from engine.judge.plan import RunPlan
 from engine.judge.prepare import PreparedRun, prepare_run
 from engine.judge.work import judge_plan
-from engine.measure.accuracy import accuracy_by_way, run_accuracy
+from engine.measure.accuracy import run_accuracy
 from engine.measure.label_counts import count_run
 from engine.report.run_tables import run_accuracy_table
-from engine.report.way_tables import way_table
 from engine.store.run_store import RunStore
 from engine.system.apart import Apart, Here
 from engine.system.awake import Awake, KeepAwake, can_stay_awake
@@ -355,6 +355,5 @@ def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argpar
     if accuracies := run_accuracy(results, plan.dataset):
         print(f"\nAgainst the human labels of {plan.dataset.name}:")
         print(printed(run_accuracy_table(accuracies)))
-    if ways := way_table(results, accuracy_by_way(results, plan.dataset)):
-        print(f"\nThe model's labels by way of asking, without a calibration:\n{printed(ways)}")
+    print_by_way(results, plan.dataset)
     return warn_of_gaps(results)

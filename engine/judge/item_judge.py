@@ -11,7 +11,7 @@ from functools import partial
 
 from engine.core.cell_safety import unsafe_explanation
 from engine.core.events import Drafted, LabelsRead, Reports
-from engine.core.items import Item, Order, Preference, digest
+from engine.core.items import Item, Order, Preference
 from engine.core.judgments import Explanation, JudgedItem, Judgment, Unscored
 from engine.core.rubric import Rubric
 from engine.core.settings import JudgeSettings
@@ -20,7 +20,7 @@ from engine.decisions.decision import decide
 from engine.decisions.second_order import leaves_open
 from engine.decisions.sentences import complete_length, without_half_sentence
 from engine.judge.group_watch import GroupWatch
-from engine.judge.item_reader import ItemReader, ItemWork, Judging
+from engine.judge.item_reader import ItemReader, ItemWork, Judging, seed_of
 from engine.judge.pace import Pace
 from engine.llama.session import LlamaSession
 from engine.llama.writer import Continuation, Generated, Sampling
@@ -285,9 +285,8 @@ class ItemJudge:
     def _continuation(self, text: _Text) -> Continuation:
         tree, question = text.work.sized.trees[Order.AB], self._rubric.names.index(text.criterion)
         prompt = tokenize_explanation(tree, question, text.preference, self._template)
-        # Each text has a seed of its own, so that it does not depend on what else is written with it.
-        key = [self._settings.seed, text.work.original.content_hash, text.criterion]
-        return Continuation(text.slot, text.branch, prompt, seed=int(digest(key)[:15], 16))
+        seed = seed_of(self._settings.seed, text.work.original.content_hash, text.criterion)
+        return Continuation(text.slot, text.branch, prompt, seed)
 
     def _result(self, work: ItemWork) -> JudgedItem:
         unscored = {}

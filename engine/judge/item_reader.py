@@ -157,8 +157,10 @@ class ItemReader:
     def _think(self, reading: _Reading, each: Round) -> Judging[list[_Thought]]:
         """Write a thought after each prompt of a round, all of them together."""
         started, before = time.perf_counter(), self._session.tokens_generated
+        key = (self._sizer.settings.seed, reading.work.original.content_hash)
+        of_thought = (reading.order, Way.THINKING, each.question)
         continuations = [
-            Continuation(reading.slot, branch, tokens.prompt, self._seed(reading, criterion, each.question))
+            Continuation(reading.slot, branch, tokens.prompt, seed_of(*key, criterion, *of_thought))
             for branch, (criterion, tokens) in enumerate(
                 zip(self._criteria, each.tokens.branches, strict=True)
             )
@@ -170,12 +172,6 @@ class ItemReader:
         self._watch.thought(len(written))
         texts = (each.data.decode("utf-8", "ignore" if each.cut else "replace") for each in written)
         return [_Thought(text.strip(), each.cut) for text, each in zip(texts, written, strict=True)]
-
-    def _seed(self, reading: _Reading, criterion: str, question: str) -> int:
-        """Each thought has one of its own, so that it does not depend on what else is written with it."""
-        item = reading.work.original.content_hash
-        key = [self._sizer.settings.seed, item, criterion, reading.order, Way.THINKING, question]
-        return int(digest(key)[:15], 16)
 
     @cached_property
     def _sampling(self) -> Sampling:
@@ -213,6 +209,11 @@ class ItemReader:
             yield from self._watch.tokens()
             yield from self._watch.reading(*place)
         return reports.result
+
+
+def seed_of(*key: object) -> int:
+    """The seed of a text: each has its own, so that it does not depend on what else is written with it."""
+    return int(digest(list(key))[:15], 16)
 
 
 def _place_of(mark: str) -> Callable[[str], int | None]:

@@ -5,7 +5,7 @@ Light, for judging prints it: scikit-learn is not needed here.
 Knows: labels on both sides. Does not know: files, models, what else is measured.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.core.items import PREFERENCES, Preference
@@ -50,9 +50,11 @@ def run_accuracy(results: RunResults, dataset: Dataset) -> dict[str, Accuracy]:
     return found
 
 
-def accuracy_by_way(results: RunResults, dataset: Dataset) -> dict[str, dict[str, Accuracy]]:
-    """That of the model's own labels by way of asking, of all ways together too; empty for a run of one."""
-    return {name: run_accuracy(each, dataset) for name, each in results.by_way().items()}
+def accuracy_by_way(
+    by_way: Mapping[str, RunResults], dataset: Dataset | None
+) -> dict[str, dict[str, Accuracy]]:
+    """The accuracy of each of the results that `RunResults.by_way` gave; without human labels of none."""
+    return {name: {} if dataset is None else run_accuracy(each, dataset) for name, each in by_way.items()}
 
 
 def share_right(predicted: Labels, human: Labels) -> float:

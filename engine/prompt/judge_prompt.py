@@ -12,6 +12,7 @@ Knows: how a prompt is put together. Does not know: tokens, chat templates, mode
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 from engine.core.items import Item, Order, Preference
 from engine.core.rubric import USUAL_WORDING, PromptWording, Rubric, put_in
@@ -39,10 +40,13 @@ class PromptTree:
         `reply`: how the model's own words begin; without it the next token is the verdict's letter. `text`:
         what stands after the criterion, on a line of its own. `thought`: as in Conversation.
         """
-        system = put_in(self.wording.system, letters=self.wording.letters())
         asked = (*self.branches[branch], own(f"\n{text}")) if text else self.branches[branch]
         reply = self.wording.verdict if reply is None else reply
-        return Conversation((own(system),), (*self.stem, *self.trunk, *asked), reply, thought)
+        return Conversation((own(self._system),), (*self.stem, *self.trunk, *asked), reply, thought)
+
+    @cached_property
+    def _system(self) -> str:
+        return put_in(self.wording.system, letters=self.wording.letters())
 
 
 def build_prompt(item: Item, order: Order, rubric: Rubric, examples: Sequence[Item] = ()) -> PromptTree:
@@ -73,6 +77,7 @@ def explanation_reply(preference: Preference, wording: PromptWording = USUAL_WOR
     return f"{verdict_reply(preference, wording)}\n{wording.explanation}"
 
 
+@lru_cache(maxsize=8)
 def fences_of(wording: PromptWording) -> Fences:
     """The marks around the texts of an item."""
     return Fences(wording.titles, wording.end)

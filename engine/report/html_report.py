@@ -184,7 +184,8 @@ def _ways(report: Report) -> Table | None:
     results = report.results
     if results is None:
         return None
-    return way_table(results, accuracy_by_way(results, report.evaluation.matched.dataset))
+    by_way = results.by_way()
+    return way_table(by_way, accuracy_by_way(by_way, report.evaluation.matched.dataset))
 
 
 def _people(evaluation: Evaluation) -> dict[str, Any] | None:

@@ -24,24 +24,23 @@ AccuracyByWay = Mapping[str, Mapping[str, Accuracy]]
 """By way, of all together too, and criterion."""
 
 
-def way_table(results: RunResults, right: AccuracyByWay) -> Table | None:
+def way_table(by_way: Mapping[str, RunResults], right: AccuracyByWay) -> Table | None:
     """A row for all ways of a run together, and one for each; None for a run of one way.
 
-    `right`: as `accuracy_by_way` gives it: how often the model's own labels are the human ones, where there
-    are any. What people overrode takes no part.
+    `by_way`: what `RunResults.by_way` gave. `right`: as `accuracy_by_way` gives it: how often the model's own
+    labels are the human ones, where there are any. What people overrode takes no part.
     """
-    alone = results.by_way()
-    if not alone:
+    if not by_way:
         return None
     criteria = tuple(right[ALL_WAYS])
     columns = (
         _WAY,
         *((ACCURACY,) if criteria else ()),
         *(Column(name, words(name), Kind.SHARE, f"The accuracy on {words(name)}.") for name in criteria),
-        *((FLIPPED,) if Order.BA.value in results.run.identity.settings["orders"] else ()),
+        *((FLIPPED,) if Order.BA.value in by_way[ALL_WAYS].run.identity.settings["orders"] else ()),
         FORMAT_MASS,
     )
-    rows = [_row(name, right[name], count_run(each), columns) for name, each in alone.items()]
+    rows = [_row(name, right[name], count_run(each), columns) for name, each in by_way.items()]
     return Table(columns, rows)
 
 

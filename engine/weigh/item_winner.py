@@ -6,6 +6,7 @@ Knows: labels, their probabilities, weights. Does not know: runs, submissions, h
 from collections.abc import Mapping, Sequence
 
 from engine.core.items import PREFERENCES, Preference
+from engine.core.ways.graded import GRADES
 from engine.weigh.weighted_judge import TIE, winner_and_margin
 
 OVERALL = "overall_quality"
@@ -23,6 +24,12 @@ def response_scores(probabilities: Probabilities) -> tuple[float, float]:
     """The scores of A and B, 0 to 10: 10 x (P(it is preferred) + P(both_good))."""
     a, b, both_good, _ = probabilities
     return HIGHEST_SCORE * (a + both_good), HIGHEST_SCORE * (b + both_good)
+
+
+def score_of(grade: float) -> float:
+    """The score of a response, 0 to 10, by its mean grade."""
+    lowest, *_, highest = GRADES
+    return (grade - lowest) / (highest - lowest) * HIGHEST_SCORE
 
 
 def weighted_winner(

@@ -11,10 +11,10 @@ from typing import Any
 from engine.core.errors import SetupError
 from engine.core.items import Way
 from engine.core.remedies import Remedy, Setting
-from engine.core.ways.graded import mean_grades, score_of
+from engine.core.ways.graded import mean_grades
 from engine.data.dataset import Dataset
 from engine.measure.systems import System
-from engine.weigh.item_winner import OVERALL, certain, response_scores, winner_of
+from engine.weigh.item_winner import OVERALL, certain, response_scores, score_of, winner_of
 from engine.weigh.weighted_judge import WINNERS, pairwise_preference_judge
 
 ScoredPair = dict[str, Any]  # what pairwise_preference_judge takes: id, scores_a, scores_b

@@ -198,12 +198,11 @@ def _judges(system: "System") -> list[str]:
 
 def _ways(results: "RunResults", gold: "Dataset | None" = None) -> dict[ScoreTable, Table]:
     """What each way of asking alone would have said, where there are several."""
-    from engine.decisions.run_results import ALL_WAYS
     from engine.measure.accuracy import accuracy_by_way
-    from engine.report.way_tables import AccuracyByWay, way_table
+    from engine.report.way_tables import way_table
 
-    nothing: AccuracyByWay = {name: {} for name in (ALL_WAYS, *results.ways)}
-    table = way_table(results, nothing if gold is None else accuracy_by_way(results, gold))
+    by_way = results.by_way()
+    table = way_table(by_way, accuracy_by_way(by_way, gold))
     return {} if table is None else {ScoreTable.WAYS: table}
 
 

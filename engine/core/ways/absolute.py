@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from engine.core.items import Way
 from engine.core.judgments import RawAnswer
-from engine.core.rubric import PromptWording, put_in
+from engine.core.rubric import PromptWording
 from engine.core.ways.log_space import among, of_mass
-from engine.core.ways.question import LabelLogProbs, Question
+from engine.core.ways.question import LabelLogProbs, Question, of_each_response
 
 _YES, _NO = 0, 1
 
@@ -24,15 +24,7 @@ class Absolute:
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
         """See WayOfAsking."""
-        return tuple(
-            Question(
-                name=name,
-                text=put_in(wording.absolute, response=title),
-                lead=wording.answer,
-                answers=(wording.yes, wording.no),
-            )
-            for name, title in (("A", wording.response_a), ("B", wording.response_b))
-        )
+        return of_each_response(wording, wording.absolute, wording.answer, (wording.yes, wording.no))
 
     def label_log_probs(self, answers: Sequence[RawAnswer]) -> LabelLogProbs:
         """See WayOfAsking: both good, both bad, or the good one alone, as if the answers were independent."""

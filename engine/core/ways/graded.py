@@ -12,12 +12,11 @@ from statistics import fmean
 
 from engine.core.items import Order, Way
 from engine.core.judgments import RawAnswer, Reading
-from engine.core.rubric import PromptWording, put_in
+from engine.core.rubric import PromptWording
 from engine.core.ways.log_space import among, log_sum, of_mass
-from engine.core.ways.question import LabelLogProbs, Question
+from engine.core.ways.question import LabelLogProbs, Question, of_each_response
 
 GRADES = (1, 2, 3, 4, 5)
-LARGEST_SCORE = 10.0
 _MIDDLE = 3.0
 _CLEARLY = 0.5  # grades by which a response must be better, so that preferring it is as likely as a tie
 _SPREAD = 0.25  # grades over which that turns
@@ -30,15 +29,7 @@ class Graded:
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
         """See WayOfAsking."""
-        return tuple(
-            Question(
-                name=name,
-                text=put_in(wording.graded, response=title),
-                lead=wording.grade,
-                answers=tuple(map(str, GRADES)),
-            )
-            for name, title in (("A", wording.response_a), ("B", wording.response_b))
-        )
+        return of_each_response(wording, wording.graded, wording.grade, tuple(map(str, GRADES)))
 
     def label_log_probs(self, answers: Sequence[RawAnswer]) -> LabelLogProbs:
         """See WayOfAsking: by the means alone, as in an ordered logit with a place for ties.
@@ -70,8 +61,3 @@ def mean_grades(readings: Iterable[Reading]) -> tuple[float, float] | None:
     if not grades or not all(map(math.isfinite, chain.from_iterable(grades))):
         return None
     return fmean(a for a, _ in grades), fmean(b for _, b in grades)
-
-
-def score_of(grade: float) -> float:
-    """A mean grade as a score (0 to 10) for the weighted judge."""
-    return (grade - GRADES[0]) / (GRADES[-1] - GRADES[0]) * LARGEST_SCORE

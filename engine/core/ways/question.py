@@ -9,7 +9,7 @@ from typing import Protocol
 
 from engine.core.items import Way
 from engine.core.judgments import RawAnswer
-from engine.core.rubric import PromptWording
+from engine.core.rubric import PromptWording, put_in
 
 LabelLogProbs = tuple[float, float, float, float]
 """Natural-log probabilities of the four labels, in the order of PREFERENCES, as the model saw the items."""
@@ -30,6 +30,16 @@ class Question:
     lead: str
     answers: tuple[str, ...]
     thinks: bool = False
+
+
+def of_each_response(
+    wording: PromptWording, text: str, lead: str, answers: tuple[str, ...]
+) -> tuple[Question, ...]:
+    """The same question of the response shown first and of the second, named A and B; `text` has a response's
+    mark.
+    """
+    titles = (("A", wording.response_a), ("B", wording.response_b))
+    return tuple(Question(name, put_in(text, response=title), lead, answers) for name, title in titles)
 
 
 class WayOfAsking(Protocol):
