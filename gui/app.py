@@ -17,6 +17,7 @@ from engine.core import VERSION
 from engine.core.errors import EngineBug, EngineError
 from engine.system.few_sources import keep_few_sources
 from engine.system.paths import data_folder
+from gui.kit.overrides import guard_overrides
 from gui.window.end_signals import EndSignals
 from gui.window.frame import MainWindow
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 def make_application(arguments: list[str]) -> QApplication:
     """Qt's application object, named and with the style that the theme is made for."""
+    guard_overrides()
     keep_few_sources()
     QCoreApplication.setApplicationName("Tiebreak")
     QCoreApplication.setApplicationVersion(VERSION)

@@ -97,6 +97,7 @@ class CriterionStrip(QWidget):
             self.show_rows(self._rows, chosen.property("criterion") if chosen else "")
 
     def _make(self, criteria: tuple[str, ...]) -> None:
+        self._rows = ()  # showing a button lays the strip out, which would look for the rows of before
         for button in self.buttons:
             self._group.removeButton(button)
             self._layout.removeWidget(button)

@@ -1,0 +1,45 @@
+"""Runs of few and of many criteria, one after the other, whichever page is looked at.
+
+Knows: the whole window. Does not know: what a page shows of a run.
+"""
+
+import random
+from pathlib import Path
+
+from pytestqt.qtbot import QtBot
+
+from gui.window.frame import MainWindow
+from gui.window.interior import Interior
+from gui.work.page_name import PageName
+from gui.work.state import State
+from tests.gui.windows import end_window
+from tests.judged import BAD, GOOD, SURE_A, A, B, dataset, stored_run
+
+CRITERIA = (1, 2, 5, 12)
+SWITCHES = 200
+
+
+def store_runs(folder: Path) -> None:
+    for count in CRITERIA:
+        names = [f"criterion_{place + 1}" for place in range(count)]
+        gold = dataset({name: [A, B, GOOD, BAD] for name in names})
+        stored_run(folder, gold, {name: [SURE_A] * len(gold) for name in names}, key=f"run of {count}")
+
+
+def test_runs_of_other_criteria_follow_each_other_on_all_pages(qtbot: QtBot, tmp_path: Path) -> None:
+    """A fault of the order of events would end the process: so many orders, drawn anew from one seed."""
+    store_runs(tmp_path)
+    interior = Interior(MainWindow(State(tmp_path / "state")), tmp_path / "runs.sqlite")
+    interior.frame.show()
+    draw = random.Random(28)
+    shown = 0
+    for _ in range(SWITCHES):
+        shown = draw.choice([run for run in (1, 2, 3, 4) if run != shown])
+        interior.workspace.open_run(shown)
+        if draw.random() < 0.5:
+            interior.frame.show_page(draw.choice(list(PageName)))
+        strip = interior.review.desk.strip
+        qtbot.waitUntil(lambda: interior.workspace.run is not None and interior.workspace.run.id == shown)
+        if interior.frame.page is PageName.REVIEW:
+            qtbot.waitUntil(lambda strip=strip: len(strip.buttons) == CRITERIA[shown - 1])
+    end_window(interior)
