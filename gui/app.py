@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication
 
 from engine.core import VERSION
 from engine.core.errors import EngineBug, EngineError
+from engine.system.ended_by_fault import FaultWatch
 from engine.system.few_sources import keep_few_sources
 from engine.system.paths import data_folder
 from gui.kit.overrides import guard_overrides
@@ -42,6 +43,7 @@ def make_application(arguments: list[str]) -> QApplication:
 
 def open_window(*files: Path) -> int:
     """Open the window, with a dataset, a submission or both, and stay until it closes; the exit code."""
+    watch = FaultWatch()
     app = make_application([])
     signals = EndSignals(app)
     window = MainWindow()
@@ -53,6 +55,8 @@ def open_window(*files: Path) -> int:
         if window.isVisible():  # not where it was closed at once
             filled.append(fill(window))
             filled[0].begin(*files)
+            if watch.told_in is not None:
+                filled[0].tell_of_fault(watch.told_in)
 
     def close() -> None:
         window.close()
@@ -65,6 +69,7 @@ def open_window(*files: Path) -> int:
     code = app.exec()
     signals.close()
     window.state.save()
+    watch.end()
     if not all(interior.end() for interior in filled):
         # Something works on that cannot be stopped. All that counts is stored; Qt would abort instead.
         os._exit(code)

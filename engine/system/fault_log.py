@@ -26,12 +26,17 @@ def log_fault(error: BaseException, doing: str) -> Path:
     `doing`: what the program was at, for whoever mends it. Where the file cannot be written, nothing more
     happens: a fault is not worth a second one.
     """
+    return log_words(doing, error)
+
+
+def log_words(words: str, error: BaseException | None = None) -> Path:
+    """Write words, and an error with its traceback, to the log file; see `log_fault`."""
     path = log_folder() / "tiebreak.log"
     with _one_at_a_time:
         handler = _file_handler(path)
         log.addHandler(handler)
         try:
-            log.error("Tiebreak %s, %s", VERSION, doing, exc_info=error)
+            log.error("Tiebreak %s, %s", VERSION, words, exc_info=error)
         finally:
             log.removeHandler(handler)
             handler.close()

@@ -131,6 +131,15 @@ class Interior(QObject):
                 IN_THE_WINDOW.of(Remedy(Step.COPY_STORE)),
             )
 
+    def tell_of_fault(self, log: Path) -> None:
+        """Say that a window before this one was ended by a fault, and where what is known of it was written."""
+        self.notice.show_note(
+            f"A fault of Tiebreak ended its window last time. What is known of it is in {text_of_path(log)}",
+            "Everything that was judged or labelled until then is kept. Help > Open the log folder leads to"
+            " it: please report what it says.",
+            bad=True,
+        )
+
     def run(self) -> None:
         """Start or resume the run that the Judge page describes."""
         self.frame.show_page(PageName.JUDGE)

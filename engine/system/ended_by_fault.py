@@ -1,0 +1,62 @@
+"""Whether the program was ended by a fault that no Python code could tell of, and what was known of it.
+
+While the program runs, Python keeps a file open and writes into it where each thread stood when a fault (a
+segmentation fault, an abort) ends the process. The next start finds the file with something in it.
+
+Knows: the folder of the logs, faulthandler. Does not know: who tells the user, and where.
+"""
+
+import faulthandler
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TextIO
+
+from psutil import pid_exists
+
+from engine.system.fault_log import log_words
+from engine.system.paths import log_folder
+
+_NAME = "window-{}.fault"
+
+
+class FaultWatch:
+    """From when it is made until `end`, a fault that ends this process is written down.
+
+    `told_in`: the log file, where one had ended an earlier process and was not told of yet; else None.
+    """
+
+    def __init__(self) -> None:
+        self.told_in = _gather()
+        self._path = log_folder() / _NAME.format(os.getpid())
+        self._file: TextIO | None = None
+        with suppress(OSError):  # a full disk: then a fault leaves no words
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self._path.open("w", encoding="utf-8")
+            faulthandler.enable(self._file)
+
+    def end(self) -> None:
+        """The process ends as it should, and nothing is to be told of it."""
+        if self._file is not None:
+            faulthandler.disable()
+            self._file.close()
+            with suppress(OSError):
+                self._path.unlink()
+
+
+def _gather() -> Path | None:
+    """Move what processes left behind that are gone into the log; the log, if there was anything."""
+    told_in = None
+    for path in sorted(log_folder().glob(_NAME.format("*"))):
+        with suppress(OSError):  # another process was faster, or the disk is read-only
+            words = path.read_text("utf-8", errors="backslashreplace").strip()
+            if words:
+                told_in = log_words(f"the window was ended by a fault\n{words}")
+            if words or not _is_alive(path):
+                path.unlink()
+    return told_in
+
+
+def _is_alive(path: Path) -> bool:
+    number = path.stem.rpartition("-")[2]
+    return number.isdecimal() and pid_exists(int(number))

@@ -1,0 +1,40 @@
+"""The application as it is started: what it says of a window that a fault ended."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+PROGRAM = """
+import faulthandler, sys
+from PySide6.QtCore import QTimer
+from gui import app
+fill = app.fill
+def filled(window):
+    made = fill(window)
+    QTimer.singleShot(0, lambda: (print(made.notice.text), DO))
+    return made
+app.fill = filled
+sys.exit(app.open_window())
+"""
+
+
+def start(home: Path, do: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "TIEBREAK_HOME": str(home), "QT_QPA_PLATFORM": "offscreen"}
+    return subprocess.run(
+        [sys.executable, "-c", PROGRAM.replace("DO", do)],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def test_a_window_that_a_fault_ended_says_so_at_its_next_start(tmp_path: Path) -> None:
+    assert start(tmp_path, "faulthandler._sigsegv()").returncode not in (0, 1, 2, 3)
+    again = start(tmp_path, "window.close()")
+    assert again.returncode == 0
+    assert "A fault of Tiebreak ended its window last time." in again.stdout
+    assert "tiebreak.log" in again.stdout
+    assert "ended" not in start(tmp_path, "window.close()").stdout
