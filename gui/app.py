@@ -18,9 +18,9 @@ from engine.core.errors import EngineBug, EngineError
 from engine.system.ended_by_fault import FaultWatch
 from engine.system.few_sources import keep_few_sources
 from engine.system.paths import data_folder
-from gui.kit.overrides import guard_overrides
 from gui.window.end_signals import EndSignals
 from gui.window.frame import MainWindow
+from gui.window.overrides import guard_overrides
 
 if TYPE_CHECKING:
     from gui.window.interior import Interior

@@ -23,6 +23,11 @@ def idle_seconds() -> float:
     return float(times.idle + getattr(times, "iowait", 0.0))
 
 
+def is_running(process: int) -> bool:
+    """Whether there is a process of this number."""
+    return psutil.pid_exists(process)
+
+
 class Memory(NamedTuple):
     """Main memory of this machine, in bytes: what can be had now, and all there is."""
 

@@ -12,8 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
-from psutil import pid_exists
-
+from engine.system.computer import is_running
 from engine.system.fault_log import log_words
 from engine.system.paths import log_folder
 
@@ -52,11 +51,11 @@ def _gather() -> Path | None:
             words = path.read_text("utf-8", errors="backslashreplace").strip()
             if words:
                 told_in = log_words(f"the window was ended by a fault\n{words}")
-            if words or not _is_alive(path):
+            if words or not _is_of_a_process(path):
                 path.unlink()
     return told_in
 
 
-def _is_alive(path: Path) -> bool:
+def _is_of_a_process(path: Path) -> bool:
     number = path.stem.rpartition("-")[2]
-    return number.isdecimal() and pid_exists(int(number))
+    return number.isdecimal() and is_running(int(number))

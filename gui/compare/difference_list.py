@@ -10,7 +10,6 @@ from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QHBoxLayout,
     QHeaderView,
     QLineEdit,
@@ -23,6 +22,7 @@ from engine.core.formatting import words
 from engine.core.review_filters import Filters
 from gui.compare.compare_jobs import DifferenceFilter, filter_differences
 from gui.compare.difference_table import DifferenceTableModel
+from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import one_line
 from gui.kit.labels import hint, label, name
 from gui.kit.views import table_view
@@ -58,7 +58,7 @@ class DifferenceList(QWidget):
         self._typing.setInterval(_TYPING_MS)
         self._typing.timeout.connect(self._filter)
         self.table = DifferenceTableModel(self)
-        self.criterion = QComboBox()
+        self.criterion = ComboBox()
         self.one_is_right = QCheckBox("E&xactly one is right")
         self.search = QLineEdit()
         self.view = table_view(self.table, "Items on which the systems differ")

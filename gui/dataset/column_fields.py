@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QCompleter, QGridLayout, QLabel, QWidge
 from engine.core.column_map import NO_LABEL, Sureness
 from engine.core.formatting import counted, words
 from engine.core.items import PREFERENCES
+from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import one_line, plain_label, tip
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.labels import hint, label, name, narrow
@@ -22,7 +23,7 @@ _WIDEST_LIST = 60  # letters
 _CAPTION = 17
 
 
-class SourceField(QComboBox):
+class SourceField(ComboBox):
     """The columns of a file and what lies in them, to choose from or to write."""
 
     changed = Signal()
@@ -186,7 +187,7 @@ class LabelFields(QWidget):
 
 
 def _meanings(value: str, meaning: str | None) -> QComboBox:
-    box = QComboBox()
+    box = ComboBox()
     name(box, f"What the label {one_line(value)} means")
     box.addItem(_UNKNOWN, None)
     for preference in PREFERENCES:

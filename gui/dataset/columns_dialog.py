@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
@@ -26,6 +25,7 @@ from engine.core.rubric import Rubric
 from gui.dataset import column_jobs
 from gui.dataset.column_fields import LabelFields, SourceFields
 from gui.dataset.column_jobs import FirstItems, Foreign
+from gui.kit.fields import ComboBox
 from gui.kit.fold import Fold
 from gui.kit.foreign_text import one_line, plain_label
 from gui.kit.label_words import LABEL_WORDS
@@ -169,7 +169,7 @@ class ColumnsDialog(QDialog):
         return text
 
     def _make_fields(self, foreign: Foreign) -> None:
-        self.kind = QComboBox()
+        self.kind = ComboBox()
         self.kind.addItem("Response A and response B", False)
         self.kind.addItem("A chosen and a rejected response", True)
         name(self.kind, "What the file has of each item")

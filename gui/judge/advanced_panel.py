@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
-    QDoubleSpinBox,
     QFormLayout,
     QSizePolicy,
     QSpinBox,
@@ -25,6 +23,7 @@ from engine.core.run_setup import RunSetup
 from engine.core.settings import CPU, DEFAULT_CONTEXT, MOST_THREADS, USUAL_MARGIN, ExampleChoice, KvType, Mode
 from gui.judge.devices.device_choice import DeviceChoice
 from gui.judge.usual_setup import usual_setup
+from gui.kit.fields import ComboBox, DoubleSpinBox, SpinBox
 from gui.kit.file_choice import FileChoice
 from gui.kit.file_dialogs import DATASETS
 from gui.kit.labels import name, narrow
@@ -179,7 +178,7 @@ class AdvancedPanel(QWidget):
         self._examples = FileChoice("labelled examples", DATASETS)
         self._examples.changed.connect(self._read_examples)
         self._shots = self._number("How many labelled examples the model is shown", 1, 32)
-        self._choice = QComboBox()
+        self._choice = ComboBox()
         narrow(self._choice)
         self._choice.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._choice.addItem("the same for all items", ExampleChoice.FIXED.value)
@@ -194,7 +193,7 @@ class AdvancedPanel(QWidget):
         self._choice.currentIndexChanged.connect(self.changed)
         self._calibration = FileChoice("calibration", _CALIBRATIONS)
         self._calibration.changed.connect(self.changed)
-        self._margin = QDoubleSpinBox()
+        self._margin = DoubleSpinBox()
         self._margin.setRange(0.01, 1)
         self._margin.setSingleStep(0.05)
         name(
@@ -220,7 +219,7 @@ class AdvancedPanel(QWidget):
             f"Tokens that the model can hold at once. Automatic: {DEFAULT_CONTEXT:,}, or what the model was"
             " trained with."
         )
-        self._kv_type = QComboBox()
+        self._kv_type = ComboBox()
         narrow(self._kv_type)
         self._kv_type.addItem("f16: exact", KvType.F16.value)
         self._kv_type.addItem("q8_0: half the memory, rounder results", KvType.Q8_0.value)
@@ -241,7 +240,7 @@ class AdvancedPanel(QWidget):
     def _make_explanation_fields(self) -> None:
         self._length = self._number("Longest explanation, in tokens", 1, 4096)
         self._length.setSuffix(" tokens")
-        self._temperature = QDoubleSpinBox()
+        self._temperature = DoubleSpinBox()
         self._temperature.setRange(0, 5)
         self._temperature.setSingleStep(0.1)
         self._temperature.setSpecialValueText("0 (likeliest words)")
@@ -254,7 +253,7 @@ class AdvancedPanel(QWidget):
         self._seed = self._number("Seed for a temperature above 0", 0, _LARGEST_SEED)
 
     def _number(self, accessible: str, least: int, most: int, automatic: str = "") -> QSpinBox:
-        field = QSpinBox()
+        field = SpinBox()
         field.setRange(least, most)
         field.setGroupSeparatorShown(True)
         field.setSpecialValueText(automatic)

@@ -6,9 +6,10 @@ Knows: a name, a number, ids. Does not know: items.
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from engine.core.formatting import counted, listed, short_name, visible
+from gui.kit.fields import SpinBox
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import heading, hint, label, name
 
@@ -29,7 +30,7 @@ class DatasetLine(QWidget):
         self._name = label("")
         self._part = QCheckBox("Only the first")
         name(self._part, "Judge only the first items")
-        self._number = QSpinBox()
+        self._number = SpinBox()
         self._number.setRange(1, 1)
         self._number.setGroupSeparatorShown(True)
         self._number.setSuffix(" items")

@@ -11,7 +11,6 @@ from typing import NamedTuple, TypeVar
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QMenu,
@@ -25,6 +24,7 @@ from engine.core.formatting import amount, counted, without_middle
 from gui.judge import model_jobs
 from gui.judge.model_jobs import AtWork, Candidate, ConversionChoice, ModelWish, SpeedsMeasured
 from gui.kit.busy import BusyLine
+from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import heading, hint, name
 from gui.work.lanes import Job, Lane, LatestTask
@@ -200,7 +200,7 @@ class ConvertDialog(QDialog):
         self.setWindowTitle("Convert a model")
         self._choices = choices
         source = choices[0].planned.source
-        self.formats = QComboBox()
+        self.formats = ComboBox()
         name(self.formats, "The format to write the weights in")
         for choice in choices:
             self.formats.addItem(f"{choice.label}, about {amount(choice.planned.expected)}")

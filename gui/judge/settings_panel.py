@@ -9,7 +9,6 @@ from pathlib import Path
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import (
-    QComboBox,
     QFormLayout,
     QHBoxLayout,
     QPushButton,
@@ -24,6 +23,7 @@ from gui.judge.rubric.criteria_boxes import CriteriaBoxes
 from gui.judge.rubric.rubric_choice import RubricChoice
 from gui.judge.usual_setup import usual_setup
 from gui.judge.ways.ways_panel import WaysPanel
+from gui.kit.fields import ComboBox
 from gui.kit.fold import Fold
 from gui.kit.labels import heading, label, name, narrow
 from gui.work.workspace import Workspace
@@ -97,12 +97,12 @@ class SettingsPanel(QWidget):
         self.ways.set_model(path)
 
     def _make_fields(self) -> None:
-        self._mode = QComboBox()
+        self._mode = ComboBox()
         narrow(self._mode)
         self._mode.addItem("Labels and explanations", Mode.EXPLAIN.value)
         self._mode.addItem("Labels alone (much faster)", Mode.LABELS.value)
         name(self._mode, "What the run makes")
-        self._orders = QComboBox()
+        self._orders = ComboBox()
         narrow(self._orders)
         self._orders.addItem("In both orders")
         self._orders.addItem("In one order (half the time)")

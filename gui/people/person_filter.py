@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 
 from engine.core.formatting import clipped, visible
 from engine.core.judgments import ReviewState
+from gui.kit.fields import ComboBox
 from gui.kit.labels import name
 from gui.people.note_line import tags_of
 from gui.people.progress import STATE_WORDS, Progress
@@ -112,7 +113,7 @@ class PersonFilter(QWidget):
 
 
 def _box(accessible: str) -> QComboBox:
-    box = QComboBox()
+    box = ComboBox()
     box.setMinimumContentsLength(8)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     name(box, accessible)

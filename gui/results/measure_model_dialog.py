@@ -7,7 +7,6 @@ from pathlib import Path
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
 from engine.core.errors import EngineError
 from engine.core.formatting import visible
 from engine.system.paths import demo_model, models_folder
+from gui.kit.fields import ComboBox
 from gui.kit.file_dialogs import ask_source, ask_target
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import hint, label, name, set_role
@@ -61,7 +61,7 @@ class MeasureModelDialog(QDialog):
         self._cutting.finished.connect(self.choose)
         self._cutting.failed.connect(self._refuse)
         self.setWindowTitle(f"Measure {measure}")
-        self.files = QComboBox()
+        self.files = ComboBox()
         name(self.files, "Model file")
         self.files.activated.connect(self._look)
         browse = QPushButton("Browse…")

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, Preference
 from engine.core.review_filters import NO_LABEL, Filters, LabelWish, ListOrder, WantedItems
+from gui.kit.fields import ComboBox
 from gui.kit.flow import FlowLayout
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.labels import name
@@ -280,7 +281,7 @@ def _label_box(text: str, what: str) -> QComboBox:
 
 
 def _narrow_box(accessible: str) -> QComboBox:
-    box = QComboBox()
+    box = ComboBox()
     box.setMinimumContentsLength(8)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     name(box, accessible)

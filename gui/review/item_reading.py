@@ -7,11 +7,12 @@ from enum import StrEnum
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QTextCharFormat
-from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from engine.core.formatting import percent
 from engine.core.items import Item, Preference
 from engine.core.judgments import Shortening
+from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import tip
 from gui.kit.labels import name
 from gui.kit.theme import colours
@@ -37,7 +38,7 @@ _MARKINGS = {
 }
 
 
-class MarkingBox(QComboBox):
+class MarkingBox(ComboBox):
     """Where a person chooses what is marked."""
 
     chosen = Signal(object)  # a Marking

@@ -4,8 +4,8 @@ Knows: keeping both in step. Does not know: what the number means.
 """
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QDoubleSpinBox, QSlider
 
+from gui.kit.fields import DoubleSpinBox, Slider
 from gui.kit.labels import name
 from gui.weigh.run_weights import DIGITS
 
@@ -22,11 +22,11 @@ class WeightControl(QObject):
 
     def __init__(self, what: str, highest: float, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider = Slider(Qt.Orientation.Horizontal)
         self.slider.setRange(0, round(highest * _STEPS))
         self.slider.setPageStep(_STEPS)
         name(self.slider, what)
-        self.field = QDoubleSpinBox()
+        self.field = DoubleSpinBox()
         self.field.setRange(0.0, highest)
         self.field.setDecimals(DIGITS)
         self.field.setSingleStep(1 / _STEPS)

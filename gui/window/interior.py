@@ -132,7 +132,7 @@ class Interior(QObject):
             )
 
     def tell_of_fault(self, log: Path) -> None:
-        """Say that a window before this one was ended by a fault, and where what is known of it was written."""
+        """Say that an earlier window was ended by a fault, and where what is known of it was written."""
         self.notice.show_note(
             f"A fault of Tiebreak ended its window last time. What is known of it is in {text_of_path(log)}",
             "Everything that was judged or labelled until then is kept. Help > Open the log folder leads to"

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
@@ -24,6 +23,7 @@ from engine.core.events import Preparing
 from engine.core.formatting import percent, short_name, words
 from engine.core.items import Order, Way
 from gui.kit.busy import BusyLine
+from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import OneLine, one_line, plain_label
 from gui.kit.labels import heading, hint, label, name, narrow
 from gui.kit.notice import Notice
@@ -93,7 +93,7 @@ class PromptDialog(QDialog):
         item_id = self._wanted.subject.item.id
         self.title = OneLine()
         self.title.setText(one_line(f"Item {item_id}: reading the model's vocabulary …"))
-        self.criterion, self.order, self.way = QComboBox(), QComboBox(), QComboBox()
+        self.criterion, self.order, self.way = ComboBox(), ComboBox(), ComboBox()
         self.way.hide()  # unless there is a choice
         for box, accessible in (
             (self.criterion, "Criterion (1 to 9)"),

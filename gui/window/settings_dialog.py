@@ -5,7 +5,6 @@ Knows: which settings there are. Does not know: how they take effect.
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
@@ -17,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from engine.system.awake import KeepAwake
 from engine.system.paths import text_of_path
+from gui.kit.fields import ComboBox
 from gui.kit.labels import hint, label, name
 from gui.kit.theme import TEXT_SIZES, ThemeChoice
 from gui.runs.run_watch import KEEP_AWAKE, kept_awake
@@ -69,19 +69,19 @@ class SettingsDialog(QDialog):
         self._author.editingFinished.connect(self._keep_author)
         self._author.setMaxLength(LONGEST_NAME)
         form.addRow("Your name, for labels", self._author)
-        self._theme = QComboBox()
+        self._theme = ComboBox()
         name(self._theme, "Theme")
         for choice, words in _THEMES.items():
             self._theme.addItem(words, choice.value)
         self._theme.activated.connect(self._keep_look)
         form.addRow("Theme", self._theme)
-        self._size = QComboBox()
+        self._size = ComboBox()
         name(self._size, "Text size")
         for percent in TEXT_SIZES:
             self._size.addItem(f"{percent} %", percent)
         self._size.activated.connect(self._keep_look)
         form.addRow("Text size", self._size)
-        self._awake = QComboBox()
+        self._awake = ComboBox()
         name(self._awake, "Keep the computer awake while judging", "The screen may go dark meanwhile")
         for when, words in _AWAKE.items():
             self._awake.addItem(words, when.value)

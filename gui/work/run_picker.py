@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePai
 
 from engine.core.formatting import short_name
 from engine.core.run_records import StoredRun
+from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import one_line, tip
 from gui.work.workspace import Workspace
 
@@ -16,7 +17,7 @@ OPEN_SUBMISSION, CHECK = "Open submission…", "Check the open run as a submissi
 _NARROWEST, _WIDEST = 23, 96  # characters that the closed box shows
 
 
-class RunPicker(QComboBox):
+class RunPicker(ComboBox):
     """Follows the workspace; choosing a run opens it there.
 
     What is no run is obeyed only where it is chosen from the open list: keys that go through the closed box

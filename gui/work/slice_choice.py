@@ -11,6 +11,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 
 from engine.core.formatting import clipped, visible
+from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import tip
 from gui.kit.labels import name
 from gui.work.file_jobs import Chosen, Divided, TagWish, divide
@@ -190,7 +191,7 @@ class SliceChoice(QWidget):
 
 def _box(accessible: str, letters: int) -> QComboBox:
     """A list that no name can widen."""
-    box = QComboBox()
+    box = ComboBox()
     box.setMinimumContentsLength(letters)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     name(box, accessible)

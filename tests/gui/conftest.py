@@ -11,9 +11,12 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import pytest
 from pytestqt.qtbot import QtBot
 
+from gui.window.overrides import guard_overrides
 from gui.work.lanes import EngineThreads
 from gui.work.state import State
 from gui.work.workspace import Workspace
+
+guard_overrides()  # as the application does
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from engine.core.events import MeasureProgress, Preparing
 from engine.core.formatting import without_middle
@@ -25,6 +25,7 @@ from gui.judge.devices.device_words import (
     outcome,
 )
 from gui.kit.busy import BusyLine
+from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import one_line, plain_label, tip
 from gui.kit.labels import name, narrow, set_role
 from gui.work.lanes import Lane, LatestTask
@@ -110,7 +111,7 @@ class DeviceChoice(QWidget):
             self._trying.drop()
 
     def _build(self) -> None:
-        self.field = QComboBox()
+        self.field = ComboBox()
         narrow(self.field)
         name(
             self.field,

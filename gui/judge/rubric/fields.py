@@ -6,9 +6,10 @@ Knows: how a text is written and a problem is shown. Does not know: rubrics.
 from collections.abc import Sequence
 
 from PySide6.QtCore import QMimeData, QSize, Signal, Slot
-from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QGridLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
 
 from engine.core.formatting import visible
+from gui.kit.fields import DoubleSpinBox
 from gui.kit.labels import label, name
 
 _ROOM = 12  # pixels of a field beside its lines
@@ -75,7 +76,7 @@ class LineField(QLineEdit):
             self.setCursorPosition(0)
 
 
-class NumberField(QDoubleSpinBox):
+class NumberField(DoubleSpinBox):
     """A number that is not negative. `written`: by a person."""
 
     written = Signal(float)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Slot
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import short_name, visible
@@ -16,6 +16,7 @@ from engine.core.items import Item, Order
 from gui.judge.rubric import preview_jobs
 from gui.judge.rubric.draft import RubricDraft
 from gui.judge.rubric.preview_jobs import SAMPLE_ITEM, PreviewedPrompt, PreviewWish, PromptKind
+from gui.kit.fields import ComboBox, SpinBox
 from gui.kit.foreign_text import OneLine, one_line
 from gui.kit.labels import heading, hint, label, name, narrow
 from gui.kit.notice import problem_of
@@ -99,7 +100,7 @@ class PreviewPanel(QWidget):
         return SAMPLE_ITEM if self._dataset is None else self._dataset[self.item.value() - 1]
 
     def _make_choices(self) -> None:
-        self.kind, self.order, self.item = QComboBox(), QComboBox(), QSpinBox()
+        self.kind, self.order, self.item = ComboBox(), ComboBox(), SpinBox()
         for kind in PromptKind:
             self.kind.addItem(kind.value, kind.value)
         for order, text in _ORDERS.items():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QShowEvent, QStandardItemModel
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import counted, listed, short_name, words
@@ -22,6 +22,7 @@ from gui.judge.rubric.edited import EditedRubric
 from gui.judge.rubric.rubric_dialog import RubricDialog, RubricWish
 from gui.judge.rubric.rubric_file import KIND
 from gui.judge.rubric.rubric_jobs import RubricFile, RubricsFound
+from gui.kit.fields import ComboBox
 from gui.kit.file_dialogs import ask_source
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
@@ -80,7 +81,7 @@ class RubricChoice(QWidget):
     # Making
 
     def _make_parts(self) -> None:
-        self.field = QComboBox()
+        self.field = ComboBox()
         narrow(self.field)
         name(self.field, "Rubric", "What is asked: its criteria, and the words of the prompt")
         self.field.activated.connect(self._choose)

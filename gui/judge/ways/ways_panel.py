@@ -15,6 +15,7 @@ from engine.core.remedies import Setting
 from engine.core.run_setup import RunSetup
 from gui.judge.usual_setup import usual_setup
 from gui.judge.ways.way_jobs import knows_thoughts
+from gui.kit.fields import SpinBox
 from gui.kit.fold import Fold
 from gui.kit.labels import hint, label, name
 from gui.kit.remedies import FIELDS
@@ -147,7 +148,7 @@ class WaysPanel(QWidget):
 
 
 def _number(accessible: str, most: int) -> QSpinBox:
-    field = QSpinBox()
+    field = SpinBox()
     field.setRange(1, most)
     field.setGroupSeparatorShown(True)
     name(field, accessible)

@@ -32,14 +32,19 @@ def test_runs_of_other_criteria_follow_each_other_on_all_pages(qtbot: QtBot, tmp
     interior = Interior(MainWindow(State(tmp_path / "state")), tmp_path / "runs.sqlite")
     interior.frame.show()
     draw = random.Random(28)
-    shown = 0
+    wanted = 0
+
+    def is_shown() -> bool:
+        run, buttons = interior.workspace.run, interior.review.desk.strip.buttons
+        looked_at = interior.frame.page is PageName.REVIEW
+        return (
+            run is not None and run.id == wanted and (not looked_at or len(buttons) == CRITERIA[wanted - 1])
+        )
+
     for _ in range(SWITCHES):
-        shown = draw.choice([run for run in (1, 2, 3, 4) if run != shown])
-        interior.workspace.open_run(shown)
+        wanted = draw.choice([run for run in (1, 2, 3, 4) if run != wanted])
+        interior.workspace.open_run(wanted)
         if draw.random() < 0.5:
             interior.frame.show_page(draw.choice(list(PageName)))
-        strip = interior.review.desk.strip
-        qtbot.waitUntil(lambda: interior.workspace.run is not None and interior.workspace.run.id == shown)
-        if interior.frame.page is PageName.REVIEW:
-            qtbot.waitUntil(lambda strip=strip: len(strip.buttons) == CRITERIA[shown - 1])
+        qtbot.waitUntil(is_shown)
     end_window(interior)

@@ -23,7 +23,8 @@ def guard_overrides() -> None:
 
 
 def _made_of(parent: type) -> Iterator[type]:
-    for child in type.__subclasses__(parent):
+    children: list[type] = type.__subclasses__(parent)
+    for child in children:
         yield child
         yield from _made_of(child)
 

@@ -1,0 +1,48 @@
+"""Fields that follow the mouse wheel only while they have the keyboard: who scrolls changes no setting.
+
+The window makes all its fields of these, never of Qt's own (a test holds it to that).
+
+Knows: the wheel, the focus. Does not know: what is chosen.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QSlider, QSpinBox, QWidget
+
+if TYPE_CHECKING:
+    _Field = QWidget
+else:
+    _Field = object
+
+
+class _CalmField(_Field):
+    """What all of them do; stands before Qt's own class among the bases."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # Qt's own lets the wheel give the focus
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Without the focus, the wheel is for what lies around: the page may be scrolled."""
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+
+class ComboBox(_CalmField, QComboBox):
+    """One of several, to choose from a list."""
+
+
+class SpinBox(_CalmField, QSpinBox):
+    """A whole number."""
+
+
+class DoubleSpinBox(_CalmField, QDoubleSpinBox):
+    """A number."""
+
+
+class Slider(_CalmField, QSlider):
+    """A number, to be drawn."""
