@@ -21,6 +21,7 @@ from engine.system.paths import data_folder
 from gui.window.end_signals import EndSignals
 from gui.window.frame import MainWindow
 from gui.window.overrides import guard_overrides
+from gui.window.popup_keys import PopupKeys
 
 if TYPE_CHECKING:
     from gui.window.interior import Interior
@@ -38,6 +39,7 @@ def make_application(arguments: list[str]) -> QApplication:
     app.setApplicationDisplayName("Tiebreak")
     app.setDesktopFileName("tiebreak")
     app.setStyle("Fusion")
+    PopupKeys(app)
     return app
 
 

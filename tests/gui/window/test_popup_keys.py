@@ -1,0 +1,71 @@
+"""Keys while a list or a menu is open: they choose there, and no key of the page is pressed."""
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMenu, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from gui.kit.fields import ComboBox
+from gui.window.popup_keys import PopupKeys
+
+
+class ShownPage(QWidget):
+    """A page with the key S, a list and a menu."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pressed: list[str] = []
+        self.box = ComboBox()
+        self.box.addItems(["accuracy", "safety"])
+        self.menu = QMenu(self)
+        self.menu.addAction("&Ada", lambda: self.pressed.append("chosen: Ada"))
+        self.menu.addAction("&Sam", lambda: self.pressed.append("chosen: Sam"))
+        QVBoxLayout(self).addWidget(self.box)
+        key = QShortcut(QKeySequence("S"), self)
+        key.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        key.activated.connect(lambda: self.pressed.append("key of the page"))
+
+
+@pytest.fixture
+def page(qtbot: QtBot, qapp: QApplication) -> Iterator[ShownPage]:
+    keys = PopupKeys(qapp)
+    made = ShownPage()
+    qtbot.addWidget(made)
+    with qtbot.waitActive(made):
+        made.show()
+    made.box.setFocus()
+    yield made
+    keys.setParent(None)
+    keys.deleteLater()
+
+
+def press_s() -> None:
+    """As the system does: the window that has the keyboard is told."""
+    window = QApplication.focusWindow()
+    assert window is not None
+    QTest.keyClick(window, Qt.Key.Key_S)
+
+
+def test_a_key_in_an_open_list_searches_there(page: ShownPage, qtbot: QtBot) -> None:
+    page.box.showPopup()
+    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)
+    press_s()
+    assert page.pressed == []
+    assert page.box.view().currentIndex().row() == 1
+    page.box.hidePopup()
+
+
+def test_a_key_in_an_open_menu_chooses_there(page: ShownPage, qtbot: QtBot) -> None:
+    page.menu.popup(page.mapToGlobal(page.rect().center()))
+    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is page.menu)
+    press_s()
+    assert page.pressed == ["chosen: Sam"]
+
+
+def test_a_key_without_a_popup_is_one_of_the_page(page: ShownPage) -> None:
+    press_s()
+    assert page.pressed == ["key of the page"]
