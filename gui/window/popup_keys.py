@@ -24,8 +24,13 @@ class PopupKeys(QObject):
             window.installEventFilter(self)  # once, however often it is said
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Qt asks with this event whether a key is wanted as it is, before it looks for a shortcut."""
-        if event.type() is QEvent.Type.ShortcutOverride and QApplication.activePopupWidget() is not None:
-            event.accept()
-            return True
-        return super().eventFilter(watched, event)
+        """Qt asks with this event whether a key is wanted as it is, before it looks for a shortcut.
+
+        The popup is asked first: an open list deals with Enter and Escape there and then.
+        """
+        popup = QApplication.activePopupWidget() if event.type() is QEvent.Type.ShortcutOverride else None
+        if popup is None:
+            return super().eventFilter(watched, event)
+        QApplication.sendEvent(popup.focusWidget() or popup, event)
+        event.accept()
+        return True

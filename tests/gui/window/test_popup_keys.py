@@ -43,29 +43,38 @@ def page(qtbot: QtBot, qapp: QApplication) -> Iterator[ShownPage]:
     keys.deleteLater()
 
 
-def press_s() -> None:
+def press(key: Qt.Key) -> None:
     """As the system does: the window that has the keyboard is told."""
     window = QApplication.focusWindow()
     assert window is not None
-    QTest.keyClick(window, Qt.Key.Key_S)
+    QTest.keyClick(window, key)
 
 
 def test_a_key_in_an_open_list_searches_there(page: ShownPage, qtbot: QtBot) -> None:
     page.box.showPopup()
     qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)
-    press_s()
+    press(Qt.Key.Key_S)
     assert page.pressed == []
     assert page.box.view().currentIndex().row() == 1
-    page.box.hidePopup()
+    press(Qt.Key.Key_Return)
+    assert (page.box.currentText(), page.box.view().isVisible()) == ("safety", False)
+
+
+def test_escape_leaves_an_open_list_as_it_was(page: ShownPage, qtbot: QtBot) -> None:
+    page.box.showPopup()
+    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)
+    press(Qt.Key.Key_Down)
+    press(Qt.Key.Key_Escape)
+    assert (page.box.currentText(), page.box.view().isVisible()) == ("accuracy", False)
 
 
 def test_a_key_in_an_open_menu_chooses_there(page: ShownPage, qtbot: QtBot) -> None:
     page.menu.popup(page.mapToGlobal(page.rect().center()))
     qtbot.waitUntil(lambda: QApplication.activePopupWidget() is page.menu)
-    press_s()
+    press(Qt.Key.Key_S)
     assert page.pressed == ["chosen: Sam"]
 
 
 def test_a_key_without_a_popup_is_one_of_the_page(page: ShownPage) -> None:
-    press_s()
+    press(Qt.Key.Key_S)
     assert page.pressed == ["key of the page"]
