@@ -3,8 +3,8 @@
 # make model         bring SmolLM2-135M-Instruct, a small real model to try it with (needs the internet)
 # make test          set everything up, then ruff, mypy and pytest
 # make test-cluster  set up what several computers need, in an environment of its own, and run its tests
-# make bundle        make the application that needs no Python, and its archive, in dist/ (make GPU=no bundle:
-#                    for the processor alone)
+# make bundle        make the application that needs no Python, and its archive, in dist/, with a library for GPUs
+#                    where one can be compiled (make GPU=yes bundle: or not at all; GPU=no: without)
 # make screenshots   draw the pictures of docs/ again
 # make clean         remove the virtual environments, the bundle and what tools left behind
 
@@ -13,7 +13,11 @@ VENV := .venv
 CLUSTER := .venv-cluster
 BIN := $(VENV)/bin
 OUT ?= submission.tsv
-GPU ?= yes
+GPU ?= auto
+GPU_PACKAGES_auto := --with-gpu-if-possible
+GPU_PACKAGES_yes := --with-gpu
+GPU_PART_yes := --with-gpu
+GPU_PART_no := --without-gpu
 
 .PHONY: run judge model test test-cluster bundle screenshots clean
 
@@ -40,8 +44,8 @@ test-cluster: $(CLUSTER)/ready
 	$(CLUSTER)/bin/python -m pytest tests/cluster
 
 bundle:
-	sh packaging/system_packages.sh $(if $(filter no,$(GPU)),,--with-gpu) $(PYTHON)
-	$(PYTHON) packaging/build.py $(if $(filter no,$(GPU)),--without-gpu)
+	sh packaging/system_packages.sh $(GPU_PACKAGES_$(GPU)) $(PYTHON)
+	$(PYTHON) packaging/build.py $(GPU_PART_$(GPU))
 
 screenshots: $(VENV)/run-time
 	PYTHONPATH=. $(BIN)/python packaging/screenshots.py docs

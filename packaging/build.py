@@ -1,6 +1,8 @@
 """Build the application for this system: a folder that runs where nothing is installed, and an archive of it.
 
-    python packaging/build.py [--no-archive] [--without-gpu]
+    python packaging/build.py [--no-archive] [--with-gpu | --without-gpu]
+
+It has llama.cpp's library for GPUs (Vulkan) where that can be compiled, and else says that it has none.
 
 Everything is made in `build/` and `dist/` of the project, with an environment of its own. What was made
 before and would not change is used again: the environment, and llama.cpp, which takes the most time.
@@ -18,6 +20,7 @@ from pathlib import Path
 import bundle_check
 from build_environment import BuildEnvironment, undisturbed_environment
 from project import BUILD, PACKAGING, RELEASED, ROOT, VERSION
+from vulkan_tools import NoVulkan, vulkan_tools
 
 _DIST = ROOT / "dist"
 _SYSTEMS = {"linux": "linux", "darwin": "macos", "win32": "windows"}
@@ -28,12 +31,17 @@ def main() -> int:
     """Build; the exit code."""
     parser = argparse.ArgumentParser(description="Build the application for this system.")
     parser.add_argument("--no-archive", action="store_true", help="make the folder alone")
-    parser.add_argument(
-        "--without-gpu", action="store_true", help="leave out llama.cpp's library for GPUs (Vulkan)"
+    gpu = parser.add_mutually_exclusive_group()
+    gpu.add_argument(
+        "--with-gpu", action="store_true", help="with llama.cpp's library for GPUs (Vulkan), or not at all"
     )
+    gpu.add_argument("--without-gpu", action="store_true", help="without it")
     options = parser.parse_args()
+    vulkan, lacking = gpu_part(wanted=options.with_gpu, refused=options.without_gpu)
+    if lacking:
+        print(lacking, flush=True)
     start = time.monotonic()
-    environment = BuildEnvironment(gpu=not options.without_gpu)
+    environment = BuildEnvironment(vulkan)
     environment.make()
     _run_python(environment, str(PACKAGING / "icons.py"), str(BUILD / "icons"))
     made = time.monotonic()
@@ -45,7 +53,24 @@ def main() -> int:
     if not options.no_archive:
         archive = _archive(bundle)
         print(f"{archive}: {archive.stat().st_size / 1e6:.0f} MB")
+    if lacking:
+        print(lacking)
     return code
+
+
+def gpu_part(wanted: bool, refused: bool) -> tuple[list[str], str]:
+    """What the library for GPUs is compiled with, empty for none; and what to say where it cannot be.
+
+    Ends the program where it cannot be compiled and was asked for by name (`wanted`). A Mac does without.
+    """
+    if refused or sys.platform == "darwin":
+        return [], ""
+    try:
+        return vulkan_tools(), ""
+    except NoVulkan as reason:
+        if wanted:
+            sys.exit(str(reason))
+        return [], f"THIS BUNDLE COMPUTES WITH THE PROCESSOR ALONE. {reason}"
 
 
 def bundle_name() -> str:

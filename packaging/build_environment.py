@@ -14,11 +14,11 @@ import sys
 import sysconfig
 import tarfile
 import venv
+from collections.abc import Sequence
 from pathlib import Path
 
 from bundle_contents import GPU_FOLDER
 from project import BUILD, PACKAGING, ROOT
-from vulkan_tools import vulkan_tools
 
 _NAME = "llama-cpp-python"
 # Everything lands in the package's own folder; the libraries find each other there.
@@ -52,10 +52,13 @@ def cmake_options(gpu: bool) -> list[str]:
 
 
 class BuildEnvironment:
-    """The environment and what was compiled for it, in `build/`. What did not change is not made again."""
+    """The environment and what was compiled for it, in `build/`. What did not change is not made again.
 
-    def __init__(self, gpu: bool = True) -> None:
-        self._gpu = gpu and sys.platform != "darwin"
+    `vulkan`: the versions of what the library for GPUs is compiled with; empty: there is to be none.
+    """
+
+    def __init__(self, vulkan: Sequence[str]) -> None:
+        self._vulkan = vulkan
         self._venv = BUILD / "venv"
         self.python = self._venv / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
         self.llama_licences = BUILD / "llama-licences"
@@ -77,9 +80,9 @@ class BuildEnvironment:
 
     def _compiled_with(self) -> list[str]:
         """What decides how llama.cpp comes out of the compiler, beside its source."""
-        options = [*_computer(), *cmake_options(self._gpu)]
-        if self._gpu:
-            options += [*vulkan_tools(), _GPU_RPATH.read_text(encoding="utf-8")]
+        options = [*_computer(), *cmake_options(bool(self._vulkan))]
+        if self._vulkan:
+            options += [*self._vulkan, _GPU_RPATH.read_text(encoding="utf-8")]
         return options
 
     def _packages(self) -> Path:
@@ -91,11 +94,11 @@ class BuildEnvironment:
         source = self._source()
         folder = BUILD / f"llama-{_digest([source.name, *compiled_with])[:12]}"
         if not (made := sorted(folder.glob("*.whl"))):
-            print(f"Compiling llama.cpp: {'15 to 40' if self._gpu else '5 to 15'} minutes.", flush=True)
+            print(f"Compiling llama.cpp: {'15 to 40' if self._vulkan else '5 to 15'} minutes.", flush=True)
             # pip's cache knows nothing of CMake's options: it might hand out a build for this very processor.
             self._pip(
                 *("wheel", "--no-cache-dir", "--no-deps", "--wheel-dir", str(folder), str(source)),
-                CMAKE_ARGS=shlex.join(cmake_options(self._gpu)),
+                CMAKE_ARGS=shlex.join(cmake_options(bool(self._vulkan))),
                 CMAKE_BUILD_PARALLEL_LEVEL=str(os.cpu_count() or 1),
             )
             made = sorted(folder.glob("*.whl"))

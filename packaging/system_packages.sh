@@ -1,16 +1,16 @@
 #!/bin/sh
 # See that this system can build and run Tiebreak: Python with venv, a C and C++ compiler, CMake, and on Linux
 # the libraries that Qt's window needs; for a bundle that can use a GPU (--with-gpu) also what llama.cpp's library
-# for GPUs is compiled with.
+# for GPUs is compiled with (--with-gpu-if-possible: it may go without).
 # What is missing is named with the line that installs it; root on Debian or Ubuntu gets it installed.
 #
-#     sh packaging/system_packages.sh [--with-gpu] [PYTHON]
+#     sh packaging/system_packages.sh [--with-gpu | --with-gpu-if-possible] [PYTHON]
 set -eu
 gpu=
-if [ "${1:-}" = --with-gpu ]; then
-    gpu=yes
-    shift
-fi
+case ${1:-} in
+    --with-gpu) gpu=yes; shift ;;
+    --with-gpu-if-possible) gpu=possible; shift ;;
+esac
 python=${1:-python3}
 name=$(basename "$python")
 
@@ -27,7 +27,7 @@ find_missing() { # sets $missing to the packages, by Debian's names
     if [ "$(uname -s)" = Linux ] && command -v "$python" >/dev/null 2>&1; then
         missing="$missing$(missing_libraries)"
     fi
-    if [ "$(uname -s)" = Linux ] && [ -n "$gpu" ]; then
+    if [ "$(uname -s)" = Linux ] && [ "$gpu" = yes ]; then
         missing="$missing$(missing_for_gpu)"
     fi
 }
@@ -87,6 +87,15 @@ check_version() {
     exit 2
 }
 
+install_if_possible() { # packages that a bundle can do without
+    if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null 2>&1; then
+        echo "Installing, for a GPU:$1"
+        apt-get update --quiet &&
+            DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends $1 && return
+    fi
+    echo "For a GPU, these are missing (Debian's names):$1."
+}
+
 find_missing
 if [ -n "$missing" ]; then
     install="apt-get install --yes --no-install-recommends -o DPkg::Lock::Timeout=120 $missing"
@@ -110,3 +119,7 @@ if [ -n "$missing" ]; then
     [ -z "$missing" ] || { echo "Still missing: $missing." >&2; exit 2; }
 fi
 check_version
+if [ "$(uname -s)" = Linux ] && [ "$gpu" = possible ]; then
+    wished=$(missing_for_gpu)
+    [ -z "$wished" ] || install_if_possible "$wished"
+fi

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 # VK_HEADER_VERSION, the third number of Vulkan's version. Those of 1.3.239 lack VK_EXT_layer_settings.
@@ -20,26 +19,31 @@ _REMEDY = (
 )
 
 
+class NoVulkan(Exception):
+    """Why llama.cpp's library for GPUs cannot be compiled here, and what to do."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"{reason} {_REMEDY}")
+
+
 def vulkan_tools() -> list[str]:
-    """The versions of the headers and of glslc. Ends the program where one of them cannot be used."""
+    """The versions of the headers and of glslc. NoVulkan where one of them cannot be used."""
     folders = [Path(sdk, "include") for sdk in _sdk()] + list(_SYSTEM_HEADERS)
     headers = next(
         (path for folder in folders if (path := folder / "vulkan" / "vulkan_core.h").is_file()), None
     )
     if headers is None:
-        sys.exit(
-            f"For the GPU, llama.cpp is compiled with Vulkan's headers, and there are none here. {_REMEDY}"
-        )
+        raise NoVulkan("For the GPU, llama.cpp is compiled with Vulkan's headers, and there are none here.")
     version = _VERSION.search(headers.read_text(encoding="utf-8"))
     if version is None or int(version[1]) < _OLDEST:
         found = f"version {version[1]}" if version else "of no version"
-        sys.exit(f"{headers}: Vulkan's headers are {found}; llama.cpp needs {_OLDEST} or newer. {_REMEDY}")
+        raise NoVulkan(f"{headers}: Vulkan's headers are {found}; llama.cpp needs {_OLDEST} or newer.")
     # CMake looks in the same places, and in the same order.
     glslc = shutil.which(
         "glslc", path=os.pathsep.join([*(f"{sdk}/bin" for sdk in _sdk()), *os.get_exec_path()])
     )
     if glslc is None:
-        sys.exit(f"For the GPU, llama.cpp is compiled with glslc, and there is none here. {_REMEDY}")
+        raise NoVulkan("For the GPU, llama.cpp is compiled with glslc, and there is none here.")
     printed = subprocess.run([glslc, "--version"], capture_output=True, text=True, check=True).stdout
     return [f"headers {version[1]}", *printed.splitlines()]
 

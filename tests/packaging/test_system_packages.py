@@ -39,6 +39,10 @@ def test_a_bundle_that_can_use_a_gpu_asks_for_its_tools_too(tmp_path: Path) -> N
     assert missing(tmp_path, "--with-gpu") == missing(tmp_path) | FOR_GPUS
 
 
+def test_a_bundle_that_may_go_without_does_not_stop_for_them(tmp_path: Path) -> None:
+    assert missing(tmp_path, "--with-gpu-if-possible") == missing(tmp_path)
+
+
 @pytest.mark.skipif(not shutil.which("c++"), reason="compiles")
 def test_vulkans_sdk_serves_in_place_of_the_packages(tmp_path: Path) -> None:
     tools, sdk = tmp_path / "tools", tmp_path / "folder with spaces"

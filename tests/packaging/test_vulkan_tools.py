@@ -4,7 +4,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from vulkan_tools import vulkan_tools
+from build import gpu_part
+from vulkan_tools import NoVulkan, vulkan_tools
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32", reason="the compiler of this SDK is a script of the shell"
@@ -46,7 +47,7 @@ def test_headers_that_are_too_old_are_named_with_what_is_needed_and_what_to_do(
     sdk: Path, text: str, found: str
 ) -> None:
     write_headers(sdk, text)
-    with pytest.raises(SystemExit) as refused:
+    with pytest.raises(NoVulkan) as refused:
         vulkan_tools()
     said = str(refused.value)
     for part in (str(sdk / "include"), found, "275 or newer", "VULKAN_SDK", "--without-gpu", "GPU=no"):
@@ -56,12 +57,23 @@ def test_headers_that_are_too_old_are_named_with_what_is_needed_and_what_to_do(
 def test_without_glslc_it_says_what_to_do(sdk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (sdk / "bin" / "glslc").unlink()
     monkeypatch.setenv("PATH", str(sdk))
-    with pytest.raises(SystemExit, match=r"glslc.*VULKAN_SDK.*--without-gpu"):
+    with pytest.raises(NoVulkan, match=r"glslc.*VULKAN_SDK.*--without-gpu"):
         vulkan_tools()
 
 
 def test_without_headers_it_says_what_to_do(sdk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vulkan_tools._SYSTEM_HEADERS", ())
     monkeypatch.delenv("VULKAN_SDK")
-    with pytest.raises(SystemExit, match=r"headers.*VULKAN_SDK.*--without-gpu"):
+    with pytest.raises(NoVulkan, match=r"headers.*VULKAN_SDK.*--without-gpu"):
         vulkan_tools()
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="llama.cpp has Metal there")
+def test_a_bundle_goes_without_the_gpus_library_unless_it_was_asked_for_by_name(sdk: Path) -> None:
+    assert gpu_part(wanted=False, refused=False) == (["headers 309", "shaderc 2099"], "")
+    assert gpu_part(wanted=False, refused=True) == ([], "")
+    write_headers(sdk, "#define VK_HEADER_VERSION 239\n")
+    tools, said = gpu_part(wanted=False, refused=False)
+    assert (tools, "THE PROCESSOR ALONE" in said, "version 239" in said) == ([], True, True)
+    with pytest.raises(SystemExit, match="version 239"):
+        gpu_part(wanted=True, refused=False)
