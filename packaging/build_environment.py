@@ -57,7 +57,7 @@ class BuildEnvironment:
     `vulkan`: the versions of what the library for GPUs is compiled with; empty: there is to be none.
     """
 
-    def __init__(self, vulkan: Sequence[str]) -> None:
+    def __init__(self, vulkan: Sequence[str] = ()) -> None:
         self._vulkan = vulkan
         self._venv = BUILD / "venv"
         self.python = self._venv / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QCompleter, QGridLayout, QLabel, QWidge
 from engine.core.column_map import NO_LABEL, Sureness
 from engine.core.formatting import counted, words
 from engine.core.items import PREFERENCES
+from gui.kit.emptying import take_out
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import one_line, plain_label, tip
 from gui.kit.label_words import LABEL_WORDS
@@ -158,10 +159,7 @@ class LabelFields(QWidget):
             return False
         self._meant = dict(meant)
         said: dict[str, str | None] = {**meant, **self._chosen}
-        for line in self._lines:
-            self._grid.removeWidget(line)
-            line.hide()
-            line.deleteLater()
+        take_out(self._grid, self._lines)
         self._boxes, self._lines = {}, []
         for row, (value, count) in enumerate(values.items()):
             box = _meanings(value, said.get(value, value))

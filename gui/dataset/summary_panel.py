@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, Preference
 from gui.kit.bars import ShareBar
+from gui.kit.emptying import empty, take_out
 from gui.kit.fold import Fold
 from gui.kit.foreign_text import plain_label
 from gui.kit.label_words import LABEL_WORDS
@@ -76,10 +77,7 @@ class _Cells(QWidget):
 
     def show_cells(self, cells: Sequence[QWidget]) -> None:
         """Show these widgets in the place of those before."""
-        for old in self._cells:
-            self._grid.removeWidget(old)
-            old.hide()
-            old.deleteLater()
+        take_out(self._grid, self._cells)
         self._cells, self._across = list(cells), 0
         self._arrange()
 
@@ -168,10 +166,7 @@ class SummaryPanel(QWidget):
         self._show_notices(_all_notices(summary))
 
     def _show_notices(self, notices: Sequence[str]) -> None:
-        while (old := self._notice_lines.takeAt(0)) is not None:
-            if gone := old.widget():
-                gone.setParent(None)
-                gone.deleteLater()
+        empty(self._notice_lines)
         lines = [_notice(text) for text in notices]
         if len(lines) > _OPENLY:
             inside = QWidget()

@@ -14,6 +14,7 @@ from engine.core.errors import ModelFileError
 from engine.core.formatting import amount, capitalised, counted, percent, short_count, visible, without_middle
 from gui.judge.devices.device_jobs import PROCESSOR
 from gui.judge.model_jobs import Candidate
+from gui.kit.emptying import empty
 from gui.kit.fold import Fold
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
 from gui.kit.labels import set_role
@@ -272,11 +273,7 @@ class UnusableModels(Fold):
                 self._fill()
 
     def _fill(self) -> None:
-        while (item := self._rows.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
+        empty(self._rows)
         groups: dict[str, list[Candidate]] = {}
         for candidate in self._shown:
             groups.setdefault(_reason(candidate), []).append(candidate)

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.formatting import clipped, visible
+from gui.kit.emptying import empty
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import tip
 from gui.kit.labels import heading, hint, name
@@ -117,10 +118,7 @@ class NoteDialog(QDialog):
         return buttons
 
     def _show_tags(self) -> None:
-        while (item := self._pills.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.deleteLater()
+        empty(self._pills)
         for tag in self._tags:
             pill = QToolButton()
             pill.setText(f"{visible(clipped(tag)).replace('&', '&&')}  ×")

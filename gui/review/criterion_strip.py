@@ -13,6 +13,7 @@ from PySide6.QtGui import QIcon, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QToolButton, QWidget
 
 from engine.core.formatting import words
+from gui.kit.emptying import take_out
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import tip
 from gui.kit.label_mark import label_icon
@@ -98,10 +99,10 @@ class CriterionStrip(QWidget):
 
     def _make(self, criteria: tuple[str, ...]) -> None:
         self._rows = ()  # showing a button lays the strip out, which would look for the rows of before
-        for button in self.buttons:
+        gone = self.buttons
+        for button in gone:
             self._group.removeButton(button)
-            self._layout.removeWidget(button)
-            button.deleteLater()
+        take_out(self._layout, gone)
         for criterion in criteria:
             button = QToolButton()
             button.setCheckable(True)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QWidget
 
 from engine.core.formatting import without_middle, words
 from engine.core.rubric import Rubric
+from gui.kit.emptying import take_out
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import name
@@ -35,10 +36,7 @@ class CriteriaBoxes(QWidget):
 
     def show_rubric(self, rubric: Rubric, chosen: Collection[str]) -> None:
         """A box for each criterion; `chosen`: the names of those to be ticked."""
-        for box in self.boxes.values():
-            self._flow.removeWidget(box)
-            box.hide()
-            box.deleteLater()
+        take_out(self._flow, self.boxes.values())
         self.boxes = {}
         for criterion in rubric.criteria:
             shown = one_line(words(criterion.name))
