@@ -17,6 +17,7 @@ from tests.judged import BAD, GOOD, SURE_A, A, B, dataset, stored_run
 
 CRITERIA = (1, 2, 5, 12)
 SWITCHES = 200
+A_WHILE = 60_000
 
 
 def store_runs(folder: Path) -> None:
@@ -46,5 +47,5 @@ def test_runs_of_other_criteria_follow_each_other_on_all_pages(qtbot: QtBot, tmp
         interior.workspace.open_run(wanted)
         if draw.random() < 0.5:
             interior.frame.show_page(draw.choice(list(PageName)))
-        qtbot.waitUntil(is_shown)
+        qtbot.waitUntil(is_shown, timeout=A_WHILE)
     end_window(interior)
