@@ -65,11 +65,12 @@ class Forecast:
     """What a run will take.
 
     `tokens_to_read`, `tokens_to_write_at_most`: of the whole run, without the items that do not fit; an item
-    that will be shortened counts as if it filled the context. `too_long`: ids that do not fit and will be
-    unscored. `shortened`: ids that do not fit and will be shortened; of these, some may still be unscored,
-    where their instruction alone is too long. `largest`: the id that takes most room, and its tokens.
-    `context_that_fits_all`: the smallest multiple of 256 that holds every item, None where the model was not
-    trained with so much. `template_note`: what a person should know of the model's chat template, or empty.
+    that will be shortened counts as if it filled the context. `too_long`: ids that do not fit, or that the
+    model may not be shown, and will be unscored. `shortened`: ids that do not fit and will be shortened; of
+    these, some may still be unscored, where their instruction alone is too long. `largest`: the id that takes
+    most room, and its tokens. `context_that_fits_all`: the smallest multiple of 256 that holds every item,
+    None where the model was not trained with so much. `template_note`: what a person should know of the
+    model's chat template, or empty.
 
     `judged`: items that the store holds of this run, whose number is `run_id`; 0 and None where it holds
     none. `tokens_left_to_read`, `texts_left`: tokens, and explanations and thoughts, of the others.
@@ -341,7 +342,7 @@ class _Tally:
         if sized.cells > self._largest[1]:
             self._largest = (item.id, sized.cells)
         if not self._sizer.fits(sized):
-            if not self._plan.settings.shorten:
+            if sized.refused or not self._plan.settings.shorten:
                 self._too_long.append(item.id)
                 return
             self._shortened.append(item.id)

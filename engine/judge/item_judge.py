@@ -91,7 +91,8 @@ class ItemJudge:
     def judge(self, group: Sequence[Placed]) -> Judging[list[JudgedItem]]:
         """Judge a group: tells how far it is, returns the results in the order of the group.
 
-        Items that do not fit the context come back unscored. The same group gives the same results.
+        Items that do not fit the context, or may not be shown, come back unscored. The same group gives the
+        same results.
         """
         yield from self._hold_stem()
         works = [self._prepare(position, item) for position, item in group]
@@ -291,9 +292,9 @@ class ItemJudge:
     def _result(self, work: ItemWork) -> JudgedItem:
         unscored = {}
         if not work.readings:
-            reason = (
-                f"needs {work.sized.cells:,} tokens{self._with}, the context holds {self._settings.context:,}"
-            )
+            cells, context = work.sized.cells, self._settings.context
+            too_long = f"needs {cells:,} tokens{self._with}, the context holds {context:,}"
+            reason = work.sized.refused or too_long
             unscored = dict.fromkeys(self._rubric.names, reason)
         return JudgedItem(
             position=work.position,

@@ -27,6 +27,7 @@ from engine.judge.plan import asked_alike, check_same_format, session_shape
 from engine.judge.prepare import examples_of_setup, judge_settings
 from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
+from engine.llama.token_places import Pieces
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.checked_model import CheckedModel, checked_model
 from engine.loading.opening import machine_settings, open_session
@@ -35,9 +36,9 @@ from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import PROMPT_VERSION
 from engine.prompt.next_tokens import NextTokens, Ranking
-from engine.prompt.preview import Pieces, Preview, Previewer
+from engine.prompt.preview import Preview, Previewer
 from engine.prompt.rounds import Round
-from engine.prompt.sizes import PromptSizer
+from engine.prompt.sizes import PromptSizer, SizedItem
 
 _PLACES = {way: place for place, way in enumerate(Way)}
 
@@ -153,8 +154,8 @@ def shown_prompts(
     """The facts, then the prompt of each criterion and order, that of `first` before the others.
 
     `way`, `name`: of which way and question of it; the first that there is. Opens the vocabulary of the model
-    alone. SetupError where no item fits the context, or the run asks no such question; ModelFileError,
-    Cancelled.
+    alone. SetupError where no item fits the context, the item may not be shown, or the run asks no such
+    question; ModelFileError, Cancelled.
     """
     question.model.check_unchanged()
     with LlamaModel(question.model.path, vocabulary_only=True, cancel=cancel) as model:
@@ -162,6 +163,7 @@ def shown_prompts(
         template = chat_template(model.chat_template, vocabulary, cancel)
         sizer = _sizer(question, template, cancel)
         sized, shortening = sizer.as_judged(question.item)
+        _check_shown(sized)
         notes = (*question.notes, template.frame.note, *_other_format(question, template))
         asked = _asked_once(sizer.asked)
         yield PromptFacts(
@@ -176,6 +178,15 @@ def shown_prompts(
             branch, tokens = question.rubric.names.index(criterion), sized.rounds[order][place].tokens
             made = previewer.preview(sized.trees[order], one.question, tokens, branch)
             yield OnePrompt(criterion, order, one, made)
+
+
+def _check_shown(sized: SizedItem) -> None:
+    """SetupError for an item that no run shows its model."""
+    if sized.refused:
+        raise SetupError(
+            f"Item {sized.shown.id} is not shown to this model: {sized.refused}.",
+            "A run leaves it unscored: use another model for it.",
+        )
 
 
 def _asked_once(asked: Sequence[Asked]) -> tuple[Asked, ...]:
@@ -218,6 +229,7 @@ def read_next_tokens(
         yield Preparing("Reading the prompt")
         sizer = _sizer(question, opened.template, cancel, opened.session.keeps_state)
         sized, _ = sizer.as_judged(question.item)
+        _check_shown(sized)
         if not sizer.fits(sized):
             raise SetupError(
                 f"Item {question.item.id} needs {sized.cells:,} tokens, the context holds"

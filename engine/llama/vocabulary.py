@@ -4,6 +4,7 @@ Knows: llama_cpp's vocabulary calls. Does not know: chat templates, whose text i
 """
 
 import ctypes
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,12 +21,14 @@ class SpecialToken:
     """A token with a meaning of its own.
 
     `control`: recognised only where control tokens are asked for. Otherwise user-defined: recognised in
-    any text. `strips_left`, `strips_right`: white space beside it belongs to it.
+    any text. `unknown`: a control token that stands for letters which the vocabulary lacks. `strips_left`,
+    `strips_right`: white space beside it belongs to it.
     """
 
     id: int
     text: str
     control: bool
+    unknown: bool = False
     strips_left: bool = False
     strips_right: bool = False
 
@@ -77,6 +80,11 @@ class Vocabulary:
         """True for a token with which a model ends its turn."""
         return bool(llama_cpp.llama_vocab_is_eog(self._pointer, token))
 
+    @cached_property
+    def reply_ends(self) -> frozenset[int]:
+        """All tokens with which a model ends its turn."""
+        return frozenset(filter(self.ends_reply, range(self.size)))
+
     @property
     def bos(self) -> int | None:
         """The token that begins a text, where the model has one."""
@@ -116,6 +124,7 @@ class Vocabulary:
     def special_tokens(self) -> tuple[SpecialToken, ...]:
         """Control, unknown and user-defined tokens, the longest literal first (as llama.cpp matches them)."""
         found = []
+        unknown = self._unknown_letter
         control = llama_cpp.LLAMA_TOKEN_ATTR_CONTROL | llama_cpp.LLAMA_TOKEN_ATTR_UNKNOWN
         wanted = control | llama_cpp.LLAMA_TOKEN_ATTR_USER_DEFINED
         for token in range(self.size):
@@ -127,11 +136,20 @@ class Vocabulary:
                         id=token,
                         text=text,
                         control=bool(attributes & control),
+                        unknown=token in unknown or bool(attributes & llama_cpp.LLAMA_TOKEN_ATTR_UNKNOWN),
                         strips_left=bool(attributes & llama_cpp.LLAMA_TOKEN_ATTR_LSTRIP),
                         strips_right=bool(attributes & llama_cpp.LLAMA_TOKEN_ATTR_RSTRIP),
                     )
                 )
         return tuple(sorted(found, key=lambda special: -len(special.text.encode("utf-8"))))
+
+    @cached_property
+    def _unknown_letter(self) -> Sequence[int]:
+        """What a letter becomes that hardly any vocabulary has: in some, a control token."""
+        try:
+            return self.tokenize("\U00012345")  # cuneiform
+        except ModelFileError:
+            return ()
 
     @staticmethod
     def _known(token: int) -> int | None:

@@ -37,6 +37,7 @@ from engine.prompt.agreement_prompt import (
     item_trunk,
 )
 from engine.prompt.chat_template import ChatTemplate
+from engine.prompt.fences import UnbreakableTextError
 from engine.prompt.frame import FRAME_VERSION
 from engine.prompt.parts import Part, own
 from engine.prompt.tokens import PROBES, branch_tokens, shared_tokens
@@ -155,7 +156,10 @@ class _Asker:
     def ask(self, question: AgreementQuestion) -> Agreement | str:
         """What the model says, or the reason why it said nothing that counts. Raises Cancelled."""
         self._session.raise_if_cancelled()
-        tokens = self._tokenized(question)
+        try:
+            tokens = self._tokenized(question)
+        except UnbreakableTextError as error:
+            return error.reason
         cells = self._cells(tokens)
         if cells > self._context:
             return f"needs {cells:,} tokens, the context holds {self._context:,}"

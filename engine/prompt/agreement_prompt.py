@@ -54,7 +54,7 @@ class AgreementPrompt:
 
     def question(self, reply: str = _ANSWER) -> Conversation:
         """The whole conversation; the next word is yes or no."""
-        return Conversation((own(SYSTEM),), (*self.trunk, *self.branch), reply)
+        return Conversation((own(SYSTEM),), (*self.trunk, *self.branch), reply, fences=_FENCES.texts)
 
 
 def build_agreement_prompt(

@@ -1,33 +1,20 @@
 """A conversation in the model's own chat format, as token ids.
 
 Control tokens are recognised only in what the chat template itself wrote; messages are tokenized as plain
-text. So no text of a dataset can end a turn or open another. Where a template writes its turns as ordinary
-text (`[INST]`), that text is made harmless in foreign parts by a space after its first character.
+text, in which nothing of a dataset is structure: no text of it can end a turn or open another.
 
-Knows: frames, turns, special tokens. Does not know: Jinja, what is asked, datasets, llama.cpp's calls.
+Knows: frames, special tokens. Does not know: Jinja, what is asked, datasets, how a text is made harmless.
 """
 
-import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
+from engine.llama.token_places import Pieces
 from engine.llama.vocabulary import SpecialToken, Vocabulary
 from engine.prompt.frame import REPLY, SYSTEM, THOUGHT, USER, Frame
+from engine.prompt.guard import Guard, Piece, split_at
 from engine.prompt.parts import Conversation, Part, Source, foreign, own
 
-# How templates write turns where they use no control tokens: [INST], <<SYS>>, <user>, ### Response:, USER:
-_ROLES = "system|user|human|assistant|instruction|input|response|question|answer|model|gpt"
-_TURN_TEXT = re.compile(
-    rf"\[/?[A-Z_]+\]|<</?[A-Z]+>>|</?[|｜]?[A-Za-z_▁]+[|｜]?>|(?:\#+\ *)?\b(?:{_ROLES})\b\ ?:", re.I
-)
-# User-defined tokens are recognised in any text. Those that hold anything but words and white space are
-# structure: turns, tools, thoughts, markup.
-_NO_WORDS = re.compile(r"[^\w\s▁]")
-_MOST_ROUNDS = 8  # of breaking literals, for what is left of one may be another
 _C_SPACE = " \t\n\v\f\r"
-
-Piece = tuple[str, Source]
-"""Text, and whose it is."""
 
 
 class ChatTemplate:
@@ -42,23 +29,32 @@ class ChatTemplate:
         self.vocabulary = vocabulary
         self.frame = frame
         self.merges_system = SYSTEM not in frame.slots
-        self._harmful = _harmful_text(frame, vocabulary.special_tokens)
-        self._pieces = [_split_at_control(piece, vocabulary.special_tokens) for piece in frame.pieces]
-        self._tokenize_run = lru_cache(maxsize=64)(self._tokenize_plain)
+        self._guard = Guard(frame, vocabulary)
+        control = [token for token in vocabulary.special_tokens if token.control]
+        self._pieces = [split_at(piece, control) for piece in frame.pieces]
         self.thinking = ChatTemplate(frame.thinking, vocabulary) if frame.thinking else None
+
+    @property
+    def tokens_written(self) -> Pieces:
+        """What tokens write."""
+        return self._guard.pieces
 
     def tokenize(self, conversation: Conversation) -> list[int]:
         """Token ids of the whole conversation, up to where the model goes on writing the reply."""
         return [token for _, ids in self.tokenized(conversation) for token in ids]
 
-    def tokenized(self, conversation: Conversation) -> list[tuple[Sequence[Piece], list[int]]]:
-        """What `tokenize` gives, run by run: a control token, or all text up to the next one, and its ids."""
-        done: list[tuple[Sequence[Piece], list[int]]] = []
+    def tokenized(self, conversation: Conversation) -> list[tuple[Sequence[Piece], Sequence[int]]]:
+        """What `tokenize` gives, run by run: a control token, or all text up to the next one, and its ids.
+
+        The text is as the model reads it. UnbreakableTextError where text of others cannot be kept from being
+        structure.
+        """
+        done: list[tuple[Sequence[Piece], Sequence[int]]] = []
         for run in self._runs(conversation):
             if isinstance(run, SpecialToken):
                 done.append((_shown(run.text), [run.id]))
             else:
-                done.append((run, self._tokenize_run("".join(text for text, _ in run))))
+                done.append(self._guard.read(tuple(run), conversation.fences))
         first = next((ids[0] for _, ids in done if ids), None)
         bos = self.vocabulary.bos
         if self.vocabulary.wants_bos and bos is not None and first != bos:
@@ -77,19 +73,9 @@ class ChatTemplate:
         }
 
     def _message(self, parts: Sequence[Part]) -> list[Piece]:
-        texts = (self._harmless(part.text) if part.foreign else part.text for part in parts)
+        texts = (self._guard.harmless(part.text) if part.foreign else part.text for part in parts)
         pieces = [(text, part.source) for text, part in zip(texts, parts, strict=True)]
         return _without_start(_without_end(pieces))
-
-    def _harmless(self, text: str) -> str:
-        if self._harmful is None:
-            return text
-        for _ in range(_MOST_ROUNDS):
-            broken = self._harmful.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text)
-            if broken == text:
-                break
-            text = broken
-        return text
 
     def _runs(self, conversation: Conversation) -> Iterator[list[Piece] | SpecialToken]:
         """Control tokens of the template, and between them all plain text in one run each.
@@ -119,9 +105,6 @@ class ChatTemplate:
             if any(text for text, _ in pieces):
                 yield pieces
 
-    def _tokenize_plain(self, text: str) -> list[int]:
-        return self.vocabulary.tokenize(text, parse_special=False)
-
 
 def _append(runs: list[list[Piece] | SpecialToken], run: list[Piece] | SpecialToken) -> None:
     last = runs[-1]
@@ -150,44 +133,3 @@ def _without_end(pieces: list[Piece], space: str | None = None) -> list[Piece]:
         if rest := text.rstrip(space):
             return [*pieces[:place], (rest, source)]
     return []
-
-
-def _split_at_control(text: str, special_tokens: Sequence[SpecialToken]) -> list[str | SpecialToken]:
-    """The text cut at control tokens, the longest literal first, as llama.cpp does it."""
-    runs: list[str | SpecialToken] = [text]
-    for token in special_tokens:
-        if not token.control or token.text not in text:
-            continue
-        cut: list[str | SpecialToken] = []
-        for run in runs:
-            if isinstance(run, SpecialToken):
-                cut.append(run)
-                continue
-            first, *rest = run.split(token.text)
-            cut.append(first)
-            for piece in rest:
-                cut += [token, piece]
-        runs = cut
-    return [run for run in runs if run != ""]
-
-
-def _harmful_text(frame: Frame, special_tokens: Sequence[SpecialToken]) -> re.Pattern[str] | None:
-    """What foreign text must not say: turns written as plain text, and structure that any text can write.
-
-    Control tokens are not among them: they are not recognised in messages at all.
-    """
-    rendered = "".join(frame.pieces)
-    literals = {
-        token.text
-        for token in special_tokens
-        if not token.control
-        and len(token.text) > 1
-        and token.text.strip()
-        and (token.text in rendered or _NO_WORDS.search(token.text))
-    }
-    for run in _split_at_control(rendered, special_tokens):
-        if isinstance(run, str):
-            literals.update(_TURN_TEXT.findall(run))
-    if not literals:
-        return None
-    return re.compile("|".join(re.escape(text) for text in sorted(literals, key=len, reverse=True)))

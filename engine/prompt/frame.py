@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-FRAME_VERSION = 3
+FRAME_VERSION = 4
 """Changes with the way in which templates are rendered: what was rendered otherwise does not hold."""
 
 RENDER_SECONDS = 6.0
@@ -29,13 +29,15 @@ class Frame:
     before it begins. `note` says what a person should know: that this is not the model's own format, or that
     replies begin elsewhere than the template would let them; empty where all is as the model has it.
     `thinking`: the frame in which the model thinks first, with a slot for the thought before the reply; None
-    for a model that does not.
+    for a model that does not. `turns`: what the template writes between the messages of longer conversations,
+    and after their last ones, each text once: all that a model was taught to take for the end of a turn.
     """
 
     pieces: tuple[str, ...]
     slots: tuple[str, ...]
     note: str = ""
     thinking: "Frame | None" = None
+    turns: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         slots = set(self.slots)
@@ -51,16 +53,18 @@ class Frame:
             "slots": list(self.slots),
             "note": self.note,
             "thinking": self.thinking and self.thinking.as_json(),
+            "turns": list(self.turns),
         }
 
     @classmethod
     def of_json(cls, value: Mapping[str, Any]) -> "Frame":
         """A frame written by `as_json`. Raises ValueError, KeyError or TypeError for anything else."""
-        texts = [*value["pieces"], *value["slots"], value["note"]]
+        texts = [*value["pieces"], *value["slots"], value["note"], *value["turns"]]
         if not all(isinstance(text, str) for text in texts):
             raise TypeError("a frame is made of texts")
         thinking = None if value["thinking"] is None else cls.of_json(value["thinking"])
-        return cls(tuple(value["pieces"]), tuple(value["slots"]), value["note"], thinking)
+        pieces, slots, turns = (tuple(value[name]) for name in ("pieces", "slots", "turns"))
+        return cls(pieces, slots, value["note"], thinking, turns)
 
 
 def plain_frame(reason: str) -> Frame:

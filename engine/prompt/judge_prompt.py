@@ -42,7 +42,8 @@ class PromptTree:
         """
         asked = (*self.branches[branch], own(f"\n{text}")) if text else self.branches[branch]
         reply = self.wording.verdict if reply is None else reply
-        return Conversation((own(self._system),), (*self.stem, *self.trunk, *asked), reply, thought)
+        user = (*self.stem, *self.trunk, *asked)
+        return Conversation((own(self._system),), user, reply, thought, fences_of(self.wording).texts)
 
     @cached_property
     def _system(self) -> str:

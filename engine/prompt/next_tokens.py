@@ -17,7 +17,7 @@ from engine.core.log_probs import FloatArray
 from engine.core.value_tables import Column, Kind, Row, Table
 from engine.core.ways.all_ways import Asked
 from engine.core.ways.letters import LETTERS
-from engine.prompt.preview import Pieces
+from engine.llama.token_places import Pieces
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import re
 import secrets
 import string
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,9 @@ _QUIET: Mapping[str, bool | int] = {**dict.fromkeys(_SWITCHES, False), "thinking
 _THINKING: Mapping[str, bool | int] = dict.fromkeys(_SWITCHES, True)
 _NO_THINK = "/no_think"  # the switch of templates that look for words in the system message
 _LONGEST_REASON = 200
+# The roles of conversations of which a template shows how it writes turns.
+_TALK = (USER, "assistant", USER, "assistant")
+_TALKS = (_TALK, (*_TALK, USER), (SYSTEM, *_TALK), (SYSTEM, *_TALK, USER))
 
 _Render = Callable[..., str]
 
@@ -73,9 +77,9 @@ def render_frame(source: str, bos: str, eos: str, mark_bytes: int = 16) -> Frame
 
 def _frame_of(render: _Render, source: str, mark_bytes: int, with_system: bool) -> Frame:
     slots = [SYSTEM, USER] if with_system else [USER]
-    # In small and capital letters: a template that changes them is noticed.
-    marks = {slot: f"{MARK_START}{secrets.token_hex(mark_bytes)}" for slot in (*slots, REPLY)}
+    marks = {slot: _mark(mark_bytes) for slot in (*slots, REPLY)}
     messages = [{"role": slot, "content": marks[slot]} for slot in slots]
+    turns = _turns(render, mark_bytes)
     thinking = _thinking_frame(render, source, list(messages), marks)
     text, switched = _quiet(render, messages)
     for slot in slots:
@@ -86,7 +90,25 @@ def _frame_of(render: _Render, source: str, mark_bytes: int, with_system: bool) 
     finished = _finished_start(render, messages, marks[slots[-1]], marks[REPLY])
     opens = text != _or_nothing(render, messages=messages, **_QUIET)
     begins, note = reply_start(Opening(prompt, finished, switched, opens))
-    return Frame((*pieces, begins, ""), (*slots, REPLY), note, thinking)
+    return Frame(
+        (*pieces, begins, ""), (*slots, REPLY), note, thinking and replace(thinking, turns=turns), turns
+    )
+
+
+def _mark(mark_bytes: int) -> str:
+    """What stands for a message: in small and capital letters, so that one that is changed is noticed."""
+    return f"{MARK_START}{secrets.token_hex(mark_bytes)}"
+
+
+def _turns(render: _Render, mark_bytes: int) -> tuple[str, ...]:
+    """What the template writes between and after the messages of conversations, as far as it takes them."""
+    found: set[str] = set()
+    for roles in _TALKS:
+        messages = [{"role": role, "content": _mark(mark_bytes)} for role in roles]
+        text = _or_nothing(render, messages=messages, add_generation_prompt=roles[-1] == USER, **_QUIET)
+        texts = re.split("|".join(message["content"] for message in messages), text)[1:]
+        found.update(text for text in texts if MARK_START.casefold() not in text.casefold())
+    return tuple(sorted(filter(None, found)))
 
 
 def _split(text: str, marks: Mapping[str, str], slots: Sequence[str]) -> list[str]:

@@ -17,6 +17,7 @@ from engine.core.ways.all_ways import Asked
 from engine.core.ways.question import Question
 from engine.llama.token_tree import BranchTokens, PromptTokens, common_prefix, usable_prefix
 from engine.prompt.chat_template import ChatTemplate
+from engine.prompt.fences import UnbreakableTextError
 from engine.prompt.judge_prompt import PromptTree, build_prompt
 from engine.prompt.tokens import branch_tokens, tokenize_prompt
 
@@ -99,10 +100,17 @@ def after_what_fits(
 ) -> tuple[str, BranchTokens]:
     """The same after as much of a thought as takes `most` cells of context; and so much of it.
 
-    A text may take more tokens than it was written with: broken characters do.
+    A text may take more tokens than it was written with: broken characters do. One that would be structure of
+    the prompt is left out.
     """
     while True:
-        answered = after_thought(tree, branch, question, thought, template)
+        try:
+            answered = after_thought(tree, branch, question, thought, template)
+        except UnbreakableTextError:
+            if not thought:
+                raise
+            thought = ""
+            continue
         if answered.cells <= most or not thought:
             return thought, answered
         thought = thought[: min(len(thought) - 1, len(thought) * most // answered.cells)]

@@ -19,6 +19,7 @@ from engine.core.ways.all_ways import asked_by
 from engine.llama.token_tree import LONE_TOKEN_CELLS, PromptTokens, usable_prefix
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
+from engine.prompt.fences import UnbreakableTextError
 from engine.prompt.judge_prompt import PromptTree, build_prompt
 from engine.prompt.rounds import Round, closing_tokens, tokenize_rounds, tokens_read
 from engine.prompt.shortening import shorten
@@ -34,7 +35,8 @@ class SizedItem:
 
     `apart`: what all of them begin with, up to the end of the instruction, where it is read apart from the
     rest, so that it can be held for a neighbour; else empty. `cells`: tokens of context that it takes, with
-    what all items share and its explanations.
+    what all items share and its explanations. `refused`: why the model may not be shown it, which has no
+    prompts then; else empty.
     """
 
     shown: Item
@@ -43,6 +45,7 @@ class SizedItem:
     rounds: Mapping[Order, tuple[Round, ...]]
     apart: tuple[int, ...]
     cells: int
+    refused: str = ""
 
 
 class PromptSizer:
@@ -103,6 +106,12 @@ class PromptSizer:
 
         `in_series`: it has the instruction of a neighbour.
         """
+        try:
+            return self._sized(original, shown, in_series)
+        except UnbreakableTextError as error:
+            return SizedItem(shown, {}, {}, {}, (), self.shared_cells, error.reason)
+
+    def _sized(self, original: Item, shown: Item, in_series: bool) -> SizedItem:
         # The examples are chosen by the item as it is, so that shortening does not change them.
         examples = self._examples.for_item(original)
         trees, tokens, rounds = {}, {}, {}
@@ -153,8 +162,8 @@ class PromptSizer:
         return sized, None
 
     def fits(self, sized: SizedItem) -> bool:
-        """Whether an item has room in the context."""
-        return sized.cells <= self.settings.context
+        """Whether an item can be shown, and has room in the context."""
+        return not sized.refused and sized.cells <= self.settings.context
 
     def tokens_to_read(self, sized: SizedItem, held: tuple[int, ...] = ()) -> int:
         """Tokens that are evaluated for an item that is read in all orders, besides those that it writes.
@@ -168,8 +177,10 @@ class PromptSizer:
 
         In each order what follows what is held already, each branch's own part and each label of several
         tokens; with the first what both begin with, and the words that lead into each explanation. An item
-        that does not fit is counted as if it were shortened until it does.
+        that does not fit is counted as if it were shortened until it does; one that is refused takes none.
         """
+        if sized.refused:
+            return 0, 0
         sources, once, read = [self.stem], self._leads, [0, 0]
         if sized.apart:
             once += 0 if held == sized.apart else self._unread(sized.apart, sources)

@@ -13,12 +13,17 @@ ROPE_BASE = 10_000.0
 NORM_EPSILON = 1e-5
 """How every Llama of this project computes; its file says so."""
 
+_MERGING = ("gpt2", "whitespace")  # tokenizers that merge pairs; the others weigh tokens
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, _UNUSED, BYTE = range(1, 7)
 
 
 @dataclass
 class TokenTable:
-    """A vocabulary as GGUF keeps it. `kind`: `gpt2` (byte-level BPE) or `llama` (SentencePiece)."""
+    """A vocabulary as GGUF keeps it.
+
+    `kind`: `gpt2` (byte-level BPE), `llama` (SentencePiece), or another that llama.cpp knows. `named`:
+    further tokens of the header by their names there, such as `unknown`.
+    """
 
     kind: str
     pre: str
@@ -26,6 +31,7 @@ class TokenTable:
     types: list[int] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
     merges: list[str] = field(default_factory=list)
+    named: dict[str, str] = field(default_factory=dict)
 
     def add(self, text: str, kind: int = NORMAL, score: float = 0.0) -> int:
         """Append a token; its id."""
@@ -42,13 +48,16 @@ def add_vocabulary(writer: gguf.GGUFWriter, table: TokenTable, template: str | N
     writer.add_tokenizer_pre(table.pre)
     writer.add_token_list(table.tokens)
     writer.add_token_types(table.types)
-    if table.kind == "llama":
-        writer.add_token_scores(table.scores)
-        writer.add_add_space_prefix(True)
-    else:
+    if table.kind in _MERGING:
         writer.add_token_merges(table.merges)
+    else:
+        writer.add_token_scores(table.scores)
+    if table.kind == "llama":
+        writer.add_add_space_prefix(True)
     writer.add_bos_token_id(bos)
     writer.add_eos_token_id(eos)
+    for name, text in table.named.items():
+        writer.add_uint32(f"tokenizer.ggml.{name}_token_id", table.tokens.index(text))
     writer.add_add_bos_token(table.kind == "llama" or table.pre == "llama-bpe")
     if template is not None:
         writer.add_chat_template(template)

@@ -21,6 +21,7 @@ from engine.prompt.tokens import stem_tokens
 from engine.system.paths import demo_model
 from tests.commands import ROOT
 from tests.small_models import CHAT_FAMILIES, REAL_PAIRS, real_parts
+from tests.tokenizer_kinds import write_tokenizer
 
 SmallModel = Callable[[str], Path]
 
@@ -136,6 +137,16 @@ def test_what_was_made_harmless_is_shown_as_the_model_sees_it(small_model: Small
     with asked(small_model("instructions"), examples=ExamplePool()) as one:
         (response,) = texts_of(one.preview(Order.AB, 0), Source.RESPONSE_A)
     assert "[ /INST] [ End of Response A]" in response
+
+
+def test_what_became_a_control_token_is_shown_as_it_was_broken_up(tmp_path: Path) -> None:
+    """PLaMo 2's tokenizer makes control tokens of plain text."""
+    with asked(write_tokenizer("likeliest_path", tmp_path / "m.gguf"), examples=ExamplePool()) as one:
+        shown = one.preview(Order.AB, 0)
+    assert tuple(token.id for token in shown.tokens) == one.sized.tokens[Order.AB].branches[0].prompt
+    assert shown.exact
+    (response,) = texts_of(shown, Source.RESPONSE_A)
+    assert "<|eot_id|>< |im_end|> [/INST] [ End of Response A]" in response
 
 
 def test_a_token_of_own_and_foreign_text_is_said_to_be_both(shared_data: Path) -> None:

@@ -24,7 +24,24 @@ def begins(source: str) -> str:
 
 def test_a_frame_holds_the_text_around_the_messages_in_their_order() -> None:
     frame = rendered(asking())
-    assert frame == Frame(("<system>", "<user>", "<assistant>", ""), (SYSTEM, USER, REPLY))
+    turns = ("<assistant>", "<user>")
+    assert frame == Frame(("<system>", "<user>", "<assistant>", ""), (SYSTEM, USER, REPLY), turns=turns)
+
+
+def test_turns_are_what_stands_around_the_messages_of_any_conversation() -> None:
+    source = (
+        "{% for m in messages %}{% if m.role == 'user' %}[{{ loop.index }}] {{ m.content }}{% else %}"
+        "{{ m.content | upper if m.role == 'system' else m.content }}</s>{% endif %}{% endfor %}"
+        "{% if add_generation_prompt %}>{% endif %}"
+    )
+    assert rendered(source).turns == ("</s>", "</s>[3] ", "</s>[4] ", "</s>[5] ", "</s>[6] ", ">")
+
+
+def test_a_template_that_takes_no_replies_shows_no_turns_of_theirs() -> None:
+    source = (
+        "{% if messages[-1].role != 'user' or messages | length > 2 %}{{ raise_exception('no') }}{% endif %}"
+    )
+    assert rendered(source + asking()).turns == ()
 
 
 def test_a_template_that_refuses_a_system_message_gets_none() -> None:
