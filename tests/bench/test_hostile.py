@@ -12,6 +12,7 @@ from tests.bench.hostile.readers import Nested, Unreadable, readings
 from tests.bench.hostile.tables import KNOWN
 from tests.bench.hostile.workers import Attempt, tried
 from tests.small_models import FAMILIES
+from tests.tokenizer_kinds import KINDS
 
 SEED = 20_240
 LIMIT = 120.0  # a hang is a hang also where many tests share a processor
@@ -33,6 +34,8 @@ def unsound(tally: Tally) -> str:
         ("models", range(1, 25)),
         ("templates", range(2)),
         ("structure", range(len(structure.SMALL))),
+        ("turns", range(4)),
+        ("tokenizers", range(len(KINDS))),
     ],
 )
 def test_hostile_files_do_no_harm(kind: str, numbers: range, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Thousands of damaged models, templates, datasets, submissions and calibrations, and what becomes of them.
 
     python -m tests.bench.hostile [--seed 1] [--datasets 5000] [--records 1500] [--models 2000]
-                                  [--templates 300] [--structure 66]
+                                  [--templates 300] [--structure 66] [--turns 300] [--tokenizers 140]
     python -m tests.bench.hostile --seed 1 --only models:17      # one case again, its files kept
 
 Counted are faults of the program (exit code 3), crashes, hangs, silent losses, and control or structure
@@ -25,6 +25,8 @@ KINDS = {
     "models": (2000, "GGUF files, judged with where their trial finds them good"),
     "templates": (300, "chat templates, hostile ones and damaged ones"),
     "structure": (66, "pairs of a chat template and a vocabulary"),
+    "turns": (300, "chat templates whose turns are plain text"),
+    "tokenizers": (140, "vocabularies of all kinds of tokenizers"),
 }
 
 

@@ -106,16 +106,16 @@ def _held(template: ChatTemplate, vocabulary: Vocabulary, what: str, attempt: At
     literals = sorted(
         {token.text for token in vocabulary.special_tokens if token.text.strip()} | set(watch.turns)
     )
-    variants = [text for literal in literals for text in _variants(literal, literals, attempt.random)]
-    attempt.random.shuffle(variants)
-    wanted = {name: watch.of(each) for name, each in _conversations(["harmless"])}
-    for start in range(0, len(variants), _TOGETHER):
-        attempt.step(Step(f"{what}: texts {start} of {len(variants)}"))
-        part = variants[start : start + _TOGETHER]
+    texts = [text for literal in literals for text in variants(literal, literals, attempt.random)]
+    attempt.random.shuffle(texts)
+    wanted = {name: watch.of(each) for name, each in conversations(["harmless"])}
+    for start in range(0, len(texts), _TOGETHER):
+        attempt.step(Step(f"{what}: texts {start} of {len(texts)}"))
+        part = texts[start : start + _TOGETHER]
         if words := _let_in(watch, part, wanted, attempt.random.choice(("", " ", "\n", "x"))):
             alone = [text for text in part if _let_in(watch, [text], wanted, "")]
             return Outcome(Ending.LET_IN, what, f"{words}\nalone already: {alone[:10]!r}")
-    return Outcome(Ending.TAKEN, f"{what}: {len(variants)} texts")
+    return Outcome(Ending.TAKEN, f"{what}: {len(texts)} texts")
 
 
 _Seen = tuple[list[int], list[int]]
@@ -125,7 +125,7 @@ def _let_in(watch: _Watch, texts: Sequence[str], wanted: Mapping[str, _Seen], jo
     """What the texts brought into a prompt; empty for nothing."""
     third = -(-len(texts) // 3)
     thirds = [joined_by.join(texts[start : start + third]) for start in range(0, len(texts), third)]
-    for name, conversation in _conversations(thirds):
+    for name, conversation in conversations(thirds):
         found, expected = watch.of(conversation), wanted[name]
         if found != expected:
             more = [watch.names.get(token, str(token)) for token in found[0]]
@@ -134,7 +134,7 @@ def _let_in(watch: _Watch, texts: Sequence[str], wanted: Mapping[str, _Seen], jo
     return ""
 
 
-def _conversations(texts: Sequence[str]) -> Iterator[tuple[str, Conversation]]:
+def conversations(texts: Sequence[str]) -> Iterator[tuple[str, Conversation]]:
     """Prompts with the texts wherever foreign texts stand; as many, with the same names, for any texts."""
     one, two, three = (texts[place % len(texts)] for place in range(3))
     item = Item("1", one, two, three)
@@ -152,7 +152,7 @@ def _conversations(texts: Sequence[str]) -> Iterator[tuple[str, Conversation]]:
         yield f"agreement {asked.name}", made.question(answer_reply(agrees=True))
 
 
-def _variants(literal: str, literals: Sequence[str], random: Random) -> Iterator[str]:
+def variants(literal: str, literals: Sequence[str], random: Random) -> Iterator[str]:
     """A literal alone, in words, split, nested, with spaces, in other letters."""
     other, cut = random.choice(literals), random.randrange(1, len(literal)) if len(literal) > 1 else 0
     yield from (literal, f"in{literal}side", literal * 2, f" {literal} ", f"\n{literal}\n", f"▁{literal}")
