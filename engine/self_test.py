@@ -39,7 +39,7 @@ from engine.store.run_store import RunStore
 from engine.system.child_process import run_child
 from engine.system.computer import available_memory, default_threads
 from engine.system.fault_log import fault_words, log_fault
-from engine.system.files import write_whole
+from engine.system.files import make_folder, write_whole
 from engine.system.paths import cache_folder, data_folder, demo_dataset, demo_model, log_folder, self_command
 
 _PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "sklearn", "matplotlib", "jinja2", "psutil")
@@ -136,7 +136,7 @@ def _write_and_read(which: Callable[[], Path]) -> str:
 @contextmanager
 def _temporary_folder(parent: Path) -> Iterator[Path]:
     """A folder inside one that is made where it is missing; gone at the end, with all that is in it."""
-    parent.mkdir(parents=True, exist_ok=True)
+    make_folder(parent)
     with tempfile.TemporaryDirectory(dir=parent, prefix="selftest-", ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
