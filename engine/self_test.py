@@ -23,7 +23,7 @@ from engine.core.judgments import JudgedItem, Judgment, Reading
 from engine.core.remedies import Remedy
 from engine.core.rubric import ELOQUENT
 from engine.core.run_records import RunIdentity
-from engine.core.settings import JudgeSettings
+from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.run_results import RunResults, load_results
 from engine.gguf.judge_file import read_model_file
@@ -142,9 +142,8 @@ def _temporary_folder(parent: Path) -> Iterator[Path]:
 
 
 def _store() -> str:
-    identity = RunIdentity(
-        "test", Path("x"), "x", 1, Path("x"), "x", "x", "x", ELOQUENT.names, {"mode": "labels"}
-    )
+    settings = {**JudgeSettings(mode=Mode.LABELS).as_json(), "examples": ""}
+    identity = RunIdentity("test", Path("x"), "x", 1, Path("x"), "x", "x", "x", ELOQUENT.names, settings)
     log_probs = (-1.0, -2.0, -3.0, -4.0)
     item = JudgedItem(0, "é", "x", {name: (Reading(Order.AB, log_probs),) for name in ELOQUENT.names})
     with _temporary_folder(data_folder()) as folder:

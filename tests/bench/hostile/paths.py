@@ -16,12 +16,11 @@ import ctypes
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from io import StringIO
+from contextlib import contextmanager
 from pathlib import Path
 
-from engine.commands.shared.console import FAULT, WRONG_INPUT, guarded
-from main import main
+from engine.commands.shared.console import FAULT, WRONG_INPUT
+from tests.bench.hostile.in_process import command, home_in
 from tests.bench.hostile.outcomes import Ending, Outcome
 from tests.bench.hostile.sound_files import SoundFiles, sound_files
 from tests.bench.hostile.workers import Attempt, Step
@@ -237,20 +236,11 @@ def try_case(attempt: Attempt) -> Outcome:
     attempt.step(Step(what, processes=True))
     made = str(FAULTS[fault](attempt.folder, suffix))
     at_home = HERE not in words
-    with _as_a_user(), _home(made if at_home else str(attempt.folder / "home")) as home:
-        if home is None:
+    with _as_a_user(), home_in(made if at_home else attempt.folder / "home") as taken:
+        if not taken:
             return Outcome(Ending.REFUSED, what, "the system takes no such variable")
-        code, said = _run([made if word == HERE else word for word in words])
+        code, said = command([made if word == HERE else word for word in words])
     return _judged(code, said, what, "" if at_home else made)
-
-
-def _run(words: Sequence[str]) -> tuple[int, str]:
-    """A command in this process: its exit code, and all that it printed."""
-    printed = StringIO()
-    printed.name = "<printed>"  # type: ignore[attr-defined]
-    with redirect_stdout(printed), redirect_stderr(printed):
-        code = guarded(lambda: main(list(words)))
-    return code, printed.getvalue()
 
 
 def _judged(code: int, said: str, what: str, made: str) -> Outcome:
@@ -268,23 +258,6 @@ def _named(said: str, made: str) -> bool:
     """Whether the beginning of the last name is there, or of what lies above it."""
     last = made.rpartition("/")[2].split("\0")[0]
     return last[:4].encode("utf-8", "ignore").decode() in said
-
-
-@contextmanager
-def _home(path: str) -> Iterator[str | None]:
-    """TIEBREAK_HOME is this path; None where the system takes no such value."""
-    before = os.environ.get("TIEBREAK_HOME")
-    try:
-        try:
-            os.environ["TIEBREAK_HOME"] = path
-        except ValueError:
-            yield None
-            return
-        yield path
-    finally:
-        os.environ.pop("TIEBREAK_HOME", None)
-        if before is not None:
-            os.environ["TIEBREAK_HOME"] = before
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from engine.core.items import Order, Preference
 from engine.core.judgments import Explanation, Reading
 from engine.store.migrations import APPLICATION_ID, STEPS
 from engine.store.run_store import RunStore
-from tests.judged import IDENTITY, judged_item
+from tests.judged import IDENTITY, OLD_SETTINGS, judged_item
 
 
 @pytest.fixture
@@ -182,7 +182,8 @@ def test_a_store_of_the_first_version_is_brought_up_with_all_its_runs(tmp_path: 
     db.executescript(STEPS[0][1])
     db.execute(
         "INSERT INTO run VALUES (7, 'key', '2026-01-01T00:00:00+00:00', 'data.tsv', 'd', 1, 'model.gguf',"
-        " 'a model', 'm', '1', '[\"safety\"]', '{}', '{}', NULL)"
+        " 'a model', 'm', '1', '[\"safety\"]', ?, '{}', NULL)",
+        (OLD_SETTINGS,),
     )
     db.execute("INSERT INTO judged_item VALUES (7, 0, 'one', 'c', NULL, NULL, 0.5, 10, 2)")
     db.execute("INSERT INTO reading VALUES (7, 0, 'safety', 'AB', -1.0, -2.0, -3.0, -4.0)")

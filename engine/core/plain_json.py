@@ -1,0 +1,58 @@
+"""JSON that may be anybody's: read within limits, so that whatever was read can be counted with and shown.
+
+Knows: JSON. Does not know: what the values mean.
+"""
+
+import json
+import math
+from typing import Any, NoReturn
+
+MOST_LEVELS = 40
+"""Lists and objects within each other; ours have seven at most."""
+_MOST_DIGITS = 18  # of a whole number, so that each fits into 64 bits
+
+
+def plain_values(text: str | bytes) -> Any:
+    """What a JSON text says. ValueError, with words for people, for anything else.
+
+    Refused are also numbers that are none or that no computer counts with, and values that are nested so
+    deeply that to walk through them would break down.
+    """
+    try:
+        value = json.loads(text, parse_constant=_no_number, parse_float=_finite, parse_int=_whole)
+    except RecursionError as error:
+        raise ValueError("is nested too deeply") from error
+    except json.JSONDecodeError as error:
+        raise ValueError("is no JSON") from error
+    if levels(value) > MOST_LEVELS:
+        raise ValueError("is nested too deeply")
+    return value
+
+
+def levels(value: object) -> int:
+    """How many lists and objects are within each other at most; 0 for a plain value."""
+    deepest, left = 0, [(value, 1)]
+    while left:
+        here, level = left.pop()
+        inner = here.values() if isinstance(here, dict) else here if isinstance(here, list) else None
+        if inner is not None:
+            deepest = max(deepest, level)
+            left += [(each, level + 1) for each in inner if isinstance(each, dict | list)]
+    return deepest
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        _no_number(text)
+    return value
+
+
+def _whole(text: str) -> int:
+    if len(text) > _MOST_DIGITS:
+        _no_number(text)
+    return int(text)
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"holds {text[:_MOST_DIGITS]}, which is no number to count with")
