@@ -267,6 +267,8 @@ class Hands:
     async def _hand_over(self, client: Any, hand: Hand, facts: WorkerFacts) -> None:
         """Give a task to a worker and take its answer, or put it back."""
         groups = self._orders.items_of(hand.task)
+        loop = asyncio.get_running_loop()
+        began = loop.time()
         key = f"judge-{self._run}-{hand.task.number}-{next(self._numbers)}"
         future = client.submit(
             worker_plugin.judge, self._orders.work.key, groups, **only_by(hand.worker, key)
@@ -306,7 +308,8 @@ class Hands:
             raise
         finally:
             future.release()
-        seconds = sum(item.seconds for group in judged for item in group)
+        # Who says that it took longer than that would be waited for as long.
+        seconds = min(sum(item.seconds for group in judged for item in group), loop.time() - began)
         if self._ledger.finish(hand, seconds):
             self.told.put(TaskAnswered(hand.task, tuple(judged), facts))
             self._tell_how_it_stands()

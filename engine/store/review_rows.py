@@ -7,13 +7,15 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 
 from engine.core.errors import SetupError
 from engine.core.items import Preference
 from engine.core.judgments import Confirmation, ItemNote, NewReview, ReviewMark, ReviewState
 from engine.store.override_rows import check_judged, checked_author, now
-from engine.store.row_gate import Gate
+from engine.store.row_gate import DamagedError, Gate
 
 _MOST_AT_ONCE = 500  # values in one statement
 
@@ -110,7 +112,7 @@ def note_rows(db: sqlite3.Connection, content_hashes: Iterable[str]) -> dict[str
             part,
         )
         found |= {row[0]: row for row in rows}
-    notes = {key: _note(*row) for key, row in found.items()}
+    notes = {key: _note_or_damage(key, row) for key, row in found.items()}
     return {key: note for key, note in notes.items() if note.text or note.tags}
 
 
@@ -125,11 +127,32 @@ def _note(content_hash: str, author: object, text: object, tags: object, created
     )
 
 
+def _note_or_damage(content_hash: str, row: tuple[Any, ...]) -> ItemNote:
+    """A note; in the place of a damaged one what is wrong with it: a run must be read all the same."""
+    try:
+        return _note(*row)
+    except DamagedError as error:
+        return ItemNote(
+            content_hash,
+            "Tiebreak",
+            f"The note is damaged. {error.problem}",
+            (),
+            datetime.fromtimestamp(0, UTC),
+        )
+
+
 def tag_rows(db: sqlite3.Connection) -> list[str]:
     """The tags of the last notes of all items, the most frequent first, of equal ones by the alphabet."""
     rows = db.execute(
         "SELECT tags FROM item_note WHERE id IN (SELECT max(id) FROM item_note GROUP BY content_hash)"
     )
-    gate = Gate("The note of an item")
-    counts = Counter(tag for (tags,) in rows for tag in gate.texts("tags", gate.plain("tags", tags)))
+    counts = Counter(tag for (tags,) in rows for tag in _tags(tags))
     return sorted(counts, key=lambda tag: (-counts[tag], tag))
+
+
+def _tags(tags: object) -> tuple[str, ...]:
+    """Of a damaged note none."""
+    gate = Gate("The note of an item")
+    with suppress(DamagedError):
+        return gate.texts("tags", gate.plain("tags", tags))
+    return ()

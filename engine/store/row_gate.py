@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, cast
 
 from engine.core.errors import SetupError, StoreError
 from engine.core.formatting import quoted
+from engine.core.judgments import is_log_prob, is_seconds
 from engine.core.plain_json import plain_values
 from engine.core.remedies import Remedy, Step
 
 LARGEST = 1 << 53
 """Whole numbers below it are counted exactly by everything that reads them."""
 _YEARS = range(2000, 9000)  # what any clock and any time zone can tell
-_ROUNDING = 1e-3  # by which a log-probability may be above 0
 _UNLIKE = (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError, SetupError)
 
 Kind = TypeVar("Kind", bound=StrEnum)
@@ -76,9 +76,9 @@ class Gate:
 
     def seconds(self, field: str, value: object) -> float:
         """A time that something took."""
-        if type(value) not in (float, int) or not 0 <= value < LARGEST:  # type: ignore[operator]
+        if not is_seconds(value):
             self.refuse(field, value, "a number of seconds")
-        return float(value)  # type: ignore[arg-type]
+        return float(cast(float, value))
 
     def log_probs(self, field: str, values: Iterable[object]) -> tuple[float, ...]:
         """Log-probabilities; NaN for what is stored as nothing, because the model gave no number."""
@@ -86,8 +86,8 @@ class Gate:
         for value in values:
             if value is None:
                 read.append(math.nan)
-            elif type(value) in (float, int) and value <= _ROUNDING:  # type: ignore[operator]
-                read.append(float(value))  # type: ignore[arg-type]
+            elif is_log_prob(value):
+                read.append(float(cast(float, value)))
             else:
                 self.refuse(field, value, "the logarithm of a probability")
         return tuple(read)
