@@ -5,21 +5,26 @@ Knows: JSON. Does not know: what the values mean.
 
 import json
 import math
+from functools import partial
 from typing import Any, NoReturn
 
 MOST_LEVELS = 40
 """Lists and objects within each other; ours have seven at most."""
-_MOST_DIGITS = 18  # of a whole number, so that each fits into 64 bits
+LARGEST = 1 << 53
+"""Whole numbers up to it are counted exactly by everything that reads them."""
+_MOST_DIGITS = 20
 
 
-def plain_values(text: str | bytes) -> Any:
-    """What a JSON text says. ValueError, with words for people, for anything else.
+def plain_values(text: str | bytes, most: int = LARGEST) -> Any:
+    """What a JSON text says, with whole numbers up to `most`. ValueError with words for people else.
 
     Refused are also numbers that are none or that no computer counts with, and values that are nested so
     deeply that to walk through them would break down.
     """
     try:
-        value = json.loads(text, parse_constant=_no_number, parse_float=_finite, parse_int=_whole)
+        value = json.loads(
+            text, parse_constant=_no_number, parse_float=_finite, parse_int=partial(_whole, most)
+        )
     except RecursionError as error:
         raise ValueError("is nested too deeply") from error
     except json.JSONDecodeError as error:
@@ -48,10 +53,11 @@ def _finite(text: str) -> float:
     return value
 
 
-def _whole(text: str) -> int:
-    if len(text) > _MOST_DIGITS:
+def _whole(most: int, text: str) -> int:
+    value = int(text) if len(text) <= _MOST_DIGITS else None
+    if value is None or abs(value) > most:
         _no_number(text)
-    return int(text)
+    return value
 
 
 def _no_number(text: str) -> NoReturn:

@@ -16,11 +16,9 @@ from typing import Any, NoReturn, TypeVar, cast
 from engine.core.errors import SetupError, StoreError
 from engine.core.formatting import quoted
 from engine.core.judgments import is_log_prob, is_seconds
-from engine.core.plain_json import plain_values
+from engine.core.plain_json import LARGEST, plain_values
 from engine.core.remedies import Remedy, Step
 
-LARGEST = 1 << 53
-"""Whole numbers below it are counted exactly by everything that reads them."""
 _YEARS = range(2000, 9000)  # what any clock and any time zone can tell
 _UNLIKE = (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError, SetupError)
 
@@ -70,7 +68,7 @@ class Gate:
 
     def count(self, field: str, value: object, least: int = 0) -> int:
         """A whole number, from `least`."""
-        if type(value) is not int or not least <= value < LARGEST:
+        if type(value) is not int or not least <= value <= LARGEST:
             self.refuse(field, value, f"a whole number, {least} or more")
         return value
 
