@@ -93,7 +93,7 @@ def run_worker(address: ClusterAddress, certificates: Path, options: WorkerOptio
                     told = ""
                     await _first_of(stopped.wait(), nanny.finished())
                 said = f"The scheduler at {address} is gone."
-            except (OSError, TimeoutError, RuntimeError):
+            except (AssertionError, OSError, TimeoutError, RuntimeError):  # a busy Dask asserts
                 pass  # it is said below
             if not stopped.is_set():
                 if said != told:

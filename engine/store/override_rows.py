@@ -6,6 +6,7 @@ Knows: the table `override`, and what an override must be. Does not know: transa
 import sqlite3
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from engine.core.cell_safety import unsafe_explanation
@@ -78,16 +79,18 @@ def override_rows(db: sqlite3.Connection, run_id: int) -> list[Override]:
 
 def _override(gate: Gate, row: tuple[Any, ...]) -> Override:
     number, item_id, criterion, preference, explanation, author, created, undone = row
-    said = {
-        "item_id": gate.text("item_id", item_id),
-        "criterion": gate.text("criterion", criterion),
-        "preference": None if preference is None else gate.one_of(Preference, "preference", preference),
-        "explanation": None if explanation is None else gate.text("explanation", explanation),
-        "author": gate.text("author", author),
-        "created": gate.time("created", created),
-        "undone": None if undone is None else gate.time("undone", undone),
-    }
-    return gate.made("override", number, lambda: Override(id=gate.count("id", number), **said))
+    made = partial(
+        Override,
+        id=gate.count("id", number),
+        item_id=gate.text("item_id", item_id),
+        criterion=gate.text("criterion", criterion),
+        preference=None if preference is None else gate.one_of(Preference, "preference", preference),
+        explanation=None if explanation is None else gate.text("explanation", explanation),
+        author=gate.text("author", author),
+        created=gate.time("created", created),
+        undone=None if undone is None else gate.time("undone", undone),
+    )
+    return gate.made("override", number, made)
 
 
 def _checked_explanation(explanation: str | None) -> str | None:

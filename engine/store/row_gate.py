@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NoReturn, TypeVar, cast
+from typing import Any, NoReturn, TypeVar
 
 from engine.core.errors import SetupError, StoreError
 from engine.core.formatting import quoted
@@ -76,7 +76,7 @@ class Gate:
         """A time that something took."""
         if not is_seconds(value):
             self.refuse(field, value, "a number of seconds")
-        return float(cast(float, value))
+        return float(value)
 
     def log_probs(self, field: str, values: Iterable[object]) -> tuple[float, ...]:
         """Log-probabilities; NaN for what is stored as nothing, because the model gave no number."""
@@ -85,7 +85,7 @@ class Gate:
             if value is None:
                 read.append(math.nan)
             elif is_log_prob(value):
-                read.append(float(cast(float, value)))
+                read.append(float(value))
             else:
                 self.refuse(field, value, "the logarithm of a probability")
         return tuple(read)

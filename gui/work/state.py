@@ -10,16 +10,17 @@ from typing import Any
 
 from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
 
-from engine.core.plain_json import plain_values
+from engine.core.plain_json import LARGEST, plain_values
 from engine.system.paths import data_folder
 
 MOST_RECENT = 12
 AUTHOR = "author"
 """Who labels."""
+MOST_OF_QT = 2**31 - 1
+"""The largest whole number that Qt takes for a place or a size."""
 BLIND = "review/blind"
 """`on` while a person labels blind."""
 _FILE = "window.ini"
-_MOST = 2**31 - 1  # whole numbers with which Qt counts
 
 
 class State(QObject):
@@ -50,13 +51,13 @@ class State(QObject):
         """Remember a text."""
         self._settings.setValue(name, value)
 
-    def number(self, name: str, default: int) -> int:
-        """A remembered whole number; as many as Qt can count with."""
+    def number(self, name: str, default: int, most: int = LARGEST) -> int:
+        """A remembered whole number; one beyond `most` is damaged."""
         try:
             number = int(self.text(name, str(default)))
         except ValueError:
             return default
-        return number if abs(number) <= _MOST else default
+        return number if abs(number) <= most else default
 
     def set_number(self, name: str, value: int) -> None:
         """Remember a whole number."""
@@ -110,7 +111,7 @@ class State(QObject):
     def _plain(self, name: str) -> Any:
         """Remembered plain values; None where there are none, or no such ones as are kept here."""
         try:
-            return plain_values(self.text(name, "null"), most=_MOST)
+            return plain_values(self.text(name, "null"), most=MOST_OF_QT)
         except ValueError:
             return None
 

@@ -26,9 +26,9 @@ KINDS = {
     "templates": (300, "chat templates, hostile ones and damaged ones"),
     "structure": (66, "pairs of a chat template and a vocabulary"),
     "stores": (600, "run stores with odd values, through the commands"),
-    "paths": (PATHS, "arguments that name files, with links and names that lead nowhere"),
+    "paths": (1200, "arguments that name files, with links and names that lead nowhere"),
     "window_memory": (60, "what the window keeps, damaged"),
-    "cluster_workers": (LIES, "workers of a cluster that lie; needs requirements-cluster.txt"),
+    "cluster_workers": (60, "workers of a cluster that lie; needs requirements-cluster.txt"),
 }
 
 

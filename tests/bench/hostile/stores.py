@@ -99,8 +99,9 @@ def _inside_json(store: Path, random: Random) -> list[tuple[tuple[str, str], Any
     column = random.choice(("settings", "manifest", "rubric", "calibration", "criteria"))
     with closing(sqlite3.connect(store)) as db:
         (text,) = db.execute(f"SELECT {column} FROM run WHERE id = 1").fetchone()
-    value = json.loads(text) if text else {"scale": 1}
-    place, key = value, random.choice(list(value) if isinstance(value, dict) else range(len(value)))
+    value: Any = json.loads(text) if text else {"scale": 1}
+    place: Any = value
+    key: Any = random.choice(list(value) if isinstance(value, dict) else range(len(value)))
     while isinstance(place[key], dict) and place[key] and random.random() < 0.8:
         place = place[key]
         key = random.choice(list(place))
@@ -123,7 +124,7 @@ def _tried(sound: SoundFiles, store: Path, what: str, attempt: Attempt) -> Outco
             return Outcome(Ending.FAULT, what, shown)
         if code == WRONG_INPUT:
             ending = Ending.REFUSED
-            if words[0] in _MUST_WORK or words[:2] in _MUST_WORK:
+            if words[:2] in _MUST_WORK:
                 return Outcome(Ending.WRONGLY_REFUSED, what, shown)
             if "Another hand wrote that" in said and not ("Run 1" in said or "note of" in said):
                 return Outcome(Ending.FAULT, what, f"the refusal names no run: {shown}")
