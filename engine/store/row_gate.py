@@ -16,8 +16,8 @@ from typing import Any, NoReturn, TypeVar
 from engine.core.errors import SetupError, StoreError
 from engine.core.formatting import quoted
 from engine.core.judgments import is_log_prob, is_seconds
-from engine.core.plain_json import LARGEST, plain_values
 from engine.core.remedies import Remedy, Step
+from engine.system.plain_json import LARGEST, plain_values
 
 _YEARS = range(2000, 9000)  # what any clock and any time zone can tell
 _UNLIKE = (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError, SetupError)

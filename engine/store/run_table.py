@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from engine.core.errors import StoreError
-from engine.core.plain_json import LARGEST
 from engine.core.remedies import Remedy, Step
 from engine.core.run_records import DamagedRun, RunIdentity, StoredRun, checked_name, checked_note
 from engine.store.override_rows import checked_author, now
 from engine.store.row_gate import DamagedError
 from engine.store.run_rows import RUN_COLUMNS, run_of_row
 from engine.system.paths import text_of_path
+from engine.system.plain_json import LARGEST
 
 
 def run_row(db: sqlite3.Connection, run_id: int) -> StoredRun | None:

@@ -10,8 +10,8 @@ from typing import Any
 
 from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
 
-from engine.core.plain_json import LARGEST, plain_values
 from engine.system.paths import data_folder
+from engine.system.plain_json import LARGEST, plain_values
 
 MOST_RECENT = 12
 AUTHOR = "author"
