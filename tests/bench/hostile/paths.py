@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from engine.commands.shared.console import FAULT, WRONG_INPUT
+from engine.system.paths import examples_folder
 from tests.bench.hostile.in_process import command, home_in
 from tests.bench.hostile.outcomes import Ending, Outcome
 from tests.bench.hostile.sound_files import SoundFiles, sound_files
@@ -115,6 +116,7 @@ Command = tuple[str, Sequence[str], str]
 def _commands(sound: SoundFiles) -> list[Command]:
     """Each argument of each command that names a file or a folder, beside sound ones."""
     data, run = str(sound.dataset), ["--store", str(sound.store)]
+    manners = str(examples_folder() / "demo-manners.tsv")
     judge = ["judge", data, "--model", "demo", "--mode", "labels", *run]
     plan = [*judge, "--plan"]
     gold = ["--gold", data, *run]
@@ -141,7 +143,7 @@ def _commands(sound: SoundFiles) -> list[Command]:
         ("rubrics show", ["rubrics", "show", HERE], ""),
         ("rubrics check", ["rubrics", "check", HERE], ".toml"),
         ("rubrics draft", ["rubrics", "draft", HERE, "--out", f"{out}.toml"], ".tsv"),
-        ("rubrics draft --out", ["rubrics", "draft", data, "--out", HERE], ".toml"),
+        ("rubrics draft --out", ["rubrics", "draft", manners, "--out", HERE], ".toml"),
         ("models FOLDER", ["models", HERE], ""),
         *[(f"models {name}", ["models", name, HERE], ".gguf") for name in ("check", "speed", "devices")],
         ("models convert", ["models", "convert", HERE, "--to", "q8_0"], ".gguf"),
@@ -256,8 +258,8 @@ def _judged(code: int, said: str, what: str, made: str) -> Outcome:
 
 def _named(said: str, made: str) -> bool:
     """Whether the beginning of the last name is there, or of what lies above it."""
-    last = made.rpartition("/")[2].split("\0")[0]
-    return last[:4].encode("utf-8", "ignore").decode() in said
+    last = [part.split("\0")[0][:4].encode("utf-8", "ignore").decode() for part in made.split("/")[-2:]]
+    return any(part and part in said for part in last)
 
 
 @contextmanager
