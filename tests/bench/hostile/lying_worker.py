@@ -1,4 +1,4 @@
-"""A worker of a cluster that lies in one way: python -m tests.bench.hostile.lying_worker ADDRESS LIE.
+"""A worker that lies: python -m tests.bench.hostile.lying_worker ADDRESS LIE [CERTIFICATES].
 
 It does all that a sound worker does, and then says something else of it.
 
@@ -10,9 +10,11 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from engine.cluster.dask_setup import set_up_dask
+from engine.cluster.addresses import address_of
+from engine.cluster.dask_setup import security_for, set_up_dask
 from engine.cluster.worker_model import WorkerOptions
 
 set_up_dask()
@@ -137,12 +139,13 @@ def tell_lies(name: str) -> None:
     setattr(worker_plugin, question, lying)
 
 
-async def _main(address: str) -> None:
+async def _main(address: str, certificates: Path | None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         worker = PlainWorker(
             address,
             nthreads=1,
             host="127.0.0.1",
+            security=security_for(address_of(address), certificates) if certificates else None,
             memory_limit=None,
             local_directory=folder,
             plugins=(worker_plugin.JudgingPlugin(WorkerOptions(threads=1)),),
@@ -154,4 +157,4 @@ async def _main(address: str) -> None:
 
 if __name__ == "__main__":
     tell_lies(sys.argv[2])
-    asyncio.run(_main(sys.argv[1]))
+    asyncio.run(_main(sys.argv[1], Path(sys.argv[3]) if sys.argv[3:] else None))
