@@ -16,7 +16,7 @@ import ctypes
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from pathlib import Path
 
 from engine.commands.shared.console import FAULT, WRONG_INPUT
@@ -241,7 +241,8 @@ def try_case(attempt: Attempt) -> Outcome:
     with _as_a_user(), home_in(made if at_home else attempt.folder / "home") as taken:
         if not taken:
             return Outcome(Ending.REFUSED, what, "the system takes no such variable")
-        code, said = command([made if word == HERE else word for word in words])
+        with chdir(attempt.folder):  # an empty name is the folder where one is
+            code, said = command([made if word == HERE else word for word in words])
     return _judged(code, said, what, "" if at_home else made)
 
 

@@ -117,7 +117,8 @@ def _tried(sound: SoundFiles, store: Path, what: str, attempt: Attempt) -> Outco
     ending = Ending.TAKEN
     before, some, after = _commands(sound, store, attempt.folder)
     for words in (*before, *attempt.random.sample(some, _OF_THE_OTHERS), *after):
-        attempt.step(Step(f"{what}: {' '.join(words[:3])}"))
+        # The plan of a run may time some items with the model.
+        attempt.step(Step(f"{what}: {' '.join(words[:3])}", processes=words[0] == "judge"))
         code, said = command(words)
         shown = f"{' '.join(words)}: exit code {code}\n{said[-3000:]}"
         if code == FAULT:

@@ -10,7 +10,7 @@ from tests.bench.hostile.in_process import command, home_in
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
 
-HERE, DATA, STORE, OUT = "HERE", "DATA", "STORE", "OUT"
+HERE, DATA, STORE, OUT, DRAFT = "HERE", "DATA", "STORE", "OUT", "DRAFT"
 GOLD = ["--gold", DATA, "--store", STORE]
 
 
@@ -25,7 +25,7 @@ GOLD = ["--gold", DATA, "--store", STORE]
         ["judge", DATA, "--model", "demo", "--plan", "--rubric", HERE],
         ["judge", DATA, "--model", "demo", "--store", STORE, "--out", HERE],
         ["rubrics", "show", HERE],
-        ["rubrics", "draft", HERE, "--out", "draft.toml"],
+        ["rubrics", "draft", HERE, "--out", DRAFT],
         ["models", HERE],
         ["models", "check", HERE],
         ["models", "convert", "demo", "--to", "q8_0", "--out", HERE],
@@ -49,7 +49,8 @@ def test_a_name_that_leads_nowhere_is_wrong_input(
     loop = tmp_path / "loop.tsv"
     loop.symlink_to("loop.tsv")
     for name in (str(loop), "n" * 252 + ".tsv", "n" * 5000 + ".tsv"):
-        named = {DATA: str(demo_gold), STORE: str(demo_store), OUT: str(tmp_path / "out.html"), HERE: name}
+        made = {OUT: str(tmp_path / "out.html"), DRAFT: str(tmp_path / "draft.toml")}
+        named = {DATA: str(demo_gold), STORE: str(demo_store), HERE: name, **made}
         code, said = command([named.get(word, word) for word in words])
         assert code == WRONG_INPUT, said
         assert Path(name).name[:4] in said
