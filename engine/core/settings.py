@@ -92,6 +92,8 @@ class JudgeSettings:
                 f"The temperature is {self.temperature}.",
                 f"Use 0 (greedy), or {LOWEST_TEMPERATURE} or more.",
             )
+        if abs(self.seed) >= 1 << 63:
+            raise SetupError(f"The seed has {len(str(abs(self.seed)))} digits.", "Use 18 or fewer.")
         if Order.AB not in self.orders:
             raise SetupError("The orders leave out AB.", "Use AB alone, or AB and BA.")
         if self.second_order_below is not None:

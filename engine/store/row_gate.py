@@ -17,8 +17,9 @@ from engine.core.errors import SetupError, StoreError
 from engine.core.formatting import quoted
 from engine.core.judgments import is_log_prob, is_seconds
 from engine.core.remedies import Remedy, Step
-from engine.system.plain_json import LARGEST, plain_values
+from engine.system.plain_json import plain_values
 
+_MOST = 1 << 53  # of what is counted: up to it each number is exact in whatever reads it
 _YEARS = range(2000, 9000)  # what any clock and any time zone can tell
 _UNLIKE = (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError, SetupError)
 
@@ -68,7 +69,7 @@ class Gate:
 
     def count(self, field: str, value: object, least: int = 0) -> int:
         """A whole number, from `least`."""
-        if type(value) is not int or not least <= value <= LARGEST:
+        if type(value) is not int or not least <= value <= _MOST:
             self.refuse(field, value, f"a whole number, {least} or more")
         return value
 

@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 
 MOST_LEVELS = 40
 """Lists and objects within each other; ours have seven at most."""
-LARGEST = 1 << 53
-"""Whole numbers up to it are counted exactly by everything that reads them."""
+LARGEST = (1 << 63) - 1
+"""The largest whole number of 64 bits, which every floating-point number is large enough for."""
 _MOST_DIGITS = 20
 
 

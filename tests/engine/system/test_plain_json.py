@@ -6,7 +6,7 @@ from engine.system.plain_json import LARGEST, MOST_LEVELS, plain_values
 
 
 def test_plain_values_are_read() -> None:
-    text = '{"a": [1, -2.5, null, true, "\\u00e9"], "b": {"c": 9007199254740992}}'
+    text = '{"a": [1, -2.5, null, true, "\\u00e9"], "b": {"c": 9223372036854775807}}'
     assert plain_values(text) == {"a": [1, -2.5, None, True, "é"], "b": {"c": LARGEST}}
     deep = "[" * MOST_LEVELS + "]" * MOST_LEVELS
     assert plain_values(deep)
@@ -22,7 +22,7 @@ def test_plain_values_are_read() -> None:
         ("[NaN]", "holds NaN"),
         ("[-Infinity]", "holds -Infinity"),
         ("[1e999]", "holds 1e999"),
-        ("[9007199254740993]", "holds 9007199254740993"),
+        ("[9223372036854775808]", "holds 9223372036854775808"),
         ("[" + "9" * 5000 + "]", "holds 9999"),
     ],
 )
